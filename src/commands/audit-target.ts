@@ -15,7 +15,6 @@ import { newListMemory } from '../polling/list-memory.ts'
 import { newPoll, type RunningPoll } from '../polling/poll.ts'
 import { readList } from '../polling/read-list.ts'
 import type { CallsClient } from '../service/calls-client.ts'
-import { listPage } from '../service/empty-list.ts'
 import { ServiceError } from '../service/service-error.ts'
 import type { StoreReader } from '../store/store-reader.ts'
 import { confirmSuspects } from './confirm-suspects.ts'
@@ -135,12 +134,7 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
       pageSize: poll.pageSize,
       reach: full ? 'end' : 'horizon',
       fetchPage: (page) =>
-        listPage(page, {
-          list: () =>
-            firstValueFrom(requestWithRetries('list_calls', (signal) => client.listCalls(page, signal), asking)),
-          get: (id) => firstValueFrom(requestWithRetries('get_call', (signal) => client.getCall(id, signal), asking)),
-          wall: clock.wall,
-        }),
+        firstValueFrom(requestWithRetries('list_calls', (signal) => client.listCalls(page, signal), asking)),
     })
     for await (const { calls, keys } of pages) {
       for (const call of calls) {

@@ -2,7 +2,6 @@ import { systemClock } from '../clock/clock.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import { callsClient } from '../service/calls-client.ts'
-import { listPage } from '../service/empty-list.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 
@@ -44,11 +43,7 @@ export async function probe(target: TargetConfig, poll: PollConfig): Promise<Pro
   const client = callsClient(transport.send, { ...target, ...poll, pageSize: 1, wall: systemClock.wall })
   const base = { target: target.name }
   try {
-    const { serviceTime, hostTime, total, items } = await listPage(1, {
-      list: (page) => client.listCalls(page, AbortSignal.timeout(poll.timeout * 1000)),
-      get: (id) => client.getCall(id, AbortSignal.timeout(poll.timeout * 1000)),
-      wall: systemClock.wall,
-    })
+    const { serviceTime, hostTime, total, items } = await client.listCalls(1, AbortSignal.timeout(poll.timeout * 1000))
     const calls = total ?? items
     const many = total === undefined && items > 0 ? 'calls' : `${calls} ${calls === 1 ? 'call' : 'calls'}`
     const message = `List Calls works at ${target.baseUrl}; its list has ${calls === 0 ? 'no calls' : many}`

@@ -56,7 +56,7 @@ import { reporter } from './reporter.ts'
 import { reloads } from './reload.ts'
 import { notifying } from './notifying.ts'
 import { newOverviews } from './overviews.ts'
-import { keepRetention, retentionTime } from './retention.ts'
+import { newRetention } from './retention.ts'
 import { keepRollups } from './rollups.ts'
 import { VERSION } from './version.ts'
 
@@ -133,11 +133,24 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await targets.open(first)
 
     const overviews = newOverviews({ sharing: store.sharing, clock, targets, ownership })
-    const retentionNow = () => {
-      const own = targets.loaded().map(({ ledger }) => ledger.sync.lastSuccess)
-      const others = overviews.others().map(({ lastSuccess }) => lastSuccess)
-      return retentionTime([...own, ...others], clock)
-    }
+    let hasFailed = false
+    const retention = newRetention({
+      store,
+      clock,
+      ownership,
+      lastSuccesses: () => [
+        ...targets.loaded().map(({ ledger }) => ledger.sync.lastSuccess),
+        ...overviews.others().map(({ lastSuccess }) => lastSuccess),
+      ],
+      onProblem: (error) => {
+        // Once, until it succeeds: what keeps it from that is logged as trouble with the store.
+        if (error !== undefined)
+          log[hasFailed ? 'debug' : 'warn'](
+            `expired rows were not deleted from the store (retried each minute): ${secrets.mask(String(error))}`,
+          )
+        hasFailed = error !== undefined
+      },
+    })
     const metrics = metricsOf(targets.loaded, VERSION)
     const webhooks = () => active.events.webhooks.map(({ name }) => name)
     const expose = exposer({ metrics, store, clock, targets, receivers: receivers.shown, webhooks, droppedLines })
@@ -222,32 +235,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       watched$,
       stop$,
     })
-    const webhooks$ = eventWebhooks({ ...options, config$, store, ownership, retentionNow }).pipe(
+    const webhooks$ = eventWebhooks({ ...options, config$, store, ownership, retentionNow: retention.now }).pipe(
       map((happened): DaemonEvent => ({ kind: 'webhook', happened })),
     )
     const notified$ = merge(notifying$, webhooks$).pipe(finalize(() => sent.complete()))
-    let hasFailed = false
     const retention$ = runWhile(config$.pipe(map(({ store: { history } }) => history)), (history, over$) =>
-      keepRetention({
-        store,
-        clock,
-        ownership,
-        now: retentionNow,
-        kept: Math.max(history, MAX_WINDOW),
-        onProblem: (error) => {
-          // Once, until it succeeds: what keeps it from that is logged as trouble with the store.
-          if (error !== undefined)
-            log[hasFailed ? 'debug' : 'warn'](
-              `expired rows were not deleted from the store (retried each minute): ${secrets.mask(String(error))}`,
-            )
-          hasFailed = error !== undefined
-        },
-        stop$: merge(over$, stop$),
-      }),
+      retention.keep(Math.max(history, MAX_WINDOW), merge(over$, stop$)),
     )
     const keeping$ = config$.pipe(map(({ events: { retention, participants } }) => ({ retention, participants })))
     const events$ = runWhile(keeping$, (kept, over$) =>
-      eventLog({ ...kept, store, clock, ownership, retentionNow, stop$: merge(over$, stop$) }),
+      eventLog({ ...kept, store, clock, ownership, retentionNow: retention.now, stop$: merge(over$, stop$) }),
     )
     const time$ = timer(LOG_CHECK_SECONDS * 1000, LOG_CHECK_SECONDS * 1000, clock.scheduler).pipe(
       takeUntil(stop$),

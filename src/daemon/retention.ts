@@ -1,68 +1,81 @@
 import { exhaustMap, filter, ignoreElements, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
+import type { RowReader } from '../store/row-reader.ts'
 import { StoreError, type Store } from '../store/store.ts'
 
 const INTERVAL = 60
 
-/** When the latest successful poll of each target ended, by its service's clock (UNIX seconds). */
-type LastSuccesses = Iterable<number | undefined>
+/**
+ * The newest end of a call that the service has said, and not callwatch's clock, which is when all others were noticed. Of the newest
+ * thousand of each target.
+ */
+const NEWEST = `
+  SELECT max(newest) AS newest FROM (
+    SELECT (
+      SELECT max(finished) FROM (
+        SELECT finished, noticed FROM callwatch.calls
+        WHERE target = number AND finished IS NOT NULL ORDER BY finished DESC LIMIT 1000
+      ) AS latest WHERE finished < noticed
+    ) AS newest FROM callwatch.targets
+  ) AS each_target`
 
 /**
  * The moment from which the ages of stored rows are counted (UNIX seconds): the latest successful poll of any target by its service's
- * clock, but not later than the host's clock. So no single wrong clock deletes anything early. Undefined before there was such a poll.
+ * clock, but later neither than the host's clock nor than the newest call. So a wrong clock deletes nothing early. Undefined before
+ * there was such a poll.
+ *
+ * @param lastSuccesses when the latest successful poll of each target ended, by its service's clock
  */
-export function retentionTime(lastSuccesses: LastSuccesses, { wall }: Pick<Clock, 'wall'>): number | undefined {
+export function retentionTime(
+  lastSuccesses: Iterable<number | undefined>,
+  { wall }: Pick<Clock, 'wall'>,
+  newest = Infinity,
+): number | undefined {
   const latest = Math.max(-Infinity, ...[...lastSuccesses].map((time) => time ?? -Infinity))
-  return latest === -Infinity ? undefined : Math.min(latest, wall())
+  return latest === -Infinity ? undefined : Math.min(latest, wall(), newest)
 }
 
 export type RetentionOptions = {
-  store: Pick<Store, 'deleteExpired' | 'rows'>
+  store: Pick<Store, 'deleteExpired'> & RowReader
   clock: Clock
   ownership: Pick<Ownership, 'isLeader'>
-  /** As {@link retentionTime} says. */
-  now: () => number | undefined
-  /** How long rows are kept (seconds). */
-  kept: number
+  lastSuccesses: () => Iterable<number | undefined>
   /** Called when rows could not be deleted, and with undefined once they could. */
   onProblem: (error: StoreError | undefined) => void
-  stop$: Observable<unknown>
 }
 
-/** Deletes expired rows each minute while this daemon is the leader; emits nothing. What fails now is deleted a minute later. */
-export function keepRetention({
-  store,
-  clock,
-  ownership,
-  now,
-  kept,
-  onProblem,
-  stop$,
-}: RetentionOptions): Observable<never> {
-  return timer(0, INTERVAL * 1000, clock.scheduler).pipe(
-    takeUntil(stop$),
-    filter(ownership.isLeader),
-    exhaustMap(() => deleteExpired(store, now(), kept).then(() => onProblem(undefined), only(onProblem))),
-    ignoreElements(),
-  )
+export type Retention = {
+  /** As {@link retentionTime}, of what this daemon has read; undefined while it has read nothing. */
+  now: () => number | undefined
+  /** Deletes rows that are older than `kept` (seconds) each minute while this daemon is the leader; emits nothing. */
+  keep: (kept: number, stop$: Observable<unknown>) => Observable<never>
 }
 
-/** Deletes no row that is newer than the newest call less what is kept: then both clocks may be wrong. */
-async function deleteExpired(store: RetentionOptions['store'], now: number | undefined, kept: number): Promise<void> {
-  if (now === undefined) return
-  const [row] = await store.rows(
-    `SELECT max(newest) AS newest FROM (
-      SELECT (SELECT max(finished) FROM callwatch.calls WHERE target = number) AS newest FROM callwatch.targets) AS each_target`,
-    [],
-  )
-  const newest = row?.['newest'] ?? now
-  await store.deleteExpired(Math.min(now, Number(newest)) - kept)
-}
+export function newRetention({ store, clock, ownership, lastSuccesses, onProblem }: RetentionOptions): Retention {
+  let newest: number | undefined
+  const now = () => newest && retentionTime(lastSuccesses(), clock, newest)
 
-function only(onProblem: (error: StoreError) => void): (error: unknown) => void {
-  return (error) => {
-    if (!(error instanceof StoreError)) throw error
-    onProblem(error)
+  async function deleteExpired(kept: number): Promise<undefined> {
+    const [row] = await store.rows(NEWEST, [])
+    newest = Number(row?.['newest'] ?? Infinity)
+    const time = now()
+    if (time !== undefined) await store.deleteExpired(time - kept)
   }
+
+  return {
+    now,
+    keep: (kept, stop$) =>
+      timer(0, INTERVAL * 1000, clock.scheduler).pipe(
+        takeUntil(stop$),
+        filter(ownership.isLeader),
+        exhaustMap(() => deleteExpired(kept).catch(storeErrorOf).then(onProblem)),
+        ignoreElements(),
+      ),
+  }
+}
+
+function storeErrorOf(error: unknown): StoreError {
+  if (error instanceof StoreError) return error
+  throw error
 }

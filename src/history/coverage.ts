@@ -75,7 +75,7 @@ export async function coverageOf(
 }
 
 /** The length of all periods together, what several have in common once (seconds). */
-function lengthOf(periods: readonly Period[]): number {
+export function lengthOf(periods: readonly Period[]): number {
   let [length, reached] = [0, -Infinity]
   for (const { from, to } of periods.toSorted((a, b) => a.from - b.from)) {
     length += Math.max(0, to - Math.max(from, reached))

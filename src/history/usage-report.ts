@@ -81,12 +81,14 @@ export const USAGE_COLUMNS: Readonly<Record<string, (row: UsageRow) => UsageCell
   noticed_late: (row) => row.noticed_late,
 }
 
-/** The rows as CSV, with a header. Each says how much of the whole period is not covered. */
+/** The rows as CSV, with a header. Each says how much of the whole period is not covered; so does an empty one where there is none. */
 export function usageCsv({ rows, coverage }: UsageReport, by: readonly UsageKey[]): string {
   const lines = rows.map((row) => [
     ...by.map((key) => row[key]),
     ...Object.values(USAGE_COLUMNS).map((valueOf) => valueOf(row)),
     coverage.blind_seconds,
   ])
-  return [[...by, ...Object.keys(USAGE_COLUMNS), 'blind_seconds'], ...lines].map(csvLine).join('')
+  const header = [...by, ...Object.keys(USAGE_COLUMNS), 'blind_seconds']
+  if (lines.length === 0) lines.push([...header.slice(1).map(() => null), coverage.blind_seconds])
+  return [header, ...lines].map(csvLine).join('')
 }

@@ -65,8 +65,7 @@ export function computeDelta(
       // The client found that the answer says nothing new.
       if ('phase' in seen) continue
       const before = find(seen.id)
-      const isCertain = source === 'get' || confirmed?.has(seen.id) === true
-      const after = track(before, seen, answer, isCertain)
+      const after = track(before, seen, answer, confirmed?.has(seen.id) === true)
       // An evicted call is tracked again even if the answer says nothing new.
       if (after !== undefined && after !== before) delta.calls.set(seen.id, after)
     }
@@ -96,12 +95,12 @@ export function computeDelta(
     delta.counters.size > 0
   return hasChanged ? delta : undefined
 
-  /** @param isCertain the answer shows this call, whenever it began */
+  /** @param isConfirmed the list shows this call, though it began earlier */
   function track(
     tracked: TrackedCall | undefined,
     seen: SeenCall,
     answer: AnswerContext,
-    isCertain: boolean,
+    isConfirmed: boolean,
   ): TrackedCall | undefined {
     if (tracked === undefined && isExcluded(seen, oldest)) return undefined
     const isOpen = finalStatus(seen) === undefined
@@ -119,7 +118,12 @@ export function computeDelta(
       delta.transitions.length = length
       return { ...counted, marks: counted.marks | MARK.overAtSetUp }
     }
-    if (!isCertain && isEarlierRow(before, seen)) return noteEarlierRow(before, draft)
+    // Get Call shows one row alone. Of an open call it is believed; of a final one the list decides.
+    const isBelieved = isConfirmed || (answer.source === 'get' && before.phase !== 'final')
+    if (!isBelieved && isEarlierRow(before, seen)) {
+      const noted = noteEarlierRow(before, draft)
+      return answer.source === 'list' ? noted : observeNotFound(noted, answer.serviceTime, draft)
+    }
     if (tracked === undefined) {
       // Listed again after its eviction: tracked for as long as any other call.
       const listedAgain = observeCall(before, seen, answer, draft)
@@ -177,8 +181,8 @@ export function computeDelta(
   }
 }
 
-/** So long (seconds) the service's clock must have been ahead of the host's to be believed for the horizon. */
-const STABLE_SECONDS = 3600
+/** So long (seconds) the service's clock must have been ahead of the host's to be believed. */
+export const STABLE_SECONDS = 3600
 
 /**
  * When a sweep began, for the horizon. If the service's clock or the host's makes a step, the earlier of the two counts, and

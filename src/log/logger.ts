@@ -7,7 +7,7 @@ import type { Mask } from './mask-secrets.ts'
 
 /** What is needed of a process's stream. */
 export type LogStream = Pick<NodeJS.WriteStream, 'isTTY'> & {
-  write: (text: string) => void
+  write: (text: string) => unknown
   hasColors: () => boolean
 }
 

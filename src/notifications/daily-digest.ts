@@ -1,7 +1,7 @@
 import { exhaustMap, ignoreElements, takeUntil, timer, type Observable } from 'rxjs'
 import { dayName, dayOf, lastTime } from '../clock/calendar.ts'
 import type { Clock } from '../clock/clock.ts'
-import { coverageOf } from '../history/coverage.ts'
+import { coverageOf, lengthOf } from '../history/coverage.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
 import type { DayFigures, DigestMessage } from './message.ts'
 
@@ -76,8 +76,7 @@ async function digestOf(
   const figuresOf = async (name: string, { from, to }: typeof day): Promise<DayFigures> => {
     const [counts, minutes] = [store.countFinished(name, from, to), store.usedMinutes(name, from, to)]
     const unseen = blind.filter((time) => time.target === name && time.from >= from && time.to <= to)
-    const blindSeconds = unseen.reduce((sum, time) => sum + time.to - time.from, 0)
-    return { counts: await counts, minutes: await minutes, blindSeconds }
+    return { counts: await counts, minutes: await minutes, blindSeconds: lengthOf(unseen) }
   }
   return {
     kind: 'digest',

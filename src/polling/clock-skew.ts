@@ -1,9 +1,14 @@
+import { STABLE_SECONDS } from '../ledger/compute-delta.ts'
+
 /** How far the service's clock is ahead of the host's (seconds), measured with the `Date` headers of its answers. */
 export type ClockSkew = {
-  /** The latest answers that agree with each other, and when the first of them came (monotonic seconds). */
+  /** The latest answers that agree with each other. */
   readonly agreeing: readonly number[]
-  readonly agreeingSince: number
+  /** The latest twenty, and when the first one ever came (monotonic seconds). */
   readonly all: readonly number[]
+  readonly since: number | undefined
+  /** A service that is further ahead of the host (seconds) is believed only after an hour. */
+  readonly mostAhead: number
   /** Number of answers without a `Date`. */
   readonly undated: number
   /**
@@ -21,40 +26,38 @@ export const AGREEING_ANSWERS = 5
 const MAX_ANSWERS = 20
 /** A larger step is one wrong answer, unless others agree with it. */
 const MAX_STEP_SECONDS = 3600
-/** A service that is further ahead of the host is hardly right: calls of a day would be too old to count. */
-const MAX_AHEAD_SECONDS = 86_400
-/** So long answers must agree that it is. */
-export const STABLE_SECONDS = 3600
+/** The first skew dates the set-up for good: if it is larger, the clocks must differ for an hour. A later one may be a day. */
+const [MAX_FIRST_AHEAD_SECONDS, MAX_STEP_AHEAD_SECONDS] = [3600 + TOLERANCE_SECONDS, 86_400]
 
-export const UNKNOWN_SKEW: ClockSkew = { agreeing: [], agreeingSince: 0, all: [], undated: 0, accepted: undefined }
-
-/** Whether a skew (seconds) is accepted only once answers have agreed with it for an hour. */
-export function isFarAhead(skew: number): boolean {
-  return skew > MAX_AHEAD_SECONDS
+export const UNKNOWN_SKEW: ClockSkew = {
+  agreeing: [],
+  all: [],
+  since: undefined,
+  undated: 0,
+  mostAhead: MAX_FIRST_AHEAD_SECONDS,
+  accepted: undefined,
 }
 
 /**
  * Adds the skew that one more answer showed; undefined for an answer without a `Date`. If the clocks agree, both are right.
  * If not, either may be wrong, and the first answers may come from a server whose clock is not set yet: then five must
- * agree, for an hour if the service is more than a day ahead. A service that never sends a `Date` is assumed to have the host's clock.
+ * agree, or twenty have come. If the service is far ahead, that must last for an hour. A service that never sends a `Date` is assumed to have the host's clock.
  *
  * @param now monotonic seconds
  */
 export function addSkew(before: ClockSkew, skew: number | undefined, now: number): ClockSkew {
-  const { agreeing, all } = before
+  const { agreeing, all, mostAhead, since = now } = before
   if (skew === undefined) {
     const undated = before.undated + 1
     const isDateless = all.length === 0 && undated >= AGREEING_ANSWERS
     return { ...before, undated, accepted: isDateless ? 0 : medianOfMost(all, undated) }
   }
   const isClose = (other: number) => Math.abs(other - skew) <= TOLERANCE_SECONDS
-  const isAgreeing = agreeing.length > 0 && agreeing.every(isClose)
-  const next = isAgreeing ? [...agreeing, skew] : [skew]
-  const agreeingSince = isAgreeing ? before.agreeingSince : now
-  const seen = [...all, skew]
-  const isStable = !isFarAhead(skew) || now - agreeingSince >= STABLE_SECONDS
-  const agreed = isClose(0) ? skew : next.length >= AGREEING_ANSWERS && isStable ? median(next) : undefined
-  return { ...before, agreeing: next, agreeingSince, all: seen, accepted: agreed ?? medianOfMost(seen, before.undated) }
+  const next = agreeing.every(isClose) ? [...agreeing, skew] : [skew]
+  const seen = [...all, skew].slice(-MAX_ANSWERS)
+  const agreed = isClose(0) ? skew : next.length >= AGREEING_ANSWERS ? median(next) : medianOfMost(seen, before.undated)
+  const isBelieved = agreed === undefined || agreed <= mostAhead || now - since >= STABLE_SECONDS
+  return { ...before, agreeing: next, all: seen, since, accepted: isBelieved ? agreed : undefined }
 }
 
 /**
@@ -72,16 +75,15 @@ export function checkSkew(
 ): { clock: ClockSkew; isAccepted: boolean } {
   if (Math.abs(skew - (known.accepted ?? inUse)) <= MAX_STEP_SECONDS)
     return { clock: known.accepted === undefined ? UNKNOWN_SKEW : known, isAccepted: true }
-  const before = known.accepted === undefined ? known : UNKNOWN_SKEW
+  const before = { ...(known.accepted === undefined ? known : UNKNOWN_SKEW), mostAhead: MAX_STEP_AHEAD_SECONDS }
   const clock = isCounted ? before : addSkew(before, skew, now)
   return { clock, isAccepted: clock.accepted !== undefined }
 }
 
-/** The median once there are enough answers, unless it is too far ahead; those without a `Date` count as the host's clock. */
+/** The median once there are enough answers; those without a `Date` count as the host's clock. */
 function medianOfMost(skews: readonly number[], undated: number): number | undefined {
   if (skews.length + undated < MAX_ANSWERS) return undefined
-  const most = median([...skews, ...Array.from({ length: undated }, () => 0)])
-  return isFarAhead(most) ? undefined : most
+  return median([...skews, ...Array.from({ length: undated }, () => 0)])
 }
 
 function median(skews: readonly number[]): number {

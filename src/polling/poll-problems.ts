@@ -1,5 +1,5 @@
 import { ServiceError } from '../service/service-error.ts'
-import { AGREEING_ANSWERS, isFarAhead, type ClockSkew } from './clock-skew.ts'
+import { AGREEING_ANSWERS, type ClockSkew } from './clock-skew.ts'
 import type { RunningPoll } from './poll.ts'
 
 /** A list that has shrunk, which is not accepted yet. */
@@ -12,15 +12,18 @@ export function shrunkList({ size = 0 }: RunningPoll, areUnknown: boolean): Serv
 }
 
 /** Two clocks that differ: nothing is counted until one is known to be right. */
-export function unknownClockSkew({ all, agreeing, undated }: ClockSkew): ServiceError {
+export function unknownClockSkew({ all, agreeing, undated, mostAhead }: ClockSkew): ServiceError {
   const skew = all.at(-1) ?? 0
   const minutes = Math.round(skew / 60)
-  const needed = isFarAhead(skew) ? 'all answers of an hour' : `${AGREEING_ANSWERS} answers in a row`
+  const needed =
+    skew > mostAhead
+      ? 'that has lasted for an hour'
+      : `${AGREEING_ANSWERS} answers in a row agree (${agreeing.length} so far)`
   const problem =
     all.length === 0
       ? `the service's answers have no Date header: after ${AGREEING_ANSWERS} of them callwatch uses this host's clock (${undated} so far)`
       : `the service's clock and this host's differ by ${minutes} minutes, by its Date header: nothing is counted ` +
-        `before ${needed} agree (${agreeing.length} so far); check this host's clock`
+        `before ${needed}; check this host's clock`
   return new ServiceError('invalid', problem)
 }
 

@@ -1,7 +1,6 @@
 import { defer, firstValueFrom, takeUntil, tap, type Observable } from 'rxjs'
 import type { LedgerState } from '../ledger/state.ts'
 import type { CallAnswer, CallPage, CallsClient } from '../service/calls-client.ts'
-import { listPage } from '../service/empty-list.ts'
 import { whenAborted } from './abortable.ts'
 import { addSkew, checkSkew } from './clock-skew.ts'
 import type { PollMemory } from './poll-memory.ts'
@@ -65,20 +64,13 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
     )
   }
 
-  const requestCall = (id: string) =>
-    requestWithRetries('get_call', (signal) => client.getCall(id, signal), requestOptions)
-
   async function page(number: number, withoutRetries = false): Promise<CallPage> {
     const first = number === 1 ? firstPage : undefined
     firstPage = undefined
     if (first !== undefined) return first
     const retries = withoutRetries ? 0 : requestOptions.retries
     const list = (signal: AbortSignal) => client.listCalls(number, signal)
-    return listPage(number, {
-      list: () => answerOf(requestWithRetries('list_calls', list, { ...requestOptions, retries })),
-      get: (id) => answerOf(requestCall(id)),
-      wall: requestOptions.clock.wall,
-    })
+    return answerOf(requestWithRetries('list_calls', list, { ...requestOptions, retries }))
   }
 
   return {
@@ -87,7 +79,7 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
     call: async (id) => {
       const request$ = defer(() => {
         memory.requestedAt.set(id, requestOptions.clock.monotonic())
-        return requestCall(id)
+        return requestWithRetries('get_call', (signal) => client.getCall(id, signal), requestOptions)
       })
       const answer = await answerOf(request$)
       memory.regressions.answered(id)

@@ -88,6 +88,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
   async function get(
     path: string,
     signal: AbortSignal,
+    isEmptyList: (response: TransportResponse) => Promise<boolean> = async () => false,
   ): Promise<{ answered: AnswerMetadata; body: Record<string, unknown> }> {
     let response: TransportResponse
     try {
@@ -98,10 +99,21 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
     const hostTime = options.wall()
     const date = serviceClock(response)
     const serviceTime = date ?? hostTime + (options.clockSkew?.() ?? 0)
-    const isUndated = date === undefined
-    const answered = { serviceTime, isUndated, hostTime, remaining: rateLimitRemaining(response) }
-    if (response.status === 204) return { answered, body: NO_CONTENT }
-    return { answered, body: readAnswer(response, { now: serviceTime, isUndated, apiKey: options.apiKey }) }
+    const answered = { serviceTime, isUndated: date === undefined, hostTime, remaining: rateLimitRemaining(response) }
+    if (await isEmptyList(response)) return { answered, body: { data: [] } }
+    return { answered, body: readAnswer(response, { now: serviceTime, apiKey: options.apiKey }) }
+  }
+
+  let knowsItsCalls = false
+  /**
+   * Whether the answer to the first page is a list without a call, as some services answer it: 204, or 404. An address that does not
+   * exist answers 404 as well: then Get Call of an unknown id decides, once, which the service answers with its own error.
+   */
+  async function isEmptyAnswer({ status, body }: TransportResponse, signal: AbortSignal): Promise<boolean> {
+    if (status !== 404 || NAMES_SOMETHING_ELSE.test(body)) return status === 204
+    const answer = knowsItsCalls || (await get(`/calls/${UNKNOWN_ID}`, signal).catch((error: unknown) => error))
+    knowsItsCalls ||= answer instanceof ServiceError && answer.kind === 'not_found'
+    return knowsItsCalls
   }
 
   /** The tracked call, if the item shows no change of it. */
@@ -115,8 +127,10 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
   return {
     listCalls: async (page, signal) => {
       const query = new URLSearchParams({ ...options.query, page: String(page), perPage: String(options.pageSize) })
-      const { answered, body } = await get(`/calls?${query.toString()}`, signal)
-      const items = isEmpty(body['data']) ? [] : body['data']
+      const { answered, body } = await get(`/calls?${query.toString()}`, signal, async (response) =>
+        page === 1 ? isEmptyAnswer(response, signal) : false,
+      )
+      const items = page === 1 && isEmptyData(body) ? [] : body['data']
       if (!Array.isArray(items)) {
         throw new ServiceError('invalid', 'the service answered List Calls without a `data` array')
       }
@@ -164,11 +178,15 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
   }
 }
 
-/** What 204 says of a list. */
-const NO_CONTENT = { data: null }
+/** No call has this id. */
+const UNKNOWN_ID = 'callwatch-knows-no-such-call'
 
-/** Without an item, a list may be null, or an object, as some serializers write it. */
-function isEmpty(data: unknown): boolean {
+/** The code of an error about the user, the app or the address. */
+const NAMES_SOMETHING_ELSE = /"code"\s*:\s*"[^"]*(?:UID|USER|APP|API|ROUTE)/i
+
+/** Without an item, a list may be null, or an object, as some serializers write it. Other fields may say that it is an error. */
+function isEmptyData({ data, meta: _, ...others }: Record<string, unknown>): boolean {
+  if (Object.keys(others).length > 0) return false
   return data === null || (isObject(data) && Object.keys(data).length === 0)
 }
 

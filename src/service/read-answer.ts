@@ -18,8 +18,6 @@ const CODES: ReadonlyMap<string, ServiceErrorKind> = new Map([
 export type ReadAnswerOptions = {
   /** The service's clock when it answered, or the host's (UNIX seconds), for a Retry-After that is a date. */
   now: number
-  /** The answer has no `Date`. */
-  isUndated?: boolean
   /** The key that was sent, which is masked in errors. */
   apiKey: string
 }
@@ -30,10 +28,7 @@ export type ReadAnswerOptions = {
  *
  * @throws {ServiceError} for an error, and for anything but a JSON object
  */
-export function readAnswer(
-  response: TransportResponse,
-  { now, isUndated, apiKey }: ReadAnswerOptions,
-): Record<string, unknown> {
+export function readAnswer(response: TransportResponse, { now, apiKey }: ReadAnswerOptions): Record<string, unknown> {
   const { status } = response
   const body = isTooComplex(response.body) ? undefined : parseObject(quoteLongIds(response.body))
   const error = body?.['error']
@@ -44,12 +39,7 @@ export function readAnswer(
       (code?.startsWith('AUTH_ERR_') ? 'auth' : kindOfStatus(status))
     const detail = isObject(error) ? quote(error, apiKey) : 'without an error body'
     const retryAfter = readRetryAfter(header(response, 'retry-after'), now)
-    throw new ServiceError(kind, `the service answered ${status} ${detail}`, {
-      status,
-      retryAfter,
-      serviceTime: now,
-      isUndated,
-    })
+    throw new ServiceError(kind, `the service answered ${status} ${detail}`, { status, retryAfter, serviceTime: now })
   }
   if (body === undefined) {
     const problem = `the service answered ${status} with something that is not a JSON object: ${describe(response.body)}`

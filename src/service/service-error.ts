@@ -28,26 +28,17 @@ export class ServiceError extends Error {
   readonly retryAfter: number | undefined
   /** The service's clock when it answered (UNIX seconds). */
   readonly serviceTime: number | undefined
-  /** The answer had no `Date`. */
-  readonly isUndated: boolean
 
   constructor(
     kind: ServiceErrorKind,
     message: string,
-    details: {
-      status?: number
-      retryAfter?: number | undefined
-      serviceTime?: number
-      isUndated?: boolean | undefined
-      cause?: unknown
-    } = {},
+    details: { status?: number; retryAfter?: number | undefined; serviceTime?: number; cause?: unknown } = {},
   ) {
     super(message, { cause: details.cause })
     this.kind = kind
     this.status = details.status
     this.retryAfter = details.retryAfter
     this.serviceTime = details.serviceTime
-    this.isUndated = details.isUndated === true
   }
 }
 

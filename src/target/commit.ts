@@ -49,7 +49,12 @@ function gapOf({ ledger, settings }: Target, { ledger: { sync } }: Decision): Ga
   const ended = sync.lastSuccess
   if (ended === undefined || ended === ledger.sync.lastSuccess) return undefined
   const began = sync.previousSuccess ?? sync.created
-  return ended - began > BLIND_INTERVALS * settings.poll.interval ? { began, ended } : undefined
+  // By both clocks: the service's may have shown a false time for a while.
+  const { lastSuccessHostTime: hostEnded = Infinity } = sync
+  const { lastSuccessHostTime: hostBegan = -Infinity } = ledger.sync
+  return Math.min(ended - began, hostEnded - hostBegan) > BLIND_INTERVALS * settings.poll.interval
+    ? { began, ended }
+    : undefined
 }
 
 /**

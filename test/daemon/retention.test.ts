@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { eventLog } from '../../src/daemon/event-log.ts'
-import { keepRetention, retentionTime } from '../../src/daemon/retention.ts'
+import { newRetention } from '../../src/daemon/retention.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Store } from '../../src/store/store.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
@@ -20,7 +20,7 @@ async function retained(
   onTestFinished(() => store.close())
   const finished = await openIn(store, { name: 'a', fingerprint: 'x' })
   const calls = days.map((day) => seen(`day ${day}`, 'ended', { endedAt: CREATED + day * DAY }))
-  await finished.see(completePoll(16 * DAY, ...calls))
+  await finished.see(completePoll(16 * DAY + 60, ...calls))
   // By now they are evicted.
   await finished.see(completePoll(17 * DAY))
   const { see } = await openIn(store, { name: 'b', fingerprint: 'y' })
@@ -30,14 +30,15 @@ async function retained(
   }
   const clock = virtualClock(CREATED + wall * DAY)
   const known = { lastSuccess: lastSuccess === undefined ? undefined : CREATED + lastSuccess * DAY }
-  const now = () => retentionTime([undefined, known.lastSuccess], clock)
   const problems: (StoreError | undefined)[] = []
   const ownership = { isLeader: () => true }
   const stop$ = new Subject<void>()
   const common = { store: change(store), clock, ownership, stop$ }
+  const lastSuccesses = () => [undefined, known.lastSuccess]
+  const retention = newRetention({ ...common, lastSuccesses, onProblem: (problem) => problems.push(problem) })
   for (const work$ of [
-    keepRetention({ ...common, now, kept: KEPT, onProblem: (problem) => problems.push(problem) }),
-    eventLog({ ...common, retentionNow: now, retention: KEPT, participants: true }),
+    retention.keep(KEPT, stop$),
+    eventLog({ ...common, retentionNow: retention.now, retention: KEPT, participants: true }),
   ]) {
     const running = work$.subscribe()
     onTestFinished(() => running.unsubscribe())
@@ -46,7 +47,7 @@ async function retained(
     const calls = await store.rows("SELECT id FROM callwatch.calls WHERE id LIKE 'day %' ORDER BY finished", [])
     return { calls: calls.map(({ id }) => id), events: (await store.events(1, 1000)).map(({ id }) => id) }
   }
-  return { clock, known, left, problems }
+  return { clock, known, left, problems, see: finished.see }
 }
 
 describe('what is older than it is kept', () => {
@@ -80,7 +81,14 @@ describe('what is older than it is kept', () => {
   test('is the calls that ended so long before the newest one, where both clocks are ahead', async () => {
     const { clock, left } = await retained([0, 5, 12, 13], { wall: 73, lastSuccess: 73 })
     await clock.advance(61)
-    expect((await left()).calls).toEqual(['day 5', 'day 12', 'day 13'])
+    expect(await left()).toEqual({ calls: ['day 5', 'day 12', 'day 13'], events: ['0', '1', '2', '3'] })
+  })
+
+  test('is not deleted early where a call without an end was noticed by a clock that was ahead', async () => {
+    const { clock, left, see } = await retained([4, 5, 12, 13], { wall: 73, lastSuccess: 73 })
+    await see(completePoll(73 * DAY, seen('unfinished', 'canceled')))
+    await clock.advance(61)
+    expect((await left()).calls).toHaveLength(4)
   })
 
   test('is deleted a minute later where the store could not', async () => {

@@ -65,7 +65,15 @@ describe('an id with two rows', () => {
     expect([netMinutes(book), repeated(book)]).toEqual([3, 0])
   })
 
-  test('is the call that Get Call shows, also if it began earlier', () => {
+  test('is not changed by Get Call, which may show the earlier row, once both are final', () => {
+    const book = ledgerBook()
+    book.see(completePoll(300, row(100, 4), row(200, 7)))
+    book.see({ answers: [asked(CREATED + 301, row(100, 4))] })
+    expect([netMinutes(book), total(book.state, COUNTERS.callMinutes), repeated(book)]).toEqual([7, 7, 1])
+    expect(book.state.detailsWanted.size).toBe(0)
+  })
+
+  test('is the call that Get Call shows while it is open, also if it began earlier', () => {
     const book = ledgerBook()
     book.see(completePoll(300, seen('a', 'ongoing', { initiatedAt: CREATED + 200, ...minutes(1) })))
     book.see({ answers: [asked(CREATED + 315, row(100, 4))] })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { callsClient, type CallsClient, type CallsClientOptions } from '../../src/service/calls-client.ts'
 import type { TransportRequest } from '../../src/service/transport.ts'
-import { fakeTransport, never, type Reply } from './fake-transport.ts'
+import { answer, fakeTransport, never, type Reply } from './fake-transport.ts'
 
 const HOST = Date.UTC(2026, 10, 20, 8, 0, 0) / 1000
 const DATE = 'Fri, 20 Nov 2026 08:15:30 GMT'
@@ -230,9 +230,44 @@ describe('a page of List Calls', () => {
   test('is an empty list if the answer is 204', async () => {
     const { client } = clientOf({ status: 204, body: '' })
     expect(await list(client)).toMatchObject({ items: 0, calls: [], total: undefined })
+    await expect(list(client, 2)).rejects.toMatchObject({ kind: 'invalid' })
+    await expect(client.getCall('a', never)).rejects.toMatchObject({ kind: 'invalid' })
   })
 
-  test.each([{}, { data: { a: 1 } }, { data: 'none' }, { calls: [] }, { error: 'odd' }])(
+  describe('with 404', () => {
+    const unknownCall = {
+      status: 404,
+      body: { error: { code: 'ERR_CALL_SESSION_NOT_FOUND', message: 'no such call' } },
+    }
+    /** List Calls answers 404, and Get Call as given. */
+    function clientOf404(get: Reply, body: unknown = '') {
+      const requested: string[] = []
+      const client = callsClient(async ({ path }) => {
+        requested.push(path)
+        return answer({ headers: { date: DATE }, ...(path.startsWith('/calls?') ? { status: 404, body } : get) })
+      }, OPTIONS)
+      return { client, requested }
+    }
+
+    test('is an empty list if the service says that it knows no such call, which is asked once', async () => {
+      const { client, requested } = clientOf404(unknownCall)
+      for (let poll = 0; poll < 3; poll++)
+        expect(await list(client)).toMatchObject({ items: 0, total: undefined, serviceTime: SERVICE, hostTime: HOST })
+      expect(requested.filter((path) => path.startsWith('/calls/'))).toHaveLength(1)
+    })
+
+    test.each([
+      ['there is no such address', 1, { status: 404 }, ''],
+      ['Get Call answers with a call', 1, { body: { data: { sessionId: 'a', status: 'ended' } } }, ''],
+      ['the error names the user', 1, unknownCall, { error: { code: 'ERR_UID_NOT_FOUND', message: 'no such user' } }],
+      ['it is not the first page', 2, unknownCall, ''],
+    ])('is an error where %s', async (_what, page, get, body) => {
+      const { client } = clientOf404(get, body)
+      await expect(list(client, page)).rejects.toMatchObject({ status: 404, kind: 'refused' })
+    })
+  })
+
+  test.each([{}, { data: { a: 1 } }, { data: null, code: 401 }, { data: 'none' }, { calls: [] }, { error: 'odd' }])(
     'is invalid if the answer is %j',
     async (body) => {
       await expect(list(clientOf({ body }).client)).rejects.toMatchObject({

@@ -303,8 +303,8 @@ export const hazards = {
     suits: ({ hazards }) =>
       !['wrongDates', 'oddDates', 'hostClock', 'endedAhead', 'hostFarAhead'].some((name) => hazards.includes(name)),
     change: (_run, stream, { seconds }) => {
-      const dateOffset = pick(stream, [25 * HOUR, 365 * DAY])
       const spells = [0, 0.4 * seconds].map((from) => {
+        const dateOffset = pick(stream, [...(from === 0 ? [2 * HOUR, 12 * HOUR] : []), 25 * HOUR, 365 * DAY])
         return { from, to: from + whole(stream, 20, 20 * MINUTE), switches: { dateOffset } }
       })
       return { settings: shortLookback(stream), standing: { date: 'given' }, spells }

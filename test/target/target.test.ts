@@ -89,6 +89,18 @@ describe('a target', () => {
     ])
   })
 
+  test('notes no such time where the service shows a false time while it is polled', async () => {
+    const { target, memory } = await opened()
+    const ahead = 3000
+    await commitObservation(target, completePoll(15))
+    for (const seconds of [30, 45]) {
+      const { answers, success } = completePoll(seconds + ahead)
+      await commitObservation(target, { answers, success: { ...success!, hostTime: CREATED + seconds } })
+    }
+    await commitObservation(target, completePoll(60))
+    expect(await memory.rows('SELECT began, ended FROM callwatch.gaps', [])).toEqual([])
+  })
+
   test('counts the time that an alert was pending before a restart towards `for`', async () => {
     const lasting = RULES.map((rule) => ({ ...rule, for: 60 }))
     const { clock, target, open } = await opened(undefined, lasting)

@@ -19,7 +19,7 @@ export type OpenOptions = {
   webhook: WebhookConfig
   store: Pick<Store, 'events' | 'latestEvents' | keyof WebhookBook>
   clock: Clock
-  /** Events from before then are expired (UNIX seconds by the host's clock). */
+  /** Events from before then are expired (UNIX seconds). */
   expiredBefore: () => number
   report: (...events: WebhookEvent[]) => void
 }
