@@ -185,7 +185,7 @@ const UNKNOWN_ID = 'callwatch-knows-no-such-call'
 const NAMES_SOMETHING_ELSE = /"code"\s*:\s*"[^"]*(?:UID|USER|APP|API|ROUTE)/i
 
 /** Without an item, a list may be null, or an object, as some serializers write it. Other fields may say that it is an error. */
-function isEmptyData({ data, meta: _, ...others }: Record<string, unknown>): boolean {
+function isEmptyData({ data, meta: _meta, ...others }: Record<string, unknown>): boolean {
   if (Object.keys(others).length > 0) return false
   return data === null || (isObject(data) && Object.keys(data).length === 0)
 }
