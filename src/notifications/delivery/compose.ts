@@ -1,6 +1,6 @@
 import { matches } from '../../alerts/match.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
-import type { AlertMessage, AlertUpdate } from '../message.ts'
+import type { AlertMessage, AlertUpdate, Message } from '../message.ts'
 import { linksOf } from '../text/links.ts'
 import { inhibitedOf, isSame, type Inhibited, type Inhibitors } from './inhibition.ts'
 import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
@@ -26,11 +26,8 @@ export const compose =
     const firing = alerts.filter(isFiring).map(({ notification }) => notification)
     const inhibited = inhibitedBy(firing, moment, inhibitorsAmong)
     const entries = entriesOf(batch.alerts.map(({ alert }) => alert))
-    return {
-      kind: 'message',
-      entries,
-      message: { kind: 'alerts', target, severity, alerts, passed, silenced, inhibited },
-    }
+    const message: Message = { kind: 'alerts', target, severity, alerts, passed, silenced, inhibited }
+    return { kind: 'message', entries, message }
   }
 
 function withLinks(update: AlertUpdate, publicUrl: string | undefined): AlertUpdate {

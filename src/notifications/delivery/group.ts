@@ -36,14 +36,9 @@ function digestOf(entries: readonly OutboxEntry[]): Batch {
 
 /** The entries of each alert together. */
 function waitingAlerts(entries: readonly OutboxEntry[]): WaitingAlert[] {
-  const waiting = new Map<string, WaitingAlert>()
-  for (const entry of entries) {
-    const { content } = entry
-    if (content.kind === 'digest') continue
-    const known = waiting.get(content.key) ?? { entries: [], changes: [] }
-    known.entries.push(entry)
-    known.changes.push(content)
-    waiting.set(content.key, known)
-  }
-  return [...waiting.values()]
+  const all = entries.flatMap((entry) => (entry.content.kind === 'digest' ? [] : { entry, change: entry.content }))
+  return [...Map.groupBy(all, ({ change }) => change.key).values()].map((own) => ({
+    entries: own.map(({ entry }) => entry),
+    changes: own.map(({ change }) => change),
+  }))
 }

@@ -44,7 +44,7 @@ export function mergeChanges(alert: WaitingAlert, groupWait: number): MergedChan
  * Whether the recipients know that the alert fires. One whose notification may have been delivered before its process died
  * counts as known: its end must be notified as well.
  */
-export function isKnown({ entries, changes }: WaitingAlert): boolean {
+function isKnown({ entries, changes }: WaitingAlert): boolean {
   return changes[0]!.kind !== 'firing' || entries[0]!.claimed
 }
 

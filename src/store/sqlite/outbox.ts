@@ -19,11 +19,11 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
     read: db.prepare('SELECT id, claimed, data FROM outbox WHERE notifier = ? ORDER BY id'),
     claim: db.prepare('UPDATE outbox SET claimed = ? WHERE id = ?'),
     remove: db.prepare('DELETE FROM outbox WHERE id = ?'),
-    removeAll: db.prepare('DELETE FROM outbox WHERE notifier = ?'),
+    removeOthers: db.prepare('DELETE FROM outbox WHERE notifier NOT IN (SELECT value FROM json_each(?))'),
     // What may have been sent is claimed.
     forgetUntold: db.prepare(`
-      DELETE FROM recipients WHERE EXISTS (
-        SELECT 1 FROM outbox WHERE outbox.notifier = recipients.notifier AND outbox.notifier = ? AND claimed = 0
+      DELETE FROM recipients WHERE notifier NOT IN (SELECT value FROM json_each(?)) AND EXISTS (
+        SELECT 1 FROM outbox WHERE outbox.notifier = recipients.notifier AND claimed = 0
           AND data ->> 'kind' = 'firing' AND data ->> 'target' = target AND data ->> 'key' = alert)`),
     writeEpisode: db.prepare(`
       INSERT INTO alert_episodes (target, alert, since, until, rule, severity, data) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -35,10 +35,8 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
   let isConfigured = (_notifier: string) => true
   const keepReceivers = (names: readonly string[]): void => {
     isConfigured = (notifier) => names.includes(notifier)
-    for (const { notifier } of statements.count.all()) {
-      const removing = isConfigured(String(notifier)) ? [] : [statements.forgetUntold, statements.removeAll]
-      for (const statement of removing) statement.run(String(notifier))
-    }
+    statements.forgetUntold.run(JSON.stringify(names))
+    statements.removeOthers.run(JSON.stringify(names))
   }
   if (configuredReceivers !== undefined) keepReceivers(configuredReceivers)
   const enqueue = (content: OutboxContent, recipients: Iterable<string>): void => {
