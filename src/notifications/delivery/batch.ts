@@ -4,6 +4,7 @@ import type { Silence } from '../../alerts/match.ts'
 import type { OutboxEntry } from '../../store/store.ts'
 import type { Message } from '../message.ts'
 import type { MergedChanges } from './merge-changes.ts'
+import type { Past } from './past.ts'
 
 /** An alert's entries in the outbox, oldest first, and the changes in them. */
 export type WaitingAlert = { entries: OutboxEntry[]; changes: Notification[] }
@@ -42,6 +43,8 @@ export type Moment = {
   silences: readonly Silence[]
   /** The alerts of all targets as they are now. */
   alerts: readonly LiveAlert[]
+  /** Reads what may have suppressed what passed in any batch; once, however many batches ask for it. */
+  past: () => Promise<Past>
 }
 
 /**

@@ -8,8 +8,9 @@ import { claim } from './claim.ts'
 import { compose } from './compose.ts'
 import { group } from './group.ts'
 import { inhibition, type Inhibited, type Inhibition } from './inhibition.ts'
+import { unknownTimes } from './merge-changes.ts'
 import { suppressionNotes } from './note.ts'
-import { pastSince } from './past.ts'
+import { pastSince, type Past } from './past.ts'
 import { backoffOn, send } from './send.ts'
 import { removeDelivered, acknowledge, type ToRemove } from './acknowledge.ts'
 import { suppress, type Mute } from './suppress.ts'
@@ -42,9 +43,9 @@ export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Obse
   const { store, clock, groupWait, mutes, inhibit, isNotified, publicUrl, toRemove = new Map(), stop$ } = options
   const { name } = receiver
   const backoff = backoffOn(clock)
-  const inhibitorsAmong = inhibition({ rules: inhibit, ...(isNotified && { isNotified }) })
+  const inhibitorsAmong = inhibition(inhibit, isNotified)
   const stages: readonly Stage[] = [
-    suppress({ mutes, inhibitorsAmong, past: pastSince(store) }, suppressionNotes(store)),
+    suppress({ mutes, inhibitorsAmong }, suppressionNotes(store)),
     wait(groupWait),
     compose({ inhibitorsAmong, publicUrl }),
     claim(store),
@@ -59,8 +60,13 @@ export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Obse
     const entries = await store.outbox(name)
     if (entries.length === 0) return undefined
     const now = clock.wall()
-    const moment = { now, silences: await store.silences(now), alerts: options.alerts() }
-    for (const batch of group(entries)) {
+    const batches = group(entries)
+    const waiting = batches.flatMap((batch) => (batch.kind === 'alerts' ? batch.alerts : []))
+    const oldest = () => waiting.flatMap(unknownTimes).reduce((at, { from }) => Math.min(at, from), now)
+    let read: Promise<Past> | undefined
+    const past = () => (read ??= pastSince(store, oldest()))
+    const moment = { now, silences: await store.silences(now), alerts: options.alerts(), past }
+    for (const batch of batches) {
       const end = await pass(batch, stages, moment)
       if (end !== undefined) return end.kind === 'attempted' ? end.delivery : undefined
     }

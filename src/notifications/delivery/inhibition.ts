@@ -21,13 +21,10 @@ export type Inhibitors = (alerts: readonly (LiveAlert | Inhibited)[]) => (alert:
  *
  * @param isNotified whether the receiver is notified of an alert: only its message can take in those of a lower severity
  */
-export function inhibition({
-  rules,
-  isNotified = () => true,
-}: {
-  rules: readonly Inhibition[]
-  isNotified?: (alert: Inhibited) => boolean
-}): Inhibitors {
+export function inhibition(
+  rules: readonly Inhibition[],
+  isNotified: (alert: Inhibited) => boolean = () => true,
+): Inhibitors {
   const known = new WeakMap<readonly object[], (alert: Inhibited) => readonly Inhibited[]>()
   const among = (alerts: readonly (LiveAlert | Inhibited)[]) => {
     const sources = alerts.flatMap((one) => {

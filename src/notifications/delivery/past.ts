@@ -8,23 +8,21 @@ import type { Inhibited } from './inhibition.ts'
 export type Past = { silences: readonly Silence[]; fired: readonly Inhibited[] }
 
 /** Reads what may have suppressed alerts since a moment (UNIX seconds by the host's clock). */
-export function pastSince(store: Pick<Store, 'silences' | 'rows'>): (from: number) => Promise<Past> {
-  return async (from) => {
-    const rows = await store.rows(
-      `SELECT target, alert, since, until, rule, severity, data FROM callwatch.alert_episodes
-      WHERE until IS NULL OR until > $1`,
-      [from],
-    )
-    const fired = rows.map((row) => ({
-      ...parse<Episode>(row['data']),
-      target: String(row['target']),
-      key: String(row['alert']),
-      alert: String(row['rule']),
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written from a notification
-      severity: row['severity'] as Severity,
-      firingSince: Number(row['since']),
-      until: Number(row['until'] ?? Infinity),
-    }))
-    return { silences: await store.silences(from), fired }
-  }
+export async function pastSince(store: Pick<Store, 'silences' | 'rows'>, from: number): Promise<Past> {
+  const rows = await store.rows(
+    `SELECT target, alert, since, until, rule, severity, data FROM callwatch.alert_episodes
+    WHERE until IS NULL OR until > $1`,
+    [from],
+  )
+  const fired = rows.map((row) => ({
+    ...parse<Episode>(row['data']),
+    target: String(row['target']),
+    key: String(row['alert']),
+    alert: String(row['rule']),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written from a notification
+    severity: row['severity'] as Severity,
+    firingSince: Number(row['since']),
+    until: Number(row['until'] ?? Infinity),
+  }))
+  return { silences: await store.silences(from), fired }
 }

@@ -4,7 +4,7 @@ import { matches, silenceAt, type AlertMatch, type Silence } from '../../alerts/
 import type { Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
 import type { NotifyConfig } from '../notify-section.ts'
-import { latestOf, type Stage, type WaitingAlert } from './batch.ts'
+import { latestOf, type Stage } from './batch.ts'
 import type { Inhibited, Inhibitors } from './inhibition.ts'
 import { unknownTimes, type UnknownTime } from './merge-changes.ts'
 import type { Suppressed } from './note.ts'
@@ -16,8 +16,6 @@ export type Mute = NotifyConfig['mutes'][number]
 export type SuppressOptions = {
   mutes: readonly Mute[]
   inhibitorsAmong: Inhibitors
-  /** What may have suppressed alerts since a moment (UNIX seconds). */
-  past: (from: number) => Promise<Past>
 }
 
 /**
@@ -29,7 +27,7 @@ export type SuppressOptions = {
  * @param note is called with all that is suppressed, before it waits or is discarded
  */
 export function suppress(options: SuppressOptions, note: (all: readonly Suppressed[]) => Promise<void>): Stage {
-  return async (batch, { now, silences, alerts: live }) => {
+  return async (batch, { now, silences, alerts: live, past }) => {
     if (batch.kind !== 'alerts') return batch
     const active = activeAt(now, options.mutes, silences)
     const inhibitorsOf = options.inhibitorsAmong(live)
@@ -40,7 +38,8 @@ export function suppress(options: SuppressOptions, note: (all: readonly Suppress
       const isBlind = change.signal.name !== 'poll_age' && unseen.has(change.target)
       return { alert, change, by: isBlind ? [...by, { by: 'poll_age' as const, at: now }] : by }
     })
-    const discarded = await discardedOf(batch.alerts, options)
+    const times = batch.alerts.flatMap(unknownTimes)
+    const discarded = times.length === 0 ? [] : discardedOf(times, options, await past())
     await note([...discarded, ...alerts.filter(({ by }) => by.length > 0)])
     if (discarded.length > 0) return { kind: 'discarded', entries: discarded.flatMap(({ entries }) => entries) }
     const others = alerts.filter(({ by }) => by.length === 0).map(({ alert }) => alert)
@@ -49,13 +48,11 @@ export function suppress(options: SuppressOptions, note: (all: readonly Suppress
 }
 
 /** The times that alerts fired and ended while something suppressed them at every moment, each with what did so at first. */
-async function discardedOf(
-  alerts: readonly WaitingAlert[],
-  { mutes, inhibitorsAmong, past }: SuppressOptions,
-): Promise<(Suppressed & UnknownTime)[]> {
-  const times = alerts.flatMap(unknownTimes)
-  if (times.length === 0) return []
-  const { silences, fired } = await past(Math.min(...times.map(({ from }) => from)))
+function discardedOf(
+  times: readonly UnknownTime[],
+  { mutes, inhibitorsAmong }: SuppressOptions,
+  { silences, fired }: Past,
+): (Suppressed & UnknownTime)[] {
   const inhibitorsOf = inhibitorsAmong(fired)
   return times.flatMap(({ entries, from, change }) => {
     const own = mutes.filter(({ match }) => matches(match, change))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isoTime } from '../../../src/clock/iso-time.ts'
 import { alertHistory } from '../../../src/history/alert-history.ts'
-import { AT, sending, type Sending } from './outbox-sending.ts'
+import { AT, changeOf, sending, type Named, type Sending, type Step } from './outbox-sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }
@@ -224,4 +224,35 @@ test('what had fired before it was inhibited is worth a word, also where it has 
   // B fired when it was inhibited already.
   expect(received.map(([, said]) => said)).toEqual(['firing Critical', 'passed A ×1', 'resolved Critical'])
   expect(messages[0]).toMatchObject({ inhibited: [{ alert: 'A' }, { alert: 'B' }] })
+})
+
+test('each round reads at most once what suppressed alerts, however many wait', async () => {
+  const { store, clock, fire, resolve, received, steps } = sending({ groupWait: 10 })
+  const alerts = Array.from({ length: 20 }, (_, i) => ({ name: 'A', target: `target-${i}` }))
+  for (const alert of alerts) await fire(alert)
+  await clock.advance(5)
+  // They had fired before it, and so they wait for its end.
+  await store.addSilence({ match: {}, since: AT + 5, until: AT + 60, reason: 'deploy' })
+  await clock.advance(10)
+  for (const alert of alerts) await resolve(alert)
+  steps.length = 0
+  await clock.advance(30)
+  const times = (step: Step) => steps.filter((one) => one === step).length
+  expect([times('outbox'), times('rows'), received]).toEqual([30, 30, []])
+  await clock.advance(40)
+  expect(received.map(([, said]) => said)).toEqual(alerts.map(() => 'passed A ×1'))
+})
+
+test('what is read for one batch goes back far enough for all others', async () => {
+  const { store, clock, put, received } = sending({ groupWait: 10 })
+  const passed = async (alert: Named, from: number, to: number) => {
+    const fired = changeOf(alert, 'firing', from)
+    for (const change of [fired, changeOf(alert, 'resolved', to, fired)]) await put(change)
+  }
+  await store.addSilence({ match: { target: 'production' }, since: AT - 15, until: AT + 60, reason: 'deploy' })
+  await store.addSilence({ match: { target: 'staging' }, since: AT - 60, until: AT - 30, reason: 'deploy' })
+  await passed(A, AT - 30, AT - 10)
+  await passed({ name: 'B', target: 'staging' }, AT - 50, AT - 40)
+  await clock.advance(90)
+  expect(received.map(([, said]) => said)).toEqual(['passed A ×1'])
 })

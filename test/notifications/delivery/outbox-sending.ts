@@ -55,6 +55,7 @@ export function sending(options: SendingOptions = {}) {
   const messages: Message[] = []
   const deliveries: Delivery[] = []
   const broken = new Set<Step>()
+  const steps: Step[] = []
   let lastId = 0
   let completed = false
   let sender: Subscription | undefined
@@ -64,6 +65,7 @@ export function sending(options: SendingOptions = {}) {
   async function step<T>(name: Step, isDead: () => boolean, work: () => Promise<T>): Promise<T> {
     const unlessDead = () => (isDead() ? new Promise<never>(() => undefined) : undefined)
     onStep()
+    steps.push(name)
     await unlessDead()
     if (broken.has(name)) throw new StoreError('unavailable', 'the store is busy')
     try {
@@ -147,6 +149,8 @@ export function sending(options: SendingOptions = {}) {
     messages,
     deliveries,
     broken,
+    /** All that senders did, the first step first. */
+    steps,
     put,
     fire: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'firing', differing),
     remind: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'reminder', differing),

@@ -10,7 +10,7 @@ import { suppress } from '../../../src/notifications/delivery/suppress.ts'
 import { wait } from '../../../src/notifications/delivery/wait.ts'
 import type { OutboxEntry, OutboxContent } from '../../../src/store/store.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
-import { AT, changeOf, inShort, liveAlert, type Named } from './outbox-sending.ts'
+import { AT, changeOf, inShort, liveAlert, NO_PAST, type Named } from './outbox-sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }
@@ -29,14 +29,14 @@ const digest = (day: string): OutboxContent => ({
   digest: { kind: 'digest', day, timezone: 'UTC', targets: [] },
 })
 
-const NOTHING = { mutes: [], inhibitorsAmong: inhibition({ rules: [] }) }
+const NOTHING = { mutes: [], inhibitorsAmong: inhibition([]) }
 
 /** What the first batch comes to that need not wait, just before it is claimed. */
 async function next(waiting: readonly OutboxEntry[], differing: Partial<Moment> = {}) {
-  const moment = { now: AT, silences: [], alerts: [], ...differing }
-  const suppressing = { ...NOTHING, past: async () => ({ silences: moment.silences, fired: [] }) }
+  const past = async () => ({ ...NO_PAST, silences: moment.silences })
+  const moment: Moment = { now: AT, silences: [], alerts: [], past, ...differing }
   for (const batch of group(waiting)) {
-    const end = await pass(batch, [suppress(suppressing, async () => undefined), wait(10), compose(NOTHING)], moment)
+    const end = await pass(batch, [suppress(NOTHING, async () => undefined), wait(10), compose(NOTHING)], moment)
     if (end === undefined) continue
     if (end.kind !== 'message' && end.kind !== 'discarded') throw new Error(`a batch that is ${end.kind}`)
     const ids = end.entries.map(({ id }) => id)
@@ -180,7 +180,7 @@ test('a message has what explains the value of each alert now, and links where i
   const live = liveAlert(A, change)
   const now = { ...live.instance, value: 0.9, evidence: { trend: [0.5, 0.9], window: after } }
   const waiting: Batch = { kind: 'ready', alerts: [{ alert: { entries: [], changes: [change] }, merged: { kind: 'update', update: { notification: change, flaps: 0 }, isNew: true, firstAt: AT } }] } // oxfmt-ignore
-  const moment = { now: AT, silences: [], alerts: [{ ...live, instance: now }] }
+  const moment = { now: AT, silences: [], alerts: [{ ...live, instance: now }], past: async () => NO_PAST }
   const composed = await compose({ ...NOTHING, publicUrl: 'https://callwatch.test' })(waiting, moment)
   if (composed?.kind !== 'message' || composed.message.kind !== 'alerts') throw new Error('no message')
   const [{ notification, links } = { notification: undefined, links: undefined }] = composed.message.alerts

@@ -28,10 +28,12 @@ async function waits(
 ): Promise<boolean> {
   const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [change] }] }
   const at = typeof now === 'string' ? utc(now) : now
-  const next = await suppress({ mutes, inhibitorsAmong: inhibition({ rules: inhibit }), past }, async () => undefined)(
-    batch,
-    { now: at, silences, alerts },
-  )
+  const next = await suppress({ mutes, inhibitorsAmong: inhibition(inhibit) }, async () => undefined)(batch, {
+    now: at,
+    silences,
+    alerts,
+    past,
+  })
   if (next !== undefined) expect(next).toEqual(batch)
   return next === undefined
 }
@@ -185,11 +187,10 @@ describe('an alert is inhibited by', () => {
       suppress(
         {
           mutes: [],
-          inhibitorsAmong: inhibition({ rules, isNotified: ({ severity }) => severity !== 'critical' }),
-          past,
+          inhibitorsAmong: inhibition(rules, ({ severity }) => severity !== 'critical'),
         },
         async () => undefined,
-      )(batch, { now: AT, silences: [], alerts: [fires(A), fires(CRITICAL)] })
+      )(batch, { now: AT, silences: [], alerts: [fires(A), fires(CRITICAL)], past })
     expect(await passes([])).toEqual(batch)
     expect(await passes([rule({ sourceMatch: { severity: 'critical' }, targetMatch: { alert: 'A' } })])).toBeUndefined()
   })
@@ -205,12 +206,11 @@ describe('an alert is inhibited by', () => {
     const stage = suppress(
       {
         mutes: [],
-        inhibitorsAmong: inhibition({ rules: [rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' } })] }),
-        past,
+        inhibitorsAmong: inhibition([rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' } })]),
       },
       async (all) => void noted.push(...all.flatMap(({ by }) => by)),
     )
-    await stage(batch, { now: AT, silences: [], alerts: [fires(CRITICAL), other] })
+    await stage(batch, { now: AT, silences: [], alerts: [fires(CRITICAL), other], past })
     expect(noted).toEqual([
       { by: 'inhibition', at: AT, since: AT, alert: 'Critical' },
       { by: 'inhibition', at: AT, since: AT, alert: 'B', target: 'staging' },

@@ -3,7 +3,7 @@ import type { Batch, WaitingAlert } from '../../../src/notifications/delivery/ba
 import { compose } from '../../../src/notifications/delivery/compose.ts'
 import { pass } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import { wait } from '../../../src/notifications/delivery/wait.ts'
-import { AT } from './outbox-sending.ts'
+import { AT, NO_PAST } from './outbox-sending.ts'
 import { waiting } from './waiting-alert.ts'
 
 const GROUP_WAIT = 10
@@ -17,6 +17,7 @@ describe('the group wait of a message', () => {
       now,
       silences: [],
       alerts: [],
+      past: async () => NO_PAST,
     })
 
   /** What sentNow out now of these. */

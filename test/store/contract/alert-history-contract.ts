@@ -73,7 +73,7 @@ export function alertHistoryContract(newPlace: NewPlace): void {
     test('says which alerts may have inhibited others since a moment: those that fire, and those that ended later', async () => {
       const { store, see } = await withPast([50, 60], [70, 90])
       await see(completePoll(100), begins(firing(100)))
-      const { fired } = await pastSince(store)(CREATED + 60)
+      const { fired } = await pastSince(store, CREATED + 60)
       const { rule, labels, key } = instance
       const { name: alert, severity, match, signal, breach } = rule
       const whatIsKnown = { target: 'a', key, alert, severity, labels, match, signal, breach }
