@@ -51,13 +51,13 @@ export function limitConnections(server: Server, max = MAX_CONNECTIONS): void {
 }
 
 /**
- * Of the client that has the most connections an idle one, or the oldest if none is. One that has sent no request yet is not idle:
- * it may be a health check.
+ * The idle connection of the client that has the most of them all; if none is idle, the oldest connection of that client. One that
+ * has sent no request yet is not idle: it may be a health check.
  */
 function whatGivesWay(open: [key: string, Connection][]): [key: string, Connection] {
   const shares = [...Map.groupBy(open, ([, { network }]) => network).values()]
-  const largest = shares.reduce((a, b) => (b.length > a.length ? b : a))
-  return largest.find(([, { requests }]) => requests === 0) ?? largest[0]!
+  const inOrder = shares.toSorted((a, b) => b.length - a.length).flat()
+  return inOrder.find(([, { requests }]) => requests === 0) ?? inOrder[0]!
 }
 
 function keyOf({ remoteAddress, remotePort }: Socket): string {

@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { AUTH, basic, serve, shownTarget, type ServeOptions } from './serve.ts'
 import { statusFor } from './status-for.ts'
@@ -8,18 +10,12 @@ async function statusOf(host: string, path: string, options: ServeOptions = {}, 
 }
 
 describe('on loopback without a password', () => {
-  test.each([
-    '/',
-    '/metrics',
-    '/healthz',
-    '/readyz',
-    '/api/v1/status',
-    '/api/v1/events',
-    '/api/v1/openapi.json',
-    '/none',
-  ])('%s is refused to a page of another name that resolves to this machine', async (path) => {
-    expect(await statusOf('rebound.example:9464', path)).toBe(403)
-  })
+  test.each(['/', '/metrics', '/api/v1/status', '/api/v1/events', '/api/v1/openapi.json', '/none'])(
+    '%s is refused to a page of another name that resolves to this machine',
+    async (path) => {
+      expect(await statusOf('rebound.example:9464', path)).toBe(403)
+    },
+  )
 
   test('so is the live feed', async () => {
     const headers = { accept: 'text/event-stream' }
@@ -27,7 +23,18 @@ describe('on loopback without a password', () => {
     expect(await statusOf('localhost', '/api/v1/events', {}, headers)).toBe(200)
   })
 
-  test.each(['localhost', 'LOCALHOST:9464', '127.0.0.1:9464', '127.1.2.3', '[::1]:9464'])(
+  test.each(['/healthz', '/readyz', '/readyz?verbose'])('%s is answered by any name', async (path) => {
+    expect(await statusOf('rebound.example:9464', path)).toBe(200)
+  })
+
+  test('a request without a Host, which no browser sends, is answered', async () => {
+    const { url } = await serve([shownTarget()])
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.write('GET /metrics HTTP/1.0\r\n\r\n')
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 200 /)
+  })
+
+  test.each(['localhost', 'localhost.', 'LOCALHOST:9464', '127.0.0.1:9464', '127.1.2.3', '[::1]:9464'])(
     'requests for %s are answered',
     async (host) => {
       expect(await statusOf(host, '/metrics')).toBe(200)

@@ -89,7 +89,7 @@ export function openExisting(path: string, { readOnly, checked = false }: OpenEx
  */
 export function placeCheck(path: string): () => void {
   if (path === ':memory:') return () => undefined
-  const opened = [path, `${path}-wal`].map((name) => ({ name, file: statSync(name) }))
+  const opened = [path, `${realpathSync(path)}-wal`].map((name) => ({ name, file: statSync(name) }))
   return () => {
     for (const { name, file } of opened) {
       const found = statSync(name, { throwIfNoEntry: false })

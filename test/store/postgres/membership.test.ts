@@ -222,9 +222,11 @@ inPostgres('the daemons on one database', (postgres) => {
     const url = await newDatabase()
     const { store, next, commit } = await owner(url, 'first')
     const daemons = [store, await joined(url, 'second'), await joined(url, 'third')]
-    await commit({ ...next('call'), alerts: FIRING })
+    const routedChanges = [{ change: notification, receivers: ['slack'] }]
+    await commit({ ...next('call'), alerts: FIRING, routedChanges })
     await Promise.all(daemons.map((daemon) => daemon.closeAlerts('a', closed('target removed'))))
-    expect(await daemons[1]!.outbox('slack')).toHaveLength(1)
+    const kinds = (await daemons[1]!.outbox('slack')).map(({ content }) => content.kind)
+    expect(kinds).toEqual(['firing', 'closed'])
   })
 
   test('close the alerts of a removed target for good: its owner, which does not know of that yet, commits none again', async () => {

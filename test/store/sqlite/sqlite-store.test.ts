@@ -136,6 +136,17 @@ describe('a store file is refused', () => {
   })
 })
 
+test('nothing is written to a store whose log of writes was deleted: it would be gone after a restart', async () => {
+  const path = newPath()
+  const { see } = await openIn(open(path))
+  await see(completePoll(10, seen('c1', 'ongoing')))
+  rmSync(`${path}-wal`)
+  await expect(see(completePoll(11, seen('c2', 'ongoing')))).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: expect.stringMatching(/-wal is not the file that callwatch has opened/),
+  })
+})
+
 test.each<[string, (path: string) => void]>([
   ['deleted', (path) => renameSync(path, `${path}.away`)],
   [
