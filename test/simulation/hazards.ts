@@ -297,11 +297,14 @@ export const hazards = {
       standing: { date: 'given', dateOffset: 0 },
     }),
   },
-  /** The service's clock is far ahead for a while: at the start, and later. */
+  /** The service's clock is far ahead for a while: at the start, and later. A call that leaves the list meanwhile is never seen. */
   farDates: {
     probability: { ordinary: 0.05, troubled: 0.05 },
     suits: ({ hazards }) =>
-      !['wrongDates', 'oddDates', 'hostClock', 'endedAhead', 'hostFarAhead'].some((name) => hazards.includes(name)),
+      ![
+        ...['wrongDates', 'oddDates', 'hostClock', 'endedAhead', 'hostFarAhead'],
+        ...['pastLast', 'farEnd', 'indexed', 'lowLimit', 'slowBurst'],
+      ].some((name) => hazards.includes(name)),
     change: (_run, stream, { seconds }) => {
       const spells = [0, 0.4 * seconds].map((from) => {
         const dateOffset = pick(stream, [...(from === 0 ? [2 * HOUR, 12 * HOUR] : []), 25 * HOUR, 365 * DAY])
