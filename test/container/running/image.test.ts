@@ -1,15 +1,13 @@
-import { chownSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { readDockerfile, stagesOf } from '../dockerfile.ts'
 import { healthOf, podman, removeContainers, ROOT, start } from '../podman.ts'
-import { countedMoreThan, fallen, readCounters, started, type Counters } from './counters.ts'
+import { countedMoreThan, fallen, started, type Counters } from './counters.ts'
 
 const IMAGE = 'localhost/callwatch'
 const PORT = 19464
 const WAIT = { timeout: 30_000, interval: 200 }
-const PREVIOUS = join(import.meta.dirname, '../previous')
 
 describe.skipIf(ROOT === '')('the built image', { timeout: 120_000 }, () => {
   afterEach(({ task }) => {
@@ -52,21 +50,6 @@ describe.skipIf(ROOT === '')('the built image', { timeout: 120_000 }, () => {
     expect(podman('logs', 'callwatch')).toContain('"msg":"stopped"')
     podman('rm', 'callwatch')
 
-    monitor()
-    await continuesFrom(before)
-  })
-
-  // `callwatch.db.gz` is the store of a daemon that polled the simulator as this one does and was stopped, and `metrics.txt`
-  // what it exported before. Both are of version 1 of the schema, which is frozen (test/store/upgrade).
-  test('continues to count on the volume of the previous version', async () => {
-    podman('volume', 'create', 'data')
-    const file = join(podman('volume', 'inspect', '--format={{.Mountpoint}}', 'data'), 'callwatch.db')
-    writeFileSync(file, gunzipSync(readFileSync(join(PREVIOUS, 'callwatch.db.gz'))))
-    for (const path of [file, dirname(file)]) chownSync(path, 1000, 1000)
-    const before = readCounters(readFileSync(join(PREVIOUS, 'metrics.txt'), 'utf8'))
-    expect(started(before)).toBeGreaterThan(0)
-
-    simulate()
     monitor()
     await continuesFrom(before)
   })
