@@ -302,8 +302,16 @@ export const hazards = {
     probability: { ordinary: 0.05, troubled: 0.05 },
     suits: ({ hazards }) =>
       ![
-        ...['wrongDates', 'oddDates', 'hostClock', 'endedAhead', 'hostFarAhead'],
-        ...['pastLast', 'farEnd', 'indexed', 'lowLimit', 'slowBurst'],
+        'wrongDates',
+        'oddDates',
+        'hostClock',
+        'endedAhead',
+        'hostFarAhead',
+        'pastLast',
+        'farEnd',
+        'indexed',
+        'lowLimit',
+        'slowBurst',
       ].some((name) => hazards.includes(name)),
     change: (_run, stream, { seconds }) => {
       const spells = [0, 0.4 * seconds].map((from) => {
