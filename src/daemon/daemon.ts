@@ -298,9 +298,7 @@ async function closeStrayTargets(
     return [target, routedChanges, closingEvents(target, notifications, now)] as const
   }
   if (resetTarget !== undefined) await store.resetTarget(...closing(resetTarget, 'target reset'))
-  const stored = await store.rows('SELECT name FROM callwatch.targets WHERE removed IS NULL', [])
-  const removed = new Set([...stray.keys(), ...stored.map(({ name }) => String(name))]).difference(new Set(configured))
-  for (const target of removed) {
+  for (const target of stray.keys()) {
     if (target !== resetTarget) await store.closeAlerts(...closing(target, 'target removed'), clock.wall())
   }
   logged.flush()

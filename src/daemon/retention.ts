@@ -66,7 +66,7 @@ export function newRetention({ store, clock, ownership, lastSuccesses, onProblem
   return {
     now,
     keep: (kept, stop$) =>
-      timer(0, INTERVAL * 1000, clock.scheduler).pipe(
+      timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(
         takeUntil(stop$),
         filter(ownership.isLeader),
         exhaustMap(() => deleteExpired(kept).catch(storeErrorOf).then(onProblem)),

@@ -110,7 +110,7 @@ export function alertsByTarget(rows: readonly Row[]): { target: string; alerts: 
   const byTarget = Map.groupBy(rows, ({ name }) => String(name))
   return [...byTarget].map(([target, alerts]) => ({
     target,
-    alerts: alerts.map(({ data }) => parse<AlertInstance>(data)),
+    alerts: alerts.flatMap(({ data }) => (data === null ? [] : parse<AlertInstance>(data))),
   }))
 }
 

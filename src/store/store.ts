@@ -120,7 +120,7 @@ export type Store = {
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => Promise<void>
   /** From now on these are all configured receivers: what waits for any other is removed, and nothing is enqueued for it. */
   keepReceivers: (receivers: readonly string[]) => Promise<void>
-  /** Alerts of targets other than these, which were removed from the configuration. */
+  /** Targets other than these that are not marked as removed yet, or have alerts, with their alerts. */
   strayAlerts: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
   /**
    * Deletes all alerts of a target, and enqueues and logs their ends.

@@ -100,7 +100,7 @@ describe('what is older than it is kept', () => {
         await store.deleteExpired(before)
       },
     }))
-    await clock.advance(1)
+    await clock.advance(61)
     expect((await left()).calls).toHaveLength(2)
     await clock.advance(60)
     expect((await left()).calls).toEqual(['day 16'])

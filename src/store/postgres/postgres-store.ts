@@ -232,8 +232,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     enqueueOnce: (key, content, receivers) => outbox.enqueueOnce(session, key, content, receivers),
     strayAlerts: async (targets) => {
       const rows = await session.run(
-        `SELECT name, data FROM callwatch.alerts JOIN callwatch.targets ON target = number
-        WHERE name <> ALL ($1::text[]) ORDER BY name, alert`,
+        `SELECT name, data FROM callwatch.targets LEFT JOIN callwatch.alerts ON target = number
+        WHERE name <> ALL ($1::text[]) AND (removed IS NULL OR data IS NOT NULL) ORDER BY name, alert`,
         [targets],
       )
       return alertsByTarget(rows)

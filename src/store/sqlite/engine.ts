@@ -196,7 +196,9 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
     enqueueOnce: (key, content, receivers) => transaction(() => outbox.enqueueOnce(key, content, receivers)),
     keepReceivers: (names) => transaction(() => outbox.keepReceivers(names)),
     strayAlerts: (targets) => {
-      const rows = prepare('SELECT name, data FROM alerts JOIN targets ON target = number ORDER BY name, alert').all()
+      const rows = prepare(`
+        SELECT name, data FROM targets LEFT JOIN alerts ON target = number
+        WHERE removed IS NULL OR data IS NOT NULL ORDER BY name, alert`).all()
       return alertsByTarget(rows.filter(({ name }) => !targets.includes(String(name))))
     },
     closeAlerts: (target, routedChanges, events, removed) =>

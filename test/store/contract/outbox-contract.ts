@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { newDraft } from '../../../src/ledger/delta-draft.ts'
 import type { OutboxEntry, Store } from '../../../src/store/store.ts'
-import { completePoll } from '../../ledger/seen.ts'
+import { completePoll, CREATED } from '../../ledger/seen.ts'
 import { commitOf, instance, NO_ALERTS, notification, openAt, openIn, type NewPlace } from './place.ts'
 
 const BOTH = ['slack', 'webhook']
@@ -141,6 +141,8 @@ export function outboxContract(newPlace: NewPlace): void {
       expect(await store.strayAlerts(['a'])).toEqual([])
       expect(await store.strayAlerts(['b'])).toMatchObject([{ target: 'a', alerts: [{ key: 'NoGoodPoll' }] }])
       await store.closeAlerts('a', [removed!])
+      expect(await store.strayAlerts(['b'])).toEqual([{ target: 'a', alerts: [] }])
+      await store.closeAlerts('a', [], undefined, CREATED)
       expect(await store.strayAlerts(['b'])).toEqual([])
       expect((await store.outbox('slack')).map(({ content }) => content)).toEqual([notification, removed!.change])
     })
