@@ -5,6 +5,9 @@ import type { AuditReport } from './audit-report.ts'
 import { auditStore } from './audit-store.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 
+/** What `--json` prints. */
+export type AuditDocument = { equal: boolean; targets: AuditReport[] }
+
 /**
  * Compares the store with what the service lists now, target by target, and prints the differences. It does not disturb a
  * daemon that uses the store.
@@ -25,6 +28,7 @@ export async function audit(
     if (!json) for (const line of auditLines(report)) printMasked(line)
   }
   const equal = reports.every((report) => report.equal)
-  if (json) printMasked(JSON.stringify({ equal, targets: reports }, undefined, 2))
+  const document: AuditDocument = { equal, targets: reports }
+  if (json) printMasked(JSON.stringify(document, undefined, 2))
   return equal
 }

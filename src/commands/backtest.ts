@@ -181,7 +181,7 @@ function incidentLine({ fired, end, peak }: Incident): string {
   return `    ${formatTime(fired.at)}${which}  ${summaryOf(fired)}; ${fate}, worst ${formatValue(fired, peak)}`
 }
 
-function jsonOf(found: readonly TargetBacktest[], rules: readonly Rule[], skipped: readonly Rule[]): object {
+function jsonOf(found: readonly TargetBacktest[], rules: readonly Rule[], skipped: readonly Rule[]) {
   const time = (seconds: number | undefined) => (seconds === undefined ? null : isoTime(seconds))
   const worstIn = (rule: Rule, values: readonly Measured[] = []) => {
     const worst = worstOf(rule, values)

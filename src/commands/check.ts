@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { ConfigError } from '../config/config-error.ts'
+import { ConfigError, type Problem } from '../config/config-error.ts'
 import { maskConfig, maskedTree } from '../config/mask-config.ts'
 import { leftOutWarnings } from '../config/shipped-rules.ts'
 import { secretsOf } from '../config/secrets-of.ts'
@@ -14,6 +14,13 @@ export type CheckOptions = {
   /** Whether to print one JSON document instead of a file with comments. */
   json: boolean
 }
+
+/** What `--json` prints: the probes and the store only with `--probe`. */
+export type CheckDocument =
+  | { valid: false; problems: readonly Problem[] }
+  | { valid: true; warnings: string[]; config: unknown; probes?: Probe[]; store?: StoreProbe }
+
+type StoreProbe = { works: boolean; message: string }
 
 /**
  * Prints the configuration with its secrets masked, and the results of the probes. JSON is printed for an invalid
@@ -73,7 +80,7 @@ async function checkAsJson(
   { probe }: CheckOptions,
   print: (line: string) => void,
 ): Promise<boolean> {
-  const printJson = (document: object) => print(JSON.stringify(document, undefined, 2))
+  const printJson = (document: CheckDocument) => print(JSON.stringify(document, undefined, 2))
   let config: Config
   try {
     config = load()
@@ -81,7 +88,7 @@ async function checkAsJson(
     if (error instanceof ConfigError) printJson({ valid: false, problems: error.problems })
     throw error
   }
-  const document = { valid: true, warnings: leftOutWarnings(config), config: maskedTree(config) }
+  const document: CheckDocument = { valid: true, warnings: leftOutWarnings(config), config: maskedTree(config) }
   if (!probe) {
     printJson(document)
     return true
@@ -102,7 +109,7 @@ async function* probesOf(config: Config): AsyncGenerator<Probe> {
   }
 }
 
-async function storeProbeOf({ store }: Config): Promise<{ works: boolean; message: string } | undefined> {
+async function storeProbeOf({ store }: Config): Promise<StoreProbe | undefined> {
   const { probeStore } = await import('../store/open-store.ts')
   return probeStore(store)
 }

@@ -1,0 +1,192 @@
+import { spawnSync } from 'node:child_process'
+import { globSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { codeLines } from './code-lines.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/**
+ * How many lines of code (neither blank nor comment) each folder may have, without those below it that have a line of their own. A
+ * change that makes a folder smaller lowers its line; a change that raises a line says why in its commit.
+ */
+const ROOMS: Record<string, number> = {
+  src: 410,
+  'src/alerts': 1860,
+  'src/clock': 90,
+  'src/cluster': 350,
+  'src/commands': 2770,
+  'src/config': 970,
+  'src/daemon': 1920,
+  'src/events': 1190,
+  'src/history': 1270,
+  'src/ledger': 1750,
+  'src/log': 120,
+  'src/metrics': 570,
+  'src/network': 160,
+  'src/notifications': 2780,
+  'src/polling': 2180,
+  'src/schema': 420,
+  'src/service': 820,
+  'src/simulator': 2580,
+  'src/store': 4960,
+  'src/target': 1030,
+  'src/text': 120,
+  'src/web': 2400,
+  'src/web/page': 3990,
+  test: 52_300,
+}
+
+/** How far a folder of src may be below its line. */
+const SLACK = 25
+
+const lines = new Map<string, number>()
+for (const file of globSync('{src,test}/**/*.{ts,tsx,js,jsx,css}', { cwd: ROOT })) {
+  const room = Object.keys(ROOMS)
+    .filter((folder) => file.startsWith(`${folder}/`))
+    .toSorted()
+    .at(-1)!
+  lines.set(room, (lines.get(room) ?? 0) + codeLines(readFileSync(join(ROOT, file), 'utf8')))
+}
+
+test.each(Object.entries(ROOMS))('%s has at most %i lines of code, and src not far fewer', (room, most) => {
+  expect(lines.get(room), `${room} grew: make it smaller`).toBeLessThanOrEqual(most)
+  if (room === 'test') return
+  expect(lines.get(room), `${room} is smaller now: lower its line in ROOMS`).toBeGreaterThan(most - SLACK)
+})
+
+test('each folder of src has its line', () => {
+  expect(globSync('src/*/', { cwd: ROOT }).filter((folder) => !(folder in ROOMS))).toEqual([])
+})
+
+/** Of files and functions. */
+const LIMITS = {
+  complexity: ['error', 12],
+  'max-lines': ['error', 350],
+  'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
+}
+
+/** What was above a limit when the limits came. The list may only shrink. */
+const EXCEPTIONS = `
+src/alerts/alert-instance.ts advance: 19 complexity
+src/alerts/evaluate.ts record: 27 complexity
+src/alerts/rule.ts checkRule: 14 complexity
+src/alerts/sample.ts sample: 19 complexity
+src/alerts/value-pattern.ts parse: 75 lines
+src/cluster/shared-ownership.ts sharedOwnership: 132 lines
+src/cluster/tenures.ts newTenures: 77 lines
+src/commands/audit-lines.ts auditLines: 13 complexity
+src/commands/demo.ts demo: 71 lines
+src/commands/demo.ts function: 13 complexity
+src/commands/demo.ts watchDemo: 73 lines
+src/daemon/daemon.ts startDaemon: 13 complexity
+src/daemon/daemon.ts startDaemon: 168 lines
+src/daemon/log-alerts.ts alertLog: 69 lines
+src/daemon/notifying.ts notifying: 113 lines
+src/daemon/overviews.ts newOverviews: 83 lines
+src/daemon/poll-outages.ts pollOutages: 168 lines
+src/daemon/reporter.ts function: 24 complexity
+src/daemon/reporter.ts function: 70 lines
+src/daemon/reporter.ts reportPoll: 13 complexity
+src/daemon/reporter.ts reporter: 245 lines
+src/events/read-events.ts readEvents: 18 complexity
+src/events/webhooks/deliver-events.ts deliverEvents: 118 lines
+src/events/webhooks/deliver-events.ts function: 114 lines
+src/events/webhooks/deliver-events.ts work: 14 complexity
+src/events/webhooks/event-queue.ts eventQueue: 102 lines
+src/events/webhooks/open-webhook.ts openWebhook: 88 lines
+src/history/list-calls.ts listCalls: 14 complexity
+src/history/series.ts seriesOf: 62 lines
+src/ledger/compare-call.ts compareCall: 16 complexity
+src/ledger/compute-delta.ts computeDelta: 129 lines
+src/ledger/compute-delta.ts computeDelta: 27 complexity
+src/ledger/compute-delta.ts track: 23 complexity
+src/ledger/history-columns.ts historyColumns: 20 complexity
+src/ledger/observe-call.ts observeCall: 26 complexity
+src/ledger/tracked-calls.ts trackedCalls: 69 lines
+src/notifications/receivers/email/email-send.ts deliveryError: 14 complexity
+src/polling/advance-sweep.ts advanceSweep: 49 complexity
+src/polling/advance-sweep.ts endPass: 14 complexity
+src/polling/end-sweep.ts endComplete: 15 complexity
+src/polling/end-sweep.ts endIncomplete: 18 complexity
+src/polling/end-sweep.ts listAfter: 25 complexity
+src/polling/incremental-poll.ts addNewestPage: 14 complexity
+src/polling/observe.ts conclude: 13 complexity
+src/polling/observe.ts observe: 115 lines
+src/polling/page-reader.ts pageReader: 95 lines
+src/polling/page-reader.ts record: 14 complexity
+src/polling/poll-requests.ts pollRequests: 61 lines
+src/polling/read-list.ts readList: 17 complexity
+src/polling/read-newest-pages.ts confirmTotal: 14 complexity
+src/polling/read-newest-pages.ts readNewestPages: 25 complexity
+src/polling/read-newest-pages.ts readNewestPages: 61 lines
+src/polling/read-slice.ts readSlice: 36 complexity
+src/polling/sweep.ts addToSweep: 14 complexity
+src/program.ts file: 371 lines
+src/program.ts runProgram: 288 lines
+src/service/calls-client.ts callsClient: 98 lines
+src/service/json-complexity.ts isTooComplex: 15 complexity
+src/service/read-answer.ts readAnswer: 14 complexity
+src/service/unchanged-item.ts isUnchanged: 14 complexity
+src/service/wire-call.ts readCall: 25 complexity
+src/service/wire-call.ts sumEntries: 16 complexity
+src/simulator/draw-switches.ts drawSwitches: 13 complexity
+src/simulator/life.ts drawLife: 15 complexity
+src/simulator/list-calls.ts listCalls: 18 complexity
+src/simulator/list-calls.ts paginationOf: 15 complexity
+src/simulator/service.ts createService: 19 complexity
+src/simulator/set-aside.ts setAside: 13 complexity
+src/store/postgres/connection.ts openConnection: 114 lines
+src/store/postgres/membership.ts membership: 88 lines
+src/store/postgres/outbox.ts postgresOutbox: 81 lines
+src/store/postgres/pool.ts openPool: 63 lines
+src/store/postgres/postgres-store.ts openPostgresStore: 192 lines
+src/store/postgres/write-commits.ts writeCommits: 68 lines
+src/store/sqlite/engine.ts openSqliteEngine: 172 lines
+src/store/sqlite/open-reader.ts openSqliteReader: 64 lines
+src/store/sqlite/outbox.ts sqliteOutbox: 71 lines
+src/store/sqlite/sqlite-store.ts sqliteStore: 65 lines
+src/store/sqlite/write-commit.ts commitWriter: 85 lines
+src/target/entry.ts prepareEntry: 20 complexity
+src/target/lifecycle.ts lifecycle: 162 lines
+src/target/lifecycle.ts runTenure: 64 lines
+src/target/request-limits.ts requestLimits: 77 lines
+src/web/answers.ts file: 442 lines
+src/web/calls-route.ts function: 16 complexity
+src/web/calls-route.ts wantedOf: 15 complexity
+src/web/page/components/calls-explorer.js CallsExplorer: 70 lines
+src/web/page/components/calls-explorer.js note: 13 complexity
+src/web/page/components/failure-ratio.js ruleRow: 13 complexity
+src/web/page/components/plot.js options: 61 lines
+src/web/page/components/silencing.js form: 14 complexity
+src/web/page/components/silencing.js form: 69 lines
+src/web/page/model/chart-series.js chartsOf: 103 lines
+src/web/page/model/charts.js loadCharts: 13 complexity
+src/web/page/model/totals.js mainWindow: 13 complexity
+src/web/page/model/views.js followLink: 13 complexity
+src/web/server.ts startWeb: 84 lines
+src/web/silences-route.ts silencesRoute: 68 lines
+`
+
+test('no function or file of src is above a limit but for the exceptions, which may only shrink', () => {
+  expect(aboveLimits()).toEqual(EXCEPTIONS.trim().split('\n'))
+})
+
+function aboveLimits(): string[] {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'callwatch-'))
+  const config = join(folder.path, 'limits.json')
+  writeFileSync(config, JSON.stringify({ categories: { correctness: 'off' }, rules: LIMITS }))
+  const { stdout } = spawnSync('npx', ['oxlint', '--config', config, '--format', 'json', 'src'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+  const { diagnostics } = JSON.parse(stdout) as { diagnostics: { filename: string; message: string; code: string }[] }
+  return diagnostics
+    .map(({ filename, message, code }) => {
+      const name = /`(.+)`/.exec(message)?.[1] ?? (code === 'eslint(max-lines)' ? 'file' : 'function')
+      const measure = message.includes('complexity') ? 'complexity' : 'lines'
+      return `${filename} ${name}: ${/(?:complexity of |\()(\d+)/.exec(message)?.[1]} ${measure}`
+    })
+    .toSorted()
+}
