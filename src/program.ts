@@ -177,9 +177,10 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     })
   configuredCommand('dead', 'List the dead letters of a webhook', webhooks)
     .argument('<name>', 'name of the webhook')
-    .action(async (name: string, options: WithConfig) => {
+    .option('--json', 'print them as JSON', false)
+    .action(async (name: string, options: WithConfig & { json: boolean }) => {
       const { listDeadLetters } = await import('./commands/webhooks.ts')
-      await listDeadLetters(await configured(options), name, print)
+      await listDeadLetters(await configured(options), { name, json: options.json }, print)
     })
   configuredCommand('replay', 'Deliver events to a webhook again', webhooks)
     .argument('<name>', 'name of the webhook')
@@ -205,7 +206,8 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .option('--by <keys>', 'a row for each day, target, type, mode or receiver_type; repeatable', names)
     .option('--target <names>', 'only these targets; repeatable', names)
     .option('--zone <name>', 'the time zone of dates and days', 'UTC')
-    .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'csv', 'json']).default('table'))
+    .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'csv']).default('table'))
+    .addOption(jsonOption('print it as JSON'))
     .action(async (options: WithConfig & ReportOptions) => {
       const { report } = await import('./commands/report.ts')
       await report(await configured(options), options, { print, warn })
@@ -215,7 +217,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .option('--since <time>', 'those that fired after this date or time, or this long ago', '7d')
     .option('--until <time>', 'those that fired before this date or time (default: now)')
     .option('--target <names>', 'only of these targets; repeatable', names)
-    .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'json']).default('table'))
+    .option('--json', 'print them as JSON', false)
     .action(async (options: WithConfig & AlertsOptions) => {
       const { alerts: printAlerts } = await import('./commands/alerts.ts')
       await printAlerts(await configured(options), options, { print, warn })
@@ -229,8 +231,9 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     )
     .option('--target <names>', 'only of these targets; repeatable', names)
     .addOption(
-      new Option('--format <format>', 'how to print them').choices(['table', 'csv', 'json', 'ndjson']).default('table'),
+      new Option('--format <format>', 'how to print them').choices(['table', 'csv', 'ndjson']).default('table'),
     )
+    .addOption(jsonOption('print them as JSON'))
     .action(async (alert: string, options: WithConfig & AlertCallsOptions) => {
       const { alertCalls } = await import('./commands/alert-calls.ts')
       await alertCalls(await configured(options), alert, options, { print, warn })
@@ -291,13 +294,13 @@ export async function runProgram(args: readonly string[], surroundings: Surround
   const silences = configuredCommand('silence', 'Silence alerts for a while')
   configuredCommand(
     'add',
-    'Silence alerts; rules are still evaluated, and what still fires at the end is notified',
+    'Silence alerts; rules are still evaluated, and what still fires when it expires is notified',
     silences,
   )
     .option('--alert <name>', 'silence only alerts of this rule')
     .option('--match <name=value>', 'silence only alerts with this label, severity or target; repeatable', matching)
     .option('--all', 'silence every alert; replaces --alert and --match')
-    .requiredOption('--for <duration>', 'end the silence after this time, such as 2h (required)', duration)
+    .requiredOption('--for <duration>', 'expire the silence after this time, such as 2h (required)', duration)
     .option('--reason <text>', 'show this reason with the silence', '')
     .option('--author <name>', 'show this author with the silence (default: the user of the system)')
     .action(async (options: WithConfig & SilenceOptions) => {
@@ -305,8 +308,9 @@ export async function runProgram(args: readonly string[], surroundings: Surround
       await addSilence(await configured(options), options, print)
     })
   configuredCommand('list', 'List the active silences', silences)
-    .option('--expired <duration>', 'also list those that have ended within this time, such as 7d', duration)
-    .action(async (options: WithConfig & { expired?: number }) => {
+    .option('--since <duration>', 'also list those that expired within this time, such as 7d', duration)
+    .option('--json', 'print them as JSON', false)
+    .action(async (options: WithConfig & { since?: number; json: boolean }) => {
       const { listSilences } = await import('./commands/silence.ts')
       await listSilences(await configured(options), options, print)
     })
@@ -315,17 +319,17 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .option('--alert <name>', 'silence only alerts of this rule')
     .option('--match <name=value>', 'silence only alerts with this label, severity or target; repeatable', matching)
     .option('--all', 'silence every alert; replaces --alert and --match')
-    .option('--for <duration>', 'end the silence after this time from now, such as 2h', duration)
+    .option('--for <duration>', 'expire the silence after this time from now, such as 2h', duration)
     .option('--reason <text>', 'show this reason with the silence')
     .action(async (id: number, options: WithConfig & SilenceEdit) => {
       const { editSilence } = await import('./commands/silence.ts')
       await editSilence(await configured(options), id, options, print)
     })
-  configuredCommand('end', 'End a silence early', silences)
+  configuredCommand('expire', 'Expire a silence early', silences)
     .argument('<number>', 'number of the silence, as `silence list` shows it', whole)
     .action(async (id: number, options: WithConfig) => {
-      const { endSilence } = await import('./commands/silence.ts')
-      await endSilence(await configured(options), id, print)
+      const { expireSilence } = await import('./commands/silence.ts')
+      await expireSilence(await configured(options), id, print)
     })
 
   configuredCommand('prometheus-rules', 'Print the alert rules as a rule file for Prometheus')
@@ -359,6 +363,10 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     if (explained.text !== '') warn(explained.text)
     return explained.code
   }
+}
+
+function jsonOption(description: string): Option {
+  return new Option('--json', description).default(false).conflicts('format')
 }
 
 /** What `store copy --help` says beside the options. */

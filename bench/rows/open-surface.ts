@@ -10,9 +10,9 @@ const DAY = 86_400
 const ATTACKS: Record<string, Omit<Attack, 'url'>> = {
   'nothing, for comparison': { request: '', count: 0, seconds: 31 },
   'events, 200 times, unread': { request: 'GET /api/v1/events?limit=1000', count: 200, seconds: 5, deaf: true },
-  'whole history, 20 times': { request: 'GET /api/v1/calls?finished_since=0', count: 20, seconds: 5 },
+  'whole history, 20 times': { request: 'GET /api/v1/calls?since=0', count: 20, seconds: 5 },
   'whole history, 200 times, unread': {
-    request: 'GET /api/v1/calls?finished_since=0',
+    request: 'GET /api/v1/calls?since=0',
     count: 200,
     seconds: 5,
     deaf: true,

@@ -49,8 +49,8 @@ export type AlertInstance = {
 /** An alert as its target has it now. */
 export type LiveAlert = { target: string; instance: AlertInstance }
 
-/** Why an instance is notified. `closed` is no resolution: whether the breach ended is unknown. */
-export type Change = 'firing' | 'reminder' | 'resolved' | 'closed'
+/** Why an instance is notified. `expired` is no resolution: whether the breach ended is unknown. */
+export type Change = 'firing' | 'reminder' | 'resolved' | 'expired'
 
 /**
  * Two evaluations further apart than this many intervals, and this many times the smaller of the two gaps before, do not
@@ -144,12 +144,12 @@ function recover(before: AlertInstance, seen: AlertInstance, evaluation: Evaluat
   return { instance: { ...seen, credited: lasted } }
 }
 
-/** Too few calls resolve nothing: for one window of polls the alert stays as it was, then it is closed. */
+/** Too few calls resolve nothing: for one window of polls the alert stays as it was, then it expires. */
 function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluation): NextState {
   const { now } = evaluation
   const notCounted = now - before.evaluatedAt - countedSince(before, evaluation)
   const tooFewSince = before.tooFewSince === undefined ? now : before.tooFewSince + notCounted
-  if (now - tooFewSince >= (windowOf(rule.signal) ?? 0)) return { instance: undefined, change: 'closed' }
+  if (now - tooFewSince >= (windowOf(rule.signal) ?? 0)) return { instance: undefined, change: 'expired' }
   const values = addValue(before.values ?? [], [now, null], rule.breach)
   return remind({ ...before, rule, evaluatedAt: now, lastGaps: gapsAt(before, evaluation), tooFewSince, values }, now)
 }

@@ -36,7 +36,7 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
   },
   {
     name: 'NoCalls',
-    signal: 'calls',
+    signal: 'calls_finished',
     window: '1h',
     only_if: { offset: '7d', at_least: 5 },
     below: 1,

@@ -2,7 +2,7 @@ import { hasEnded, type Notification } from './notification.ts'
 import type { Window } from './signal.ts'
 import type { ValueAt } from './values-over-time.ts'
 
-/** An alert from when it began to fire until it resolved or was closed, as the history keeps it. Times are UNIX seconds. */
+/** An alert from when it began to fire until it resolved or expired, as the history keeps it. Times are UNIX seconds. */
 export type Episode = Pick<
   Notification,
   'labels' | 'signal' | 'match' | 'breach' | 'threshold' | 'peak' | 'runbookUrl'
@@ -11,7 +11,7 @@ export type Episode = Pick<
   /** From when to when the calls finished that its values were measured by (UNIX seconds by the service's clock). */
   window?: Window
   /** Undefined while it fires. */
-  ended?: 'resolved' | NonNullable<Notification['closedBecause']>
+  outcome?: 'resolved' | NonNullable<Notification['expiredBecause']>
 }
 
 /** The row of an episode, whole. Target, key and `since` name it. */
@@ -27,11 +27,11 @@ export type EpisodeRow = {
   data: string
 }
 
-/** The row of an alert's episode after a notified change: that it fires, still fires, or has ended. */
+/** The row of an alert's episode after a notified change: that it fires, still fires, has resolved or has expired. */
 export function episodeRow(change: Notification): EpisodeRow {
   const { kind, target, key, alert, severity, labels, signal, match, breach, peak, firingSince, at } = change
-  const { runbookUrl, closedBecause, episode, window } = change
-  const ended = kind === 'resolved' ? kind : closedBecause
+  const { runbookUrl, expiredBecause, episode, window } = change
+  const outcome = kind === 'resolved' ? kind : expiredBecause
   const data: Episode = {
     labels,
     signal,
@@ -42,7 +42,7 @@ export function episodeRow(change: Notification): EpisodeRow {
     values: episode?.values ?? [],
     ...(window !== undefined && { window: { ...window, from: episode?.measuredFrom ?? window.from } }),
     ...(runbookUrl !== undefined && { runbookUrl }),
-    ...(ended !== undefined && { ended }),
+    ...(outcome !== undefined && { outcome }),
   }
   const until = hasEnded(change) ? at : null
   return { target, key, since: firingSince, until, rule: alert, severity, data: JSON.stringify(data) }

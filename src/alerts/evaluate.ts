@@ -30,7 +30,7 @@ export type EvaluateOptions = {
 
 /**
  * Evaluates all rules of a target on one trigger. Pure; a rule about which the trigger has no data stays as it is, but for
- * reminders, and what a removed rule left behind is closed.
+ * reminders, and what a removed rule left behind expires.
  *
  * @param instances by their keys
  */
@@ -63,7 +63,7 @@ export function evaluate(
     if (evaluated.has(orphan.key)) continue
     const isThere = rules.some(({ name }) => name === orphan.rule.name)
     delta.ended.push(orphan)
-    delta.notifications.push(...closedNotifications(target, [orphan], isThere ? 'rule changed' : 'rule removed', now))
+    delta.notifications.push(...expiredNotifications(target, [orphan], isThere ? 'rule changed' : 'rule removed', now))
   }
   return delta
 
@@ -83,7 +83,7 @@ export function evaluate(
     else if (before !== undefined) delta.ended.push(before)
     const notified = instance ?? (before && { ...before, rule })
     if (change === undefined || notified === undefined) return
-    const kind = change === 'closed' ? ({ kind: change, closedBecause: 'too few calls' } as const) : { kind: change }
+    const kind = change === 'expired' ? ({ kind: change, expiredBecause: 'too few calls' } as const) : { kind: change }
     // An instance holds the last result, and too few calls are none; one that resolved is shown with its latest value.
     const shown = change === 'resolved' && latest !== undefined ? latest : notified
     // The next poll that succeeds brings a value, and what explains it, again.
@@ -97,16 +97,16 @@ export function evaluate(
   }
 }
 
-/** The notifications of alerts that are no longer evaluated: those that fired are closed, not resolved. */
-export function closedNotifications(
+/** The notifications of alerts that are no longer evaluated: those that fired expire, and are not resolved. */
+export function expiredNotifications(
   target: string,
   instances: readonly AlertInstance[],
-  closedBecause: NonNullable<Notification['closedBecause']>,
+  expiredBecause: NonNullable<Notification['expiredBecause']>,
   now: number,
 ): Notification[] {
   return instances
     .filter(({ state }) => state !== 'pending')
-    .map((instance) => notificationOf({ kind: 'closed', closedBecause }, target, instance, instance, {}, now))
+    .map((instance) => notificationOf({ kind: 'expired', expiredBecause }, target, instance, instance, {}, now))
 }
 
 /** Seconds between a successful poll and the one before it. */

@@ -8,8 +8,8 @@ import { addValue, type ValueAt } from './values-over-time.ts'
 
 /** A change of one alert, with enough to decide whether to act. Times are UNIX seconds. */
 export type Notification = MessageValue & {
-  /** Why an alert was closed without having resolved. */
-  closedBecause?: 'too few calls' | 'rule removed' | 'rule changed' | 'target removed' | 'target reset'
+  /** Why an alert expired, without having resolved. */
+  expiredBecause?: 'too few calls' | 'rule removed' | 'rule changed' | 'target removed' | 'target reset'
   /** Target and key name the alert. */
   target: string
   key: string
@@ -46,7 +46,7 @@ export type Evidence = Pick<Notification, 'contributor' | 'trend' | 'forecast' |
 
 /** The notification of a change that an instance just made; `latest` is the value that made it. */
 export function notificationOf(
-  change: Pick<Notification, 'kind' | 'closedBecause'>,
+  change: Pick<Notification, 'kind' | 'expiredBecause'>,
   target: string,
   { key, labels, rule, since, firingSince, peak, measuredFrom, values = [] }: AlertInstance,
   latest: Pick<AlertInstance, 'value' | 'calls' | 'counts'>,
@@ -82,7 +82,7 @@ export function notificationOf(
 }
 
 export function hasEnded({ kind }: Pick<Notification, 'kind'>): boolean {
-  return kind === 'resolved' || kind === 'closed'
+  return kind === 'resolved' || kind === 'expired'
 }
 
 /** How many of the calls behind a ratio failed in the way that the rule is about. */

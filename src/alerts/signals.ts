@@ -1,7 +1,7 @@
 import type { ConfiguredAs } from './signal.ts'
 import { answerDelayP95 } from './signals/answer-delay-p95.ts'
 import { budgetMinutes } from './signals/budget-minutes.ts'
-import { calls } from './signals/calls.ts'
+import { callsFinished } from './signals/calls-finished.ts'
 import { callsStarted } from './signals/calls-started.ts'
 import { durationMean } from './signals/duration-mean.ts'
 import { failureRatio } from './signals/failure-ratio.ts'
@@ -13,7 +13,7 @@ import { stuckCalls } from './signals/stuck-calls.ts'
 /** All signals, in the order of the documentation. A further one is a file in signals/ and a line here. */
 export const signals = [
   failureRatio,
-  calls,
+  callsFinished,
   callsStarted,
   minutes,
   inProgress,

@@ -20,7 +20,8 @@ import { tableLines } from './table-lines.ts'
 export type AlertCallsOptions = {
   at?: string
   target?: readonly string[]
-  format: 'table' | 'csv' | 'json' | 'ndjson'
+  format: 'table' | 'csv' | 'ndjson'
+  json: boolean
 }
 
 /** Other alerts that are named at most. */
@@ -40,14 +41,13 @@ export async function alertCalls(
   options: AlertCallsOptions,
   { print, warn }: ReportOutput,
 ): Promise<void> {
-  const { format } = options
+  const { format, json } = options
   const reader = await openReader(config.store)
   try {
     const [newest, others] = await findAlert(reader, config, alert, options)
     const parts = callsBehind(reader, newest.target, requestOf(newest))
     if (others !== '') warn(`the calls behind ${newest.key} on ${newest.target}, the newest alert; ${others}`)
-    if (format === 'table' || format === 'json')
-      return linesOf((await Array.fromAsync(parts)).flat(), format).forEach(print)
+    if (json || format === 'table') return linesOf((await Array.fromAsync(parts)).flat(), json).forEach(print)
     const { header, line } = CALL_FORMATS[format]
     if (header !== '') print(header.trimEnd())
     for await (const part of parts) for (const call of part) print(line(call).trimEnd())
@@ -123,8 +123,8 @@ const HEADER = [
 /** The columns before those with numbers. */
 const TEXTS = 7
 
-function linesOf(calls: readonly CallRowView[], format: 'table' | 'json'): string[] {
-  if (format === 'json') return [JSON.stringify({ calls }, undefined, 2)]
+function linesOf(calls: readonly CallRowView[], json: boolean): string[] {
+  if (json) return [JSON.stringify({ calls }, undefined, 2)]
   if (calls.length === 0) return ['no calls']
   const rows = calls.map((call) => [
     call.finished === undefined ? 'in progress' : call.finished.replace('T', ' ').slice(0, 19),

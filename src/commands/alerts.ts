@@ -15,7 +15,7 @@ import { tableLines } from './table-lines.ts'
 export type AlertsOptions = PeriodOptions & {
   since: string
   target?: readonly string[]
-  format: 'table' | 'json'
+  json: boolean
 }
 
 /**
@@ -31,7 +31,7 @@ export async function alerts(config: Config, options: AlertsOptions, { print, wa
   try {
     const configured = config.targets.map(({ name }) => name)
     const found = await alertHistory(reader, { from, to, targets: options.target }, { configured, now })
-    if (options.format === 'json') print(JSON.stringify(found, undefined, 2))
+    if (options.json) print(JSON.stringify(found, undefined, 2))
     else for (const line of tableOf(found.alerts, now)) print(line)
     if (found.truncated === true) warn(`there are older ones: these are the newest ${found.alerts.length}`)
   } catch (error) {
@@ -41,14 +41,14 @@ export async function alerts(config: Config, options: AlertsOptions, { print, wa
   }
 }
 
-const HEADER = ['since (UTC)', 'target', 'alert', 'severity', 'ended', 'notified', 'fired for', 'threshold', 'peak']
+const HEADER = ['since (UTC)', 'target', 'alert', 'severity', 'outcome', 'notified', 'fired for', 'threshold', 'peak']
 /** The columns before those with numbers. */
 const TEXTS = 6
 
 function tableOf(found: readonly PastAlert[], now: number): string[] {
   if (found.length === 0) return ['no alert fired']
   const rows = found.map(
-    ({ target, key, severity, signal, breach, threshold, since, until, ended, peak, notified }) => {
+    ({ target, key, severity, signal, breach, threshold, since, until, outcome, peak, notified }) => {
       const { unit } = definitionOf({ name: signal })
       const sent = new Set(notified.filter(({ outcome }) => outcome === 'sent').map(({ receiver }) => receiver))
       const lasted = (until === null ? now : Date.parse(until) / 1000) - Date.parse(since) / 1000
@@ -57,7 +57,7 @@ function tableOf(found: readonly PastAlert[], now: number): string[] {
         plainText(target),
         plainText(key),
         severity,
-        ended ?? 'still fires',
+        outcome ?? 'still fires',
         [...sent].join(', ') || '-',
         formatSeconds(Math.max(0, lasted)),
         `${breach} ${formatIn(unit, threshold)}`,

@@ -11,7 +11,7 @@ export function auditLines(report: AuditReport): string[] {
   if (report.horizon === null) return [...lines, '']
   const unlisted =
     report.no_longer_listed === null ? '' : `, and ${report.no_longer_listed} finished ones that are no longer listed`
-  const lastPoll = report.last_good_look ?? 'none yet'
+  const lastPoll = report.last_successful_poll ?? 'none yet'
   lines.push(
     `  back to ${report.horizon}; the daemon's last successful poll: ${lastPoll}`,
     `  listed: ${compared(report)} finished calls compared, ${listed.open} open and known, ${listed.baseline} baseline, ` +
@@ -26,22 +26,22 @@ export function auditLines(report: AuditReport): string[] {
       `  DIFFERS ${quantity}: ${minutes(counters)} in the counters, ${minutes(calls)} in the calls of the store`,
     )
   }
-  if (report.daemon_looks === false) {
+  if (report.daemon_polls === false) {
     lines.push('  note: no daemon polled during the audit; what happened since its last poll is not counted yet')
   }
   if (listed.new > 0) lines.push(`  note: ${listed.new} open calls are not known yet; the next poll must find them`)
   if (listed.gone > 0) lines.push(`  note: ${listed.gone} calls were listed, but unknown when requested again`)
-  if (report.order_unproven) {
+  if (report.order_unverified) {
     lines.push(
       '  note: order not verified: the list was read back to the horizon only, and was never read to its end to show that nothing newer follows; --full reads to the end',
     )
   }
-  if (report.rejected > 0) lines.push(`  note: ${report.rejected} listed items were invalid`)
+  if (report.invalid_items > 0) lines.push(`  note: ${report.invalid_items} listed items were invalid`)
   lines.push(
     ...callLines('DIFFERS', differences),
     ...callLines('note', notes),
-    ...(report.not_asked_again > 0
-      ? [`  ${report.not_asked_again} of these calls were not requested again: they differ from the list`]
+    ...(report.not_requested_again > 0
+      ? [`  ${report.not_requested_again} of these calls were not requested again: they differ from the list`]
       : []),
     ...sums.map((sum) => `  ${sumsLine(sum)}`),
     '',

@@ -22,17 +22,17 @@ export type AuditReport = {
   equal: boolean
   problem: string | null
   horizon: string | null
-  last_good_look: string | null
+  last_successful_poll: string | null
   /** Whether a daemon polls it now; null where nothing differed, so that the audit did not wait for a poll. */
-  daemon_looks: boolean | null
+  daemon_polls: boolean | null
   /** Listed calls by how they compare. */
   listed: Record<ComparedCall['verdict']['kind'], number>
-  rejected: number
+  invalid_items: number
   lost: number
   no_longer_listed: number | null
-  not_asked_again: number
+  not_requested_again: number
   /** The list was read back to the horizon only, and its order was never verified to the end. */
-  order_unproven: boolean
+  order_unverified: boolean
   /** Whether the counters equal the sums of all calls, including those whose rows were deleted; null for a target that the store does not know. */
   balanced: boolean | null
   imbalances: Imbalance[]
@@ -57,14 +57,14 @@ export function auditReport(audit: TargetAudit): AuditReport {
     equal: audit.problem === undefined && differences.length === 0 && (audit.imbalances ?? []).length === 0,
     problem: audit.problem ?? null,
     horizon: timeOrNull(audit.horizon),
-    last_good_look: timeOrNull(audit.lastPoll),
-    daemon_looks: audit.daemonPolls ?? null,
+    last_successful_poll: timeOrNull(audit.lastPoll),
+    daemon_polls: audit.daemonPolls ?? null,
     listed,
-    rejected: audit.rejected,
+    invalid_items: audit.rejected,
     lost: audit.lost,
     no_longer_listed: audit.unlisted ?? null,
-    not_asked_again: audit.notRequested,
-    order_unproven: audit.orderUnverified,
+    not_requested_again: audit.notRequested,
+    order_unverified: audit.orderUnverified,
     balanced: audit.imbalances === undefined ? null : audit.imbalances.length === 0,
     imbalances: audit.imbalances ?? [],
     differences,

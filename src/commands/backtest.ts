@@ -98,7 +98,7 @@ function incidentsOf(notifications: readonly Notification[], instances: readonly
   const incidents: Incident[] = []
   for (const notification of notifications) {
     if (notification.kind === 'firing') incidents.push({ fired: notification, end: undefined, peak: notification.peak })
-    if (notification.kind !== 'resolved' && notification.kind !== 'closed') continue
+    if (notification.kind !== 'resolved' && notification.kind !== 'expired') continue
     const open = incidents.findLast(({ fired, end }) => fired.key === notification.key && end === undefined)
     if (open !== undefined) [open.end, open.peak] = [notification, notification.peak]
   }
@@ -203,8 +203,8 @@ function jsonOf(found: readonly TargetBacktest[], rules: readonly Rule[], skippe
         value: fired.value,
         threshold: fired.threshold,
         calls: fired.calls ?? null,
-        ended: time(end?.at),
-        end: end?.kind ?? null,
+        until: time(end?.at),
+        outcome: end?.kind ?? null,
         peak,
       })),
       rules: rules.filter(isReplayable).map((rule) => ({

@@ -14,7 +14,8 @@ export type ReportOptions = PeriodOptions & {
   by?: readonly string[]
   target?: readonly string[]
   zone: string
-  format: 'table' | 'csv' | 'json'
+  format: 'table' | 'csv'
+  json: boolean
 }
 
 export type ReportOutput = {
@@ -30,7 +31,7 @@ export type ReportOutput = {
  * @throws {StoreError} when there is no store, or it cannot be read
  */
 export async function report(config: Config, options: ReportOptions, { print, warn }: ReportOutput): Promise<void> {
-  const { zone, format } = options
+  const { zone, format, json } = options
   if (!isTimezone(zone)) throw new UsageError(`--zone ${zone}: expected a time zone such as Europe/Berlin, or UTC`)
   const by = keysOf(options.by ?? [])
   const now = systemClock.wall()
@@ -39,11 +40,11 @@ export async function report(config: Config, options: ReportOptions, { print, wa
   try {
     const configured = config.targets.map(({ name }) => name)
     const found = await usageReport(reader, { from, to, by, zone, targets: options.target }, { configured, now })
-    if (format === 'json') print(JSON.stringify(found, undefined, 2))
+    if (json) print(JSON.stringify(found, undefined, 2))
     else
       for (const line of format === 'csv' ? usageCsv(found, by).trimEnd().split('\r\n') : tableOf(found, by))
         print(line)
-    if (format !== 'json') for (const line of gapsOf(found)) warn(line)
+    if (!json) for (const line of gapsOf(found)) warn(line)
   } catch (error) {
     throw error instanceof UnknownTarget ? new UsageError(error.message) : error
   } finally {
@@ -94,7 +95,7 @@ function gapsOf({ coverage: { blind_seconds: seconds, blind } }: UsageReport): s
   return [
     `not covered: ${formatSeconds(seconds)} in which at least one target was not polled with success ` +
       `(calls of these times are counted once they are noticed)${last ? ' or its calls have expired' : ''}; ` +
-      '--format json lists them',
+      '--json lists them',
     ...(last ? [`expired (store.history): calls of ${names(expired)} that finished before ${last} are missing`] : []),
     ...(now.length === 0 ? [] : [`not polled at the end of the period: ${names(now)}`]),
   ]

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os'
 import { type AlertMatch, MAX_SILENCE, type Silence, unknownIn } from '../alerts/match.ts'
 import { isPattern } from '../alerts/value-pattern.ts'
 import { systemClock } from '../clock/clock.ts'
+import { silenceView } from '../web/silences-route.ts'
 import type { Config } from '../config/config.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
 import { UsageError } from './explain-error.ts'
@@ -73,27 +74,28 @@ export async function editSilence(
 /**
  * Prints the active silences.
  *
- * @param expired also those that have ended within so many seconds
+ * @param since also those that expired within so many seconds
  */
 export async function listSilences(
   config: Config,
-  { expired = 0 }: { expired?: number },
+  { since = 0, json }: { since?: number; json: boolean },
   print: (line: string) => void,
 ): Promise<void> {
   const now = systemClock.wall()
-  const silences = await withStore(config, (store) => store.silences(now - expired))
-  if (silences.length === 0) print(expired === 0 ? 'no active silences' : 'no silences')
-  for (const silence of silences) print(lineOf(silence, now))
+  const silences = await withStore(config, (store) => store.silences(now - since))
+  if (json) print(JSON.stringify({ silences: silences.map(silenceView) }, undefined, 2))
+  else if (silences.length === 0) print(since === 0 ? 'no active silences' : 'no silences')
+  else for (const silence of silences) print(lineOf(silence, now))
 }
 
 /**
- * Ends a silence early.
+ * Expires a silence early.
  *
  * @throws {UsageError} where no active silence has that number
  */
-export async function endSilence(config: Config, id: number, print: (line: string) => void): Promise<void> {
-  if (!(await withStore(config, (store) => store.endSilence(id, systemClock.wall())))) throw noSilence(id)
-  print(`silence ${id} has ended`)
+export async function expireSilence(config: Config, id: number, print: (line: string) => void): Promise<void> {
+  if (!(await withStore(config, (store) => store.expireSilence(id, systemClock.wall())))) throw noSilence(id)
+  print(`silence ${id} expired`)
 }
 
 function noSilence(id: number): UsageError {
@@ -133,7 +135,8 @@ function lineOf({ id, match, until, reason, author }: Silence, now: number): str
   const picked = Object.entries(match).map(([label, value]) => `${label}${isPattern(value) ? '' : '='}${value}`)
   const what = picked.join(', ') || 'every alert'
   const why = reason === '' ? '' : `: ${reason}`
-  const end = until > now ? `until ${formatTime(until)} (${formatSeconds(until - now)})` : `ended ${formatTime(until)}`
+  const end =
+    until > now ? `until ${formatTime(until)} (${formatSeconds(until - now)})` : `expired ${formatTime(until)}`
   const by = author === undefined ? '' : `, by ${author}`
   return printable(`${id}: ${what}, ${end}${by}${why}`)
 }

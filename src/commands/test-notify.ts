@@ -120,7 +120,7 @@ function messageOf(notification: Notification): Message {
     target,
     severity,
     alerts: [{ notification, flaps: 0 }],
-    passed: [],
+    flapped: [],
     silenced: [],
     inhibited: [],
   }

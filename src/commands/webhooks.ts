@@ -15,21 +15,25 @@ type Print = (line: string) => void
 export async function listWebhooks(config: Config, { json }: { json: boolean }, print: Print): Promise<void> {
   await withStore(config, async (store) => {
     const views = await webhookViews(store, systemClock.wall())
-    if (json) print(JSON.stringify({ webhooks: views }))
+    if (json) print(JSON.stringify({ webhooks: views }, undefined, 2))
     else if (views.length === 0) print('no webhooks: none has run yet')
     else views.map(lineOf).forEach(print)
   })
 }
 
 /** Prints the dead letters of a webhook: which events they are, and why each was refused. */
-export async function listDeadLetters(config: Config, name: string, print: Print): Promise<void> {
+export async function listDeadLetters(
+  config: Config,
+  { name, json }: { name: string; json: boolean },
+  print: Print,
+): Promise<void> {
   await withStore(config, async (store) => {
     await webhookIn(store, name)
     const dead = await deadLettersOf(store, name)
-    if (dead.length === 0) print('no dead letters')
-    for (const { id, place, attempts, problem = '' } of dead) {
-      print(`${id}-${place}: ${attempts} attempts; the last: ${problem}`)
-    }
+    const views = dead.map(({ id, place, attempts, problem = '' }) => ({ id: `${id}-${place}`, attempts, problem }))
+    if (json) print(JSON.stringify({ dead_letters: views }, undefined, 2))
+    else if (views.length === 0) print('no dead letters')
+    else for (const { id, attempts, problem } of views) print(`${id}: ${attempts} attempts; the last: ${problem}`)
   })
 }
 

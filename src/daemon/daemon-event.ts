@@ -24,7 +24,7 @@ export type DaemonEvent =
 
 /** An attempt to tell somebody something, by whatever receiver. */
 export type AnyDelivery = {
-  notifier: string
+  receiver: string
   outcome: 'sent' | 'retried' | 'dropped'
   /** What it was, where it is one message and not a state. */
   message?: Message

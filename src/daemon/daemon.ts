@@ -18,7 +18,7 @@ import {
   timer,
   type Observable,
 } from 'rxjs'
-import { closedNotifications } from '../alerts/evaluate.ts'
+import { expiredNotifications } from '../alerts/evaluate.ts'
 import type { Clock } from '../clock/clock.ts'
 import { STARTING } from '../cluster/member-status.ts'
 import { ALONE, type Ownership } from '../cluster/ownership.ts'
@@ -292,14 +292,14 @@ async function closeStrayTargets(
   const stray = new Map((await store.strayAlerts(kept)).map(({ target, alerts }) => [target, alerts]))
   const closing = (target: string, because: 'target reset' | 'target removed') => {
     const now = clock.wall()
-    const notifications = closedNotifications(target, stray.get(target) ?? [], because, now)
+    const notifications = expiredNotifications(target, stray.get(target) ?? [], because, now)
     logged.notified(notifications)
     const routedChanges = notifications.map((change) => ({ change, receivers: route(change) }))
     return [target, routedChanges, closingEvents(target, notifications, now)] as const
   }
   if (resetTarget !== undefined) await store.resetTarget(...closing(resetTarget, 'target reset'))
   for (const target of stray.keys()) {
-    if (target !== resetTarget) await store.closeAlerts(...closing(target, 'target removed'), clock.wall())
+    if (target !== resetTarget) await store.expireAlerts(...closing(target, 'target removed'), clock.wall())
   }
   logged.flush()
 }

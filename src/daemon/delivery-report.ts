@@ -38,9 +38,9 @@ export function deliveryReport({ log, metrics, clock, mask }: DeliveryReportOpti
   const heartbeats = lastingTrouble(clock)
 
   function report(delivery: AnyDelivery): void {
-    const { notifier, outcome, problem = '', error, message } = delivery
+    const { receiver, outcome, problem = '', error, message } = delivery
     recordDelivery(metrics, delivery)
-    const fields = { notifier, ...(message && fieldsOf(message)) }
+    const fields = { receiver, ...(message && fieldsOf(message)) }
     if (error !== undefined) {
       log.error(
         { ...fields, stack: mask(inspect(error)) },
@@ -49,16 +49,16 @@ export function deliveryReport({ log, metrics, clock, mask }: DeliveryReportOpti
       return
     }
     if (outcome === 'retried') {
-      const isFirst = receivers.failed(notifier, problem)
+      const isFirst = receivers.failed(receiver, problem)
       log[isFirst ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
       return
     }
     if (outcome === 'dropped') log.warn(fields, `notification dropped: ${mask(problem)}`)
     // Without a message it is a state that is repeated, and what the log itself receives is there already.
-    else log[message === undefined || notifier === LOG ? 'debug' : 'info'](fields, `notification sent to ${notifier}`)
-    const amount = receivers.ended(notifier)
+    else log[message === undefined || receiver === LOG ? 'debug' : 'info'](fields, `notification sent to ${receiver}`)
+    const amount = receivers.ended(receiver)
     if (amount !== undefined) {
-      log.info({ notifier }, `${notifier} is no longer retried${afterText(amount, 'attempt')}`)
+      log.info({ receiver }, `${receiver} is no longer retried${afterText(amount, 'attempt')}`)
     }
   }
 
@@ -75,7 +75,7 @@ export function deliveryReport({ log, metrics, clock, mask }: DeliveryReportOpti
     const lasted = ({ since, seconds, failures, problem }: ReturnType<typeof receivers.due>[number]) =>
       `since ${formatTime(since)} (${formatSeconds(seconds)}), ${formatNumber(failures)} attempts: ${mask(problem)}`
     for (const due of receivers.due()) {
-      log.warn({ notifier: due.key, failed: due.failures }, `${due.key} has been retried ${lasted(due)}`)
+      log.warn({ receiver: due.key, failed: due.failures }, `${due.key} has been retried ${lasted(due)}`)
     }
     for (const due of heartbeats.due()) log.warn({ failed: due.failures }, `the heartbeat has failed ${lasted(due)}`)
   }
@@ -87,13 +87,13 @@ export function deliveryReport({ log, metrics, clock, mask }: DeliveryReportOpti
 function fieldsOf(message: Message): object {
   if (message.kind === 'digest') return { digest: message.day }
   if (message.kind === 'store') return { store: message.state }
-  const { target, severity, alerts, passed } = message
+  const { target, severity, alerts, flapped } = message
   return {
     target,
     severity,
     alerts: [
       ...alerts.map(({ notification }) => `${titleOf(notification)} ${notification.kind}`),
-      ...passed.map(({ notification }) => `${titleOf(notification)} fired and resolved`),
+      ...flapped.map(({ notification }) => `${titleOf(notification)} fired and resolved`),
     ],
   }
 }

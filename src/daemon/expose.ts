@@ -29,7 +29,7 @@ export function exposer({ metrics, store, clock, targets, receivers, webhooks, d
 
   async function readOutbox(): Promise<void> {
     const pending = await store.countOutbox()
-    for (const notifier of receivers()) operational.notificationsPending.set({ notifier }, pending.get(notifier) ?? 0)
+    for (const receiver of receivers()) operational.notificationsPending.set({ receiver }, pending.get(receiver) ?? 0)
   }
 
   async function readWebhooks(): Promise<void> {

@@ -37,7 +37,7 @@ const STATES = {
   inactive: ['is no longer pending', 'are no longer pending'],
   firing: ['is firing', 'are firing'],
   resolved: ['has resolved', 'have resolved'],
-  closed: ['has ended', 'have ended'],
+  expired: ['expired', 'expired'],
 } as const
 type State = keyof typeof STATES
 

@@ -33,10 +33,10 @@ export function logWebEvents(
         )
         return
       }
-      case 'silence ended': {
+      case 'silence expired': {
         const { user, id } = event
-        silenceChanges.inc({ change: 'ended' })
-        log.info({ peer, user, silence: { id } }, `silence ${id} was ended over the API by ${user} from ${peer}`)
+        silenceChanges.inc({ change: 'expired' })
+        log.info({ peer, user, silence: { id } }, `silence ${id} was expired over the API by ${user} from ${peer}`)
       }
     }
   }

@@ -4,9 +4,9 @@ import type { Clock } from '../clock/clock.ts'
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
 import {
-  removeNotifier,
+  removeReceiver,
   removeTarget,
-  initNotifier,
+  initReceiver,
   initTarget,
   initWebhook,
   removeWebhook,
@@ -109,8 +109,8 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     const own = new Set(targets.owned())
     for (const target of own) introduceOne(target)
     for (const target of introduced.targets.keys()) if (!own.has(target)) forget(target)
-    for (const name of receivers) if (!introduced.receivers.has(name)) initNotifier(metrics, name)
-    for (const name of introduced.receivers.difference(receivers)) removeNotifier(metrics, name)
+    for (const name of receivers) if (!introduced.receivers.has(name)) initReceiver(metrics, name)
+    for (const name of introduced.receivers.difference(receivers)) removeReceiver(metrics, name)
     introduced.receivers = receivers
     const hooks = new Set(webhooks())
     for (const name of hooks) if (!introduced.webhooks.has(name)) initWebhook(metrics, name)
@@ -155,7 +155,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     const before = warned.get(target) ?? new Set()
     for (const { kind, message } of warnings) {
       // Of a new target that is what the first polls are for.
-      if (before.has(kind) || kind === 'order_unproven') continue
+      if (before.has(kind) || kind === 'order_unverified') continue
       log.warn({ target, kind }, message)
     }
     warned.set(target, new Set(warnings.map(({ kind }) => kind)))

@@ -140,7 +140,7 @@ function participantList(
 const ALERT_TYPES = {
   firing: 'alert.firing',
   resolved: 'alert.resolved',
-  closed: 'alert.expired',
+  expired: 'alert.expired',
   // Nothing has changed.
   reminder: undefined,
 } as const satisfies Record<Notification['kind'], EventType | undefined>
@@ -154,7 +154,7 @@ function alertEvent(notification: Notification): EventBody[] {
     alert,
     severity,
     labels,
-    ...(notification.closedBecause !== undefined && { reason: notification.closedBecause }),
+    ...(notification.expiredBecause !== undefined && { reason: notification.expiredBecause }),
     signal: signal.name,
     breach,
     value,

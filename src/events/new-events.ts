@@ -19,7 +19,7 @@ export function newEvents(changes: Changes, at: number): NewEvents | undefined {
   }
 }
 
-/** The same of alerts that were closed without a commit of their target. */
+/** The same of alerts that expired without a commit of their target. */
 export function closingEvents(
   target: string,
   notifications: Changes['notifications'],

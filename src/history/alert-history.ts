@@ -24,7 +24,7 @@ export type AlertHistoryQuery = Period & {
   severity?: Severity | undefined
 }
 
-/** As `callwatch alerts --format json` prints it and `/api/v1/alerts/history` answers it. Times are ISO 8601 in UTC. */
+/** As `callwatch alerts --json` prints it and `/api/v1/alerts/history` answers it. Times are ISO 8601 in UTC. */
 export type AlertHistory = {
   /** Newest first. */
   alerts: PastAlert[]
@@ -100,7 +100,7 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
     peak,
     values,
     window,
-    ended = null,
+    outcome = null,
     runbookUrl,
     severity,
   } = latest(written, row)
@@ -119,7 +119,7 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
     threshold,
     since: isoTime(since),
     until: until === null ? null : isoTime(until),
-    ended,
+    outcome,
     peak,
     ...(request !== undefined && { calls_url: request }),
     values: values.map(([at, value]) => ({ at: isoTime(at), value })),

@@ -11,9 +11,9 @@ export function callsRequest(alert: Parameters<typeof callsBehind>[0]): string |
     ...labels,
     ...(window && {
       status: statuses.join(','),
-      finished_since: isoTime(window.from),
+      since: isoTime(window.from),
       // The request leaves its end out; times there are milliseconds.
-      finished_until: isoTime(window.to + 0.001),
+      until: isoTime(window.to + 0.001),
     }),
   })
   return `/api/v1/calls?${query.toString()}`

@@ -26,8 +26,25 @@ function timeOf(each: number): number {
 /** How many calls are in each class of all histograms, by entry. */
 export type Entries = Float64Array
 
+/** Percentiles of a time of calls (seconds), exact to 2%; null where no call has it. */
+export type Percentiles = { p50: number | null; p95: number | null }
+
+/** Of the calls that ended (seconds). */
+export type Durations = Percentiles & { mean: number | null }
+
+export function percentiles(histogram: TimeHistogram, entries: Entries | undefined): Percentiles {
+  const [p50 = null, p95 = null] = entries === undefined ? [] : percentilesOf(histogram, entries, [0.5, 0.95])
+  return { p50, p95 }
+}
+
+/** @param sum of their durations (seconds) */
+export function durations(sum: number, entries: Entries | undefined): Durations {
+  const calls = entries === undefined ? 0 : callsIn('duration', entries)
+  return { mean: calls === 0 ? null : sum / calls, ...percentiles('duration', entries) }
+}
+
 /** How many calls have a duration, or an answer delay. */
-export function callsIn(histogram: TimeHistogram, entries: Entries): number {
+function callsIn(histogram: TimeHistogram, entries: Entries): number {
   const first = HISTOGRAMS[histogram]
   let calls = 0
   for (let each = first; each <= first + MAX_CLASS; each++) calls += entries[each]!

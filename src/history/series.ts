@@ -9,7 +9,7 @@ import { matchesLabels, queryArguments, type CallFilter } from './call-filter.ts
 import type { Period } from './days.ts'
 import { countFinished, historyScope } from './history-scope.ts'
 import { readRollups, type RollupsQuery } from './read-rollups.ts'
-import { HISTOGRAMS, percentilesOf, type TimeHistogram } from './histograms.ts'
+import { durations, HISTOGRAMS, percentiles, type Percentiles } from './histograms.ts'
 import { widthFor, type RollupSink } from './rollup.ts'
 import type { UsageRow } from './usage.ts'
 
@@ -33,17 +33,16 @@ export type SeriesQuery = Period &
   }
 
 /** The calls that finished in one step. */
-export type SeriesPoint = Pick<UsageRow, 'calls' | 'minutes' | 'participant_minutes' | 'failure_ratio'> & {
+export type SeriesPoint = Pick<
+  UsageRow,
+  'calls' | 'minutes' | 'participant_minutes' | 'failure_ratio' | 'duration_seconds'
+> & {
   /** When the step began. */
   at: string
-  /** Exact to 2%; null where no call has one. */
-  duration_seconds: Percentiles
   answer_delay_seconds: Percentiles
   /** Calls in progress when the step began; null where that is not known without reading too many calls. */
   in_progress: number | null
 }
-
-type Percentiles = { p50: number | null; p95: number | null }
 
 /** Points at multiples of the step. */
 export type Series = { since: string; until: string; step_seconds: number; points: SeriesPoint[] }
@@ -161,38 +160,40 @@ async function openCalls(store: RowReader, numbers: readonly number[]): Promise<
   return rows.map(({ began, labels }) => ({ began: Number(began), labels: Number(labels) }))
 }
 
-type Point = Pick<SeriesPoint, 'calls' | 'minutes' | 'participant_minutes'> & { entries?: Float64Array }
+type Point = Pick<SeriesPoint, 'calls' | 'minutes' | 'participant_minutes'> & {
+  /** Of all calls that ended (seconds). */
+  duration: number
+  entries?: Float64Array
+}
 
 function newPoint(): Point {
   return {
     calls: { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 },
     minutes: { audio: 0, video: 0 },
     participant_minutes: { audio: 0, video: 0 },
+    duration: 0,
   }
 }
 
 function addTo(point: Point, status: number, amounts: Parameters<RollupSink['add']>[2]): void {
-  const [calls, , audio, video, participantAudio, participantVideo] = amounts
+  const [calls, , audio, video, participantAudio, participantVideo, duration] = amounts
   point.calls[status === LOST_CODE ? 'lost' : finalStatusOf(status)] += calls
   point.minutes.audio += audio
   point.minutes.video += video
   point.participant_minutes.audio += participantAudio
   point.participant_minutes.video += participantVideo
+  point.duration += duration
 }
 
-function viewOf({ entries, ...sums }: Point, at: number, inProgress: number | null): SeriesPoint {
+function viewOf({ entries, duration, ...sums }: Point, at: number, inProgress: number | null): SeriesPoint {
   const { lost: _lost, ...finished } = sums.calls
   const total = Object.values(finished).reduce((all, n) => all + n, 0)
-  const percentiles = (histogram: TimeHistogram) => {
-    const [p50 = null, p95 = null] = entries === undefined ? [] : percentilesOf(histogram, entries, [0.5, 0.95])
-    return { p50, p95 }
-  }
   return {
     at: isoTime(at),
     ...sums,
     failure_ratio: total < MIN_EXPORTED_CALLS ? null : failureRatio({ ...finished, total }, 'any'),
-    duration_seconds: percentiles('duration'),
-    answer_delay_seconds: percentiles('answerDelay'),
+    duration_seconds: durations(duration, entries),
+    answer_delay_seconds: percentiles('answerDelay', entries),
     in_progress: inProgress,
   }
 }

@@ -5,7 +5,7 @@ import { historyScope } from './history-scope.ts'
 import { coverageOf, type Coverage } from './coverage.ts'
 import { USAGE_STATUSES, usageOf, type UsageKey, type UsageQuery, type UsageRow } from './usage.ts'
 
-/** A report as `callwatch report --format json` prints it and `/api/v1/report` answers it. Times are ISO 8601 in UTC. */
+/** A report as `callwatch report --json` prints it and `/api/v1/report` answers it. Times are ISO 8601 in UTC. */
 export type UsageReport = { since: string; until: string; zone: string; coverage: CoverageView; rows: UsageRow[] }
 
 export type CoverageView = ReturnType<typeof coverageView>
@@ -77,6 +77,7 @@ export const USAGE_COLUMNS: Readonly<Record<string, (row: UsageRow) => UsageCell
   participant_video_minutes: ({ participant_minutes: { video } }) => video,
   failure_ratio: (row) => row.failure_ratio,
   mean_duration_seconds: (row) => row.duration_seconds.mean,
+  p50_duration_seconds: (row) => row.duration_seconds.p50,
   p95_duration_seconds: (row) => row.duration_seconds.p95,
   noticed_late: (row) => row.noticed_late,
 }

@@ -7,7 +7,7 @@ import type { RowReader } from '../store/row-reader.ts'
 import { daysOf, type Period } from './days.ts'
 import { historyScope } from './history-scope.ts'
 import { readRollups } from './read-rollups.ts'
-import { callsIn, HISTOGRAMS, percentilesOf } from './histograms.ts'
+import { durations, HISTOGRAMS, type Durations } from './histograms.ts'
 import { widthFor, type Amounts } from './rollup.ts'
 
 /** By what a report has rows, in the order of its columns. */
@@ -24,8 +24,7 @@ export type UsageRow = Partial<Record<UsageKey, string>> & {
   participant_minutes: { audio: number; video: number }
   /** Unanswered, rejected and canceled calls among all that finished; null of fewer than five. */
   failure_ratio: number | null
-  /** Of calls that ended; null where none has a duration. The percentile is exact to 2%. */
-  duration_seconds: { mean: number | null; p95: number | null }
+  duration_seconds: Durations
   /** Calls that callwatch noticed more than five minutes after they had finished. */
   noticed_late: number
 }
@@ -124,18 +123,13 @@ function rowOf({ keys, calls, minutes, late, duration, entries }: UsageSum): Usa
   const total = Object.values(finished).reduce((all, n) => all + n, 0)
   const counts = new Float64Array(HISTOGRAMS.crossed)
   for (const [entry, n] of entries) counts[entry] = n
-  const answered = callsIn('duration', counts)
-  const [p95 = null] = percentilesOf('duration', counts, [0.95])
   return {
     ...keys,
     calls,
     minutes: { audio: minutes[0], video: minutes[1] },
     participant_minutes: { audio: minutes[2], video: minutes[3] },
     failure_ratio: total < MIN_EXPORTED_CALLS ? null : failureRatio({ ...finished, total }, 'any'),
-    duration_seconds: {
-      mean: answered === 0 ? null : duration / answered,
-      p95,
-    },
+    duration_seconds: durations(duration, counts),
     noticed_late: late,
   }
 }

@@ -3,7 +3,7 @@ import { NO_LIST_TRAITS, type SyncState } from './state.ts'
 
 /** A property of the service's list or clock that a user should know. The counts are correct nevertheless. */
 export type ListWarning = {
-  kind: 'clock_skew' | 'order_unproven' | 'order_refuted' | 'hidden_calls' | 'total_capped' | 'total_wrong'
+  kind: 'clock_skew' | 'order_unverified' | 'order_refuted' | 'hidden_calls' | 'total_capped' | 'total_wrong'
   message: string
 }
 
@@ -28,7 +28,7 @@ export function listWarnings(
   if (isOrderRefuted(listTraits, now)) {
     warn('order_refuted', 'the list is not in order of time: each poll reads it to its end')
   } else if (list !== undefined && !isOrderVerified(listTraits)) {
-    warn('order_unproven', 'order not verified: nothing is evicted until the list was read to its end once')
+    warn('order_unverified', 'order not verified: nothing is evicted until the list was read to its end once')
   }
   if (listTraits.hidden > 0) {
     const calls = listTraits.hidden === 1 ? '1 call' : `${listTraits.hidden} calls`

@@ -21,7 +21,7 @@ export const COUNTER_DEFINITIONS = {
   notifications: {
     name: 'callwatch_notifications_total',
     help: 'Delivery attempts by outcome: sent, retried, dropped',
-    labels: ['notifier', 'outcome'],
+    labels: ['receiver', 'outcome'],
   },
   webhookDeliveries: {
     name: 'callwatch_webhook_deliveries_total',
@@ -35,7 +35,7 @@ export const COUNTER_DEFINITIONS = {
   },
   silenceChanges: {
     name: 'callwatch_silence_changes_total',
-    help: 'Silences changed over the API, by change: added, edited, ended',
+    help: 'Silences changed over the API, by change: added, edited, expired',
     labels: ['change'],
   },
   internalErrors: {
@@ -65,7 +65,7 @@ export const GAUGE_DEFINITIONS = {
   notificationsPending: {
     name: 'callwatch_notifications_pending',
     help: 'Changes of alerts, and digests, that wait in the outbox',
-    labels: ['notifier'],
+    labels: ['receiver'],
   },
   webhookPending: {
     name: 'callwatch_webhook_pending_events',

@@ -23,10 +23,10 @@ export function initTarget(metrics: OperationalMetrics, target: string): void {
   metrics.detectionLag.zero({ target })
 }
 
-/** Initializes the series of a notifier with 0. */
-export function initNotifier(metrics: OperationalMetrics, notifier: string): void {
-  for (const outcome of DELIVERED) metrics.notifications.inc({ notifier, outcome }, 0)
-  metrics.notificationsPending.set({ notifier }, 0)
+/** Initializes the series of a receiver with 0. */
+export function initReceiver(metrics: OperationalMetrics, receiver: string): void {
+  for (const outcome of DELIVERED) metrics.notifications.inc({ receiver, outcome }, 0)
+  metrics.notificationsPending.set({ receiver }, 0)
 }
 
 /** Initializes the series of a webhook of events with 0. */
@@ -72,10 +72,10 @@ export function removeTarget(metrics: OperationalMetrics, target: string, codes:
   }
 }
 
-/** Removes the series of a notifier that was removed. */
-export function removeNotifier(metrics: OperationalMetrics, notifier: string): void {
-  for (const outcome of DELIVERED) metrics.notifications.remove({ notifier, outcome })
-  metrics.notificationsPending.remove({ notifier })
+/** Removes the series of a receiver that was removed. */
+export function removeReceiver(metrics: OperationalMetrics, receiver: string): void {
+  for (const outcome of DELIVERED) metrics.notifications.remove({ receiver, outcome })
+  metrics.notificationsPending.remove({ receiver })
 }
 
 /** Records a poll that was due while the previous one was running. */
@@ -120,7 +120,7 @@ export function recordCommit(metrics: OperationalMetrics, { target, ledger, seco
 /** Records an attempt to deliver a message. */
 export function recordDelivery(
   metrics: OperationalMetrics,
-  { notifier, outcome }: { notifier: string; outcome: string },
+  { receiver, outcome }: { receiver: string; outcome: string },
 ): void {
-  metrics.notifications.inc({ notifier, outcome })
+  metrics.notifications.inc({ receiver, outcome })
 }

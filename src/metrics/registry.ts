@@ -27,7 +27,7 @@ export function metricsOf(targets: () => readonly ExportedTarget[], version: str
   operational.buildInfo.set({ version, node: process.versions.node }, 1)
   operational.reloadSuccessful.set(1)
   operational.storeWritable.set(1)
-  for (const change of ['added', 'edited', 'ended']) operational.silenceChanges.inc({ change }, 0)
+  for (const change of ['added', 'edited', 'expired']) operational.silenceChanges.inc({ change }, 0)
   collectDefaultMetrics({ register: prometheus })
   for (const metric of DERIVED_METRICS) prometheus.registerMetric(scraped(metric, targets))
   // prom-client renames counters in place for OpenMetrics, so this format needs its own metric objects.

@@ -2,7 +2,7 @@ import { digestLine } from './text/digest-text.ts'
 import type { AlertMessage, Message } from './message.ts'
 import { summaryOf, titleOf } from './text/notification-text.ts'
 import type { Receiver } from './receiver.ts'
-import { passedText } from './text/passed-text.ts'
+import { flappedText } from './text/flapped-text.ts'
 import { storeText } from './text/store-text.ts'
 
 /** A line for the log: what it is about, to filter by, and the words. */
@@ -35,14 +35,14 @@ function linesOf(message: Message): LogLine[] {
   }
 }
 
-function alertLines({ target, severity, alerts, passed }: AlertMessage): LogLine[] {
+function alertLines({ target, severity, alerts, flapped }: AlertMessage): LogLine[] {
   const updates = alerts.map(({ notification }) => ({
     fields: { target, alert: notification.alert, severity, state: notification.kind },
     text: `alert ${notification.kind}: ${titleOf(notification)}: ${summaryOf(notification)}`,
   }))
-  const over = passed.map((each) => ({
-    fields: { target, alert: each.notification.alert, severity, state: 'passed' },
-    text: `alert passed: ${titleOf(each.notification)} ${passedText(each)}`,
+  const over = flapped.map((each) => ({
+    fields: { target, alert: each.notification.alert, severity, state: 'flapped' },
+    text: `alert flapped: ${titleOf(each.notification)} ${flappedText(each)}`,
   }))
   return [...updates, ...over]
 }

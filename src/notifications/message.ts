@@ -14,7 +14,7 @@ export type AlertMessage = {
   /** Each alert once, as it is now; firing ones first. */
   alerts: AlertUpdate[]
   /** Alerts that fired and resolved between deliveries. */
-  passed: PassedAlert[]
+  flapped: FlappedAlert[]
   /** Alerts of this target that fire and are silenced. */
   silenced: SilencedAlert[]
   /** Alerts that fire and are not notified, because alerts of this message inhibit them. */
@@ -30,7 +30,7 @@ export type AlertUpdate = {
   links?: AlertLinks
 }
 
-export type PassedAlert = {
+export type FlappedAlert = {
   /** Its latest firing. */
   notification: Notification
   times: number

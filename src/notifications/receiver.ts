@@ -5,7 +5,7 @@ export type Send = (message: Message) => Promise<void>
 
 /** A configured receiver of messages, or the log. */
 export type Receiver = {
-  /** As in the `notifier` label and the outbox. */
+  /** As in the `receiver` label and the outbox. */
   name: string
   send: Send
 }

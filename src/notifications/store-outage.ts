@@ -66,7 +66,7 @@ export function notifyOfOutage(
 
   function deliver(receiver: Receiver, message: StoreMessage): Observable<Delivery> {
     return defer(() => from(receiver.send(message))).pipe(
-      map(() => ({ notifier: receiver.name, message, outcome: 'sent' as const })),
+      map(() => ({ receiver: receiver.name, message, outcome: 'sent' as const })),
       retry({
         count: RETRIES,
         delay: (error, attempt) => {
@@ -75,7 +75,7 @@ export function notifyOfOutage(
         },
       }),
       catchError((error: Error) =>
-        of({ notifier: receiver.name, message, outcome: 'dropped' as const, problem: error.message }),
+        of({ receiver: receiver.name, message, outcome: 'dropped' as const, problem: error.message }),
       ),
     )
   }

@@ -67,8 +67,8 @@ export const COPY_TABLES = {
     key: 3,
     columns: { webhook: 'text', position: 'whole', place: 'whole', dead: 'flag', data: 'text' },
   },
-  outbox: { key: 1, columns: { id: 'whole', notifier: 'text', claimed: 'flag', data: 'text' } },
-  recipients: { key: 3, columns: { target: 'text', alert: 'text', notifier: 'text' } },
+  outbox: { key: 1, columns: { id: 'whole', receiver: 'text', claimed: 'flag', data: 'text' } },
+  recipients: { key: 3, columns: { target: 'text', alert: 'text', receiver: 'text' } },
   alert_episodes: {
     key: 3,
     columns: {

@@ -124,7 +124,7 @@ export function outboxEntryOf({ id, claimed, data }: Row): OutboxEntry {
   return { id: Number(id), claimed: claimed === true || claimed === 1, content: parse<OutboxContent>(data) }
 }
 
-/** The silence of a row with `id`, `until` and `data`, which may have another end: it was ended early then. */
+/** The silence of a row with `id`, `until` and `data`, which may have another end: it expired early then. */
 export function silenceOf({ id, until, data }: Row): Silence {
   return { ...parse<Omit<Silence, 'id'>>(data), id: Number(id), until: Number(until) }
 }

@@ -104,7 +104,7 @@ export type Store = {
   /** Commits a delta that follows the stored sequence number by one; any other is refused as stale. */
   commit: (target: string, commit: Commit) => Promise<void>
   /** All that waits for this receiver, the oldest first. */
-  outbox: (notifier: string) => Promise<OutboxEntry[]>
+  outbox: (receiver: string) => Promise<OutboxEntry[]>
   /**
    * The sender claims entries before it sends them, and takes the claim back if the receiver certainly did not get the
    * message. Where several daemons share the store, a claim of any but the leader is refused as stale, also one of no entry.
@@ -128,13 +128,13 @@ export type Store = {
    * @param removed the host's clock (UNIX seconds), of a target that left the configuration: its open calls are shown as lost
    * from then on, until it is opened again
    */
-  closeAlerts: (
+  expireAlerts: (
     target: string,
     routedChanges: readonly RoutedChange[],
     events?: NewEvents,
     removed?: number,
   ) => Promise<void>
-  /** Silences that have not ended by then (UNIX seconds). */
+  /** Silences that have not expired by then (UNIX seconds). */
   silences: (now: number) => Promise<Silence[]>
   addSilence: (silence: Omit<Silence, 'id'>) => Promise<Silence>
   /**
@@ -142,8 +142,8 @@ export type Store = {
    * edits at the same time one is refused.
    */
   editSilence: (silence: Silence, now: number) => Promise<boolean>
-  /** Ends a silence that is active at `now`, which is its end then; resolves with whether there was one. */
-  endSilence: (id: number, now: number) => Promise<boolean>
+  /** Expires a silence that is active at `now`, which is its end then; resolves with whether there was one. */
+  expireSilence: (id: number, now: number) => Promise<boolean>
   /** Until when requests with a budget key are paused by a rate limit (UNIX seconds by the host's clock). */
   pausedUntil: (key: string) => Promise<number | undefined>
   /** Pauses them until then; a pause that is longer already stays. */
@@ -193,7 +193,7 @@ export type Store = {
 /** What a command changes in a store beside the daemons that use it, which find it when they read it next. */
 export type StoreBeside = Pick<
   Store,
-  'silences' | 'addSilence' | 'editSilence' | 'endSilence' | 'events' | 'latestEvents' | 'close' | keyof WebhookBook
+  'silences' | 'addSilence' | 'editSilence' | 'expireSilence' | 'events' | 'latestEvents' | 'close' | keyof WebhookBook
 >
 
 /** `n` calls of a target that finished in the same minute, the first of which is 0, with the same status. */

@@ -23,7 +23,7 @@ import {
   timer,
   type Observable,
 } from 'rxjs'
-import { closedNotifications } from '../alerts/evaluate.ts'
+import { expiredNotifications } from '../alerts/evaluate.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership, Tenure } from '../cluster/ownership.ts'
@@ -140,8 +140,8 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     const others = [...entries.keys()].filter((other) => other !== name)
     const alerts = (await store.strayAlerts(others)).find(({ target }) => target === name)?.alerts ?? []
     const now = clock.wall()
-    const notifications = closedNotifications(name, alerts, 'target removed', now)
-    await store.closeAlerts(
+    const notifications = expiredNotifications(name, alerts, 'target removed', now)
+    await store.expireAlerts(
       name,
       notifications.map((change) => ({ change, receivers: route(change) })),
       closingEvents(name, notifications, now),

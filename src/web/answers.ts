@@ -42,6 +42,8 @@ const problem = z.object({
 
 const outcomes = { ended: count, unanswered: count, rejected: count, canceled: count, other: count }
 const ratio = z.number().min(0).max(1)
+const percentiles = z.object({ p50: seconds.nullable(), p95: seconds.nullable() }).describe('Exact to 2%')
+const durations = percentiles.extend({ mean: seconds.nullable() }).describe('The percentiles are exact to 2%')
 
 /** A signal with its settings. */
 const measured = {
@@ -104,7 +106,7 @@ const target = z.object({
       seconds,
       calls: count,
       finished: z.object(outcomes),
-      ratio: z
+      failure_ratio: z
         .object({ any: ratio, unanswered: ratio, rejected: ratio, canceled: ratio })
         .nullable()
         .describe('Null below five calls'),
@@ -113,13 +115,20 @@ const target = z.object({
   rules: z.array(rule),
   requests_last_minute: count,
   max_requests_per_minute: count,
-  held_back_seconds: seconds.describe('Rest of a rate limit pause'),
+  rate_limit_pause_seconds: seconds.describe('Rest of a rate limit pause'),
   refused_from_page: count.exactOptional(),
   slow_sweep: z.object({ pages: count, seconds }).exactOptional(),
   warnings: z
     .array(
       z.object({
-        kind: z.enum(['clock_skew', 'order_unproven', 'order_refuted', 'hidden_calls', 'total_capped', 'total_wrong']),
+        kind: z.enum([
+          'clock_skew',
+          'order_unverified',
+          'order_refuted',
+          'hidden_calls',
+          'total_capped',
+          'total_wrong',
+        ]),
         message: z.string(),
       }),
     )
@@ -181,7 +190,7 @@ const callChange = z.object({
   backfilled: z.boolean(),
 }) satisfies z.ZodType<CallChange>
 
-const closedBecause = z.enum(['too few calls', 'rule removed', 'rule changed', 'target removed', 'target reset'])
+const expiredBecause = z.enum(['too few calls', 'rule removed', 'rule changed', 'target removed', 'target reset'])
 
 const alertChange = z.object({
   target: z.string(),
@@ -195,7 +204,7 @@ const alertChange = z.object({
   peak: z.number(),
   calls: count.nullable(),
   since: time,
-  reason: closedBecause.exactOptional().describe('Why it expired'),
+  reason: expiredBecause.exactOptional().describe('Why it expired'),
 }) satisfies z.ZodType<AlertChange>
 
 /** A CloudEvent 1.0. */
@@ -255,10 +264,10 @@ const alertHistory = z.object({
       threshold: z.number(),
       since: time.describe('Firing since'),
       until: time.nullable().describe('Null while it fires'),
-      ended: z
-        .enum(['resolved', ...closedBecause.options])
+      outcome: z
+        .enum(['resolved', ...expiredBecause.options])
         .nullable()
-        .describe('Null while it fires; any but resolved: why it was closed without having resolved'),
+        .describe('Null while it fires; any but resolved: why it expired'),
       peak: z.number().describe('The worst value'),
       values: z
         .array(z.object({ at: time, value: z.number().nullable().describe('Null where there were too few calls') }))
@@ -267,7 +276,7 @@ const alertHistory = z.object({
         .array(
           z.object({
             receiver: z.string(),
-            kind: z.enum(['firing', 'reminder', 'resolved', 'closed']),
+            kind: z.enum(['firing', 'reminder', 'resolved', 'expired']),
             at: time,
             outcome: z
               .enum(['sent', 'dropped', 'discarded', 'unknown'])
@@ -358,13 +367,11 @@ const report = z.object({
       minutes,
       participant_minutes: minutes,
       failure_ratio: ratio.nullable().describe('Null below five calls'),
-      duration_seconds: z.object({ mean: seconds.nullable(), p95: seconds.nullable() }),
+      duration_seconds: durations,
       noticed_late: count.describe('Calls that were noticed more than five minutes after their end'),
     }),
   ),
 }) satisfies z.ZodType<UsageReport>
-
-const percentiles = z.object({ p50: seconds.nullable(), p95: seconds.nullable() }).describe('Exact to 2%')
 
 const series = z.object({
   since: time,
@@ -377,7 +384,7 @@ const series = z.object({
       minutes,
       participant_minutes: minutes,
       failure_ratio: ratio.nullable().describe('Null below five calls'),
-      duration_seconds: percentiles,
+      duration_seconds: durations,
       answer_delay_seconds: percentiles,
       in_progress: count.nullable().describe('When the step began; null where it is not known'),
     }),

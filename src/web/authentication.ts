@@ -14,7 +14,7 @@ export type WebEvent = { peer: string } & (
   | { kind: 'login failed' }
   | { kind: 'silence added'; user: string; silence: Silence }
   | { kind: 'silence edited'; user: string; silence: Silence }
-  | { kind: 'silence ended'; user: string; id: number }
+  | { kind: 'silence expired'; user: string; id: number }
 )
 
 /** Whether orchestrators probe this path, without a password and by any name. */

@@ -22,7 +22,7 @@ export type CallsWanted = {
 export type Position = {
   offset?: number
   after?: PagePosition | undefined
-  /** What the first page took `finished_since` and `finished_until` for (UNIX seconds). */
+  /** What the first page took `since` and `until` for (UNIX seconds). */
   finished?: { since: number; until: number | null } | undefined
 }
 

@@ -30,10 +30,8 @@ const moment = z
   .optional()
 
 const parameters = z.strictObject({
-  finished_since: moment.describe(
-    'Calls that finished or were lost since then, newest first; default: calls in progress',
-  ),
-  finished_until: moment.describe('Of these the ones before then'),
+  since: moment.describe('Calls that finished or were lost since then, newest first; default: calls in progress'),
+  until: moment.describe('Of these the ones before then'),
   target: z
     .union([z.string(), z.array(z.string())])
     .transform((names) => [names].flat().flatMap((text) => text.split(',')))
@@ -47,7 +45,7 @@ const parameters = z.strictObject({
     .transform((names) => [names].flat().flatMap((text) => text.split(',')))
     .pipe(z.array(z.enum(STATUSES, `must be some of ${STATUSES.join(', ')}, separated by commas`)))
     .optional()
-    .describe('Some of the statuses, separated by commas; final ones and lost only with finished_since'),
+    .describe('Some of the statuses, separated by commas; final ones and lost only with since'),
   has_recording: z
     .enum(['true', 'false'], 'must be true or false')
     .transform((text) => text === 'true')
@@ -64,7 +62,7 @@ const parameters = z.strictObject({
 })
 
 /**
- * `GET /api/v1/calls`: calls in progress, or with `finished_since` the calls that finished since then, newest first. As JSON
+ * `GET /api/v1/calls`: calls in progress, or with `since` the calls that finished since then, newest first. As JSON
  * a response is one page; its `next` is the `cursor` of the next one. Without `limit`, CSV and NDJSON have all calls, which
  * are read as fast as the client takes them.
  */
@@ -119,20 +117,19 @@ export function readCallsRequest(request: string, now: number): CallsWanted {
 }
 
 function wantedOf(query: z.output<typeof parameters>, now: number): CallsWanted {
-  const { finished_since: sinceText, finished_until: untilText, status, cursor } = query
+  const { since: sinceText, until: untilText, status, cursor } = query
   const since = sinceText === undefined ? undefined : readMoment(sinceText, undefined, now)
   if (since === undefined) {
     // No call in progress has a final status: an empty response would read as "none failed".
     const final = status?.find((each) => ENDS.some((end) => end === each))
-    if (final !== undefined) throw new BadRequest(`status=${final} is a status of finished calls: add finished_since`)
-    if (untilText !== undefined) throw new BadRequest('finished_until is of finished calls: add finished_since')
+    if (final !== undefined) throw new BadRequest(`status=${final} is a status of finished calls: add \`since\``)
+    if (untilText !== undefined) throw new BadRequest('`until` is of finished calls: add `since`')
   } else {
     const open = status?.find((each) => OPEN_STATUSES.some((one) => one === each))
-    if (open !== undefined)
-      throw new BadRequest(`status=${open} is a status of calls in progress: leave out finished_since`)
+    if (open !== undefined) throw new BadRequest(`status=${open} is a status of calls in progress: leave out \`since\``)
   }
   const until = readMoment(untilText ?? '', undefined, now) ?? Infinity
-  if (since !== undefined && since >= until) throw new BadRequest('finished_since must be before finished_until')
+  if (since !== undefined && since >= until) throw new BadRequest('`since` must be before `until`')
   const from = cursor === undefined ? {} : readCursor(cursor, since !== undefined)
   if (from === undefined) throw new BadRequest('cursor must be the `next` of a response to the same parameters')
   return {

@@ -84,7 +84,7 @@ export function readOverview(text: string): Overview | undefined {
 /** A target that another daemon owns, in `/api/v1/status`, as JSON. */
 export function otherTargetJson({ at, current, committed, owner, problem }: OtherTarget, wall: number): string {
   const passed = Math.max(0, wall - at)
-  const { lag_seconds: lag, sweep_age_seconds: sweepAge, held_back_seconds: paused, ...rest } = current
+  const { lag_seconds: lag, sweep_age_seconds: sweepAge, rate_limit_pause_seconds: paused, ...rest } = current
   const { owner: _, ...shown } = rest
   const view: CurrentView = {
     ...shown,
@@ -92,7 +92,7 @@ export function otherTargetJson({ at, current, committed, owner, problem }: Othe
     ...(problem !== undefined && { up: false, problem }),
     lag_seconds: later(lag, passed),
     sweep_age_seconds: sweepAge === null ? null : later(sweepAge, passed),
-    held_back_seconds: Math.max(0, paused - passed),
+    rate_limit_pause_seconds: Math.max(0, paused - passed),
   }
   return joinJson(view, committed)
 }

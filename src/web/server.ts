@@ -44,7 +44,7 @@ export type WebOptions = {
     | 'silences'
     | 'addSilence'
     | 'editSilence'
-    | 'endSilence'
+    | 'expireSilence'
     | 'events'
     | 'latestEvents'
     | 'webhooks'

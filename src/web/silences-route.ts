@@ -11,7 +11,7 @@ import { alertMatch, givenIn } from './match-parameters.ts'
 import { BadRequest, sendProblem } from './problem.ts'
 
 export type SilencesRouteOptions = {
-  store: Pick<Store, 'silences' | 'addSilence' | 'editSilence' | 'endSilence'>
+  store: Pick<Store, 'silences' | 'addSilence' | 'editSilence' | 'expireSilence'>
   /** The host's clock (UNIX seconds). */
   wall: () => number
   /** The user that can change silences. Without authentication they are read-only: a client could suppress notifications. */
@@ -21,14 +21,17 @@ export type SilencesRouteOptions = {
   known: () => KnownNames
 }
 
-/** `/api/v1/silences`: GET lists silences, POST adds one (docs/webhook.md), PATCH edits one, DELETE ends one. */
+/** `/api/v1/silences`: GET lists silences, POST adds one (docs/webhook.md), PATCH edits one, DELETE expires one. */
 export function silencesRoute(app: FastifyInstance, options: SilencesRouteOptions): void {
   const { store, wall, changedBy, onEvent, known } = options
   const routes = api(app)
-  const listing: Described = { summary: 'Active silences, and those that ended of late', answers: { 200: 'Silences' } }
+  const listing: Described = {
+    summary: 'Active silences, and with `since` those that expired since then',
+    answers: { 200: 'Silences' },
+  }
   const adding: Described = { summary: 'Add a silence; needs http.auth', answers: { 201: 'Silence' } }
   const editing: Described = { summary: 'Edit an active silence; needs http.auth', answers: { 200: 'Silence' } }
-  const ending: Described = { summary: 'End a silence early; needs http.auth', answers: { 204: null } }
+  const expiring: Described = { summary: 'Expire a silence early; needs http.auth', answers: { 204: null } }
   const preValidation = async (_request: FastifyRequest, reply: FastifyReply) => {
     if (changedBy !== undefined) return undefined
     const detail = 'changing silences over HTTP needs http.auth; the command `callwatch silence` does not'
@@ -39,7 +42,7 @@ export function silencesRoute(app: FastifyInstance, options: SilencesRouteOption
   routes.get(
     '/api/v1/silences',
     { schema: { querystring: listParameters }, config: listing },
-    async ({ query: { ended_since: since } }) => {
+    async ({ query: { since } }) => {
       const now = wall()
       const from = since === undefined ? now : Math.min(now, readMoment(since, undefined, now) ?? now)
       return { silences: (await store.silences(from)).map(silenceView), ...readOnly }
@@ -80,12 +83,12 @@ export function silencesRoute(app: FastifyInstance, options: SilencesRouteOption
   )
   routes.delete(
     '/api/v1/silences/:id',
-    { schema: { params: silencePath }, config: ending, preValidation },
+    { schema: { params: silencePath }, config: expiring, preValidation },
     async ({ params, ip: peer }, reply) => {
       const id = Number(params.id)
-      const found = /^\d{1,15}$/.test(params.id) && (await store.endSilence(id, wall()))
+      const found = /^\d{1,15}$/.test(params.id) && (await store.expireSilence(id, wall()))
       if (!found) return sendProblem(reply, 404, `there is no active silence ${params.id}`)
-      onEvent({ kind: 'silence ended', peer, user: user(), id })
+      onEvent({ kind: 'silence expired', peer, user: user(), id })
       return reply.code(204).send()
     },
   )
@@ -101,11 +104,11 @@ export function silenceView({ id, match, since, until, reason, author, edits = 0
 const silencePath = z.strictObject({ id: z.string().describe('Its number') })
 
 const listParameters = z.strictObject({
-  ended_since: z
+  since: z
     .string()
     .refine((text) => readMoment(text, undefined, 0) !== undefined, `must be ${MOMENT_IN_UTC}`)
     .optional()
-    .describe('Also those that ended since then, such as 7d ago'),
+    .describe('Also those that expired since then, such as 7d'),
 })
 
 const duration = z

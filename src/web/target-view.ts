@@ -49,7 +49,7 @@ export function currentView(target: ShownTarget) {
     lag_seconds: toMilliseconds(target.pollAge()),
     sweep_age_seconds: sweepAge === undefined ? null : toMilliseconds(sweepAge),
     requests_last_minute: requestsLastMinute,
-    held_back_seconds: target.pausedFor(),
+    rate_limit_pause_seconds: target.pausedFor(),
     ...(progress === undefined ? {} : { listing: { pages_read: progress.pagesRead, pages: progress.pages ?? null } }),
     ...(slowSweep === undefined ? {} : { slow_sweep: slowSweep }),
     ...(refusedFrom === undefined ? {} : { refused_from_page: refusedFrom }),
@@ -163,6 +163,6 @@ function windowViews(ledger: Pick<LedgerState, 'finished' | 'sync'>) {
       canceled: failureRatio(counts, 'canceled'),
     }
     const hasRatio = total >= MIN_EXPORTED_CALLS
-    return { window, seconds: seconds.get(window)!, calls: total, finished, ratio: hasRatio ? ratio : null }
+    return { window, seconds: seconds.get(window)!, calls: total, finished, failure_ratio: hasRatio ? ratio : null }
   })
 }

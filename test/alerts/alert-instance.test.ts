@@ -65,18 +65,18 @@ describe('an alert is notified', () => {
   test.each<[string, Rule, number]>([
     ['firing', RATIO, 10],
     ['recovering', { ...RATIO, keepFiringFor: 7200 }, 4],
-  ])('as closed, with its last verdict, after a window of too few calls while %s', (state, rule, failed) => {
+  ])('as expired, with its last verdict, after a window of too few calls while %s', (state, rule, failed) => {
     const target = polled(rule, [10, failed])
     for (let seconds = 30; seconds < 930; seconds += INTERVAL) target.poll(at(seconds), 3, 3)
     expect(target.instances.get(RATIO.name)).toMatchObject({ state, value: failed / 20, peak: 0.5, calls: 20 })
     target.poll(at(930), 3, 3)
     expect(target.said.slice(1)).toMatchObject([
-      { kind: 'closed', closedBecause: 'too few calls', value: failed / 20, threshold: 0.3, peak: 0.5, at: at(930) },
+      { kind: 'expired', expiredBecause: 'too few calls', value: failed / 20, threshold: 0.3, peak: 0.5, at: at(930) },
     ])
     expect(target.said[1]).toMatchObject({ firingSince: at(0), counts: { total: 20 } })
   })
 
-  test('as closed also where trouble lies below the threshold', () => {
+  test('as expired also where trouble lies below the threshold', () => {
     const brief = ruleOn(
       { name: 'duration_mean', window: 60, minCalls: 5 },
       { name: 'Brief', breach: 'below', threshold: 30 },
@@ -89,7 +89,7 @@ describe('an alert is notified', () => {
     }
     expect(target.said).toMatchObject([
       { kind: 'firing', value: 10, calls: 5 },
-      { kind: 'closed', closedBecause: 'too few calls', value: 10, calls: 5 },
+      { kind: 'expired', expiredBecause: 'too few calls', value: 10, calls: 5 },
     ])
   })
 
@@ -192,7 +192,7 @@ test.each([7200, -7200])('a window of too few calls has no time in which the clo
   for (let seconds = 0; seconds < 900; seconds += INTERVAL) target.poll(at(15 + step + seconds), 0, 3)
   expect(target.state()).toBe('firing')
   target.poll(at(15 + step + 900), 0, 3)
-  expect(target.kinds()).toEqual(['firing', 'closed'])
+  expect(target.kinds()).toEqual(['firing', 'expired'])
 })
 
 describe('missing data never resolves an alert', () => {
@@ -219,7 +219,7 @@ describe('missing data never resolves an alert', () => {
   })
 
   test('but a successful poll without calls does, for a rule that counts them', () => {
-    const target = evaluatedTarget([ruleOn({ name: 'calls', window: 900 }, { threshold: 5 })])
+    const target = evaluatedTarget([ruleOn({ name: 'calls_finished', window: 900 }, { threshold: 5 })])
     target.poll(at(0), 0, 6)
     target.poll(at(15), 0, 0)
     expect(target.said).toMatchObject([{ kind: 'firing' }, { kind: 'resolved', value: 0 }])
@@ -243,7 +243,7 @@ describe('missing data never resolves an alert', () => {
 
 test('a rule that compares with the past fires only where there were calls then, and stays when there were none', () => {
   const noCalls = ruleOn(
-    { name: 'calls', window: 60 },
+    { name: 'calls_finished', window: 60 },
     { name: 'NoCalls', breach: 'below', threshold: 1, onlyIf: { offset: 3600, atLeast: 5 } },
   )
   const target = evaluatedTarget([noCalls])
@@ -261,7 +261,7 @@ test('a rule that compares with the past fires only where there were calls then,
 })
 
 test('of a value that is not documented, there being none is no breach', () => {
-  const rule = ruleOn({ name: 'calls', window: 900 }, { breach: 'below', threshold: 5, by: ['type'] })
+  const rule = ruleOn({ name: 'calls_finished', window: 900 }, { breach: 'below', threshold: 5, by: ['type'] })
   const target = evaluatedTarget([rule])
   const labels = labelsOf('other', 'call', 'user')
   target.evaluate(pollAt(at(0), { finished: [finishAt(at(0), 'ended', { labels })] }), at(0))

@@ -9,7 +9,7 @@ import { openSince } from './sample-calls.ts'
 import { at, finishedAt, INTERVAL, pollAt, monthOf, stored } from './evaluated-target.ts'
 
 const STATES = { inactive: 'i', pending: 'p', firing: 'f', recovering: 'r' }
-const SAID: Record<Change, string> = { firing: 'F', reminder: 'M', resolved: 'R', closed: 'C' }
+const SAID: Record<Change, string> = { firing: 'F', reminder: 'M', resolved: 'R', expired: 'X' }
 
 /** A rule's alerts, and the notifications of the last evaluation. */
 type State = { instances: ReadonlyMap<string, AlertInstance>; said: AlertDelta['notifications']; polledAt: number }
@@ -22,7 +22,7 @@ type State = { instances: ReadonlyMap<string, AlertInstance>; said: AlertDelta['
  *   many calls were open; `x`: a poll at three calls, which all failed; `o`: a poll at a list of which the service did
  *   not show all, without calls; `t`: a tick, because the poll failed; `-`: nothing, because callwatch did not run
  * - `state`: inactive, pending, firing, recovering
- * - `said`: Firing, reMinder, Resolved, Closed
+ * - `said`: Firing, reMinder, Resolved, eXpired
  */
 export function expectLifecycle(rule: Rule, { seen, state, said }: Record<'seen' | 'state' | 'said', string>): void {
   const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected))

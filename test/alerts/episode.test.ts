@@ -45,7 +45,7 @@ describe('the row of an episode', () => {
           [at(15), 0.7],
           [at(45), 0.15],
         ],
-        ended: 'resolved',
+        outcome: 'resolved',
         // From the first calls that made it fire to the last that ended it.
         window: { from: at(-900), to: at(45) },
       },
@@ -62,10 +62,10 @@ describe('the row of an episode', () => {
     ])
   })
 
-  test('says why it was closed, with null where there were too few calls', () => {
+  test('says why it expired, with null where there were too few calls', () => {
     const polls = 2 + 900 / 15
     const target = rowsOf([RATIO], [10, ...Array.from({ length: polls }, () => null)])
-    expect(written(target)[1]).toMatchObject({ ended: 'too few calls', until: at(915), peak: 0.5 })
+    expect(written(target)[1]).toMatchObject({ outcome: 'too few calls', until: at(915), peak: 0.5 })
     const { values } = written(target)[1]!
     expect(values).toHaveLength(16)
     expect(values[0]).toEqual([at(0), 0.5])
@@ -76,19 +76,22 @@ describe('the row of an episode', () => {
     const target = rowsOf([RATIO], [10, 12])
     target.reload([POLL_AGE])
     target.tick(at(30), 15)
-    expect(written(target)[1]).toMatchObject({ ended: 'rule removed', until: at(30), values: [[at(15), 0.6]] })
+    expect(written(target)[1]).toMatchObject({ outcome: 'rule removed', until: at(30), values: [[at(15), 0.6]] })
   })
 
   test('has the rule as it was last evaluated, and values of its signal alone', () => {
     const target = rowsOf([RATIO], [10, 20])
-    const calls = ruleOn({ name: 'calls', window: 900 }, { name: RATIO.name, threshold: 5, severity: 'critical' })
+    const calls = ruleOn(
+      { name: 'calls_finished', window: 900 },
+      { name: RATIO.name, threshold: 5, severity: 'critical' },
+    )
     target.reload([calls])
     target.poll(at(60), 2)
     target.reload([POLL_AGE])
     target.tick(at(75), 15)
     expect(written(target)[1]).toMatchObject({
       severity: 'critical',
-      signal: { name: 'calls' },
+      signal: { name: 'calls_finished' },
       threshold: 5,
       peak: 20,
       values: [[at(60), 20]],

@@ -51,7 +51,7 @@ describe('a reload of the rules', () => {
     target.tick(at(15), 15)
     expect(target.instances.size).toBe(0)
     expect(target.said.slice(1)).toMatchObject([
-      { kind: 'closed', closedBecause: 'rule removed', alert: RATIO.name, value: 0.5, peak: 0.5, at: at(15) },
+      { kind: 'expired', expiredBecause: 'rule removed', alert: RATIO.name, value: 0.5, peak: 0.5, at: at(15) },
     ])
     target.tick(at(30), 30)
     expect(target.said).toHaveLength(2)

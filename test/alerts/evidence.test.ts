@@ -97,7 +97,7 @@ describe('the top contributor of an alert', () => {
 
   test('is absent for a signal that is not about failures', () => {
     const finished = [...failed(10, 'audio'), ...went(10, 'video')]
-    expect(evidence(ruleOn({ name: 'calls', window: WINDOW }), { finished })).not.toHaveProperty('contributor')
+    expect(evidence(ruleOn({ name: 'calls_finished', window: WINDOW }), { finished })).not.toHaveProperty('contributor')
   })
 
   test('counts calls of the group of the alert that match the rule', () => {
@@ -136,7 +136,7 @@ describe('the top contributor of an alert', () => {
     for (let seconds = 1000; seconds <= 1900; seconds += 15) {
       target.evaluate(pollAt(at(seconds), { finished: few }), at(seconds))
     }
-    expect(target.said).toMatchObject([{ kind: 'firing', contributor: {} }, { kind: 'closed' }])
+    expect(target.said).toMatchObject([{ kind: 'firing', contributor: {} }, { kind: 'expired' }])
     expect(target.said[1]).not.toHaveProperty('contributor')
   })
 })
@@ -162,7 +162,7 @@ describe('the trend of an alert', () => {
   })
 
   test('of a number of calls has a 0 where there were none', () => {
-    const rule = ruleOn({ name: 'calls', window: WINDOW })
+    const rule = ruleOn({ name: 'calls_finished', window: WINDOW })
     const finished = [...window(7, 1, 0), ...window(1, 2, 1), ...window(0, 4, 0)]
     expect(evidence(rule, { finished }).trend).toEqual([1, 0, 0, 0, 0, 0, 3, 4])
   })
@@ -175,7 +175,7 @@ describe('the trend of an alert', () => {
   })
 
   test('is of the group of the alert', () => {
-    const rule: Rule = { ...ruleOn({ name: 'calls', window: WINDOW }), by: ['type'], match: { mode: 'call' } }
+    const rule: Rule = { ...ruleOn({ name: 'calls_finished', window: WINDOW }), by: ['type'], match: { mode: 'call' } }
     const finished = [...went(3, 'video', 'call'), ...went(5, 'audio', 'call'), ...went(7, 'video', 'meet')]
     expect(evidence(rule, { finished }, { type: 'video' }).trend?.at(-1)).toBe(3)
   })

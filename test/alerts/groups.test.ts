@@ -6,7 +6,7 @@ import { labelled, openSince, times } from './sample-calls.ts'
 import { ruleOn } from './sample-rules.ts'
 import { at, pollAt, monthOf, evaluatedTarget } from './evaluated-target.ts'
 
-const CALLS = ruleOn({ name: 'calls', window: 900 }, { name: 'Calls' })
+const CALLS = ruleOn({ name: 'calls_finished', window: 900 }, { name: 'Calls' })
 
 /** The values of a rule by the key of the alert, after these calls. */
 function valuesOf(rule: Rule, finished: ReturnType<typeof times>, known: RuleLabels[] = []) {
@@ -120,7 +120,7 @@ describe('the labels of an alert are those of a group of its rule', () => {
     target.reload([{ ...CALLS, by: ['mode'] }])
     target.tick(at(15), 15)
     expect(target.said.slice(1)).toMatchObject([
-      { kind: 'closed', closedBecause: 'rule changed', key: 'Calls{type="audio"}', labels: { type: 'audio' } },
+      { kind: 'expired', expiredBecause: 'rule changed', key: 'Calls{type="audio"}', labels: { type: 'audio' } },
     ])
     expect(target.instances.size).toBe(0)
   })

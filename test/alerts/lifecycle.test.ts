@@ -136,19 +136,19 @@ describe('keep_firing_for of four intervals', () => {
 describe('an alert whose window of four intervals has too few calls', () => {
   const BRIEF = { ...RATIO, signal: { ...RATIO.signal, window: 60 } }
 
-  test('keeps firing for one window of polls and is then closed; enough calls in between restart the window', () => {
+  test('keeps firing for one window of polls and then expires; enough calls in between restart the window', () => {
     expectLifecycle(BRIEF, {
       seen: '  5xxxx5xxxxxx',
       state: ' ffffffffffii',
-      said: '  F---------C-',
+      said: '  F---------X-',
     })
   })
 
-  test('is not closed by time without polls', () => {
+  test('does not expire by time without polls', () => {
     expectLifecycle(BRIEF, {
       seen: '  5xtttttxx---------xxxx',
       state: ' fffffffff---------fffi',
-      said: '  F--------------------C',
+      said: '  F--------------------X',
     })
     expectLifecycle(BRIEF, {
       seen: '  55x-----x--------------xx',
@@ -157,13 +157,13 @@ describe('an alert whose window of four intervals has too few calls', () => {
     })
   })
 
-  test('is closed while recovering as well, and does not resolve', () => {
+  test('expires while recovering as well, and does not resolve', () => {
     expectLifecycle(
       { ...BRIEF, keepFiringFor: 30 },
       {
         seen: '  52xxxxxx5',
         state: ' frrrrriif',
-        said: '  F-----C-F',
+        said: '  F-----X-F',
       },
     )
   })

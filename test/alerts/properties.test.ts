@@ -14,7 +14,7 @@ const RULES: readonly Rule[] = [
     { name: 'duration_mean', window: 60, minCalls: 3 },
     { name: 'Brief', breach: 'below', threshold: 30, clear: 60, by: ['type'] },
   ),
-  ruleOn({ name: 'calls', window: 60 }, { name: 'Busy', threshold: 10, clear: 5 }),
+  ruleOn({ name: 'calls_finished', window: 60 }, { name: 'Busy', threshold: 10, clear: 5 }),
   { ...POLL_AGE, threshold: 60, clear: 0 },
 ]
 
@@ -111,8 +111,8 @@ test('no alert is notified as firing twice without `repeat` between, and none en
       const broken: unknown[] = []
       walk(target, { rules, steps: taken }, (said, trigger, now, forward) => {
         for (const notification of said) {
-          const { kind, key, alert, breach, value, threshold, closedBecause } = notification
-          kinds.set(closedBecause ?? kind, (kinds.get(closedBecause ?? kind) ?? 0) + 1)
+          const { kind, key, alert, breach, value, threshold, expiredBecause } = notification
+          kinds.set(expiredBecause ?? kind, (kinds.get(expiredBecause ?? kind) ?? 0) + 1)
           const since = firing.get(key)
           const isBeyond = breach === 'above' ? value > threshold : value < threshold
           if (kind === 'firing' && (since !== undefined || !isBeyond))
@@ -121,8 +121,8 @@ test('no alert is notified as firing twice without `repeat` between, and none en
             broken.push(['is notified too soon', notification])
           if (kind === 'resolved' && (since === undefined || isBeyond))
             broken.push(['resolves without cause', notification])
-          if (kind === 'closed' && since === undefined) broken.push(['is closed and never fired', notification])
-          const isByData = kind === 'firing' || kind === 'resolved' || closedBecause === 'too few calls'
+          if (kind === 'expired' && since === undefined) broken.push(['expired and never fired', notification])
+          const isByData = kind === 'firing' || kind === 'resolved' || expiredBecause === 'too few calls'
           if (trigger.kind === 'tick' && isByData && alert !== POLL_AGE.name)
             broken.push(['uses no data', notification])
           if (kind === 'firing' || kind === 'reminder') firing.set(key, forward)

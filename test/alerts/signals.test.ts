@@ -63,7 +63,7 @@ describe('each signal', () => {
 
   test.each<[string, Signal, number, number | undefined]>([
     ['failure_ratio', { name: 'failure_ratio', reason: 'any', minCalls: 1, ...WINDOW }, 0.4, 10],
-    ['calls', { name: 'calls', ...WINDOW }, 10, 10],
+    ['calls', { name: 'calls_finished', ...WINDOW }, 10, 10],
     ['calls_started', { name: 'calls_started', ...WINDOW }, 12, 12],
     ['minutes', { name: 'minutes', media: 'both', ...WINDOW }, 4, 10],
     ['in_progress', { name: 'in_progress' }, 3, 3],
@@ -77,7 +77,7 @@ describe('each signal', () => {
   })
 
   test.each<[Signal, number]>([
-    [{ name: 'calls', ...WINDOW }, 0],
+    [{ name: 'calls_finished', ...WINDOW }, 0],
     [{ name: 'calls_started', ...WINDOW }, 0],
     [{ name: 'minutes', media: 'both', ...WINDOW }, 0],
     [{ name: 'in_progress' }, 0],

@@ -10,7 +10,7 @@ const NOW = at(0)
 const WEEK = { offset: 7 * 86_400, atLeast: 5 }
 const WINDOWED: Signal[] = [
   { name: 'failure_ratio', reason: 'any', window: 900, minCalls: 1 },
-  { name: 'calls', window: 900 },
+  { name: 'calls_finished', window: 900 },
   { name: 'minutes', window: 900, media: 'both' },
   { name: 'answer_delay_p95', window: 900, minCalls: 1 },
   { name: 'duration_mean', window: 900, minCalls: 1 },
@@ -47,7 +47,7 @@ describe('the window of a rule', () => {
   })
 
   test('is not shortened by a recent successful poll', () => {
-    const rule = ruleOn({ name: 'calls', window: 900 })
+    const rule = ruleOn({ name: 'calls_finished', window: 900 })
     const finished = [callAt(at(-900)), callAt(at(-1))]
     expect(sampleOf(rule, { finished, previousSuccess: at(-15) })?.value).toBe(2)
   })
@@ -79,7 +79,7 @@ describe('the match of a rule', () => {
     for (const signal of [{ name: 'in_progress' }, { name: 'stuck_calls', longerThan: 10 }] satisfies Signal[]) {
       expect(sampleOf(ruleOn(signal, { match: { type: 'video' } }), { open })?.value).toBe(1)
     }
-    const compared = ruleOn({ name: 'calls', window: 900 }, { match: { type: 'video' }, onlyIf: WEEK })
+    const compared = ruleOn({ name: 'calls_finished', window: 900 }, { match: { type: 'video' }, onlyIf: WEEK })
     const before = (type: 'audio' | 'video') => times(5, at(-7 * 86_400), 'ended', labelled(type))
     expect(sampleOf(compared, { finished: before('video') })?.mayBreach).toBe(true)
     expect(sampleOf(compared, { finished: before('audio') })?.mayBreach).toBe(false)
@@ -87,7 +87,7 @@ describe('the match of a rule', () => {
 })
 
 describe('a rule that compares with the past', () => {
-  const NO_CALLS = ruleOn({ name: 'calls', window: 3600 }, { breach: 'below', threshold: 1, onlyIf: WEEK })
+  const NO_CALLS = ruleOn({ name: 'calls_finished', window: 3600 }, { breach: 'below', threshold: 1, onlyIf: WEEK })
 
   test.each([
     [4, -7 * 86_400 - 1800, false, 'one call too few'],

@@ -38,7 +38,7 @@ export function compareMessages(
     const coversBoth = unanswered.delete(alert) && kind !== 'firing' && last.get(alert)?.kind !== 'firing'
     if (coversBoth) {
       last.set(alert, message)
-      notified += kind === 'passed' ? 2 * cycles : 2 * cycles + 2
+      notified += kind === 'flapped' ? 2 * cycles : 2 * cycles + 2
       continue
     }
     const before = last.get(alert)
@@ -49,7 +49,7 @@ export function compareMessages(
     }
     last.set(alert, message)
     notified += changesIn(kind, cycles, wasFiring)
-    if (kind === 'passed' || (kind === 'firing' && cycles > 0)) continue
+    if (kind === 'flapped' || (kind === 'firing' && cycles > 0)) continue
     if ((kind === 'firing') !== wasFiring) continue
     const isOtherLife = life !== (before?.life ?? 1)
     // It was sent before a process died that could not record that.
@@ -73,7 +73,7 @@ export function compareMessages(
 
 /** How many changes a message notifies. */
 function changesIn(kind: Accepted['kind'], cycles: number, wasFiring: boolean): number {
-  if (kind === 'passed') return 2 * cycles
+  if (kind === 'flapped') return 2 * cycles
   if (kind === 'firing') return wasFiring && cycles > 0 ? 2 * cycles : 2 * cycles + 1
   return 2 * cycles + 1
 }

@@ -9,8 +9,8 @@ export type Accepted = {
   alert: string
   /** Of which target it is; empty where it is about the store. */
   target: string
-  /** `passed`: it fired and resolved between deliveries. */
-  kind: 'firing' | 'resolved' | 'closed' | 'passed' | 'store'
+  /** `flapped`: it fired and resolved between deliveries. */
+  kind: 'firing' | 'resolved' | 'expired' | 'flapped' | 'store'
   /** How often it fired and resolved in addition. */
   cycles: number
   text: string
@@ -118,14 +118,14 @@ function readMessage(body: string, life: number): Accepted {
     return {
       alert,
       target,
-      kind: 'passed',
+      kind: 'flapped',
       cycles: Number(/fired and resolved (\d+) times/.exec(text)?.[1] ?? 1),
       text,
       life,
     }
   }
   const [, once, times] = /fired and resolved (?:(once more)|(\d+) more times) meanwhile/.exec(body) ?? []
-  const kind = word === 'resolved' ? word : word.startsWith('closed') ? 'closed' : 'firing'
+  const kind = word === 'resolved' ? word : word.startsWith('expired') ? 'expired' : 'firing'
   return { alert, target, kind, cycles: once === undefined ? Number(times ?? 0) : 1, text, life }
 }
 
@@ -137,13 +137,13 @@ export function readWebhookMessage(body: string, life: number): Accepted {
     return { alert: 'store', target: '', kind: 'store', cycles: 0, text: message.summary, life }
   }
   if (message.kind !== 'alerts') throw new Error(`no message of an alert: ${body}`)
-  const { target, alerts, passed } = message
-  const [[update], [brief]] = [alerts, passed]
+  const { target, alerts, resolved_between: flapped } = message
+  const [[update], [brief]] = [alerts, flapped]
   if (update !== undefined) {
-    const { alert, state, summary, came_and_went: cycles } = update
+    const { alert, state, summary, flaps: cycles } = update
     return { alert, target, kind: state === 'reminder' ? 'firing' : state, cycles, text: summary, life }
   }
   if (brief === undefined) throw new Error(`no alert: ${body}`)
   const { alert, summary, times } = brief
-  return { alert, target, kind: 'passed', cycles: times, text: summary, life }
+  return { alert, target, kind: 'flapped', cycles: times, text: summary, life }
 }

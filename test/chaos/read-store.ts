@@ -19,8 +19,8 @@ export function readStore(path: string): LeftStore {
     const rows = db.prepare('SELECT id, data FROM calls').all()
     // An AUTOINCREMENT number is given once, and only what was committed keeps its own.
     const sequence = db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'").get()
-    const waiting = db.prepare('SELECT notifier, count(*) AS n FROM outbox GROUP BY notifier').all()
-    const left = new Map(waiting.map(({ notifier, n }) => [String(notifier), Number(n)]))
+    const waiting = db.prepare('SELECT receiver, count(*) AS n FROM outbox GROUP BY receiver').all()
+    const left = new Map(waiting.map(({ receiver, n }) => [String(receiver), Number(n)]))
     return {
       counters: new Map(
         db

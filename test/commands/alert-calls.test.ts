@@ -104,7 +104,7 @@ test('alerts calls prints them as CSV and JSON, as the API answers', async () =>
   const csv = (await alertCalls('HighFailureRate', '--format', 'csv')).stdout.split('\n')
   expect(csv[0]).toMatch(/^target,session_id,type,mode,/)
   expect(csv.slice(1).map((line) => line.split(',')[1])).toEqual(['last', 'first', undefined])
-  const { calls } = JSON.parse((await alertCalls('HighFailureRate', '--format', 'json')).stdout)
+  const { calls } = JSON.parse((await alertCalls('HighFailureRate', '--json')).stdout)
   expect(calls).toMatchObject([
     { session_id: 'last', status: 'rejected', finished: '2026-09-21T14:16:40.000Z' },
     { session_id: 'first' },
@@ -170,7 +170,7 @@ test('alerts calls prints calls before it has read all of them', async () => {
     printed.push(isLater)
     setImmediate(() => (isLater = true))
   }
-  await runAlertCalls(config, 'HighFailureRate', { format: 'ndjson' }, { print, warn: () => {} })
+  await runAlertCalls(config, 'HighFailureRate', { format: 'ndjson', json: false }, { print, warn: () => {} })
   await store.close()
   expect([printed.length, printed[0], printed.at(-1)]).toEqual([600, false, true])
 })

@@ -29,7 +29,7 @@ async function alerts(...args: string[]) {
   const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
   const changes = [
     ...past(firingOf(RATIO, 'production', AT(1), { key: 'HighFailureRate{type="video"}', peak: 0.425 })),
-    firingOf(POLL_AGE, 'production', AT(2), { kind: 'closed', closedBecause: 'target removed', peak: 400, since: AT(2), firingSince: AT(2), at: AT(4) }), // oxfmt-ignore
+    firingOf(POLL_AGE, 'production', AT(2), { kind: 'expired', expiredBecause: 'target removed', peak: 400, since: AT(2), firingSince: AT(2), at: AT(4) }), // oxfmt-ignore
   ]
   await see(completePoll(5 * 3600), { routedChanges: changes.map((change) => ({ change, receivers: ['slack'] })) })
   const [first] = await store.outbox('slack')
@@ -48,7 +48,7 @@ test('alerts prints those that fired in a period as a table, newest first', asyn
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toBe(
     [
-      'since (UTC)          target      alert                          severity  ended           notified  fired for  threshold    peak',
+      'since (UTC)          target      alert                          severity  outcome         notified  fired for  threshold    peak',
       '2026-09-21 16:13:20  production  NoGoodPoll                     critical  target removed  -                2h   above 5m  6m 40s',
       '2026-09-21 15:13:20  production  HighFailureRate{type="video"}  warning   resolved        slack           15m  above 30%   42.5%',
       '',
@@ -57,7 +57,7 @@ test('alerts prints those that fired in a period as a table, newest first', asyn
 })
 
 test('alerts prints JSON as the API answers', async () => {
-  const { stdout } = await alerts('--since', '2026-09-21', '--until', '2026-09-21 16:00', '--format', 'json')
+  const { stdout } = await alerts('--since', '2026-09-21', '--until', '2026-09-21 16:00', '--json')
   expect(JSON.parse(stdout)).toMatchObject({
     alerts: [
       {
@@ -81,7 +81,7 @@ test.each([
   [['--since', 'soon'], '--since soon: expected a date such as'],
   [['--since', '2026-09-21', '--until', '2026-09-21'], '--since must be before --until'],
   [['--target', 'nope'], 'there is no target nope; the targets are production'],
-  [['--format', 'csv'], "argument 'csv' is invalid. Allowed choices are table, json"],
+  [['--format', 'csv'], "unknown option '--format'"],
 ])('alerts %j exits 2 with a sentence', async (args, sentence) => {
   const { code, stdout, stderr } = await alerts(...args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -32,8 +32,8 @@ test('audit beside a running daemon finds a call that is missing in the store, a
   withStore(world.store, (db) => db.prepare('DELETE FROM calls WHERE id = ?').run(deleted!.id))
   const ended = await callwatch(['audit', '--json', '--config', world.config])
   expect(ended.code).toBe(1)
-  const { differences, daemon_looks } = reportOf(ended)
-  expect(daemon_looks).toBe(true)
+  const { differences, daemon_polls } = reportOf(ended)
+  expect(daemon_polls).toBe(true)
   expect(differences).toEqual([
     {
       session_id: deleted!.id,
@@ -67,7 +67,7 @@ test(
     const json = await callwatch(['audit', '--json', '--config', world.config])
     expect(json.code).toBe(1)
     const report = reportOf(json)
-    expect(report).toMatchObject({ target: 'production', equal: false, problem: null, notes: [], daemon_looks: false })
+    expect(report).toMatchObject({ target: 'production', equal: false, problem: null, notes: [], daemon_polls: false })
     expect(report.differences.map(({ session_id }) => session_id).toSorted()).toEqual(
       [status!.id, minutes!.id, deleted!.id].toSorted(),
     )

@@ -16,13 +16,13 @@ const INTERVAL = 15
 const MINUTE = 60
 const RULES = [
   { ...RATIO, name: 'Failing', signal: { ...RATIO.signal, window: 600, minCalls: 5 }, for: 60, keepFiringFor: 120 },
-  ruleOn({ name: 'calls', window: 600 }, { name: 'Quiet', breach: 'below', threshold: 1, severity: 'info' }),
+  ruleOn({ name: 'calls_finished', window: 600 }, { name: 'Quiet', breach: 'below', threshold: 1, severity: 'info' }),
   POLL_AGE,
 ]
 const YAML = `
 alerts:
   - { name: Failing, signal: failure_ratio, window: 10m, above: 0.3, clear: 0.2, min_calls: 5, for: 1m, keep_firing_for: 2m }
-  - { name: Quiet, signal: calls, window: 10m, below: 1, severity: info }
+  - { name: Quiet, signal: calls_finished, window: 10m, below: 1, severity: info }
   - { name: NoGoodPoll, signal: poll_age, above: 5m, severity: critical }
   - { name: Busy, signal: in_progress, above: 100 }
 `
@@ -86,7 +86,14 @@ ${YAML}`)
       .map((fired) => {
         const end = notifications.find(({ key, kind, at }) => key === fired.key && kind !== 'firing' && at >= fired.at)
         const { alert, value, calls = null } = fired
-        return { alert, fired: iso(fired.at), value, calls, ended: end ? iso(end.at) : null, end: end?.kind ?? null }
+        return {
+          alert,
+          fired: iso(fired.at),
+          value,
+          calls,
+          until: end ? iso(end.at) : null,
+          outcome: end?.kind ?? null,
+        }
       })
     expect(live.map(({ alert }) => alert)).toEqual(['Failing', 'NoGoodPoll', 'Quiet'])
     expect(targets[0].incidents).toMatchObject(live)
@@ -119,7 +126,7 @@ ${YAML}`)
   test('tries the rules of a file in place of the configured ones', async () => {
     const rules = configFile(`
 - { name: Failing, signal: failure_ratio, window: 10m, above: 0.95, by: [type], min_calls: 5 }
-- { name: Quiet, signal: calls, window: 10m, below: 1 }
+- { name: Quiet, signal: calls_finished, window: 10m, below: 1 }
 - { name: Open, signal: in_progress, above: 10 }
 `)
     const { stdout } = await backtest('--json', '--rule', rules)

@@ -5,9 +5,10 @@ import { configFile, MAIN, start } from './callwatch.ts'
 
 test('a command whose output pipe closes ends without a message', () => {
   // More than a pipe holds.
-  const alerts = Array.from({ length: 1000 }, (_, i) => `  - { name: rule ${i}, signal: calls, above: ${i} }`).join(
-    '\n',
-  )
+  const alerts = Array.from(
+    { length: 1000 },
+    (_, i) => `  - { name: rule ${i}, signal: calls_finished, above: ${i} }`,
+  ).join('\n')
   const file = configFile(`targets: [{ app_id: a1, region: us, api_key: k }]\nalerts:\n${alerts}\n`)
   const piped = `"${process.execPath}" "${MAIN}" check --config "${file}" 2>&1 >&3 | cat >&2`
   const stdout = execFileSync('sh', ['-c', `{ ${piped}; } 3>&1 2>"${file}.err" | head -1; cat "${file}.err"`], {

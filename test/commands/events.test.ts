@@ -100,7 +100,7 @@ test('events prints what happened, a line each, in the order in which it was fou
 
 test('an alert that expired says why, and one without a value that it is unknown', async () => {
   const { watched, events } = await storeInUse()
-  const expired = { kind: 'closed', closedBecause: 'rule removed', value: Number.NaN } as const
+  const expired = { kind: 'expired', expiredBecause: 'rule removed', value: Number.NaN } as const
   const notifications = [firingOf(POLL_AGE, 'production', CREATED + 5, expired)]
   await (
     await watched('production')

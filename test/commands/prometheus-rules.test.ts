@@ -75,13 +75,13 @@ describe('a rule in PromQL', () => {
     ],
     [
       'calls: too few of them only where they were recorded for the whole window',
-      ruleOn({ name: 'calls', window }, { threshold: 1, clear: 1, breach: 'below' }),
+      ruleOn({ name: 'calls_finished', window }, { threshold: 1, clear: 1, breach: 'below' }),
       [`(${FINISHED} < 1 and sum by (target) (${counted('all')} offset 15m))`, `(${FINISHED} < 1 and ${FIRING})`],
     ],
     [
       'calls, if there were some a week before',
       ruleOn(
-        { name: 'calls', window },
+        { name: 'calls_finished', window },
         { threshold: 1, clear: 1, breach: 'below', onlyIf: { offset: 604_800, atLeast: 5 } },
       ),
       [
@@ -170,7 +170,7 @@ describe('a rule in PromQL', () => {
     ['{value}', ruleOn({ name: 'in_progress' }), CALLS],
     ['{threshold}', { ...RATIO, threshold: 0.29 }, '29%'],
     ['{threshold}', POLL_AGE, '5m'],
-    ['{threshold}', ruleOn({ name: 'calls', window }, { threshold: 1, breach: 'below' }), '1 call'],
+    ['{threshold}', ruleOn({ name: 'calls_finished', window }, { threshold: 1, breach: 'below' }), '1 call'],
     ['{threshold}', STUCK, '0 calls'],
     ['{window}', RATIO, '15m'],
     ['{window}', STUCK, '3h'],

@@ -49,7 +49,7 @@ describe('README, guides and policies', () => {
       expect(known).toMatch(new RegExp(`^  ${command} `, 'm'))
       const { stdout } = await callwatch([command, '--help'])
       // What these commands contain has its own help.
-      const of = { silence: ['add'], store: ['copy'], events: ['webhooks', 'replay'] }[command]
+      const of = { alerts: ['calls'], silence: ['add'], store: ['copy'], events: ['webhooks', 'replay'] }[command]
       const inner = of === undefined ? '' : (await callwatch([command, ...of, '--help'])).stdout
       for (const option of options) expect(`${stdout}${inner}`, `${command} ${option}`).toContain(option)
     }

@@ -171,17 +171,17 @@ test(
     const [, page] = await running.printed(/^the page: +(http:\S+)$/m, 25)
     const json = async (path: string) => JSON.parse(await (await fetch(new URL(path, page))).text())
     const calls = async (query: string): Promise<Call[]> => (await json(`${query}&limit=9999`)).calls
-    const all = await calls('/api/v1/calls?finished_since=9d')
+    const all = await calls('/api/v1/calls?since=9d')
     // About 300 a day.
     expect(all.length).toBeGreaterThan(1800)
     const { alerts } = await json('/api/v1/alerts/history?since=9d')
     // There are two incidents in the last week: one has 90 calls, the one before it 140.
     expect(alerts).toMatchObject(
-      Array.from({ length: 2 }, () => ({ alert: 'LastingFailures', ended: 'resolved', notified: [], blind: [] })),
+      Array.from({ length: 2 }, () => ({ alert: 'LastingFailures', outcome: 'resolved', notified: [], blind: [] })),
     )
     for (const [i, { calls_url, since, until, peak }] of alerts.entries()) {
       const query = new URL(calls_url, page).searchParams
-      const [from, to] = ['finished_since', 'finished_until'].map((name) => Date.parse(query.get(name)!))
+      const [from, to] = ['since', 'until'].map((name) => Date.parse(query.get(name)!))
       // The window of the first value began an hour before it.
       expect(from! - (Date.parse(since) - 3_600_000)).toBeLessThan(1000)
       expect(to! - Date.parse(until)).toBeLessThan(1000)

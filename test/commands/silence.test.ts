@@ -16,7 +16,7 @@ store: { path: ${store} }
 }
 
 describe('silence', () => {
-  test('adds, lists and ends a silence beside the daemon, which sees it', async () => {
+  test('adds, lists and expires a silence beside the daemon, which sees it', async () => {
     const { daemon, silence } = storeInUse()
     const picked = ['--alert', 'NoGoodPoll', '--match', 'target=production', '--match', 'severity=critical']
     const added = await silence('add', ...picked, '--for', '2h', '--reason', 'the provider moves', '--author', 'ada')
@@ -31,11 +31,13 @@ describe('silence', () => {
     expect(seen!.until - now).toBeCloseTo(7200, -2)
 
     expect((await silence('list')).stdout).toMatch(/^1: target=production/)
-    expect(await silence('end', '1')).toMatchObject({ code: 0, stdout: 'silence 1 has ended\n' })
+    expect(await silence('expire', '1')).toMatchObject({ code: 0, stdout: 'silence 1 expired\n' })
     expect(await daemon.silences(Date.now() / 1000)).toEqual([])
     expect((await silence('list')).stdout).toBe('no active silences\n')
-    const ended = await silence('list', '--expired', '1h')
-    expect(ended.stdout).toMatch(/^1: .*alert=NoGoodPoll, ended \S+ \S+ UTC, by ada: the provider moves\n$/)
+    const expired = await silence('list', '--since', '1h')
+    expect(expired.stdout).toMatch(/^1: .*alert=NoGoodPoll, expired \S+ \S+ UTC, by ada: the provider moves\n$/)
+    const { silences } = JSON.parse((await silence('list', '--since', '1h', '--json')).stdout)
+    expect(silences).toMatchObject([{ id: 1, author: 'ada', reason: 'the provider moves', match: seen!.match }])
     await daemon.close()
   })
 
@@ -78,7 +80,7 @@ describe('silence', () => {
     ],
     [['add', '--for', 'long'], 'It must be a duration such as 30m, 2h or 7d'],
     [['add', '--all'], "required option '--for <duration>' not specified"],
-    [['end', '7'], 'there is no active silence 7; `callwatch silence list` shows them'],
+    [['expire', '7'], 'there is no active silence 7; `callwatch silence list` shows them'],
   ])('%j exits 2 with a sentence', async (args, sentence) => {
     const { daemon, silence } = storeInUse()
     const { code, stdout, stderr } = await silence(...args)

@@ -74,8 +74,8 @@ inPostgres('store copy to PostgreSQL', ({ newDatabase }) => {
     expect(silenced).toMatchObject({ code: 0, stdout: expect.stringMatching(/^silence 1: every alert/) })
     const listed = await callwatch(['silence', 'list', '--config', config], { env })
     expect(listed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^1: every alert/) })
-    const ended = await callwatch(['silence', 'end', '1', '--config', config], { env })
-    expect(ended).toMatchObject({ code: 0, stdout: 'silence 1 has ended\n' })
+    const ended = await callwatch(['silence', 'expire', '1', '--config', config], { env })
+    expect(ended).toMatchObject({ code: 0, stdout: 'silence 1 expired\n' })
     daemon.child.kill('SIGTERM')
     expect(await daemon.ended).toMatchObject({ code: 0 })
 

@@ -31,7 +31,7 @@ describe('help', () => {
       'events',
       ['--follow', '--after <cursor>', '--since <duration>', '--type <names>', '--target <names>', '--limit <n>'],
     ],
-    ['alerts', ['calls [options] <alert>', '--since <time>', '--format <format>']],
+    ['alerts', ['calls [options] <alert>', '--since <time>', '--json']],
     ['backup', ['<file>', '--config <file>']],
     ['simulate', ['--port <n>', '--seed <n>', '--speed <n>', '--chaos <n>', '--no-arrivals', '--fault <name=p,...>']],
     ['test-notify', ['--config <file>']],
@@ -75,11 +75,6 @@ test.each([
     ['alerts', '--since', '1d', 'calls', 'X'],
     '--since before `calls`: `calls` has no',
   ],
-  [
-    'an option too early',
-    ['alerts', '--format', 'json', 'calls', 'X'],
-    '--format before `calls`: write it after `calls`',
-  ],
   ['an option two above', ['events', '--limit', '3', 'webhooks', 'dead', 'x'], '--limit before `dead`: `dead` has no'],
   ['--json too early', ['events', '--json', 'webhooks'], '--json before `webhooks`: write it after `webhooks`'],
   ['two files', ['events', '--config', 'a', 'webhooks', '--config', 'b'], '--config is given twice: leave one out'],
@@ -94,7 +89,7 @@ test.each([
   ['events', 'webhooks'],
   ['events', 'webhooks', 'dead', 'x'],
   ['silence', 'list'],
-  ['silence', 'end', '1'],
+  ['silence', 'expire', '1'],
   ['store', 'copy', '--to', 'x'],
 ])('%s --config FILE %s reads that file', async (first, ...rest) => {
   const ended = await callwatch([first, '--config', 'nowhere.yaml', ...rest])

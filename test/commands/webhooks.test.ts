@@ -77,6 +77,10 @@ describe('events webhooks', () => {
     await known('4.0.0h-ago', { put: [dead] })
     const listed = await webhooks('dead', 'crm')
     expect(listed.stdout).toBe('2h-ago-0: 11 attempts; the last: the webhook crm refused the message with 404\n')
+    const problem = 'the webhook crm refused the message with 404'
+    expect(JSON.parse((await webhooks('dead', 'crm', '--json')).stdout)).toEqual({
+      dead_letters: [{ id: '2h-ago-0', attempts: 11, problem }],
+    })
     expect((await webhooks('replay', 'crm', '--dead')).stdout).toBe('crm: 1 dead letters are delivered again\n')
     const after = { position: 0, place: -1 }
     const [waiting] = await daemon.undelivered('crm', { dead: false, after, limit: 9 })

@@ -64,12 +64,12 @@ describe('what a file may say', () => {
   test('a key without a value counts as left out', () => {
     const yaml = 'targets: [{ name:, app_id: a1, region: us, api_key: k, on_behalf_of: }]\nnotify: { slack: }\nhttp:\n'
     const rule =
-      '{ name: A, signal: calls, below: 1, above:, match: { type:, mode: call }, by:, only_if:, description: }'
+      '{ name: A, signal: calls_finished, below: 1, above:, match: { type:, mode: call }, by:, only_if:, description: }'
     const config = load(`${yaml}alerts: [${rule}]\n`)
     expect(config.alerts).toStrictEqual([
       {
         name: 'A',
-        signal: { name: 'calls', window: 900 },
+        signal: { name: 'calls_finished', window: 900 },
         severity: 'warning',
         breach: 'below',
         threshold: 1,
@@ -119,7 +119,7 @@ notify:
 alerts:
   - { name: A, signal: failure_ratio, above: 0.3, clear: 0.4, window: 2h, min_call: 3 }
   - { name: A, signal: guess }
-  - { name: B, signal: calls, by: [type, target], match: { mod: call }, only_if: { offset: 7d } }
+  - { name: B, signal: calls_finished, by: [type, target], match: { mod: call }, only_if: { offset: 7d } }
 http: { auth: { username: "a:b" } }
 log: 3
 `

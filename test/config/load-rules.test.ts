@@ -21,10 +21,10 @@ function problems(source: string, env = {}): string[] {
 }
 
 test('a file of rules has one, or a list of them, in the form of `alerts`', () => {
-  expect(load('name: A\nsignal: calls\nbelow: ${LOW}\n', { LOW: '1' })).toMatchObject([
-    { name: 'A', signal: { name: 'calls', window: 900 }, breach: 'below', threshold: 1, repeat: 14_400 },
+  expect(load('name: A\nsignal: calls_finished\nbelow: ${LOW}\n', { LOW: '1' })).toMatchObject([
+    { name: 'A', signal: { name: 'calls_finished', window: 900 }, breach: 'below', threshold: 1, repeat: 14_400 },
   ])
-  const two = '- { name: A, signal: calls, below: 1 }\n- { name: B, signal: poll_age, above: 5m }\n'
+  const two = '- { name: A, signal: calls_finished, below: 1 }\n- { name: B, signal: poll_age, above: 5m }\n'
   expect(load(two).map(({ name }) => name)).toEqual(['A', 'B'])
   expect(load('[]')).toEqual([])
 })
@@ -32,7 +32,7 @@ test('a file of rules has one, or a list of them, in the form of `alerts`', () =
 test.each([
   [
     'a mistake in a list',
-    '- { name: A, signal: calls, below: 1 }\n- name: B\n  signal: failure_ratio\n  above: 3\n  windw: 5m\n',
+    '- { name: A, signal: calls_finished, below: 1 }\n- name: B\n  signal: failure_ratio\n  above: 3\n  windw: 5m\n',
     [
       '2 problems in the configuration (rule.yaml)',
       'rule.yaml:4:3: [1].above: found `3`; expected a ratio from 0 to 1',
@@ -41,7 +41,7 @@ test.each([
   ],
   [
     'a window beyond the history',
-    'name: A\nsignal: calls\nbelow: 1\nwindow: 2d\n',
+    'name: A\nsignal: calls_finished\nbelow: 1\nwindow: 2d\n',
     [
       '1 problem in the configuration (rule.yaml)',
       'rule.yaml:4:1: window: the window of the rule `A` is 2d; expected at most `store.history`, which is 1d',
@@ -49,10 +49,10 @@ test.each([
   ],
   [
     'a window beyond the history in a list, and a name twice',
-    '- { name: A, signal: calls, below: 1, window: 2d }\n- { name: A, signal: calls, below: 1 }\n',
+    '- { name: A, signal: calls_finished, below: 1, window: 2d }\n- { name: A, signal: calls_finished, below: 1 }\n',
     [
       '2 problems in the configuration (rule.yaml)',
-      'rule.yaml:1:39: [0].window: the window of the rule `A` is 2d; expected at most `store.history`, which is 1d',
+      'rule.yaml:1:48: [0].window: the window of the rule `A` is 2d; expected at most `store.history`, which is 1d',
       'rule.yaml:2:5: [1].name: the same name as `[0]`; expected a name of its own',
     ],
   ],

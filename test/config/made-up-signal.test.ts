@@ -45,7 +45,7 @@ test.each([
     '{ name: A, signal: type_share, of: fax, above: 0.5 }',
     /\.of: found `fax`; expected one of `audio`, `video`, `other`/,
   ],
-  ['{ name: A, signal: calls, of: video, above: 5 }', /`of` is not accepted for `calls`/],
+  ['{ name: A, signal: calls_finished, of: video, above: 5 }', /`of` is not accepted for `calls_finished`/],
   ['{ name: A, signal: share, above: 5 }', /`budget_minutes`, `type_share`/],
 ])('a wrong rule is refused in its words: %s', (rule, problem) => {
   const cwd = folderWith({ 'callwatch.yaml': `${TARGETS}alerts: [${rule}]` })

@@ -57,13 +57,16 @@ const rules: Record<Signal['name'], [source: string, rule: Omit<Rule, 'name'>][]
       },
     ],
   ],
-  calls: [
-    ['below: 1', { ...silent, signal: { name: 'calls', window: 900 }, breach: 'below', threshold: 1, clear: 1 }],
+  calls_finished: [
+    [
+      'below: 1',
+      { ...silent, signal: { name: 'calls_finished', window: 900 }, breach: 'below', threshold: 1, clear: 1 },
+    ],
     [
       'above: 100, clear: 50.5, window: 1d, by: [mode]',
       {
         ...silent,
-        signal: { name: 'calls', window: 86_400 },
+        signal: { name: 'calls_finished', window: 86_400 },
         by: ['mode'],
         breach: 'above',
         threshold: 100,
@@ -237,7 +240,7 @@ describe('a rule', () => {
   })
 
   test('may look back for as long as finished calls are kept', () => {
-    const source = 'alerts: [{ name: A, signal: calls, below: 1, window: 2h }]\nstore: { history: 2h }'
+    const source = 'alerts: [{ name: A, signal: calls_finished, below: 1, window: 2h }]\nstore: { history: 2h }'
     expect(load(source).alerts).toMatchObject([{ signal: { window: 7200 } }])
     const offset = source.replace('2h }', '1h, only_if: { offset: 1h, at_least: 1 } }')
     expect(load(offset).alerts).toMatchObject([{ signal: { window: 3600 }, onlyIf: { offset: 3600 } }])

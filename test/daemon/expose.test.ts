@@ -24,7 +24,7 @@ async function exposing(change: (store: Store) => Partial<Store> = () => ({})) {
   return async () => (await expose('prometheus')).body
 }
 
-const PENDING = 'callwatch_notifications_pending{notifier="slack"} 1'
+const PENDING = 'callwatch_notifications_pending{receiver="slack"} 1'
 const PAUSED = 'callwatch_webhook_paused{webhook="crm"} 1'
 
 test('a scrape shows what waits in the store, and how large that is', async () => {

@@ -45,7 +45,7 @@ test('what a removed rule leaves behind is a line', () => {
   target.poll(at(0), 10)
   target.reload([])
   alerts.changed('production', target.poll(at(INTERVAL), 10))
-  expect(lines).toMatchObject([{ level: 30, target: 'production', alert: 'HighFailureRate', state: 'closed' }])
+  expect(lines).toMatchObject([{ level: 30, target: 'production', alert: 'HighFailureRate', state: 'expired' }])
 })
 
 test('of many alerts of a rule that change within a minute the first ten are a line each, and the others one line', async () => {
@@ -126,7 +126,7 @@ test('a daemon that stops logs the alerts that have no line yet', async () => {
     apiKey: KEY,
     query: {},
   }))
-  const few = ruleOn({ name: 'calls', window: 900 }, { name: 'FewCalls', breach: 'below', threshold: 1e9 })
+  const few = ruleOn({ name: 'calls_finished', window: 900 }, { name: 'FewCalls', breach: 'below', threshold: 1e9 })
   const { daemon, log, stop } = await daemonInProcess(service.url, {}, { targets, alerts: [few] })
   const lines = () => log.filter(({ msg }) => msg.includes('FewCalls')).map(({ msg }) => msg)
   await vi.waitFor(

@@ -16,7 +16,7 @@ test('failed log-ins and changes of silences are logged with the peer, and count
     'callwatch_login_failures_total 0',
     'callwatch_silence_changes_total{change="added"} 0',
     'callwatch_silence_changes_total{change="edited"} 0',
-    'callwatch_silence_changes_total{change="ended"} 0',
+    'callwatch_silence_changes_total{change="expired"} 0',
   ])
   const peer = '10.0.0.1'
   onEvent({ kind: 'login failed', peer })
@@ -24,12 +24,12 @@ test('failed log-ins and changes of silences are logged with the peer, and count
   const silence = { id: 3, match: { alert: 'NoCalls' }, since: 0, until: 3600, reason: 'maintenance' }
   onEvent({ kind: 'silence added', peer, user: 'ops', silence })
   onEvent({ kind: 'silence edited', peer, user: 'ops', silence: { ...silence, edits: 1 } })
-  onEvent({ kind: 'silence ended', peer, user: 'ops', id: 3 })
+  onEvent({ kind: 'silence expired', peer, user: 'ops', id: 3 })
   expect(await counted()).toEqual([
     'callwatch_login_failures_total 2',
     'callwatch_silence_changes_total{change="added"} 1',
     'callwatch_silence_changes_total{change="edited"} 1',
-    'callwatch_silence_changes_total{change="ended"} 1',
+    'callwatch_silence_changes_total{change="expired"} 1',
   ])
   const shown = { ...silence, since: '1970-01-01T00:00:00.000Z', until: '1970-01-01T01:00:00.000Z', edits: 0 }
   expect(log).toMatchObject([
@@ -43,6 +43,12 @@ test('failed log-ins and changes of silences are logged with the peer, and count
       silence: { ...shown, edits: 1 },
       msg: 'silence 3 was edited over the API by ops from 10.0.0.1',
     },
-    { level: 30, peer, user: 'ops', silence: { id: 3 }, msg: 'silence 3 was ended over the API by ops from 10.0.0.1' },
+    {
+      level: 30,
+      peer,
+      user: 'ops',
+      silence: { id: 3 },
+      msg: 'silence 3 was expired over the API by ops from 10.0.0.1',
+    },
   ])
 })

@@ -60,7 +60,7 @@ test('several receivers of each type are notified by their own names, as routes 
   expect(others.posted).toEqual([])
   const values = async (metric: string, outcome?: string) => {
     const found = (await samples()).filter(({ name, labels }) => name === metric && labels['outcome'] === outcome)
-    return Object.fromEntries(found.map(({ labels, value }) => [labels['notifier'], value]))
+    return Object.fromEntries(found.map(({ labels, value }) => [labels['receiver'], value]))
   }
   await vi.waitFor(async () => {
     const sent = await values('callwatch_notifications_total', 'sent')

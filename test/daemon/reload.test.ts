@@ -101,8 +101,8 @@ describe('a reloaded configuration', () => {
     expect(running.polls.filter(({ outcome }) => outcome === 'complete')).toHaveLength(2)
     await reload({ alerts: [] })
     await vi.waitFor(() => expect(firing()).toEqual([[], []]), WAIT)
-    await vi.waitFor(() => expect(sent(running, 'closed')).toHaveLength(2), WAIT)
-    expect(sent(running, 'closed')[0]).toContain('rule removed')
+    await vi.waitFor(() => expect(sent(running, 'expired')).toHaveLength(2), WAIT)
+    expect(sent(running, 'expired')[0]).toContain('rule removed')
   })
 
   test('closes the alerts of a removed target with that reason, also on a feed that is open', async () => {
@@ -120,7 +120,7 @@ describe('a reloaded configuration', () => {
       if (/alert\.expired/.test(received)) break
     }
     expect(received).toMatch(/event: alert\ndata: .*"target":"b","alert":"AnyCall".*"reason":"target removed"/)
-    await vi.waitFor(() => expect(sent(running, 'closed')).toEqual([expect.stringContaining('target removed')]), WAIT)
+    await vi.waitFor(() => expect(sent(running, 'expired')).toEqual([expect.stringContaining('target removed')]), WAIT)
   })
 
   test('applies its poll interval and page size', async () => {
@@ -196,7 +196,7 @@ describe('a reloaded configuration', () => {
     const { reload, a, target } = running
     await vi.waitFor(() => expect(notified.toSorted()).toEqual(['first: firing a', 'first: firing b']), WAIT)
     await reload({ notify: { ...notify, receivers: [second] } })
-    const labels = async () => (await running.samples()).flatMap((sample) => sample.labels['notifier'] ?? [])
+    const labels = async () => (await running.samples()).flatMap((sample) => sample.labels['receiver'] ?? [])
     await vi.waitFor(async () => expect(new Set(await labels())).toEqual(new Set(['second'])), WAIT)
     await reload({ targets: [a, target('c', { query: {} })], notify: { ...notify, receivers: [second] } })
     // The end of b would have come before.
@@ -213,7 +213,7 @@ describe('a reloaded configuration', () => {
     await vi.waitFor(() => expect(notified.toSorted()).toEqual(['first: firing a', 'first: firing b']), WAIT)
     await reload({ targets: [a, target('c', { query: {} })], notify: notifyBy('second') })
     // The end of b would have come before that c fires.
-    await vi.waitFor(() => expect(notified.slice(2).toSorted()).toEqual(['first: closed b', 'second: firing c']), WAIT)
+    await vi.waitFor(() => expect(notified.slice(2).toSorted()).toEqual(['first: expired b', 'second: firing c']), WAIT)
   })
 
   test('requires the new password', async () => {

@@ -119,7 +119,7 @@ test('a receiver that fails is a line when it begins, one each quarter of an hou
   const { report, pass, logged, lines } = logging()
   const message = messageOf([FIRING])
   const deliver = (outcome: 'sent' | 'retried' | 'dropped', problem = '') =>
-    report({ kind: 'delivery', delivery: { notifier: 'slack', outcome, message, problem } })
+    report({ kind: 'delivery', delivery: { receiver: 'slack', outcome, message, problem } })
   for (let minutes = 0; minutes < 20; minutes += 5) {
     deliver('retried', 'Slack at secret answered 503')
     await pass(300)
@@ -128,7 +128,7 @@ test('a receiver that fails is a line when it begins, one each quarter of an hou
   deliver('dropped', 'Slack answered 404')
   expect(lines.at(0)).toMatchObject({
     level: 40,
-    notifier: 'slack',
+    receiver: 'slack',
     target: 'production',
     severity: 'critical',
     alerts: ['HighFailureRate firing'],
@@ -145,7 +145,7 @@ test('a receiver that fails is a line when it begins, one each quarter of an hou
 
 test('a receiver that nobody sends to any more is not logged again', async () => {
   const { report, pass, logged } = logging()
-  report({ kind: 'delivery', delivery: { notifier: 'slack', outcome: 'retried', problem: 'no answer' } })
+  report({ kind: 'delivery', delivery: { receiver: 'slack', outcome: 'retried', problem: 'no answer' } })
   await pass(3600)
   expect(logged()).toEqual(['notification retried: no answer'])
 })

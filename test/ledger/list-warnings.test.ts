@@ -19,7 +19,7 @@ describe('the warnings of a target', () => {
     ['present for clocks that are more than an hour apart', { clockSkew: 3601 }, ['clock_skew']],
     ['present for a host whose clock is more than an hour ahead', { clockSkew: -3601 }, ['clock_skew']],
     ['absent for clocks that are an hour apart', { clockSkew: 3600 }, []],
-    ['present for an order that was never verified', { list }, ['order_unproven']],
+    ['present for an order that was never verified', { list }, ['order_unverified']],
     [
       'present for an order that is refuted',
       { list, listTraits: { ...verified, orderRefutedAt: NOW - 60 } },
@@ -33,14 +33,14 @@ describe('the warnings of a target', () => {
     [
       'present for an order that was not verified since it was refuted more than a day ago',
       { list, listTraits: { ...verified, orderRefutedAt: NOW - DAY } },
-      ['order_unproven'],
+      ['order_unverified'],
     ],
     ['present for calls that no page shows', { list, listTraits: { ...verified, hidden: 2 } }, ['hidden_calls']],
     ['present for a capped total', { list, listTraits: { ...verified, cap: 10_000 } }, ['total_capped']],
     [
       'present for all of that together',
       { clockSkew: 1e9, list, listTraits: { hidden: 1, cap: 50 } },
-      ['clock_skew', 'order_unproven', 'hidden_calls', 'total_capped'],
+      ['clock_skew', 'order_unverified', 'hidden_calls', 'total_capped'],
     ],
   ])('are %s', (_what, sync, kinds) => {
     expect(kindsOf(sync)).toEqual(kinds)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { initNotifier, initTarget, initWebhook, recordPoll } from '../../src/metrics/record.ts'
+import { initReceiver, initTarget, initWebhook, recordPoll } from '../../src/metrics/record.ts'
 import { describeMetrics, metricsOf } from '../../src/metrics/registry.ts'
 import { finish, firing, handMadeTarget, POLLED, openCall, RATIO_RULE } from './hand-made-target.ts'
 import { ACCEPTED_COMPLAINTS, complaintsOf, skipWithoutPromtool } from '../prometheus/promtool.ts'
@@ -24,7 +24,7 @@ async function exposition(): Promise<string> {
   })
   const { operational, expose } = metricsOf(() => [target], '1.2.3')
   initTarget(operational, 'production')
-  initNotifier(operational, 'slack')
+  initReceiver(operational, 'slack')
   initWebhook(operational, 'crm')
   const { webhookPending, webhookOldestPending, webhookDeadLetters, webhookPaused } = operational
   for (const gauge of [webhookPending, webhookOldestPending, webhookDeadLetters, webhookPaused]) {

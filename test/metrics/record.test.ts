@@ -97,11 +97,11 @@ test('callwatch_detection_lag_seconds observes each call with an endedAt once, w
   expect(lag.slice(-2)).toEqual(['7', '1'])
 })
 
-test('callwatch_notifications_total counts deliveries by notifier and outcome', async () => {
+test('callwatch_notifications_total counts deliveries by receiver and outcome', async () => {
   const { operational, shown } = recorder()
-  for (const outcome of ['retried', 'retried', 'sent']) recordDelivery(operational, { notifier: 'slack', outcome })
+  for (const outcome of ['retried', 'retried', 'sent']) recordDelivery(operational, { receiver: 'slack', outcome })
   expect(await shown('callwatch_notifications_total')).toEqual([
-    'notifier=slack,outcome=retried 2',
-    'notifier=slack,outcome=sent 1',
+    'receiver=slack,outcome=retried 2',
+    'receiver=slack,outcome=sent 1',
   ])
 })

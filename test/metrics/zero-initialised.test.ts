@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { initNotifier, initTarget, initWebhook } from '../../src/metrics/record.ts'
+import { initReceiver, initTarget, initWebhook } from '../../src/metrics/record.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { handMadeTarget, openCall, RATIO_RULE } from './hand-made-target.ts'
 import { linesOf, readExposition } from './read-exposition.ts'
@@ -59,8 +59,8 @@ const SPANS: [name: string, label: readonly (readonly string[])[]][] = [
   ['callwatch_tracked_calls', []],
   ['callwatch_invalid_items_total', [labelled('reason', 'no_session_id', 'no_status', 'not_an_object')]],
   ['callwatch_alerts', [['alert=HighFailureRate,severity=warning'], labelled('state', 'pending', 'firing')]],
-  ['callwatch_notifications_pending', [['notifier=slack']]],
-  ['callwatch_notifications_total', [['notifier=slack'], labelled('outcome', 'sent', 'retried', 'dropped')]],
+  ['callwatch_notifications_pending', [['receiver=slack']]],
+  ['callwatch_notifications_total', [['receiver=slack'], labelled('outcome', 'sent', 'retried', 'dropped')]],
   [
     'callwatch_webhook_deliveries_total',
     [['webhook=crm'], labelled('outcome', 'delivered', 'retried', 'dead', 'expired', 'gap')],
@@ -89,7 +89,7 @@ async function firstScrape() {
   const target = handMadeTarget({ rules: [RATIO_RULE] })
   const { operational, expose } = metricsOf(() => [target], '1')
   initTarget(operational, 'production')
-  initNotifier(operational, 'slack')
+  initReceiver(operational, 'slack')
   initWebhook(operational, 'crm')
   return readExposition((await expose('prometheus')).body)
 }

@@ -68,8 +68,8 @@ const anySignal: fc.Arbitrary<Signal> = fc.constantFrom(...Object.values(SIGNALS
 
 const anyNotification: fc.Arbitrary<Notification> = fc.record(
   {
-    kind: fc.constantFrom('firing', 'reminder', 'resolved', 'closed'),
-    closedBecause: fc.constantFrom('too few calls', 'rule removed', 'target removed'),
+    kind: fc.constantFrom('firing', 'reminder', 'resolved', 'expired'),
+    expiredBecause: fc.constantFrom('too few calls', 'rule removed', 'target removed'),
     target: anyText,
     key: anyText,
     alert: anyText,
@@ -143,7 +143,7 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
       target: anyText,
       severity: fc.constantFrom(...SEVERITIES),
       alerts: many(fc.record({ notification: anyNotification, flaps: fc.nat() }, PLAIN), 100),
-      passed: many(
+      flapped: many(
         fc.record(
           { notification: anyNotification, times: fc.integer({ min: 1 }), peak: anyNumber, endedAt: anyTime },
           PLAIN,

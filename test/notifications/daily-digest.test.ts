@@ -60,8 +60,8 @@ function digesting(now: string, setting: Setting = {}) {
       },
     }).subscribe()
   let process = start()
-  const digests = async (notifier = 'slack') =>
-    (await store.outbox(notifier)).map(({ content }) => {
+  const digests = async (receiver = 'slack') =>
+    (await store.outbox(receiver)).map(({ content }) => {
       if (content.kind !== 'digest') throw new Error('an alert')
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return content.digest as DigestMessage
@@ -136,7 +136,7 @@ describe('the digest', () => {
     expect(await days()).toEqual(['2026-11-17'])
   })
 
-  test('comes to each notifier', async () => {
+  test('comes to each receiver', async () => {
     const { clock, digests } = digesting('2026-11-18T12:00:00Z', { receivers: ['slack', 'webhook'] })
     await clock.advance(0)
     expect(await digests('webhook')).toEqual(await digests('slack'))

@@ -12,8 +12,8 @@ async function logged(message: Message): Promise<LogLine[]> {
 }
 
 test('each alert is a line', async () => {
-  const passed = [{ notification: SIGNALS.failure_ratio, times: 3, peak: 0.62, endedAt: AT }]
-  expect(await logged(messageOf([FIRING, RESOLVED], { passed }))).toEqual([
+  const flapped = [{ notification: SIGNALS.failure_ratio, times: 3, peak: 0.62, endedAt: AT }]
+  expect(await logged(messageOf([FIRING, RESOLVED], { flapped }))).toEqual([
     {
       fields: { target: 'production', alert: 'HighFailureRate', severity: 'critical', state: 'firing' },
       text:
@@ -27,9 +27,9 @@ test('each alert is a line', async () => {
         'back at or below 20%; peak 62.5%, lasted 1h 3m',
     },
     {
-      fields: { target: 'production', alert: 'VideoRejected', severity: 'critical', state: 'passed' },
+      fields: { target: 'production', alert: 'VideoRejected', severity: 'critical', state: 'flapped' },
       text:
-        'alert passed: VideoRejected (type=video) fired and resolved 3 times, worst 62%, ' +
+        'alert flapped: VideoRejected (type=video) fired and resolved 3 times, worst 62%, ' +
         'last at 2026-11-20 08:15:30 UTC',
     },
   ])

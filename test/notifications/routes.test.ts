@@ -14,9 +14,9 @@ const ROUTES: Route[] = [
 ]
 
 test('the recipients of an alert are those of the first route that matches it', () => {
-  const notifiersFor = recipientsBy(ROUTES, NOTIFIERS)
-  expect(notifiersFor(critical)).toEqual(['slack', 'webhook'])
-  expect(notifiersFor(warning)).toEqual(['log'])
+  const receiversFor = recipientsBy(ROUTES, NOTIFIERS)
+  expect(receiversFor(critical)).toEqual(['slack', 'webhook'])
+  expect(receiversFor(warning)).toEqual(['log'])
 })
 
 test('an alert whose route names no recipient has none', () => {

@@ -46,14 +46,14 @@ export const REMINDER: Notification = { ...FIRING, kind: 'reminder', since: AT -
 
 export const TOO_FEW: Notification = {
   ...FIRING,
-  kind: 'closed',
-  closedBecause: 'too few calls',
+  kind: 'expired',
+  expiredBecause: 'too few calls',
   firingSince: AT - 3780,
   peak: 0.625,
 }
 
-export const REMOVED: Notification = { ...without(TOO_FEW), closedBecause: 'rule removed' }
-export const TARGET_REMOVED: Notification = { ...REMOVED, closedBecause: 'target removed' }
+export const REMOVED: Notification = { ...without(TOO_FEW), expiredBecause: 'rule removed' }
+export const TARGET_REMOVED: Notification = { ...REMOVED, expiredBecause: 'target removed' }
 
 /** A critical alert of another signal, without what only a ratio has. */
 export function firingOf(alert: string, signal: Signal, given: Partial<Notification>): Notification {
@@ -85,9 +85,9 @@ export const SIGNALS = {
     threshold: 0.25,
     contributor: { label: 'receiver_type', value: 'group', failures: 5, ofFailures: 12, calls: 9, ofCalls: 40 },
   },
-  calls: firingOf(
+  calls_finished: firingOf(
     'NoCalls',
-    { name: 'calls', window: 3600 },
+    { name: 'calls_finished', window: 3600 },
     { breach: 'below', value: 0, threshold: 1, calls: 0, peak: 0, trend: [31, 28, 33, 30, 27, 12, 3, 0] },
   ),
   calls_started: firingOf(
@@ -140,7 +140,7 @@ export function messageOf(
     target: 'production',
     severity: 'critical',
     alerts: alerts.map((each) => ('notification' in each ? each : update(each))),
-    passed: [],
+    flapped: [],
     silenced: [],
     inhibited: [],
     ...given,

@@ -16,7 +16,7 @@ const busy = (retryAfter?: number) => new DeliveryError('it answered 503', { ret
 function notifying(answers: Record<string, (attempt: number) => Error | undefined> = { slack: () => undefined }) {
   const clock = virtualClock(AT)
   const trouble$ = new Subject<string | undefined>()
-  const received: [second: number, notifier: string, state: string][] = []
+  const received: [second: number, receiver: string, state: string][] = []
   const messages: Message[] = []
   const deliveries: Delivery[] = []
   const receivers = Object.entries(answers).map(([name, receive]) => {
@@ -50,7 +50,7 @@ describe('a store that cannot be written', () => {
     await tried(FULL, 600)
     expect(received).toEqual([[50, 'slack', 'failing']])
     expect(messages).toEqual([{ kind: 'store', state: 'failing', problem: FULL, since: AT + 20, at: AT + 50 }])
-    expect(deliveries).toEqual([{ notifier: 'slack', message: messages[0], outcome: 'sent' }])
+    expect(deliveries).toEqual([{ receiver: 'slack', message: messages[0], outcome: 'sent' }])
   })
 
   test('is notified once, though it fails in another way meanwhile', async () => {

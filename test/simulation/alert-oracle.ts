@@ -6,7 +6,7 @@ import type { Commit } from '../../src/store/store.ts'
 export type AlertOracle = {
   /** Takes one commit that succeeded, at that time of the host's clock (UNIX seconds). */
   committed: (commit: Commit, at: number) => void
-  /** `firing`, `resolved` and `closed`, in order. */
+  /** `firing`, `resolved` and `expired`, in order. */
   notified: () => readonly string[]
 }
 
@@ -43,7 +43,7 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
         // Without enough calls the alert stays as it was: such polls add nothing to the recovery, however few they are.
         recovery = recovery && { ...recovery, at }
         if (silence.credited < window) return
-        notified.push('closed')
+        notified.push('expired')
         firing = false
         silence = undefined
         recovery = undefined

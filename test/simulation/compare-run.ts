@@ -184,8 +184,8 @@ function replayProblems({ history }: Run): string[] {
 
 function alertProblems(run: Run): string[] {
   run.report.notifications = run.receivers.reduce((sum, { accepted }) => sum + accepted.length, 0)
-  return run.receivers.flatMap(({ notifier, accepted }) =>
-    messageProblems(run, accepted).map((problem) => `${notifier.name}: ${problem}`),
+  return run.receivers.flatMap(({ receiver, accepted }) =>
+    messageProblems(run, accepted).map((problem) => `${receiver.name}: ${problem}`),
   )
 }
 
@@ -219,7 +219,7 @@ function ruleProblems(run: Run, alert: string, accepted: readonly AlertMessage[]
   const fewest = most - claimed
   const isSuppressed = ({ firingSince }: Notification) => suppressed.some(({ from }) => from === firingSince)
   const unwanted = accepted
-    .flatMap(({ alerts, passed }) => [...alerts, ...passed])
+    .flatMap(({ alerts, flapped }) => [...alerts, ...flapped])
     .filter(({ notification }) => notification.alert === alert && isSuppressed(notification))
   if (unwanted.length > claimed) {
     const { kind, firingSince } = unwanted[0]!.notification
@@ -252,7 +252,7 @@ async function historyProblems({ store, history, receivers, drawn, clock }: Run)
     kind === 'reminder' ? [] : [{ kind, target, key, time: isoTime(at) }],
   )
   const { problems, episodes } = await episodeProblems(store, turns, Math.max(0, clock.wall() - retention))
-  const unlike = receivers.flatMap(({ notifier, accepted }) => noticeProblems(episodes, accepted, notifier.name))
+  const unlike = receivers.flatMap(({ receiver, accepted }) => noticeProblems(episodes, accepted, receiver.name))
   return [...problems, ...unlike]
 }
 
@@ -287,9 +287,9 @@ function changesOf(messages: readonly AlertMessage[], alert: string) {
     for (let i = 0; i < times; i++)
       changes.push(...(changes.at(-1) === 'firing' ? (['end', 'firing'] as const) : (['firing', 'end'] as const)))
   }
-  for (const { alerts, passed } of messages) {
-    for (const { notification, times, endedAt } of passed) {
-      if (notification.alert !== alert || !isNew(`passed ${endedAt}`)) continue
+  for (const { alerts, flapped } of messages) {
+    for (const { notification, times, endedAt } of flapped) {
+      if (notification.alert !== alert || !isNew(`flapped ${endedAt}`)) continue
       cycles(times)
       // How it ended, a note in passing does not say.
       lastKind = undefined

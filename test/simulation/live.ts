@@ -49,13 +49,13 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   const inhibit = run.drawn.inhibition.rules
   const { mutes } = run.suppressions
   const delivered$ = merge(
-    ...run.receivers.map(({ notifier }) =>
-      deliverOutbox(notifier, { store, clock, groupWait: 10, mutes, inhibit, alerts, stop$ }),
+    ...run.receivers.map(({ receiver }) =>
+      deliverOutbox(receiver, { store, clock, groupWait: 10, mutes, inhibit, alerts, stop$ }),
     ),
   )
-  const outbox = delivered$.subscribe(({ notifier, message, outcome }) => {
+  const outbox = delivered$.subscribe(({ receiver, message, outcome }) => {
     if (outcome === 'sent' && message?.kind === 'alerts') noteInhibited(run, message, alerts(), clock.wall())
-    run.report.lines.push(`${clock.wall()} ${notifier} ${outcome} ${JSON.stringify(message)}`)
+    run.report.lines.push(`${clock.wall()} ${receiver} ${outcome} ${JSON.stringify(message)}`)
   })
   const webhook = deliverEvents({
     webhook: webhookOf({ name: 'simulated', backfilled: true, from: 'start' }),
@@ -103,7 +103,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
 
 /** Notes alerts that a receiver was notified of while they were silenced or muted, or while another one fired that inhibits them. */
 function noteInhibited(run: Run, message: AlertMessage, alerts: readonly LiveAlert[], now: number): void {
-  for (const { notification } of [...message.alerts, ...message.passed]) {
+  for (const { notification } of [...message.alerts, ...message.flapped]) {
     const { alert } = notification
     // What has just begun, the sender did not know.
     if (run.suppressions.times(alert, now, now).some(({ from, to }) => from < now - 1 && now < to))

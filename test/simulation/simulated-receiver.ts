@@ -4,7 +4,7 @@ import type { Receiver } from '../../src/notifications/receiver.ts'
 
 /** A receiver that fails now and then, in every way a real one does, and keeps what it accepted. */
 export type SimulatedReceiver = {
-  notifier: Receiver
+  receiver: Receiver
   accepted: AlertMessage[]
   /** While it is down nothing is accepted. */
   isDown: boolean
@@ -15,7 +15,7 @@ export function simulatedReceiver(name: string, draw: () => number, trouble: num
   const receiver: SimulatedReceiver = {
     accepted: [],
     isDown: false,
-    notifier: {
+    receiver: {
       name,
       send: async (message) => {
         if (receiver.isDown) throw new DeliveryError('it could not be reached', { retryable: true })

@@ -33,7 +33,7 @@ const HOUR = 3600
  */
 export function suppressions(
   { seed, wall, isDrawn }: { seed: number; wall: () => number; isDrawn: boolean },
-  store: Pick<Store, 'addSilence' | 'editSilence' | 'endSilence'>,
+  store: Pick<Store, 'addSilence' | 'editSilence' | 'expireSilence'>,
   receivers: readonly SimulatedReceiver[],
 ): Suppressions {
   const draw = random(seed, 'suppressions')
@@ -44,7 +44,7 @@ export function suppressions(
   async function changeSilences(now: number): Promise<void> {
     for (const each of silenced.filter(({ to }) => to > now)) {
       if (chance(draw, ENDED)) {
-        if (await store.endSilence(each.silence.id, now)) each.to = now
+        if (await store.expireSilence(each.silence.id, now)) each.to = now
       } else if (chance(draw, EDITED)) {
         const alert = pick(draw, MATCHED)
         const silence = { ...each.silence, match: matchOf(alert), edits: (each.silence.edits ?? 0) + 1 }

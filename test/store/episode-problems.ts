@@ -7,11 +7,11 @@ import type { AlertMessage } from '../../src/notifications/message.ts'
 import type { RowReader } from '../../src/store/row-reader.ts'
 
 /** That an alert began to fire, or ended. */
-export type AlertTurn = { kind: 'firing' | 'resolved' | 'closed'; target: string; key: string; time: string }
+export type AlertTurn = { kind: 'firing' | 'resolved' | 'expired'; target: string; key: string; time: string }
 
 /** The turns of alerts among events, in their order. */
 export function turnsOf(events: readonly { type: string; time: string; data: object }[]): AlertTurn[] {
-  const kinds = { firing: 'firing', resolved: 'resolved', expired: 'closed' } as const
+  const kinds = { firing: 'firing', resolved: 'resolved', expired: 'expired' } as const
   return events.flatMap(({ type, time, data }) => {
     const [, name = ''] = /^callwatch\.alert\.(\w+)$/.exec(type) ?? []
     if (!isKeyOf(kinds, name)) return []
@@ -50,8 +50,8 @@ export async function episodeProblems(
     }
     if (since !== undefined) expected.push(`${alert} from ${since} to null: null`)
   }
-  const found = episodes.map(({ target, key, since, until, ended }) => {
-    const kind = ended === null || ended === 'resolved' ? ended : 'closed'
+  const found = episodes.map(({ target, key, since, until, outcome }) => {
+    const kind = outcome === null || outcome === 'resolved' ? outcome : 'expired'
     return `${target} ${key} from ${since} to ${until}: ${kind}`
   })
   const others = (some: readonly string[], than: readonly string[]) => some.filter((one) => !than.includes(one))
@@ -91,8 +91,8 @@ export function noticeProblems(
     new Map(notified.filter((one) => one.receiver === receiver).map(({ kind, outcome }) => [kind, outcome]))
   const unnoted = episodes.filter((episode) => {
     const noted = kinds(episode)
-    const end = episode.ended === 'resolved' ? 'resolved' : 'closed'
-    return !noted.has('firing') || (episode.ended !== null && !noted.has(end))
+    const end = episode.outcome === 'resolved' ? 'resolved' : 'expired'
+    return !noted.has('firing') || (episode.outcome !== null && !noted.has(end))
   })
   const got = accepted.flatMap(({ alerts }) => alerts.map(({ notification }) => notification))
   const denied = got.filter(({ target, key, kind, firingSince }: Notification) => {

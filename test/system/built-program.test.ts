@@ -48,7 +48,7 @@ describe('the built program', () => {
       expect([path, response.status, (await response.text()).includes(part)]).toEqual([path, 200, true])
     }
     // By the thread of queries.
-    expect(await (await fetch(`${url}api/v1/calls?finished_since=0`)).json()).toEqual({ calls: [] })
+    expect(await (await fetch(`${url}api/v1/calls?since=0`)).json()).toEqual({ calls: [] })
     expect((await fetch(`${url}readyz`)).status).toBe(503)
     expect(await program.end('SIGTERM')).toBe(0)
   })

@@ -70,10 +70,10 @@ export async function sharing(
         if (gate.isUnreadable === true) throw new StoreError('unavailable', 'the database cannot be reached')
         return store.openTarget(...asked)
       },
-      closeAlerts: async (...closed) => {
+      expireAlerts: async (...closed) => {
         if (gate.isAway === true) throw new StoreError('unavailable', 'the disk is full')
         storage.closed.push(closed[0])
-        return store.closeAlerts(...closed)
+        return store.expireAlerts(...closed)
       },
       commit: async (target, commit) => {
         await store.commit(target, commit)

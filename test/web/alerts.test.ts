@@ -61,11 +61,11 @@ test('/api/v1/alerts/history lists the alerts that fired in a period, newest fir
       threshold: 0.3,
       since: '2026-09-21T13:13:20.000Z',
       until: '2026-09-21T13:43:20.000Z',
-      ended: 'resolved',
+      outcome: 'resolved',
       peak: 0.7,
       calls_url:
         '/api/v1/calls?target=production&status=unanswered%2Crejected%2Ccanceled' +
-        '&finished_since=2026-09-21T12%3A58%3A20.000Z&finished_until=2026-09-21T13%3A43%3A20.001Z',
+        '&since=2026-09-21T12%3A58%3A20.000Z&until=2026-09-21T13%3A43%3A20.001Z',
       values: [
         { at: '2026-09-21T13:13:20.000Z', value: 0.5 },
         { at: '2026-09-21T13:43:20.000Z', value: null },

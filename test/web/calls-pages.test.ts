@@ -26,11 +26,11 @@ describe('the pages of /api/v1/calls', () => {
   }
 
   test.each([
-    ['?finished_since=0', 1],
-    ['?finished_since=0&limit=401', 3],
-    ['?finished_since=0&limit=601', 3],
-    ['?finished_since=0&limit=1202', 2],
-    ['?finished_since=0&limit=1203', 1],
+    ['?since=0', 1],
+    ['?since=0&limit=401', 3],
+    ['?since=0&limit=601', 3],
+    ['?since=0&limit=1202', 2],
+    ['?since=0&limit=1203', 1],
   ])('with %s hold the history in %i pages', async (query, pages) => {
     const { url } = await serve([shownTarget()], { history: HISTORY })
     expect(await paged(url, query)).toEqual({ ids: HISTORY.map(({ call }) => call.id), pages })
@@ -87,9 +87,9 @@ describe('the pages of /api/v1/calls', () => {
 
   test('as CSV name the next page in a header', async () => {
     const { url } = await serve([shownTarget()], { history: HISTORY })
-    const first = await fetch(`${url}/api/v1/calls?finished_since=0&format=csv&limit=1200`)
+    const first = await fetch(`${url}/api/v1/calls?since=0&format=csv&limit=1200`)
     const next = first.headers.get('x-callwatch-next')
-    const last = await fetch(`${url}/api/v1/calls?finished_since=0&format=csv&cursor=${next}`)
+    const last = await fetch(`${url}/api/v1/calls?since=0&format=csv&cursor=${next}`)
     const lines = (await last.text()).trimEnd().split('\r\n')
     expect(lines.map((line) => line.split(',')[1])).toEqual(['session_id', 'call-1200', 'call-1201', 'call-1202'])
     expect(last.headers.get('x-callwatch-next')).toBeNull()
@@ -97,7 +97,7 @@ describe('the pages of /api/v1/calls', () => {
 
   test.each(['x', 'bnVsbA', Buffer.from('{"offset":-1}').toString('base64url')])('refuse cursor=%s', async (cursor) => {
     const { url } = await serve([shownTarget()])
-    for (const query of ['?', '?finished_since=0&']) {
+    for (const query of ['?', '?since=0&']) {
       const refused = await fetch(`${url}/api/v1/calls${query}cursor=${cursor}`)
       expect([refused.status, await refused.json()]).toEqual([
         400,
@@ -137,7 +137,7 @@ test('/api/v1/calls finds calls of the history by status and target, however man
   onTestFinished(() => app.close())
   callsRoute(app, { targets: { all: () => [], own: () => [], others: () => [] }, store })
   const list = async (query: string) => {
-    const { calls, truncated } = (await app.inject(`/api/v1/calls?finished_since=0&${query}`)).json()
+    const { calls, truncated } = (await app.inject(`/api/v1/calls?since=0&${query}`)).json()
     const found = calls.map((call: { target: string; session_id: string }) => `${call.target} ${call.session_id}`)
     return { found, truncated }
   }

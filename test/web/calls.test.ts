@@ -28,7 +28,7 @@ async function idsOf(query: string, history: ReturnType<typeof inHistory>[]): Pr
   return JSON.parse(text).calls.map(({ session_id }: { session_id: string }) => session_id)
 }
 
-describe('/api/v1/calls without finished_since', () => {
+describe('/api/v1/calls without since', () => {
   test('lists the calls in progress of all targets in the documented shape', async () => {
     const { url } = await serve([
       shownTarget({ calls: [openCall('v1.us.a'), finishedCall('done')] }),
@@ -60,7 +60,7 @@ describe('/api/v1/calls without finished_since', () => {
   })
 })
 
-describe('/api/v1/calls with finished_since', () => {
+describe('/api/v1/calls with since', () => {
   const history = [inHistory('old', 7200), inHistory('new', 60), inHistory('newest', 10)]
 
   test.each([
@@ -71,11 +71,11 @@ describe('/api/v1/calls with finished_since', () => {
     ['a time in UNIX seconds with a fraction', `${NOW - 3600}.5`],
   ])('lists the calls that finished since %s, newest first', async (_form, since) => {
     const expected = since === '2026-09-21' ? ['newest', 'new', 'old'] : ['newest', 'new']
-    expect(await idsOf(`?finished_since=${since}`, history)).toEqual(expected)
+    expect(await idsOf(`?since=${since}`, history)).toEqual(expected)
   })
 
   test('shows a call as it was counted, although the service changed it afterwards', async () => {
-    const { text } = await get(`?finished_since=${NOW - 3600}`, [
+    const { text } = await get(`?since=${NOW - 3600}`, [
       inHistory('a', 10, { status: 'rejected', labels: labelsOf('video', 'call', 'user'), totalParticipants: 4 }),
     ])
     expect(JSON.parse(text).calls).toEqual([
@@ -101,17 +101,17 @@ describe('/api/v1/calls with finished_since', () => {
 
   test('filters by status', async () => {
     const rejected = inHistory('b', 20, { finish: finish('rejected', 20) })
-    expect(await idsOf(`?finished_since=${NOW - 3600}&status=rejected`, [inHistory('a', 10), rejected])).toEqual(['b'])
+    expect(await idsOf(`?since=${NOW - 3600}&status=rejected`, [inHistory('a', 10), rejected])).toEqual(['b'])
   })
 
   test('filters by target', async () => {
     const staging = { ...inHistory('b', 20), target: 'staging' }
-    expect(await idsOf(`?finished_since=0&target=staging`, [inHistory('a', 10), staging])).toEqual(['b'])
+    expect(await idsOf(`?since=0&target=staging`, [inHistory('a', 10), staging])).toEqual(['b'])
   })
 
   test('applies the limit after all filters', async () => {
     const rejected = ['b', 'c', 'd'].map((id, i) => inHistory(id, 20 + i, { finish: finish('rejected', 20 + i) }))
-    const query = '?finished_since=0&status=rejected&limit=2'
+    const query = '?since=0&status=rejected&limit=2'
     const { text } = await get(query, [inHistory('a', 10), ...rejected])
     const { calls, truncated } = JSON.parse(text)
     expect([calls.map(({ session_id }: { session_id: string }) => session_id), truncated]).toEqual([['b', 'c'], true])
@@ -121,12 +121,12 @@ describe('/api/v1/calls with finished_since', () => {
 
   test('marks a response that lacks older calls as truncated', async () => {
     const many = Array.from({ length: 10_001 }, (_, i) => inHistory(`call-${i}`, i + 1))
-    const json = await get('?finished_since=0', many)
+    const json = await get('?since=0', many)
     const { calls, truncated } = JSON.parse(json.text)
     expect([calls.length, calls[0].session_id, truncated]).toEqual([10_000, 'call-0', true])
-    const csv = await get('?finished_since=0&format=csv&limit=10000', many)
+    const csv = await get('?since=0&format=csv&limit=10000', many)
     expect(csv.headers.get('x-callwatch-truncated')).toBe('true')
-    const whole = await get('?finished_since=0', many.slice(1))
+    const whole = await get('?since=0', many.slice(1))
     expect(JSON.parse(whole.text)).not.toHaveProperty('truncated')
   })
 })
@@ -135,7 +135,7 @@ describe('/api/v1/calls without a limit', () => {
   const many = Array.from({ length: 12_000 }, (_, i) => inHistory(`call-${i}`, i + 1))
 
   test('has all calls as NDJSON and as CSV', async () => {
-    const ndjson = await get('?finished_since=0&format=ndjson', many)
+    const ndjson = await get('?since=0&format=ndjson', many)
     expect(ndjson.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
     const lines = ndjson.text.trimEnd().split('\n')
     expect([lines.length, JSON.parse(lines[0]!), JSON.parse(lines.at(-1)!)]).toMatchObject([
@@ -143,7 +143,7 @@ describe('/api/v1/calls without a limit', () => {
       { session_id: 'call-0' },
       { session_id: 'call-11999' },
     ])
-    const csv = await get('?finished_since=0&format=csv', many)
+    const csv = await get('?since=0&format=csv', many)
     expect(csv.text.split('\r\n')).toHaveLength(12_002)
   })
 
@@ -154,7 +154,7 @@ describe('/api/v1/calls without a limit', () => {
     const { hostname, port } = new URL(url)
     const client = connect(Number(port), hostname)
     onTestFinished(() => void client.destroy())
-    client.write(`GET /api/v1/calls?finished_since=0&format=ndjson HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`)
+    client.write(`GET /api/v1/calls?since=0&format=ndjson HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`)
     await once(client, 'readable')
     const readsWhen = async (isDone: (now: number) => boolean) => {
       let before = -1
@@ -178,22 +178,22 @@ describe('pages of /api/v1/calls', () => {
   test('are of the period of the first one, also where that is how long ago', async () => {
     const long = Array.from({ length: 30 }, (_, i) => inHistory(`call-${i}`, i + 1))
     const { url } = await serve([shownTarget()], { history: long })
-    const { next } = await jsonOf(`${url}/api/v1/calls?finished_since=0&limit=10`)
+    const { next } = await jsonOf(`${url}/api/v1/calls?since=0&limit=10`)
     // Another beginning than that of the first page changes nothing.
-    const second = await jsonOf(`${url}/api/v1/calls?finished_since=${NOW}&limit=100&cursor=${next}`)
+    const second = await jsonOf(`${url}/api/v1/calls?since=${NOW}&limit=100&cursor=${next}`)
     expect(second.calls).toHaveLength(20)
   })
 
   test('go on where each query takes longer than the search may', async () => {
     const { url } = await serve([shownTarget()], { history: [inHistory('a', 10)], onRead: () => wait(700) })
-    const { calls, next } = await jsonOf(`${url}/api/v1/calls?finished_since=0`)
+    const { calls, next } = await jsonOf(`${url}/api/v1/calls?since=0`)
     expect([calls.length, next]).toEqual([1, undefined])
   })
 
   test('are not made for HEAD', async () => {
     let reads = 0
     const { url } = await serve([shownTarget()], { history: many(), onRead: () => void (reads += 1) })
-    expect((await fetch(`${url}/api/v1/calls?finished_since=0&format=csv`, { method: 'HEAD' })).status).toBe(404)
+    expect((await fetch(`${url}/api/v1/calls?since=0&format=csv`, { method: 'HEAD' })).status).toBe(404)
     expect(reads).toBe(0)
   })
 
@@ -273,9 +273,9 @@ describe('/api/v1/report and /api/v1/coverage', () => {
   test('report as CSV', async () => {
     const { text } = await ask('report?since=2d&until=60&by=target&format=csv'.replace('until=60', `until=${NOW}`).replace('2d', String(NOW - 172_800))) // oxfmt-ignore
     expect(text.split('\r\n').slice(0, 3)).toEqual([
-      'target,ended,unanswered,rejected,canceled,other,lost,audio_minutes,video_minutes,participant_audio_minutes,participant_video_minutes,failure_ratio,mean_duration_seconds,p95_duration_seconds,noticed_late,blind_seconds',
-      'production,2,0,0,0,0,0,1,0,1.5,0,,15,15.05,0,172800',
-      'staging,1,0,0,0,0,0,0.5,0,0.75,0,,15,15.05,0,172800',
+      'target,ended,unanswered,rejected,canceled,other,lost,audio_minutes,video_minutes,participant_audio_minutes,participant_video_minutes,failure_ratio,mean_duration_seconds,p50_duration_seconds,p95_duration_seconds,noticed_late,blind_seconds',
+      'production,2,0,0,0,0,0,1,0,1.5,0,,15,15.05,15.05,0,172800',
+      'staging,1,0,0,0,0,0,0.5,0,0.75,0,,15,15.05,15.05,0,172800',
     ])
   })
 
@@ -327,7 +327,7 @@ describe('/api/v1/report and /api/v1/coverage', () => {
 
 describe('/api/v1/calls as CSV', () => {
   test('has a header line and a line per call', async () => {
-    const { headers, text } = await get(`?finished_since=${NOW - 60}&format=csv`, [inHistory('a', 10)])
+    const { headers, text } = await get(`?since=${NOW - 60}&format=csv`, [inHistory('a', 10)])
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(text).toBe(
       'target,session_id,type,mode,receiver_type,status,began,finished,participants,audio_minutes,video_minutes,' +
@@ -371,25 +371,25 @@ describe('/api/v1/calls as CSV', () => {
 })
 
 test.each([
-  ['?finished_since=yesterday', 'finished_since must be a time: ISO 8601 in UTC like'],
-  ['?finished_since=', 'finished_since must be a time'],
-  ['?finished_since=-5', 'finished_since must be a time'],
-  ['?finished_since=1790000000000', 'UNIX seconds'],
-  ['?finished_since=2026-13-01', 'finished_since must be a time'],
-  [`?finished_since=${ISO_NOW.slice(0, -1)}`, 'finished_since must be a time: ISO 8601 in UTC'],
-  ['?finished_since=call-5', 'finished_since must be a time'],
+  ['?since=yesterday', 'since must be a time: ISO 8601 in UTC like'],
+  ['?since=', 'since must be a time'],
+  ['?since=-5', 'since must be a time'],
+  ['?since=1790000000000', 'UNIX seconds'],
+  ['?since=2026-13-01', 'since must be a time'],
+  [`?since=${ISO_NOW.slice(0, -1)}`, 'since must be a time: ISO 8601 in UTC'],
+  ['?since=call-5', 'since must be a time'],
   ['?status=cancelled', 'must be some of initiated, ongoing, ended, unanswered, rejected, canceled, other'],
-  ['?status=ended,rejected', 'status=ended is a status of finished calls: add finished_since'],
-  ['?status=ended,&finished_since=0', 'must be some of initiated'],
+  ['?status=ended,rejected', 'status=ended is a status of finished calls: add `since`'],
+  ['?status=ended,&since=0', 'must be some of initiated'],
   ['?format=xml', 'format must be json, csv or ndjson'],
   [
     '?finished_sinse=0',
-    'unknown parameter finished_sinse; the parameters are finished_since, finished_until, target, type, mode, receiver_type, status, has_recording, session_id, limit, format, cursor',
+    'unknown parameter finished_sinse; the parameters are since, until, target, type, mode, receiver_type, status, has_recording, session_id, limit, format, cursor',
   ],
-  ['?status=rejected', 'status=rejected is a status of finished calls: add finished_since'],
-  ['?finished_until=0', 'finished_until is of finished calls: add finished_since'],
-  ['?finished_since=2&finished_until=1', 'finished_since must be before finished_until'],
-  ['?finished_since=0&status=ongoing', 'status=ongoing is a status of calls in progress'],
+  ['?status=rejected', 'status=rejected is a status of finished calls: add `since`'],
+  ['?until=0', '`until` is of finished calls: add `since`'],
+  ['?since=2&until=1', '`since` must be before `until`'],
+  ['?since=0&status=ongoing', 'status=ongoing is a status of calls in progress'],
   ['?session_id=%00', 'no parameter may contain a NUL character'],
   ['?has_recording=yes', 'has_recording must be true or false'],
   ['?limit=0', 'limit must be a whole number from 1 to 99999'],

@@ -21,7 +21,7 @@ test('four large responses are made at a time: a fifth gets 503 with Retry-After
     return []
   }
   callsRoute(app, { targets: NO_TARGETS, store: { ...NO_CALLS, rows } })
-  const list = (more = '') => app.inject(`/api/v1/calls?finished_since=0${more}`)
+  const list = (more = '') => app.inject(`/api/v1/calls?since=0${more}`)
   const four = Array.from({ length: 4 }, () => list())
   await vi.waitFor(() => expect(waiting).toHaveLength(4))
   const fifth = await list('&limit=501')

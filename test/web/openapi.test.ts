@@ -49,7 +49,7 @@ test('the server answers as the document says, on every path', async () => {
     },
   })
   await tell(firingOf(RATIO, 'production', NOW, {}))
-  await tell({ ...firingOf(RATIO, 'production', NOW, {}), kind: 'closed', closedBecause: 'rule removed' })
+  await tell({ ...firingOf(RATIO, 'production', NOW, {}), kind: 'expired', expiredBecause: 'rule removed' })
   await log(CALL_CHANGES)
   const answered: string[] = []
   const ask = async (operation: string, path: string, init: Request = {}) => {
@@ -71,9 +71,9 @@ test('the server answers as the document says, on every path', async () => {
   await ask('GET /api/v1/alerts/history', '/api/v1/alerts/history?since=0')
   await ask('GET /api/v1/webhooks', '/api/v1/webhooks')
   await ask('GET /api/v1/calls', '/api/v1/calls?limit=1')
-  await ask('GET /api/v1/calls', '/api/v1/calls?finished_since=0')
-  await ask('GET /api/v1/calls', '/api/v1/calls?finished_since=0&format=csv')
-  await ask('GET /api/v1/calls', '/api/v1/calls?finished_since=0&format=ndjson')
+  await ask('GET /api/v1/calls', '/api/v1/calls?since=0')
+  await ask('GET /api/v1/calls', '/api/v1/calls?since=0&format=csv')
+  await ask('GET /api/v1/calls', '/api/v1/calls?since=0&format=ndjson')
   await ask('GET /api/v1/calls/{target}/{session_id}', '/api/v1/calls/production/over')
   await ask('GET /api/v1/report', '/api/v1/report?since=0&by=day,target')
   await ask('GET /api/v1/report', '/api/v1/report?since=0&format=csv')

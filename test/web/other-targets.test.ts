@@ -44,7 +44,7 @@ describe('a target of another daemon', () => {
     const paused = { ...B(), pausedFor: () => 20 }
     const { url } = await serve([], { others: [elsewhere(paused, 'host, process 7', 8)] })
     const { targets } = await getJson(`${url}/api/v1/status`)
-    expect(targets[0]).toMatchObject({ up: true, lag_seconds: 13, sweep_age_seconds: 38, held_back_seconds: 12 })
+    expect(targets[0]).toMatchObject({ up: true, lag_seconds: 13, sweep_age_seconds: 38, rate_limit_pause_seconds: 12 })
   })
 
   test('is down there with the reason while no daemon owns it', async () => {

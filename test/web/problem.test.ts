@@ -20,7 +20,7 @@ test.each<[status: number, path: string, detail: string | RegExp, init?: Request
   [400, '/api/v1/%zz', "'/api/v1/%zz' is not a valid url component"],
   [414, `/api/v1/silences/${'7'.repeat(5001)}`, /is exceeding the max param length$/, { method: 'DELETE' }],
   [400, '/api/v1/calls?limit=0', 'limit must be a whole number from 1 to 99999'],
-  [400, '/api/v1/calls?of=a', /^unknown parameter of; the parameters are finished_since, finished_until/],
+  [400, '/api/v1/calls?of=a', /^unknown parameter of; the parameters are since, until/],
   [400, '/api/v1/silences', /^Body is not valid JSON/, post('{')],
   [400, '/api/v1/silences', /^✖ Invalid input: expected object/, { method: 'POST' }],
   [413, '/api/v1/silences', 'Request body is too large', post(JSON.stringify('x'.repeat(65 * 1024)))],

@@ -167,14 +167,14 @@ export async function serve(
   })
   onTestFinished(web.close)
   const tell = (...changes: Notification[]) =>
-    store.closeAlerts(
+    store.expireAlerts(
       'production',
       changes.map((change) => ({ change, receivers: [] })),
       closingEvents('production', changes, NOW),
     )
   const log = (ledger: Changes['ledger']) => {
     const events = newEvents({ target: 'production', ledger, notifications: [], backfilled: false }, NOW)
-    return store.closeAlerts('production', [], events)
+    return store.expireAlerts('production', [], events)
   }
   return {
     url: `http://127.0.0.1:${web.port}`,

@@ -5,7 +5,7 @@ import { silenceBody } from '../../src/web/silences-route.ts'
 import { ruleOn } from '../alerts/sample-rules.ts'
 import { AUTH, basic, serve, shownTarget } from './serve.ts'
 
-const NO_CALLS = ruleOn({ name: 'calls', window: 3600 }, { name: 'NoCalls', breach: 'below' })
+const NO_CALLS = ruleOn({ name: 'calls_finished', window: 3600 }, { name: 'NoCalls', breach: 'below' })
 const headers = { ...basic(), 'content-type': 'application/json' }
 
 async function silencing(auth?: typeof AUTH) {
@@ -54,10 +54,10 @@ test('/api/v1/silences lists those that ended since a moment', async () => {
     { id: 1, until: '2026-09-21T14:14:20.000Z' },
     { id: 2, until: '2026-09-21T14:23:20.000Z' },
   ]
-  expect(await list('?ended_since=7d')).toMatchObject({ silences: ended })
-  expect(await list('?ended_since=15m')).toMatchObject({ silences: [ended[1]] })
-  expect(await list('?ended_since=2027-01-01')).toEqual({ silences: [] })
-  expect(await list('?ended_since=yesterday')).toMatchObject({ detail: expect.stringMatching(/^ended_since must be/) })
+  expect(await list('?since=7d')).toMatchObject({ silences: ended })
+  expect(await list('?since=15m')).toMatchObject({ silences: [ended[1]] })
+  expect(await list('?since=2027-01-01')).toEqual({ silences: [] })
+  expect(await list('?since=yesterday')).toMatchObject({ detail: expect.stringMatching(/^since must be/) })
 })
 
 test('/api/v1/silences edits what is given', async () => {
@@ -169,7 +169,7 @@ test('/api/v1/silences notes each change with its user and address', async () =>
   const by = { peer: '127.0.0.1', user: 'ops' }
   expect(noted).toEqual([
     { kind: 'silence added', ...by, silence: expect.objectContaining({ id: 1, reason: 'maintenance' }) },
-    { kind: 'silence ended', ...by, id: 1 },
+    { kind: 'silence expired', ...by, id: 1 },
   ])
 })
 

@@ -57,11 +57,13 @@ test('/api/v1/status has the documented shape', async () => {
         participant_minutes: { audio: 20.5, video: 9.5 },
         participant_minutes_today: { since: '2026-09-21T00:00:00.000Z', minutes: 0 },
         participant_minutes_this_month: { since: '2026-09-01T00:00:00.000Z', minutes: 0 },
-        windows: ['15m', '1h', '24h'].map((window) => expect.objectContaining({ window, calls: 0, ratio: null })),
+        windows: ['15m', '1h', '24h'].map((window) =>
+          expect.objectContaining({ window, calls: 0, failure_ratio: null }),
+        ),
         rules: [],
         requests_last_minute: 3,
         max_requests_per_minute: 400,
-        held_back_seconds: 0,
+        rate_limit_pause_seconds: 0,
       },
     ],
   })
@@ -91,7 +93,7 @@ test('/api/v1/status has warnings about the list and the clocks', async () => {
   expect(warned.clock_skew_seconds).toBe(7300)
   expect(warned.warnings.map(({ kind }: { kind: string }) => kind)).toEqual([
     'clock_skew',
-    'order_unproven',
+    'order_unverified',
     'hidden_calls',
     'total_capped',
   ])
@@ -148,9 +150,9 @@ test('/api/v1/status has the failure ratios and window calls of /metrics', async
     seconds: 900,
     calls: 5,
     finished: { ended: 1, unanswered: 2, rejected: 1, canceled: 0, other: 1 },
-    ratio: { any: 0.6, unanswered: 0.4, rejected: 0.2, canceled: 0 },
+    failure_ratio: { any: 0.6, unanswered: 0.4, rejected: 0.2, canceled: 0 },
   })
-  for (const { window, calls, ratio } of windows) {
+  for (const { window, calls, failure_ratio: ratio } of windows) {
     expect(calls).toBe(sum(families, 'callwatch_window_calls', { window }))
     for (const reason of ['any', 'unanswered', 'rejected', 'canceled']) {
       expect(ratio[reason]).toBe(sum(families, 'callwatch_call_failure_ratio', { window, reason }))

@@ -24,7 +24,7 @@ export function alerts() {
       about:
         'Changes of alerts, and digests, in the outbox, which all daemons share. They wait while the receiver is unreachable.',
       width: 4,
-      queries: { '{{notifier}}': 'sum by (notifier) (max by (job, notifier) (callwatch_notifications_pending))' },
+      queries: { '{{receiver}}': 'sum by (receiver) (max by (job, receiver) (callwatch_notifications_pending))' },
     }),
     graph({
       title: 'Notifications, last hour',
@@ -32,7 +32,7 @@ export function alerts() {
       width: 4,
       colors: { '/ dropped$/': 'red' },
       queries: {
-        '{{notifier}} {{outcome}}': 'sum by (notifier, outcome) (increase(callwatch_notifications_total[1h]))',
+        '{{receiver}} {{outcome}}': 'sum by (receiver, outcome) (increase(callwatch_notifications_total[1h]))',
       },
     }),
   ]

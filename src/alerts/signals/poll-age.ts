@@ -15,7 +15,7 @@ export const pollAge = targetSignal({
   peakName: 'longest gap',
   value: (trigger) => (trigger.kind === 'tick' ? trigger.pollAge : 0),
   describe: (message) =>
-    isBeyond(message) || message.kind === 'closed'
+    isBeyond(message) || message.kind === 'expired'
       ? `no successful poll for ${formatIn('seconds', message.value)}`
       : 'polls succeed again',
   needsNoThreshold: (message) => !isBeyond(message),

@@ -26,7 +26,7 @@ export type ReadyAlert = { alert: WaitingAlert; merged: MergedChanges }
 
 /** What became of one attempt to deliver. */
 export type Delivery = {
-  notifier: string
+  receiver: string
   message: Message
   outcome: 'sent' | 'retried' | 'dropped'
   /** Why it was not sent. */
@@ -43,7 +43,7 @@ export type Moment = {
   silences: readonly Silence[]
   /** The alerts of all targets as they are now. */
   alerts: readonly LiveAlert[]
-  /** Reads what may have suppressed what passed in any batch; once, however many batches ask for it. */
+  /** Reads what may have suppressed what flapped in any batch; once, however many batches ask for it. */
   past: () => Promise<Past>
 }
 

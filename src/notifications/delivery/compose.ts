@@ -18,7 +18,7 @@ export const compose =
     if (batch.kind !== 'ready') return batch
     const { target, severity } = latestOf(batch.alerts[0]!.alert)
     const updates = batch.alerts.flatMap(({ merged }) => (merged.kind === 'update' ? merged.update : []))
-    const passed = batch.alerts.flatMap(({ merged }) => (merged.kind === 'passed' ? merged.passed : []))
+    const flapped = batch.alerts.flatMap(({ merged }) => (merged.kind === 'flapped' ? merged.flapped : []))
     const isFiring = ({ notification }: AlertUpdate) => !hasEnded(notification)
     const ordered = [...updates.filter(isFiring), ...updates.filter((update) => !isFiring(update))]
     const alerts = ordered.map((update) => withLinks(withCurrentValue(update, moment), publicUrl))
@@ -26,7 +26,7 @@ export const compose =
     const firing = alerts.filter(isFiring).map(({ notification }) => notification)
     const inhibited = inhibitedBy(firing, moment, inhibitorsAmong)
     const entries = entriesOf(batch.alerts.map(({ alert }) => alert))
-    const message: Message = { kind: 'alerts', target, severity, alerts, passed, silenced, inhibited }
+    const message: Message = { kind: 'alerts', target, severity, alerts, flapped, silenced, inhibited }
     return { kind: 'message', entries, message }
   }
 
@@ -42,11 +42,11 @@ function inhibitedBy(
 ): AlertMessage['inhibited'] {
   const inhibitorsOf = inhibitorsAmong(alerts)
   /** Whether one of these alerts keeps it from being notified, also by way of others that it inhibits. */
-  const isInhibited = (alert: Inhibited, passed: readonly Inhibited[]): boolean =>
+  const isInhibited = (alert: Inhibited, flapped: readonly Inhibited[]): boolean =>
     inhibitorsOf(alert).some(
       (one) =>
         firing.some((notified) => isSame(notified, one)) ||
-        (!passed.some((other) => isSame(other, one)) && isInhibited(one, [...passed, one])),
+        (!flapped.some((other) => isSame(other, one)) && isInhibited(one, [...flapped, one])),
     )
   return alerts.flatMap((live) => {
     const alert = inhibitedOf(live)

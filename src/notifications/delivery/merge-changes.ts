@@ -1,6 +1,6 @@
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import type { OutboxEntry } from '../../store/store.ts'
-import type { PassedAlert, AlertUpdate } from '../message.ts'
+import type { FlappedAlert, AlertUpdate } from '../message.ts'
 import type { WaitingAlert } from './batch.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { WaitingAlert } from './batch.ts'
  */
 export type MergedChanges =
   | { kind: 'update'; update: AlertUpdate; isNew: boolean; firstAt: number }
-  | { kind: 'passed'; passed: PassedAlert }
+  | { kind: 'flapped'; flapped: FlappedAlert }
   | { kind: 'nothing' }
 
 /**
@@ -37,7 +37,7 @@ export function mergeChanges(alert: WaitingAlert, groupWait: number): MergedChan
   const isWorse = (a: number, b: number) => (last.breach === 'above' ? a > b : a < b)
   const peak = ends.map((end) => end.peak).reduce((worst, value) => (isWorse(value, worst) ? value : worst))
   const notification = changes.findLast(({ kind }) => kind === 'firing')!
-  return { kind: 'passed', passed: { notification, times: ends.length, peak, endedAt: last.at } }
+  return { kind: 'flapped', flapped: { notification, times: ends.length, peak, endedAt: last.at } }
 }
 
 /**

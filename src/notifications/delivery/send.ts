@@ -41,7 +41,7 @@ export function send(receiver: Receiver, backoff: Backoff): Stage {
   }
 
   async function attempt(message: Message): Promise<Omit<Extract<Batch, { kind: 'attempted' }>, 'kind' | 'entries'>> {
-    const delivery = (outcome: Delivery['outcome'], why = {}) => ({ notifier: receiver.name, message, outcome, ...why })
+    const delivery = (outcome: Delivery['outcome'], why = {}) => ({ receiver: receiver.name, message, outcome, ...why })
     try {
       await receiver.send(message)
       backoff.answered()

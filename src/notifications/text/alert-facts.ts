@@ -38,7 +38,7 @@ function courseOf(notification: Notification, now: number): [name: string, value
   const [worst, value] = worstOf(notification)
   return [
     ['Fired', formatTime(firingSince)],
-    // How long a closed one lasted is not known.
+    // How long an expired one lasted is not known.
     ...(kind === 'resolved' ? [['Lasted', formatSeconds(at - firingSince)] as [string, string]] : []),
     [capitalized(worst), value],
   ]
@@ -46,23 +46,23 @@ function courseOf(notification: Notification, now: number): [name: string, value
 
 /** What a reader must know beside the numbers, to decide whether to act. */
 export function notesOf(notification: Notification, flaps: number): string[] {
-  const { signal, closedBecause } = notification
+  const { signal, expiredBecause } = notification
   const notes: string[] = []
   if (flaps > 0) notes.push(flapsText(flaps))
   if (isFiring(notification) && signal.name === 'poll_age') {
     const why = notification.cause === undefined ? 'Why: see `problem` at /api/v1/status, or the log. ' : ''
     notes.push(`${why}Calls made meanwhile are counted when polls work again.`)
   }
-  if (closedBecause === 'too few calls') notes.push('Too few calls finished since to know whether calls work again.')
-  if (closedBecause === 'rule removed') {
+  if (expiredBecause === 'too few calls') notes.push('Too few calls finished since to know whether calls work again.')
+  if (expiredBecause === 'rule removed') {
     notes.push('The rule was removed from the configuration: it is evaluated no longer.')
   }
-  if (closedBecause === 'rule changed') notes.push('The `by` or `match` of the rule changed: its alerts restart.')
-  if (closedBecause === 'target reset') notes.push('The counts of the target were reset.')
+  if (expiredBecause === 'rule changed') notes.push('The `by` or `match` of the rule changed: its alerts restart.')
+  if (expiredBecause === 'target reset') notes.push('The counts of the target were reset.')
   if (notification.asOf !== undefined) {
     notes.push(`The value is as of ${formatTime(notification.asOf)}: since then the calls could not be polled.`)
   }
-  if (closedBecause === 'target removed') {
+  if (expiredBecause === 'target removed') {
     notes.push('The target was removed from the configuration: it is polled no longer.')
   }
   return notes

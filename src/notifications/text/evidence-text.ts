@@ -29,7 +29,8 @@ export function trendOf({ trend, threshold, signal }: Notification): string | un
 /** What the month will come to: `at this rate 104,000 min, 104% of the limit, by the end of the month`. */
 export function forecastOf({ forecast, signal, kind }: Notification): string | undefined {
   // An alert that ended counted the month before, and the new month is too young for a forecast.
-  if (forecast === undefined || kind === 'resolved' || kind === 'closed' || !Number.isFinite(forecast)) return undefined
+  if (forecast === undefined || kind === 'resolved' || kind === 'expired' || !Number.isFinite(forecast))
+    return undefined
   const definition = definitionOf(signal)
   return 'value' in definition ? definition.describeForecast?.(forecast, signal) : undefined
 }

@@ -19,16 +19,16 @@ export function summaryOf(notification: Notification): string {
   const { kind, at, firingSince } = notification
   const result = resultOf(notification)
   if (kind === 'reminder') return `still firing since ${formatTime(firingSince)}: ${result}`
-  if (kind === 'closed') return `closed, not resolved: ${result}`
+  if (kind === 'expired') return `expired, not resolved: ${result}`
   if (kind !== 'resolved') return result
   return `${result}; ${worstOf(notification).join(' ')}, lasted ${formatSeconds(at - firingSince)}`
 }
 
-/** What is measured and how it stands to the threshold, without what went before; of a closed alert why it was closed. */
+/** What is measured and how it stands to the threshold, without what went before; of an expired alert why it expired. */
 export function resultOf(notification: Notification): string {
-  const { kind, closedBecause = 'unknown reason' } = notification
+  const { kind, expiredBecause = 'unknown reason' } = notification
   const measured = definitionOf(notification.signal).describe(notification, notification.signal)
-  if (kind === 'closed') return `${closedBecause}. When last evaluated, ${measured}`
+  if (kind === 'expired') return `${expiredBecause}. When last evaluated, ${measured}`
   return `${measured}${comparisonOf(notification)}`
 }
 

@@ -4,39 +4,39 @@ import { outboxEntryOf } from '../rows.ts'
 import type { RoutedChange, OutboxEntry, OutboxContent } from '../store.ts'
 import type { Session } from './connection.ts'
 
-const ENQUEUE = 'INSERT INTO callwatch.outbox (notifier, data)'
+const ENQUEUE = 'INSERT INTO callwatch.outbox (receiver, data)'
 
 /** For its receivers, in order, which are kept as recipients for its end. To those that were none yet it is the beginning ($5). */
 const ENQUEUE_BEGINNING = `
   WITH added AS (
-    INSERT INTO callwatch.recipients (target, alert, notifier) SELECT $1, $2, unnest($3::text[]) ON CONFLICT DO NOTHING
-    RETURNING notifier
+    INSERT INTO callwatch.recipients (target, alert, receiver) SELECT $1, $2, unnest($3::text[]) ON CONFLICT DO NOTHING
+    RETURNING receiver
   )
   ${ENQUEUE}
-  SELECT notifier, CASE WHEN notifier IN (SELECT notifier FROM added) THEN $5 ELSE $4 END
-  FROM unnest($3::text[]) WITH ORDINALITY AS given (notifier, place) ORDER BY place`
+  SELECT receiver, CASE WHEN receiver IN (SELECT receiver FROM added) THEN $5 ELSE $4 END
+  FROM unnest($3::text[]) WITH ORDINALITY AS given (receiver, place) ORDER BY place`
 
 /** For the recipients of its beginning, as far as these are configured ($3, or null for all). */
 const ENQUEUE_END = `
   WITH before AS (
-    DELETE FROM callwatch.recipients WHERE target = $1 AND alert = $2 RETURNING notifier
+    DELETE FROM callwatch.recipients WHERE target = $1 AND alert = $2 RETURNING receiver
   )
-  ${ENQUEUE} SELECT notifier, $4 FROM before WHERE $3::text[] IS NULL OR notifier = ANY ($3::text[])`
+  ${ENQUEUE} SELECT receiver, $4 FROM before WHERE $3::text[] IS NULL OR receiver = ANY ($3::text[])`
 
 /** What waits for other receivers, which are no recipients of what began with it, unless that may have been sent. */
 const REMOVE_OTHERS = `
   WITH removed AS (
-    DELETE FROM callwatch.outbox WHERE notifier <> ALL ($1::text[]) RETURNING notifier, claimed, data::json AS change
+    DELETE FROM callwatch.outbox WHERE receiver <> ALL ($1::text[]) RETURNING receiver, claimed, data::json AS change
   )
   DELETE FROM callwatch.recipients USING removed
-  WHERE recipients.notifier = removed.notifier AND NOT claimed AND change ->> 'kind' = 'firing'
+  WHERE recipients.receiver = removed.receiver AND NOT claimed AND change ->> 'kind' = 'firing'
     AND change ->> 'target' = target AND change ->> 'key' = alert`
 
 const ENQUEUE_ONCE = `
   WITH used AS (
     INSERT INTO callwatch.deduplication_keys (key) VALUES ($1) ON CONFLICT DO NOTHING RETURNING key
   )
-  ${ENQUEUE} SELECT given.notifier, $3 FROM used, unnest($2::text[]) AS given (notifier)`
+  ${ENQUEUE} SELECT given.receiver, $3 FROM used, unnest($2::text[]) AS given (receiver)`
 
 /** Of all members the first one sends: two at once would send the same twice. */
 const CLAIM = `
@@ -87,7 +87,7 @@ const REMOVE = `
 export function postgresOutbox(receivers: readonly string[] | undefined) {
   let configuredReceivers = receivers
   const configured = (recipients: Iterable<string>) =>
-    [...new Set(recipients)].filter((notifier) => configuredReceivers?.includes(notifier) ?? true)
+    [...new Set(recipients)].filter((receiver) => configuredReceivers?.includes(receiver) ?? true)
   const enqueueChange = async (session: Session, { change, receivers: recipients }: RoutedChange): Promise<void> => {
     const { target, key } = change
     const content = JSON.stringify(change)
@@ -136,7 +136,7 @@ export function postgresOutbox(receivers: readonly string[] | undefined) {
     note: async (session: Session, notes: readonly EpisodeNote[]): Promise<void> => {
       await session.run(NOTE, noteArguments(notes))
     },
-    /** Enqueues something for each notifier, but nothing where that deduplication key was used before. */
+    /** Enqueues something for each receiver, but nothing where that deduplication key was used before. */
     enqueueOnce: async (
       session: Session,
       key: string,
@@ -145,10 +145,10 @@ export function postgresOutbox(receivers: readonly string[] | undefined) {
     ): Promise<void> => {
       await session.run(ENQUEUE_ONCE, [key, configured(recipients), JSON.stringify(content)])
     },
-    /** All that waits for a notifier, the oldest first. */
-    read: async (session: Session, notifier: string): Promise<OutboxEntry[]> => {
-      const rows = await session.run('SELECT id, claimed, data FROM callwatch.outbox WHERE notifier = $1 ORDER BY id', [
-        notifier,
+    /** All that waits for a receiver, the oldest first. */
+    read: async (session: Session, receiver: string): Promise<OutboxEntry[]> => {
+      const rows = await session.run('SELECT id, claimed, data FROM callwatch.outbox WHERE receiver = $1 ORDER BY id', [
+        receiver,
       ])
       return rows.map(outboxEntryOf)
     },
@@ -164,12 +164,12 @@ export function postgresOutbox(receivers: readonly string[] | undefined) {
     remove: async (session: Session, ids: readonly number[], notes: readonly EpisodeNote[] = []): Promise<void> => {
       await session.run(REMOVE, [...noteArguments(notes), ids])
     },
-    /** How much waits, by notifier. */
+    /** How much waits, by receiver. */
     count: async (session: Session): Promise<ReadonlyMap<string, number>> => {
       const rows = await session.run(
-        'SELECT notifier, count(*)::int AS n FROM callwatch.outbox GROUP BY notifier ORDER BY notifier',
+        'SELECT receiver, count(*)::int AS n FROM callwatch.outbox GROUP BY receiver ORDER BY receiver',
       )
-      return new Map(rows.map(({ notifier, n }) => [String(notifier), Number(n)]))
+      return new Map(rows.map(({ receiver, n }) => [String(receiver), Number(n)]))
     },
   }
 }

@@ -165,7 +165,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     { most: BATCH },
   )
 
-  const closeAlerts: Store['closeAlerts'] = async (target, routedChanges, events, removed) => {
+  const expireAlerts: Store['expireAlerts'] = async (target, routedChanges, events, removed) => {
     await allOrNothing(async (closing) => {
       const [row] = await closing.run('SELECT sync FROM callwatch.targets WHERE name = $1 FOR UPDATE', [target])
       if (row === undefined) return
@@ -220,7 +220,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     evictedCalls: (target, ids) => evictedCalls(session, target, ids),
     commit,
-    outbox: (notifier) => outbox.read(session, notifier),
+    outbox: (receiver) => outbox.read(session, receiver),
     claimOutbox: async (ids, claimed) => {
       if (!claimed) await outbox.unclaim(session, ids)
       else if (!(await outbox.claim(session, ids, members.self()))) throw notSender()
@@ -238,7 +238,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       )
       return alertsByTarget(rows)
     },
-    closeAlerts,
+    expireAlerts,
     ...postgresSilences(session),
     pausedUntil,
     // Several daemons use one key, and the service may tell each another time.

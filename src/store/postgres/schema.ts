@@ -192,7 +192,7 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE callwatch.outbox (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    notifier text NOT NULL,
+    receiver text NOT NULL,
     claimed boolean NOT NULL DEFAULT false,
     data text NOT NULL              -- JSON of store.ts OutboxContent
   );
@@ -201,8 +201,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE callwatch.recipients (
     target text NOT NULL,           -- targets.name, which may be gone by then
     alert text NOT NULL,
-    notifier text NOT NULL,
-    PRIMARY KEY (target, alert, notifier)
+    receiver text NOT NULL,
+    PRIMARY KEY (target, alert, receiver)
   );
 
   -- The history of alerts: a row from when one begins to fire, written with each of its changes.

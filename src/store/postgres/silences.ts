@@ -2,7 +2,7 @@ import { editedSilence, silenceOf } from '../rows.ts'
 import type { Store } from '../store.ts'
 import type { Session } from './connection.ts'
 
-type Silences = Pick<Store, 'silences' | 'addSilence' | 'editSilence' | 'endSilence'>
+type Silences = Pick<Store, 'silences' | 'addSilence' | 'editSilence' | 'expireSilence'>
 
 /** The silences of a database. */
 export function postgresSilences({ run }: Session): Silences {
@@ -29,7 +29,7 @@ export function postgresSilences({ run }: Session): Silences {
       const rows = await run(update, [edited.until, JSON.stringify(edited), id, now, String(row!['data'])])
       return rows.length === 1
     },
-    endSilence: async (id, now) => {
+    expireSilence: async (id, now) => {
       const update = `
         UPDATE callwatch.silences SET until = $2::float8 WHERE id = $1::bigint AND until > $2::float8 RETURNING id`
       const ended = await run(update, [id, now])

@@ -53,7 +53,7 @@ export type SqliteEngine = {
   sequenceNumber: (target: string) => number | undefined
   commit: (target: string, commit: PackedCommit) => void
   evictedCalls: (target: string, ids: readonly string[]) => Row[]
-  outbox: (notifier: string) => OutboxEntry[]
+  outbox: (receiver: string) => OutboxEntry[]
   claimOutbox: (ids: readonly number[], claimed: boolean) => void
   removeFromOutbox: (ids: readonly number[], notes?: readonly EpisodeNote[]) => void
   noteEpisodes: (notes: readonly EpisodeNote[]) => void
@@ -61,11 +61,16 @@ export type SqliteEngine = {
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => void
   keepReceivers: (receivers: readonly string[]) => void
   strayAlerts: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
-  closeAlerts: (target: string, routedChanges: readonly RoutedChange[], events?: PackedEvents, removed?: number) => void
+  expireAlerts: (
+    target: string,
+    routedChanges: readonly RoutedChange[],
+    events?: PackedEvents,
+    removed?: number,
+  ) => void
   silences: (now: number) => Silence[]
   addSilence: (silence: Omit<Silence, 'id'>) => Silence
   editSilence: (silence: Silence, now: number) => boolean
-  endSilence: (id: number, now: number) => boolean
+  expireSilence: (id: number, now: number) => boolean
   pausedUntil: (key: string) => number | undefined
   pauseUntil: (key: string, until: number) => void
   countFinished: (target: string, from: number, to: number) => FinishedCounts
@@ -201,7 +206,7 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
         WHERE removed IS NULL OR data IS NOT NULL ORDER BY name, alert`).all()
       return alertsByTarget(rows.filter(({ name }) => !targets.includes(String(name))))
     },
-    closeAlerts: (target, routedChanges, events, removed) =>
+    expireAlerts: (target, routedChanges, events, removed) =>
       transaction(() => {
         deleteOf('alerts', target)
         if (removed !== undefined) removals.remove(target, removed)
@@ -211,7 +216,7 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
     ...silences,
     addSilence: (...given) => transaction(() => silences.addSilence(...given)),
     editSilence: (...given) => transaction(() => silences.editSilence(...given)),
-    endSilence: (...given) => transaction(() => silences.endSilence(...given)),
+    expireSilence: (...given) => transaction(() => silences.expireSilence(...given)),
     pausedUntil: (key) => {
       const row = statements.readPause.get(key)
       return row && Number(row['until'])

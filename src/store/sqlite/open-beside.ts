@@ -13,14 +13,14 @@ import { webhooksIn } from './webhooks.ts'
 export function openSqliteBeside(path: string): StoreBeside {
   const db = openExisting(path, { readOnly: false })
   const { answer } = attempting(path)
-  const { silences, addSilence, editSilence, endSilence } = silencesIn(db)
+  const { silences, addSilence, editSilence, expireSilence } = silencesIn(db)
   const { events, latestEvents } = eventsIn(db)
   const { webhooks, undelivered, saveWebhook } = webhooksIn(db)
   return {
     silences: (now) => answer(() => silences(now)),
     addSilence: (silence) => answer(() => addSilence(silence)),
     editSilence: (silence, now) => answer(() => editSilence(silence, now)),
-    endSilence: (id, now) => answer(() => endSilence(id, now)),
+    expireSilence: (id, now) => answer(() => expireSilence(id, now)),
     events: (position, most) => answer(() => events(position, most)),
     latestEvents: (most) => answer(() => latestEvents(most)),
     webhooks: () => answer(webhooks),

@@ -11,37 +11,37 @@ import type { RoutedChange, OutboxEntry, OutboxContent } from '../store.ts'
  */
 export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly string[] | undefined) {
   const statements = {
-    recipients: db.prepare('SELECT notifier FROM recipients WHERE target = ? AND alert = ?'),
-    addRecipient: db.prepare('INSERT OR IGNORE INTO recipients (target, alert, notifier) VALUES (?, ?, ?)'),
+    recipients: db.prepare('SELECT receiver FROM recipients WHERE target = ? AND alert = ?'),
+    addRecipient: db.prepare('INSERT OR IGNORE INTO recipients (target, alert, receiver) VALUES (?, ?, ?)'),
     removeRecipients: db.prepare('DELETE FROM recipients WHERE target = ? AND alert = ?'),
-    enqueue: db.prepare('INSERT INTO outbox (notifier, data) VALUES (?, ?)'),
+    enqueue: db.prepare('INSERT INTO outbox (receiver, data) VALUES (?, ?)'),
     useKey: db.prepare('INSERT OR IGNORE INTO deduplication_keys (key) VALUES (?)'),
-    read: db.prepare('SELECT id, claimed, data FROM outbox WHERE notifier = ? ORDER BY id'),
+    read: db.prepare('SELECT id, claimed, data FROM outbox WHERE receiver = ? ORDER BY id'),
     claim: db.prepare('UPDATE outbox SET claimed = ? WHERE id = ?'),
     remove: db.prepare('DELETE FROM outbox WHERE id = ?'),
-    removeOthers: db.prepare('DELETE FROM outbox WHERE notifier NOT IN (SELECT value FROM json_each(?))'),
+    removeOthers: db.prepare('DELETE FROM outbox WHERE receiver NOT IN (SELECT value FROM json_each(?))'),
     // What may have been sent is claimed.
     forgetUntold: db.prepare(`
-      DELETE FROM recipients WHERE notifier NOT IN (SELECT value FROM json_each(?)) AND EXISTS (
-        SELECT 1 FROM outbox WHERE outbox.notifier = recipients.notifier AND claimed = 0
+      DELETE FROM recipients WHERE receiver NOT IN (SELECT value FROM json_each(?)) AND EXISTS (
+        SELECT 1 FROM outbox WHERE outbox.receiver = recipients.receiver AND claimed = 0
           AND data ->> 'kind' = 'firing' AND data ->> 'target' = target AND data ->> 'key' = alert)`),
     writeEpisode: db.prepare(`
       INSERT INTO alert_episodes (target, alert, since, until, rule, severity, data) VALUES (?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET
         until = excluded.until, rule = excluded.rule, severity = excluded.severity, data = excluded.data`),
     note: db.prepare('UPDATE alert_episodes SET notes = notes || ? WHERE target = ? AND alert = ? AND since = ?'),
-    count: db.prepare('SELECT notifier, count(*) AS n FROM outbox GROUP BY notifier'),
+    count: db.prepare('SELECT receiver, count(*) AS n FROM outbox GROUP BY receiver'),
   }
-  let isConfigured = (_notifier: string) => true
+  let isConfigured = (_receiver: string) => true
   const keepReceivers = (names: readonly string[]): void => {
-    isConfigured = (notifier) => names.includes(notifier)
+    isConfigured = (receiver) => names.includes(receiver)
     statements.forgetUntold.run(JSON.stringify(names))
     statements.removeOthers.run(JSON.stringify(names))
   }
   if (configuredReceivers !== undefined) keepReceivers(configuredReceivers)
   const enqueue = (content: OutboxContent, recipients: Iterable<string>): void => {
-    for (const notifier of recipients) {
-      if (isConfigured(notifier)) statements.enqueue.run(notifier, JSON.stringify(content))
+    for (const receiver of recipients) {
+      if (isConfigured(receiver)) statements.enqueue.run(receiver, JSON.stringify(content))
     }
   }
   const note = (notes: readonly EpisodeNote[]): void => {
@@ -53,27 +53,27 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
       for (const { change, receivers } of routedChanges) {
         const { target, key } = change
         if (hasEnded(change)) {
-          for (const { notifier } of statements.recipients.all(target, key)) enqueue(change, [String(notifier)])
+          for (const { receiver } of statements.recipients.all(target, key)) enqueue(change, [String(receiver)])
           statements.removeRecipients.run(target, key)
         } else {
-          for (const notifier of new Set(receivers).values().filter(isConfigured)) {
+          for (const receiver of new Set(receivers).values().filter(isConfigured)) {
             // Since the routes were edited, a reminder may be the first that it gets.
-            const isFirst = statements.addRecipient.run(target, key, notifier).changes === 1
-            enqueue(isFirst ? { ...change, kind: 'firing' } : change, [notifier])
+            const isFirst = statements.addRecipient.run(target, key, receiver).changes === 1
+            enqueue(isFirst ? { ...change, kind: 'firing' } : change, [receiver])
           }
         }
         const { since, until, rule, severity, data } = episodeRow(change)
         statements.writeEpisode.run(target, key, since, until, rule, severity, data)
       }
     },
-    /** Enqueues something for each notifier, but nothing where that deduplication key was used before. */
+    /** Enqueues something for each receiver, but nothing where that deduplication key was used before. */
     enqueueOnce: (key: string, content: OutboxContent, recipients: readonly string[]): void => {
       if (statements.useKey.run(key).changes === 1) enqueue(content, recipients)
     },
     /** Removes what waits for any other receiver, now and as long as these are all that are configured. */
     keepReceivers,
-    /** All that waits for a notifier, the oldest first. */
-    read: (notifier: string): OutboxEntry[] => statements.read.all(notifier).map(outboxEntryOf),
+    /** All that waits for a receiver, the oldest first. */
+    read: (receiver: string): OutboxEntry[] => statements.read.all(receiver).map(outboxEntryOf),
     claim: (ids: readonly number[], claimed: boolean): void => {
       for (const id of ids) statements.claim.run(claimed ? 1 : 0, id)
     },
@@ -83,8 +83,8 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
       if (removed.some((changes) => changes > 0)) note(notes)
     },
     note,
-    /** How much waits, by notifier. */
+    /** How much waits, by receiver. */
     count: (): Map<string, number> =>
-      new Map(statements.count.all().map(({ notifier, n }) => [String(notifier), Number(n)])),
+      new Map(statements.count.all().map(({ receiver, n }) => [String(receiver), Number(n)])),
   }
 }

@@ -156,7 +156,7 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE outbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    notifier TEXT NOT NULL,
+    receiver TEXT NOT NULL,
     claimed INTEGER NOT NULL DEFAULT 0,
     data TEXT NOT NULL              -- JSON of store.ts OutboxContent
   ) STRICT;
@@ -165,8 +165,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE recipients (
     target TEXT NOT NULL,           -- targets.name, which may be gone by then
     alert TEXT NOT NULL,
-    notifier TEXT NOT NULL,
-    PRIMARY KEY (target, alert, notifier)
+    receiver TEXT NOT NULL,
+    PRIMARY KEY (target, alert, receiver)
   ) STRICT, WITHOUT ROWID;
 
   -- The history of alerts: a row from when one begins to fire, written with each of its changes.

@@ -20,7 +20,7 @@ export function silencesIn(db: DatabaseSync) {
       const update = db.prepare('UPDATE silences SET until = ?, data = ? WHERE id = ? AND until > ? AND data = ?')
       return update.run(edited.until, JSON.stringify(edited), id, now, row!['data']!).changes === 1
     },
-    endSilence: (id: number, now: number): boolean =>
+    expireSilence: (id: number, now: number): boolean =>
       db.prepare('UPDATE silences SET until = :now WHERE id = :id AND until > :now').run({ id, now }).changes === 1,
     deleteSilences: (before: number): void => {
       db.prepare('DELETE FROM silences WHERE until < ?').run(before)

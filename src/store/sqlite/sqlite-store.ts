@@ -83,7 +83,7 @@ export function sqliteStore(
       return new Map(rows.map(callOf).map((each) => [each.id, each]))
     },
     commit,
-    outbox: (notifier) => invoke('outbox', [notifier]),
+    outbox: (receiver) => invoke('outbox', [receiver]),
     claimOutbox: (ids, claimed) => invoke('claimOutbox', [ids, claimed]),
     removeFromOutbox: (ids, notes) => invoke('removeFromOutbox', [ids, notes]),
     noteEpisodes: (notes) => invoke('noteEpisodes', [notes]),
@@ -91,12 +91,12 @@ export function sqliteStore(
     enqueueOnce: (key, content, receivers) => invoke('enqueueOnce', [key, content, receivers]),
     keepReceivers: (receivers) => invoke('keepReceivers', [receivers]),
     strayAlerts: (targets) => invoke('strayAlerts', [targets]),
-    closeAlerts: (target, routedChanges, events, removed) =>
-      invoke('closeAlerts', [target, routedChanges, packEvents(events), removed]),
+    expireAlerts: (target, routedChanges, events, removed) =>
+      invoke('expireAlerts', [target, routedChanges, packEvents(events), removed]),
     silences: (now) => invoke('silences', [now]),
     addSilence: (silence) => invoke('addSilence', [silence]),
     editSilence: (silence, now) => invoke('editSilence', [silence, now]),
-    endSilence: (id, now) => invoke('endSilence', [id, now]),
+    expireSilence: (id, now) => invoke('expireSilence', [id, now]),
     pausedUntil: (key) => invoke('pausedUntil', [key]),
     pauseUntil: (key, until) => invoke('pauseUntil', [key, until]),
     countFinished: (target, from, to) => invoke('countFinished', [target, from, to]),

@@ -49,7 +49,7 @@ describe('the environment alone', () => {
         {
           ...rule,
           name: 'NoCalls',
-          signal: { name: 'calls', window: 3600 },
+          signal: { name: 'calls_finished', window: 3600 },
           severity: 'warning',
           breach: 'below',
           threshold: 1,

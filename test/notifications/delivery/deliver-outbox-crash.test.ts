@@ -106,7 +106,7 @@ describe('a delivery that certainly failed', () => {
     expect(await waiting()).toMatchObject([{ claimed: false }])
     await resolve(A)
     await clock.advance(60)
-    expect(received.at(-1)).toEqual([7, 'passed A ×1'])
+    expect(received.at(-1)).toEqual([7, 'flapped A ×1'])
   })
 
   test('counts as notified where the claim cannot be taken back', async () => {

@@ -82,19 +82,19 @@ describe('after a back-off, an alert that fired and resolved meanwhile', () => {
       'is not notified where it was inhibited all the time, by an alert that has ended since',
       {},
       (run) => play(run, ...run.fires(C, 60, 300), ...run.fires(A, 120, 200)),
-      ['passed C ×1'],
+      ['flapped C ×1'],
     ],
     [
       'is not notified where it fired and resolved in the same evaluations as the alert that inhibits it',
       {},
       (run) => play(run, ...run.fires(C, 60, 300), ...run.fires(A, 60, 300)),
-      ['passed C ×1'],
+      ['flapped C ×1'],
     ],
     [
       'is not notified where an alert inhibited it that a rule names, of another target',
       { inhibit: [BY_OTHER] },
       (run) => play(run, ...run.fires(OTHER, 60, 300), ...run.fires(A, 60, 200)),
-      ['passed Other ×1'],
+      ['flapped Other ×1'],
     ],
     [
       'is not notified where one thing suppressed it after the other, without a gap',
@@ -103,7 +103,7 @@ describe('after a back-off, an alert that fired and resolved meanwhile', () => {
         await run.silence({ alert: 'A' }, 80, 120)
         await play(run, ...run.fires(C, 110, 400), ...run.fires(A, 40, 400))
       },
-      ['passed C ×1'],
+      ['flapped C ×1'],
     ],
     [
       'is notified where two silences left a gap',
@@ -113,7 +113,7 @@ describe('after a back-off, an alert that fired and resolved meanwhile', () => {
         await run.silence({ alert: 'A' }, 220, 400)
         await play(run, ...run.fires(A, 120, 300))
       },
-      ['passed A ×1'],
+      ['flapped A ×1'],
     ],
     [
       'is notified where it fired before the silence began',
@@ -122,7 +122,7 @@ describe('after a back-off, an alert that fired and resolved meanwhile', () => {
         await run.silence({ alert: 'A' }, 60, 660)
         await play(run, ...run.fires(A, 30, 300))
       },
-      ['passed A ×1'],
+      ['flapped A ×1'],
     ],
     [
       'is notified where it still fired when the silence had expired',
@@ -131,20 +131,20 @@ describe('after a back-off, an alert that fired and resolved meanwhile', () => {
         await run.silence({ alert: 'A' }, 60, 200)
         await play(run, ...run.fires(A, 120, 300))
       },
-      ['passed A ×1'],
+      ['flapped A ×1'],
     ],
     [
       'is notified where it still fired when what inhibited it had ended',
       {},
       (run) => play(run, ...run.fires(C, 60, 200), ...run.fires(A, 120, 300)),
-      ['passed C ×1', 'passed A ×1'],
+      ['flapped C ×1', 'flapped A ×1'],
     ],
     [
       'is not notified where the silence was ended early, but after it',
       {},
       async (run) => {
         const { id } = await run.silence({ alert: 'A' }, 60, 3600)
-        await play(run, ...run.fires(A, 120, 200), { second: 200, happen: () => run.store.endSilence(id, AT + 200) })
+        await play(run, ...run.fires(A, 120, 200), { second: 200, happen: () => run.store.expireSilence(id, AT + 200) })
       },
       [],
     ],
@@ -153,9 +153,9 @@ describe('after a back-off, an alert that fired and resolved meanwhile', () => {
       {},
       async (run) => {
         const { id } = await run.silence({ alert: 'A' }, 60, 3600)
-        await play(run, ...run.fires(A, 120, 200), { second: 150, happen: () => run.store.endSilence(id, AT + 150) })
+        await play(run, ...run.fires(A, 120, 200), { second: 150, happen: () => run.store.expireSilence(id, AT + 150) })
       },
-      ['passed A ×1'],
+      ['flapped A ×1'],
     ],
     [
       'is notified by what the silence matched at that time, if it was edited later',
@@ -172,10 +172,10 @@ describe('after a back-off, an alert that fired and resolved meanwhile', () => {
           { second: 260, happen: () => run.store.editSilence(reworded, AT + 260) },
           ...run.fires({ name: 'B', target: 'staging' }, 300, 400),
           ...run.fires({ name: 'A', target: 'staging' }, 300, 400),
-          { second: 450, happen: () => run.store.endSilence(silence.id, AT + 450) },
+          { second: 450, happen: () => run.store.expireSilence(silence.id, AT + 450) },
         )
       },
-      ['passed B ×1', 'passed A ×1'],
+      ['flapped B ×1', 'flapped A ×1'],
     ],
     [
       'counts only those times that it was not suppressed',
@@ -184,7 +184,7 @@ describe('after a back-off, an alert that fired and resolved meanwhile', () => {
         await run.silence({ alert: 'A' }, 200, 500)
         await play(run, ...run.fires(A, 60, 120), ...run.fires(A, 210, 300), ...run.fires(A, 310, 499))
       },
-      ['passed A ×1'],
+      ['flapped A ×1'],
     ],
     [
       'is not notified to a receiver whose beginning was a reminder, where it was silenced since that',
@@ -267,7 +267,7 @@ test('what inhibits and what it inhibits resolve in one evaluation: only the fir
 describe('an alert that fired before a silence that is active when its receiver answers again', () => {
   test.each([
     ['is notified when that expires, if it still fires', false, ['firing A']],
-    ['is notified when that expires, if it has ended, too', true, ['passed A ×1']],
+    ['is notified when that expires, if it has ended, too', true, ['flapped A ×1']],
   ])('%s', async (_case, ends, expected) => {
     const run = late()
     await run.silence({ alert: 'A' }, 60, AWAY + 300)

@@ -16,7 +16,7 @@ const ALERTS: Named[] = [
 
 type Happening =
   /** An alert begins to fire; one that fires gets a reminder, or ends. */
-  | { kind: 'change'; alert: number; how: 'remind' | 'resolve' | 'close' }
+  | { kind: 'change'; alert: number; how: 'remind' | 'resolve' | 'expire' }
   | { kind: 'wait'; seconds: number }
   | { kind: 'receiver'; answers: 'well' | 'busy' | 'wait' | 'refuse' }
   | { kind: 'store'; broken: Step[] }
@@ -31,7 +31,7 @@ const happening = fc.oneof<fc.WeightedArbitrary<Happening>[]>(
     arbitrary: fc.record({
       kind: fc.constant('change'),
       alert,
-      how: fc.constantFrom('remind', 'resolve', 'resolve', 'close'),
+      how: fc.constantFrom('remind', 'resolve', 'resolve', 'expire'),
     }),
   },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('wait'), seconds: fc.constantFrom(1, 3, 9, 11, 40) }) },
@@ -59,7 +59,7 @@ const happening = fc.oneof<fc.WeightedArbitrary<Happening>[]>(
 /** One alert in a message: the notified change, and how many ends it includes. */
 type Notified = {
   alert: string
-  kind: Notification['kind'] | 'passed'
+  kind: Notification['kind'] | 'flapped'
   at: number
   ends: number
   /** In which process. */
@@ -74,8 +74,8 @@ function notifiedIn(message: Message, life: number): Notified[] {
       const ends = flaps + (isEnd(notification.kind) ? 1 : 0)
       return { alert: nameOf(notification), kind: notification.kind, at: notification.at, ends, life }
     }),
-    ...message.passed.map(({ notification, times, endedAt }) => {
-      return { alert: nameOf(notification), kind: 'passed' as const, at: endedAt, ends: times, life }
+    ...message.flapped.map(({ notification, times, endedAt }) => {
+      return { alert: nameOf(notification), kind: 'flapped' as const, at: endedAt, ends: times, life }
     }),
   ]
 }
@@ -106,7 +106,7 @@ async function play(happenings: readonly Happening[]) {
     const mayBeKnown = claimed.has(notified.alert)
     const isKnown = before !== undefined && !isEnd(before.kind)
     const holds = (what: string, isSo: boolean) => isSo || wrong.push({ what, notified })
-    if (notified.kind === 'passed') holds('its firing was not notified', !isKnown)
+    if (notified.kind === 'flapped') holds('its firing was not notified', !isKnown)
     else if (notified.kind !== 'firing') holds('its firing was notified, or may have been', isKnown || mayBeKnown)
     if (before === undefined) return
     holds('nothing newer was notified before', notified.at >= before.at)

@@ -138,8 +138,8 @@ describe('a receiver that was away for a day is notified', () => {
     await sent.resolve(B, { peak: 0.9 })
     await sent.fire(C)
     await pass(sent, HOUR)
-    expect(await afterwards(sent)).toEqual(['firing C, passed A ×12, passed B ×1'])
-    expect(lastOf(sent).passed[1]).toMatchObject({
+    expect(await afterwards(sent)).toEqual(['firing C, flapped A ×12, flapped B ×1'])
+    expect(lastOf(sent).flapped[1]).toMatchObject({
       notification: { kind: 'firing', at: AT + 12 * HOUR },
       peak: 0.9,
       endedAt: AT + 13 * HOUR,

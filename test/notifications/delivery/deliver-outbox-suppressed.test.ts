@@ -73,7 +73,7 @@ describe.each(WAYS)('alerts that %s suppress', (way, held) => {
     await sent.clock.advance(HOUR)
     await end()
     await sent.clock.advance(60)
-    const notification = way === 'polls that fail' ? ['passed A ×1'] : []
+    const notification = way === 'polls that fail' ? ['flapped A ×1'] : []
     expect([ofWarnings(sent), await sent.waiting()]).toEqual([notification, []])
   })
 
@@ -148,7 +148,7 @@ test('a silence that is ended before its time ends at once', async () => {
   const { id } = await store.addSilence({ match: {}, since: AT, until: AT + HOUR, reason: 'known' })
   await fire(A)
   await clock.advance(5)
-  await store.endSilence(id, AT + 1)
+  await store.expireSilence(id, AT + 1)
   await clock.advance(1)
   expect(received).toEqual([[6, 'firing A']])
 })
@@ -179,7 +179,11 @@ test('the history of alerts has what was discarded, since it flapped while it wa
   await slack.clock.advance(5)
   const { alerts } = await alertHistory(slack.store, { from: 0, to: AT + 99 }, { configured: [], now: AT + 30 })
   expect(alerts).toMatchObject([
-    { ended: 'resolved', notified: [{ outcome: 'discarded' }, { outcome: 'discarded' }], suppressed: [{ silence: 1 }] },
+    {
+      outcome: 'resolved',
+      notified: [{ outcome: 'discarded' }, { outcome: 'discarded' }],
+      suppressed: [{ silence: 1 }],
+    },
   ])
 })
 
@@ -222,7 +226,7 @@ test('what had fired before it was inhibited is worth a word, also where it has 
   await resolve(critical)
   await clock.advance(5)
   // B fired when it was inhibited already.
-  expect(received.map(([, said]) => said)).toEqual(['firing Critical', 'passed A ×1', 'resolved Critical'])
+  expect(received.map(([, said]) => said)).toEqual(['firing Critical', 'flapped A ×1', 'resolved Critical'])
   expect(messages[0]).toMatchObject({ inhibited: [{ alert: 'A' }, { alert: 'B' }] })
 })
 
@@ -240,19 +244,19 @@ test('each round reads at most once what suppressed alerts, however many wait', 
   const times = (step: Step) => steps.filter((one) => one === step).length
   expect([times('outbox'), times('rows'), received]).toEqual([30, 30, []])
   await clock.advance(40)
-  expect(received.map(([, said]) => said)).toEqual(alerts.map(() => 'passed A ×1'))
+  expect(received.map(([, said]) => said)).toEqual(alerts.map(() => 'flapped A ×1'))
 })
 
 test('what is read for one batch goes back far enough for all others', async () => {
   const { store, clock, put, received } = sending({ groupWait: 10 })
-  const passed = async (alert: Named, from: number, to: number) => {
+  const flapped = async (alert: Named, from: number, to: number) => {
     const fired = changeOf(alert, 'firing', from)
     for (const change of [fired, changeOf(alert, 'resolved', to, fired)]) await put(change)
   }
   await store.addSilence({ match: { target: 'production' }, since: AT - 15, until: AT + 60, reason: 'deploy' })
   await store.addSilence({ match: { target: 'staging' }, since: AT - 60, until: AT - 30, reason: 'deploy' })
-  await passed(A, AT - 30, AT - 10)
-  await passed({ name: 'B', target: 'staging' }, AT - 50, AT - 40)
+  await flapped(A, AT - 30, AT - 10)
+  await flapped({ name: 'B', target: 'staging' }, AT - 50, AT - 40)
   await clock.advance(90)
-  expect(received.map(([, said]) => said)).toEqual(['passed A ×1'])
+  expect(received.map(([, said]) => said)).toEqual(['flapped A ×1'])
 })

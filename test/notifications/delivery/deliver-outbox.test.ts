@@ -41,7 +41,7 @@ describe('the outbox', () => {
     const { fire, clock, deliveries, messages } = sending()
     await fire(A)
     await clock.advance(0)
-    expect(deliveries).toEqual([{ notifier: 'slack', message: messages[0], outcome: 'sent' }])
+    expect(deliveries).toEqual([{ receiver: 'slack', message: messages[0], outcome: 'sent' }])
   })
 
   test('never sends two messages at once to a slow receiver', async () => {
@@ -196,11 +196,11 @@ describe('the group wait', () => {
     ])
   })
 
-  test.each(['resolved', 'closed', 'reminder'] as const)('delays only what is new: %s', async (kind) => {
-    const { fire, remind, resolve, close, clock, received } = sending({ groupWait: 10 })
+  test.each(['resolved', 'expired', 'reminder'] as const)('delays only what is new: %s', async (kind) => {
+    const { fire, remind, resolve, expire, clock, received } = sending({ groupWait: 10 })
     await fire(A)
     await clock.advance(60)
-    await { resolved: resolve, closed: close, reminder: remind }[kind](A)
+    await { resolved: resolve, expired: expire, reminder: remind }[kind](A)
     await clock.advance(1)
     expect(received.slice(1)).toEqual([[61, `${kind} A`]])
   })

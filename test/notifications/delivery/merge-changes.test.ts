@@ -7,7 +7,7 @@ const GROUP_WAIT = 10
 /** What becomes of it, in a word or two. */
 function said(changes: string): string {
   const merged = mergeChanges(waiting(changes), GROUP_WAIT)
-  if (merged.kind === 'passed') return `passed ×${merged.passed.times}`
+  if (merged.kind === 'flapped') return `flapped ×${merged.flapped.times}`
   if (merged.kind === 'nothing') return 'nothing'
   const { update, isNew } = merged
   return `${isNew ? 'new ' : ''}${update.notification.kind}${update.flaps === 0 ? '' : ` +${update.flaps}`}`
@@ -20,11 +20,11 @@ describe('the merged changes of an alert', () => {
     ['a reminder is due', 'm', 'reminder'],
     ['several reminders were missed', 'mm', 'reminder'],
     ['it has ended', 'r', 'resolved'],
-    ['it is closed', 'c', 'closed'],
+    ['it expired', 'c', 'expired'],
     ['a reminder was missed and it has ended', 'mr', 'resolved'],
-    ['it fired and resolved between deliveries', 'fr', 'passed ×1'],
-    ['it fired and was closed between deliveries', 'fc', 'passed ×1'],
-    ['it flapped between deliveries', 'frfmrfc', 'passed ×3'],
+    ['it fired and resolved between deliveries', 'fr', 'flapped ×1'],
+    ['it fired and expired between deliveries', 'fc', 'flapped ×1'],
+    ['it flapped between deliveries', 'frfmrfc', 'flapped ×3'],
     ['it fired and resolved between deliveries, and fires', 'frf', 'new firing +1'],
     ['it had ended and fires again', 'rf', 'firing +1'],
     ['it had ended and fires again, with a reminder', 'rfm', 'firing +1'],
@@ -37,7 +37,7 @@ describe('the merged changes of an alert', () => {
     ['its firing may have been notified, and it flapped', 'Frfr', 'resolved +1'],
     ['it may have been notified that it fired and resolved', 'FR', 'resolved'],
     ['its firing may have been notified, and it fires again', 'Frf', 'firing +1'],
-    ['a firing was left over from before its target was reset', 'ffr', 'passed ×1'],
+    ['a firing was left over from before its target was reset', 'ffr', 'flapped ×1'],
     ['a firing was left over, and it fires', 'ff', 'new firing'],
   ])('%s: %s is %s', (_case, changes, what) => {
     expect(said(changes)).toBe(what)
@@ -56,12 +56,12 @@ describe('the merged changes of an alert', () => {
     const all = waiting('frfr', { breach })
     const [, , firing, end] = all.changes
     const merged = mergeChanges(all, GROUP_WAIT)
-    expect(merged).toEqual({ kind: 'passed', passed: { notification: firing, times: 2, peak, endedAt: end!.at } })
+    expect(merged).toEqual({ kind: 'flapped', flapped: { notification: firing, times: 2, peak, endedAt: end!.at } })
   })
 
   test.each([
     [GROUP_WAIT - 1, 'nothing'],
-    [GROUP_WAIT, 'passed'],
+    [GROUP_WAIT, 'flapped'],
   ])('that flapped within %d s is %s', (seconds, kind) => {
     expect(mergeChanges(waiting('frfr', { seconds }), GROUP_WAIT).kind).toBe(kind)
   })
@@ -69,6 +69,6 @@ describe('the merged changes of an alert', () => {
   test('counts each time, where one of them lasted', () => {
     const [brief, long] = [waiting('fr', { seconds: 1 }), waiting('fr')]
     const both = { entries: [...long.entries, ...brief.entries], changes: [...long.changes, ...brief.changes] }
-    expect(mergeChanges(both, GROUP_WAIT)).toMatchObject({ kind: 'passed', passed: { times: 2 } })
+    expect(mergeChanges(both, GROUP_WAIT)).toMatchObject({ kind: 'flapped', flapped: { times: 2 } })
   })
 })

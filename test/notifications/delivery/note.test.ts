@@ -42,7 +42,7 @@ describe('a message is noted', () => {
 
   test('once of what it says at once: that an alert began, and that it ended', () => {
     expect(noted(entries(change('firing'), change('reminder'), change('reminder')))).toEqual(['A 0: firing sent'])
-    expect(noted(entries(change('reminder'), change('closed')))).toEqual(['A 0: reminder sent, closed sent'])
+    expect(noted(entries(change('reminder'), change('expired')))).toEqual(['A 0: reminder sent, expired sent'])
   })
 
   test('of each time that an alert fired', () => {

@@ -78,7 +78,7 @@ export function sending(options: SendingOptions = {}) {
 
   function storeOf(isDead: () => boolean): DeliverOptions['store'] {
     return {
-      outbox: (notifier) => step('outbox', isDead, () => store.outbox(notifier)),
+      outbox: (receiver) => step('outbox', isDead, () => store.outbox(receiver)),
       claimOutbox: (ids, claimed) => step('claimOutbox', isDead, () => store.claimOutbox(ids, claimed)),
       removeFromOutbox: (...given) => step('removeFromOutbox', isDead, () => store.removeFromOutbox(...given)),
       noteEpisodes: (notes) => step('noteEpisodes', isDead, () => store.noteEpisodes(notes)),
@@ -131,7 +131,7 @@ export function sending(options: SendingOptions = {}) {
     else live.delete(keyOf(alert))
     await put(notification)
     // Only the history keeps it: nothing waits twice.
-    await store.closeAlerts(notification.target, [{ change: notification, receivers: [] }])
+    await store.expireAlerts(notification.target, [{ change: notification, receivers: [] }])
     return notification
   }
 
@@ -155,7 +155,7 @@ export function sending(options: SendingOptions = {}) {
     fire: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'firing', differing),
     remind: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'reminder', differing),
     resolve: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'resolved', differing),
-    close: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'closed', differing),
+    expire: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'expired', differing),
     /** A firing alert's value as of now. */
     see: (alert: Named, now: Partial<AlertInstance>) => {
       const known = live.get(keyOf(alert))!
@@ -185,7 +185,7 @@ export function changeOf(
   known?: Pick<AlertInstance, 'since' | 'firingSince' | 'peak'>,
   differing: Partial<Notification> = {},
 ): Notification {
-  const rule = name === POLL_AGE.name ? POLL_AGE : ruleOn({ name: 'calls', window: 900 }, { name, severity })
+  const rule = name === POLL_AGE.name ? POLL_AGE : ruleOn({ name: 'calls_finished', window: 900 }, { name, severity })
   const { since = at, firingSince = at, peak = 0.5 } = known ?? {}
   return firingOf(rule, target, at, { kind, severity, since, firingSince: firingSince ?? at, peak, ...differing })
 }
@@ -219,8 +219,8 @@ export function inShort(message: Message): string {
   const alerts = message.alerts.map(
     ({ notification: { kind, key }, flaps }) => `${kind} ${key}${flaps === 0 ? '' : ` +${flaps}`}`,
   )
-  const passed = message.passed.map(({ notification: { key }, times }) => `passed ${key} ×${times}`)
-  return [...alerts, ...passed].join(', ')
+  const flapped = message.flapped.map(({ notification: { key }, times }) => `flapped ${key} ×${times}`)
+  return [...alerts, ...flapped].join(', ')
 }
 
 function keyOf({ name, target = 'production' }: Named): string {

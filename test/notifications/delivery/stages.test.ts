@@ -82,12 +82,12 @@ describe('the next message', () => {
   test('does not mix alerts of the same name of different targets', async () => {
     const all = entries(firing(A), firing({ ...A, target: 'staging' }), resolved({ ...A, target: 'staging' }))
     expect(await next(all)).toMatchObject({ ids: [1], said: 'firing A' })
-    expect(await next(all.slice(1))).toMatchObject({ ids: [2, 3], said: 'passed A ×1' })
+    expect(await next(all.slice(1))).toMatchObject({ ids: [2, 3], said: 'flapped A ×1' })
   })
 
   test('counts an alert by its severity now: an end never overtakes the firing that it ends', async () => {
     const all = entries(firing(A), firing(B), resolved({ ...A, severity: 'critical' }))
-    expect(await next(all)).toMatchObject({ ids: [1, 3], said: 'passed A ×1', message: { severity: 'critical' } })
+    expect(await next(all)).toMatchObject({ ids: [1, 3], said: 'flapped A ×1', message: { severity: 'critical' } })
     expect(await next(all.slice(1, 2))).toMatchObject({ said: 'firing B', message: { severity: 'warning' } })
   })
 })
@@ -151,7 +151,7 @@ test('an alert that flapped while its target cannot be polled waits until it can
   const noPoll = { name: POLL_AGE.name }
   const alerts = [liveAlert(noPoll, firing(noPoll))]
   expect(await next(entries(firing(A), resolved(A)), { alerts })).toBeUndefined()
-  expect(await next(entries(firing(A), resolved(A)))).toMatchObject({ said: 'passed A ×1' })
+  expect(await next(entries(firing(A), resolved(A)))).toMatchObject({ said: 'flapped A ×1' })
 })
 
 test('a message names the silenced alerts that fire, of its target and severity', async () => {

@@ -144,7 +144,7 @@ describe('an alert is inhibited by', () => {
       false,
     ],
     ['none of another signal', fires(CRITICAL, { signal: { name: 'calls_started', window: 900 } }), false],
-    ['one of another window', fires(CRITICAL, { signal: { name: 'calls', window: 60 } }), true],
+    ['one of another window', fires(CRITICAL, { signal: { name: 'calls_finished', window: 60 } }), true],
     ['not itself', fires(A), false],
   ])('%s', async (_case, other, holds) => {
     expect(await waits(AT, { alerts: [fires(A), other] })).toBe(holds)

@@ -43,7 +43,7 @@ describe('the group wait of a message', () => {
 
   test('names what fires first', async () => {
     const all = [waiting('r', { name: 'A' }), old('B'), waiting('c', { name: 'C' }), waiting('m', { name: 'D' })]
-    expect(await sentNow(all)).toEqual(['firing B', 'reminder D', 'resolved A', 'closed C'])
+    expect(await sentNow(all)).toEqual(['firing B', 'reminder D', 'resolved A', 'expired C'])
   })
 
   test('acknowledges all entries of its alerts', async () => {
@@ -52,7 +52,7 @@ describe('the group wait of a message', () => {
     expect(await waited(all)).toMatchObject({
       kind: 'message',
       entries: [11, 12, 13, 1, 2].map((id) => ({ id })),
-      message: { passed: [{ times: 1 }] },
+      message: { flapped: [{ times: 1 }] },
     })
   })
 

@@ -5,11 +5,11 @@ import { AT, changeOf } from './outbox-sending.ts'
 type Setting = { name?: string; seconds?: number; breach?: 'above' | 'below' }
 
 /**
- * Changes of an alert that wait, a minute apart: `f` firing, `m` a reminder, `r` resolved, `c` closed; a capital was claimed.
+ * Changes of an alert that wait, a minute apart: `f` firing, `m` a reminder, `r` resolved, `c` expired; a capital was claimed.
  * The latest was a minute ago.
  */
 export function waiting(changes: string, { name = 'A', seconds = 60, breach = 'above' }: Setting = {}): WaitingAlert {
-  const kinds = { f: 'firing', m: 'reminder', r: 'resolved', c: 'closed' } as const
+  const kinds = { f: 'firing', m: 'reminder', r: 'resolved', c: 'expired' } as const
   let known: Pick<Notification, 'since' | 'firingSince' | 'peak'> | undefined
   const all = changes.split('').map((change, i) => {
     const at = AT - seconds * (changes.length - i)

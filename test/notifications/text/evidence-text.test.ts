@@ -21,7 +21,7 @@ describe('the trend', () => {
 
   test('says how long its windows are', () => {
     expect(trendOf(FIRING)).toBe('▁▂·▂▂▃▄█ last 8 × 15m')
-    expect(trendOf({ ...SIGNALS.calls, trend: [3, 2, 1] })).toBe('█▆▃ last 3 × 1h')
+    expect(trendOf({ ...SIGNALS.calls_finished, trend: [3, 2, 1] })).toBe('█▆▃ last 3 × 1h')
   })
 
   test('is not drawn where there is nothing to draw', () => {

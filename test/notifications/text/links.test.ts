@@ -15,7 +15,7 @@ test.each<[Signal, Record<string, string> | undefined]>([
   [ratio('any'), { status: 'unanswered,rejected,canceled', ...BETWEEN }],
   [ratio('rejected'), { status: 'rejected', ...BETWEEN }],
   [
-    { name: 'calls', window: 900 },
+    { name: 'calls_finished', window: 900 },
     { status: 'ended,unanswered,rejected,canceled,other', ...BETWEEN },
   ],
   [
@@ -39,7 +39,7 @@ test.each<[Signal, Record<string, string> | undefined]>([
   expect(Object.fromEntries(searchParams)).toEqual({ ...named, ...selected })
   // The API has the same calls by its own words.
   const { status, since, until } = selected
-  const asked = since === undefined ? {} : { status, finished_since: since, finished_until: until }
+  const asked = since === undefined ? {} : { status, since: since, until: until }
   expect(Object.fromEntries(new URL(request!, PAGE).searchParams)).toEqual({ ...named, ...asked })
 })
 

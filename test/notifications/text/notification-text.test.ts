@@ -13,7 +13,7 @@ import {
 import { AT, FIRING, NO_POLL, POLLS_AGAIN, REMINDER, REMOVED, RESOLVED, SIGNALS, TOO_FEW } from '../sample.ts'
 
 const {
-  calls: NO_CALLS,
+  calls_finished: NO_CALLS,
   calls_started: STARTED,
   minutes: MINUTES,
   in_progress: OPEN,
@@ -101,21 +101,21 @@ describe('the summary says value against threshold, and the calls behind it', ()
   test.each<[Notification, string]>([
     [
       TOO_FEW,
-      'closed, not resolved: too few calls. When last evaluated, 17 of 40 calls that finished in the last 15m failed: 42.5%',
+      'expired, not resolved: too few calls. When last evaluated, 17 of 40 calls that finished in the last 15m failed: 42.5%',
     ],
     [
       REMOVED,
-      'closed, not resolved: rule removed. When last evaluated, 17 of 40 calls that finished in the last 15m failed: 42.5%',
+      'expired, not resolved: rule removed. When last evaluated, 17 of 40 calls that finished in the last 15m failed: 42.5%',
     ],
     [
-      { ...NO_POLL, kind: 'closed', closedBecause: 'target removed' },
-      'closed, not resolved: target removed. When last evaluated, no successful poll for 5m 12s',
+      { ...NO_POLL, kind: 'expired', expiredBecause: 'target removed' },
+      'expired, not resolved: target removed. When last evaluated, no successful poll for 5m 12s',
     ],
     [
-      { ...NO_POLL, kind: 'closed', closedBecause: 'rule removed', value: 42 },
-      'closed, not resolved: rule removed. When last evaluated, no successful poll for 42s',
+      { ...NO_POLL, kind: 'expired', expiredBecause: 'rule removed', value: 42 },
+      'expired, not resolved: rule removed. When last evaluated, no successful poll for 42s',
     ],
-  ])('of a closed one why, and that it is not known how it continued, %#: $1', (notification, summary) => {
+  ])('of an expired one why, and that it is not known how it continued, %#: $1', (notification, summary) => {
     expect(summaryOf(notification)).toBe(summary)
   })
 

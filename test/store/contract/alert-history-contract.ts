@@ -23,12 +23,12 @@ const firing = (seconds: number, differing: Partial<AlertInstance> = {}): AlertI
 })
 
 const routed = (
-  kind: 'firing' | 'resolved' | 'closed',
+  kind: 'firing' | 'resolved' | 'expired',
   of: AlertInstance,
   seconds: number,
-  closedBecause?: 'target removed' | 'target reset',
+  expiredBecause?: 'target removed' | 'target reset',
 ): RoutedChange => {
-  const change = { kind, ...(closedBecause && { closedBecause }) }
+  const change = { kind, ...(expiredBecause && { expiredBecause }) }
   const latest = { ...of, value: kind === 'resolved' ? 3 : of.value }
   return { change: notificationOf(change, 'a', of, latest, {}, CREATED + seconds), receivers: RECEIVERS }
 }
@@ -53,11 +53,11 @@ export function alertHistoryContract(newPlace: NewPlace): void {
         most,
       )
     const whole = async (store: Store) => (await read(store)).alerts
-    /** In short: the seconds from when to when, and how it ended. */
+    /** In short: the seconds from when to when, and its outcome. */
     const inShort = async (store: Store, query?: Partial<AlertHistoryQuery>, most?: number) =>
-      (await read(store, query, most)).alerts.map(({ target, since, until, ended }) => {
+      (await read(store, query, most)).alerts.map(({ target, since, until, outcome }) => {
         const seconds = (text: string | null) => (text === null ? 'now' : Date.parse(text) / 1000 - CREATED)
-        return `${target} ${seconds(since)} to ${seconds(until)}: ${ended}`
+        return `${target} ${seconds(since)} to ${seconds(until)}: ${outcome}`
       })
 
     /** A store in which alerts fired and resolved so many seconds after the set-up, one after another. */
@@ -108,7 +108,7 @@ export function alertHistoryContract(newPlace: NewPlace): void {
           threshold: 300,
           since: time(100.25),
           until: null,
-          ended: null,
+          outcome: null,
           peak: 500,
           values: [
             { at: time(100.25), value: 400 },
@@ -144,7 +144,7 @@ export function alertHistoryContract(newPlace: NewPlace): void {
         {
           threshold: 300,
           until: time(200),
-          ended: 'resolved',
+          outcome: 'resolved',
           peak: 500,
           values: [
             { at: time(100), value: 400 },
@@ -199,14 +199,14 @@ export function alertHistoryContract(newPlace: NewPlace): void {
       await expect(read(store, { targets: ['c'] })).rejects.toThrow('there is no target c; the targets are a, b')
     })
 
-    test('has the end of alerts that are closed without a poll, of a target that was removed or reset', async () => {
+    test('has the end of alerts that expire without a poll, of a target that was removed or reset', async () => {
       const { store, see } = await openAt(newPlace)
       await see(completePoll(100), begins(firing(100)))
-      await store.closeAlerts('a', [routed('closed', firing(100), 150, 'target removed')])
+      await store.expireAlerts('a', [routed('expired', firing(100), 150, 'target removed')])
       expect(await inShort(store)).toEqual(['a 100 to 150: target removed'])
       const again = await openIn(store)
       await again.see(completePoll(200), begins(firing(200)))
-      await store.resetTarget('a', [routed('closed', firing(200), 250, 'target reset')])
+      await store.resetTarget('a', [routed('expired', firing(200), 250, 'target reset')])
       expect(await inShort(store)).toEqual(['a 200 to 250: target reset', 'a 100 to 150: target removed'])
       const anew = await openIn(store)
       await anew.see(completePoll(300), begins(firing(300)))

@@ -18,15 +18,15 @@ export function noticeContract(newPlace: NewPlace): void {
     test('can be ended at once, once', async () => {
       const store = await (await newPlace()).open()
       const { id } = await store.addSilence(silence)
-      expect(await store.endSilence(id, CREATED + 10)).toBe(true)
-      expect(await store.endSilence(id, CREATED + 20)).toBe(false)
+      expect(await store.expireSilence(id, CREATED + 10)).toBe(true)
+      expect(await store.expireSilence(id, CREATED + 20)).toBe(false)
       expect(await store.silences(CREATED + 10)).toEqual([])
     })
 
     test('that has ended is kept with its end until it expires', async () => {
       const store = await (await newPlace()).open()
       const { id } = await store.addSilence(silence)
-      await store.endSilence(id, CREATED + 10)
+      await store.expireSilence(id, CREATED + 10)
       await store.addSilence({ ...silence, since: CREATED + 100, until: CREATED + 200 })
       await store.deleteExpired(CREATED + 10)
       expect((await store.silences(CREATED))[0]).toEqual({ ...silence, id, until: CREATED + 10 })

@@ -21,9 +21,9 @@ export function outboxContract(newPlace: NewPlace): void {
         ({ content, claimed }) => `${content.kind === 'digest' ? '' : content.alert}${claimed ? ' claimed' : ''}`,
       )
 
-    test('has each notification once for each notifier, oldest first, until it is removed', async () => {
+    test('has each notification once for each receiver, oldest first, until it is removed', async () => {
       const { store } = await withTwo()
-      expect(await store.countOutbox()).toEqual(new Map(BOTH.map((notifier) => [notifier, 2])))
+      expect(await store.countOutbox()).toEqual(new Map(BOTH.map((receiver) => [receiver, 2])))
       const [first] = await store.outbox('slack')
       expect(first?.content).toEqual(notification)
       await store.removeFromOutbox([first!.id])
@@ -55,7 +55,7 @@ export function outboxContract(newPlace: NewPlace): void {
       await store.commit('a', commitOf(newDraft(ledger.sync).delta, { routedChanges }))
     }
     const kinds = (store: Store) =>
-      Promise.all(BOTH.map(async (notifier) => (await store.outbox(notifier)).map(({ content }) => content.kind)))
+      Promise.all(BOTH.map(async (receiver) => (await store.outbox(receiver)).map(({ content }) => content.kind)))
 
     /** A store that begins with these receivers, after one in which an alert fired for others. */
     async function afterFiring(to: string[], receivers: readonly string[]): Promise<Store> {
@@ -88,7 +88,7 @@ export function outboxContract(newPlace: NewPlace): void {
       ])
     })
 
-    test('is not enqueued for a notifier that is not configured any more, and what waits for that one is removed', async () => {
+    test('is not enqueued for a receiver that is not configured any more, and what waits for that one is removed', async () => {
       const store = await afterFiring(BOTH, ['webhook'])
       await notify(store, 'resolved', ['webhook'])
       expect(await kinds(store)).toEqual([[], ['firing', 'resolved']])
@@ -124,8 +124,8 @@ export function outboxContract(newPlace: NewPlace): void {
   })
 
   describe('alerts of a target', () => {
-    const [removed, reset] = (['target removed', 'target reset'] as const).map((closedBecause) => ({
-      change: { ...notification, kind: 'closed' as const, closedBecause },
+    const [removed, reset] = (['target removed', 'target reset'] as const).map((expiredBecause) => ({
+      change: { ...notification, kind: 'expired' as const, expiredBecause },
       receivers: ['slack'],
     }))
 
@@ -136,18 +136,18 @@ export function outboxContract(newPlace: NewPlace): void {
       return store
     }
 
-    test('that was removed are found, and closed with the notifications of that', async () => {
+    test('that was removed are found, and expire with the notifications of that', async () => {
       const store = await withAlert()
       expect(await store.strayAlerts(['a'])).toEqual([])
       expect(await store.strayAlerts(['b'])).toMatchObject([{ target: 'a', alerts: [{ key: 'NoGoodPoll' }] }])
-      await store.closeAlerts('a', [removed!])
+      await store.expireAlerts('a', [removed!])
       expect(await store.strayAlerts(['b'])).toEqual([{ target: 'a', alerts: [] }])
-      await store.closeAlerts('a', [], undefined, CREATED)
+      await store.expireAlerts('a', [], undefined, CREATED)
       expect(await store.strayAlerts(['b'])).toEqual([])
       expect((await store.outbox('slack')).map(({ content }) => content)).toEqual([notification, removed!.change])
     })
 
-    test('that is reset are closed with it, and the notifications of that are enqueued', async () => {
+    test('that is reset expire with it, and the notifications of that are enqueued', async () => {
       const store = await withAlert()
       await store.resetTarget('a', [reset!])
       expect(await store.strayAlerts([])).toEqual([])

@@ -16,7 +16,7 @@ const LATER = CREATED + 10 * HOUR
 const SKEW = 50
 /** By the service's clock. */
 const REMOVED = CREATED + 3 * HOUR
-const remove = (store: Store) => store.closeAlerts('a', [], undefined, REMOVED - SKEW)
+const remove = (store: Store) => store.expireAlerts('a', [], undefined, REMOVED - SKEW)
 
 /** What the history shows of target A: its calls, how many were lost and ended, and how many were in progress an hour later. */
 async function shownOf(store: Store) {

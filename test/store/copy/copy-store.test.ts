@@ -104,8 +104,8 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
       expect(now.alerts).toEqual(old.alerts)
       await after.commit(target.name, commitOf(newDraft(now.ledger.sync).delta))
     }
-    for (const notifier of ['slack', 'webhook'])
-      expect(await after.outbox(notifier)).toEqual(await before.outbox(notifier))
+    for (const receiver of ['slack', 'webhook'])
+      expect(await after.outbox(receiver)).toEqual(await before.outbox(receiver))
     const silence = { match: {}, since: NOW, until: NOW + 10, reason: '' }
     expect((await after.addSilence(silence)).id).toBe((await before.addSilence(silence)).id)
     await after.enqueueOnce('digest of a day', { kind: 'digest', digest: {} }, ['slack'])

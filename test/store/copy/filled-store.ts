@@ -40,18 +40,18 @@ async function fillStore(): Promise<Uint8Array> {
     await fillTarget(store, identity.name, ledger)
   }
   const closed = firingOf(POLL_AGE, 'a', CREATED, {
-    kind: 'closed',
-    closedBecause: 'target removed',
+    kind: 'expired',
+    expiredBecause: 'target removed',
     at: NOW + 0.1 + 0.2,
     episode: { threshold: 300, values: [[CREATED, null]] },
   })
-  await store.closeAlerts('a', [{ change: closed, receivers: [] }])
+  await store.expireAlerts('a', [{ change: closed, receivers: [] }])
   await store.noteEpisodes([
     {
       target: 'a',
       key: closed.key,
       since: CREATED,
-      lines: '{"kind":"closed","receiver":"é\u2028","at":1,"outcome":"sent"}\n',
+      lines: '{"kind":"expired","receiver":"é\u2028","at":1,"outcome":"sent"}\n',
     },
   ])
   const [, second] = await store.outbox('webhook')

@@ -8,8 +8,8 @@ import { emptied, joined, openShared, owner, replicaOf } from './daemon.ts'
 
 const named = (name: string) => ({ name, fingerprint: `of ${name}` })
 const FIRING = { ...NO_ALERTS, changed: [instance] }
-const closed = (closedBecause: 'target removed' | 'target reset') => [
-  { change: { ...notification, kind: 'closed' as const, closedBecause }, receivers: ['slack'] },
+const closed = (expiredBecause: 'target removed' | 'target reset') => [
+  { change: { ...notification, kind: 'expired' as const, expiredBecause }, receivers: ['slack'] },
 ]
 
 inPostgres('the daemons on one database', (postgres) => {
@@ -224,9 +224,9 @@ inPostgres('the daemons on one database', (postgres) => {
     const daemons = [store, await joined(url, 'second'), await joined(url, 'third')]
     const routedChanges = [{ change: notification, receivers: ['slack'] }]
     await commit({ ...next('call'), alerts: FIRING, routedChanges })
-    await Promise.all(daemons.map((daemon) => daemon.closeAlerts('a', closed('target removed'))))
+    await Promise.all(daemons.map((daemon) => daemon.expireAlerts('a', closed('target removed'))))
     const kinds = (await daemons[1]!.outbox('slack')).map(({ content }) => content.kind)
-    expect(kinds).toEqual(['firing', 'closed'])
+    expect(kinds).toEqual(['firing', 'expired'])
   })
 
   test('close the alerts of a removed target for good: its owner, which does not know of that yet, commits none again', async () => {
@@ -234,7 +234,7 @@ inPostgres('the daemons on one database', (postgres) => {
     const { store, next, commit } = await owner(url)
     const other = await joined(url, 'other')
     await commit({ ...next('call'), alerts: FIRING })
-    await other.closeAlerts('a', closed('target removed'))
+    await other.expireAlerts('a', closed('target removed'))
     await expect(commit({ ...next('call'), alerts: FIRING })).rejects.toMatchObject({ kind: 'stale' })
     expect(await other.strayAlerts([])).toEqual([{ target: 'a', alerts: [] }])
     // A daemon that still has them in memory must open the target again.
@@ -249,8 +249,8 @@ inPostgres('the daemons on one database', (postgres) => {
     await sees('call')
     const shown = async () =>
       (await store.rows('SELECT finished, removed FROM callwatch.targets, callwatch.calls', []))[0]
-    for (const daemon of [store, other]) await daemon.closeAlerts('a', [], undefined, CREATED + 60)
-    await other.closeAlerts('a', [], undefined, CREATED + 90)
+    for (const daemon of [store, other]) await daemon.expireAlerts('a', [], undefined, CREATED + 60)
+    await other.expireAlerts('a', [], undefined, CREATED + 90)
     expect(await shown()).toEqual({ finished: CREATED + 60, removed: CREATED + 60 })
     // One that has not read the new configuration yet.
     expect(await store.sharing.acquire(['a'], 1)).toEqual(['a'])

@@ -89,7 +89,7 @@ inPostgres('the news of targets', (postgres) => {
   test('have no overview of a target that was removed from the configuration, if it is added again later', async () => {
     const { owner, other, store } = await pair()
     await owner.publish(new Map([['a', 'old'], ['b', 'kept']])) // oxfmt-ignore
-    await store.closeAlerts('a', [])
+    await store.expireAlerts('a', [])
     expect((await other.news()).overviews).toEqual(new Map([['b', 'kept']]))
   })
 

@@ -89,7 +89,10 @@ function pointAt(at: number, step: number, share: number): SeriesPoint {
     minutes,
     participant_minutes: { audio: minutes.audio * 2, video: minutes.video * 2 },
     failure_ratio: all === 0 ? null : failed / all,
-    duration_seconds: all === 0 ? { p50: null, p95: null } : { p50: 150 + 60 * noise(7), p95: 900 + 500 * noise(8) },
+    duration_seconds:
+      all === 0
+        ? { mean: null, p50: null, p95: null }
+        : { mean: 240, p50: 150 + 60 * noise(7), p95: 900 + 500 * noise(8) },
     answer_delay_seconds: all === 0 ? { p50: null, p95: null } : { p50: 5 + 2 * noise(9), p95: 15 + 9 * noise(10) },
     in_progress: !isKnown || at > NOW ? null : Math.round(daily * 14 * share + 3 * noise(11)),
   }

@@ -129,7 +129,7 @@ inChromium('the page', (open) => {
     await page.getByRole('combobox', { name: 'Since' }).selectOption('time')
     expect(await page.getByLabel('Time (EDT)').inputValue()).toBe('2026-09-21T09:13')
     const since = Date.parse('2026-09-21T13:13:00Z') / 1000
-    await page.locator(`a[href*="finished_since=${since}&"]`).waitFor()
+    await page.locator(`a[href*="since=${since}&"]`).waitFor()
   })
 
   test('has names for a screen reader', async () => {

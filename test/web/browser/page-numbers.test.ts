@@ -58,7 +58,7 @@ inChromium('the numbers of the page', (open) => {
 
     expect(await text('#calls-now')).toBe(count.format(target.in_progress))
     expect(await text('#calls-now + dd')).toBe(`${count.format(target.participants_in_progress)} participants`)
-    expect(await text('#failing')).toBe(percent(target.windows[0]!.ratio!.any))
+    expect(await text('#failing')).toBe(percent(target.windows[0]!.failure_ratio!.any))
     expect(await text('#minutes-today')).toBe(digits.format(target.participant_minutes_today.minutes))
     expect(await text('#minutes-month')).toBe(digits.format(target.participant_minutes_this_month.minutes))
     expect(target.participant_minutes_today.minutes).toBeGreaterThan(0)
@@ -69,7 +69,7 @@ inChromium('the numbers of the page', (open) => {
     const shown = Object.values(inProgress).reduce((sum, calls) => sum + Number(calls), 0)
     expect(shown).toBe(target.in_progress)
 
-    for (const { window, calls, ratio } of target.windows) {
+    for (const { window, calls, failure_ratio: ratio } of target.windows) {
       expect(await cells(page, `[data-window="${window}"]`)).toEqual({
         calls: count.format(calls),
         any: percent(ratio!.any),

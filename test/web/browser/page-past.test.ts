@@ -9,7 +9,7 @@ inChromium('the page of a demo with a past', (open) => {
     const running = start(['demo', '--quiet', '--history', '8d'])
     const [, url] = await running.printed(/^the page: +(http:\S+)$/m, 25)
     const json = async (path: string) => JSON.parse(await (await fetch(new URL(path, url))).text())
-    const all: Call[] = (await json('api/v1/calls?finished_since=9d&limit=9999')).calls
+    const all: Call[] = (await json('api/v1/calls?since=9d&limit=9999')).calls
     const { alerts } = await json('api/v1/alerts/history?since=9d')
     expect(alerts).toHaveLength(2)
     const page = await open(url!)

@@ -52,7 +52,7 @@ inChromium('the silences of the page', (open) => {
     await page.getByText('No silence is active.').waitFor()
     await page.getByText('1 in the last 7 days').click()
     expect(await page.locator('#expired-silences tbody tr').innerText()).toContain('a carrier outage')
-    expect(noted.map(({ kind }) => kind)).toEqual(['silence added', 'silence edited', 'silence ended'])
+    expect(noted.map(({ kind }) => kind)).toEqual(['silence added', 'silence edited', 'silence expired'])
   })
 
   test('need http.auth; without it there is the command', async () => {

@@ -182,7 +182,7 @@ async function takePast(): Promise<void> {
 /** Of the call that ended last. */
 async function idOfCall(url: string): Promise<string> {
   const authorization = `Basic ${btoa(`${AUTH.username}:${AUTH.password}`)}`
-  const path = 'api/v1/calls?finished_since=1h&target=production&status=ended&limit=10'
+  const path = 'api/v1/calls?since=1h&target=production&status=ended&limit=10'
   const { calls } = JSON.parse(await (await fetch(url + path, { headers: { authorization } })).text())
   return calls[0].session_id
 }

@@ -25,7 +25,7 @@ const point = (at: number, differing: Partial<SeriesPoint> = {}): SeriesPoint =>
   minutes: { audio: 10, video: 4 },
   participant_minutes: { audio: 20, video: 8 },
   failure_ratio: 0.25,
-  duration_seconds: { p50: 60, p95: 300 },
+  duration_seconds: { mean: 90, p50: 60, p95: 300 },
   answer_delay_seconds: { p50: 5, p95: null },
   in_progress: 7,
   ...differing,

@@ -75,9 +75,9 @@ describe('the past alerts of the page', () => {
     threshold: 0.3,
     since: isoTime(since),
     until: isoTime(since + 600),
-    ended: 'resolved',
+    outcome: 'resolved',
     peak: 0.7,
-    calls_url: '/api/v1/calls?target=production&status=rejected&finished_since=A&finished_until=B',
+    calls_url: '/api/v1/calls?target=production&status=rejected&since=A&until=B',
     values: [],
     notified: [],
     suppressed: [],
@@ -106,7 +106,7 @@ describe('the past alerts of the page', () => {
 
   test('are those of the selected target that have ended, fifty at most; without any there is no section', () => {
     const many = Array.from({ length: 51 }, (_, i) => past(NOW - 60 * i))
-    const pastAlerts = [past(NOW, { until: null, ended: null }), past(NOW, { target: 'staging' }), ...many]
+    const pastAlerts = [past(NOW, { until: null, outcome: null }), past(NOW, { target: 'staging' }), ...many]
     const rows = (target: string) =>
       render(PastAlerts, twoTargets({ pastAlerts, target })).filter(({ props }) => 'data-past-alert' in props)
     expect(rows('')).toHaveLength(50)

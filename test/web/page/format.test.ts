@@ -47,7 +47,7 @@ describe('times on the page', () => {
     const { finishedCalls, ...state } = stateOf([])
     const filter = { ...finishedCalls, since: 'time', from: '2026-11-20T08:13' }
     const query = callsQuery({ ...state, finishedCalls: filter }, Date.parse(NOW) / 1000)
-    expect(query).toBe(`finished_since=${Date.parse('2026-11-20T13:13:00Z') / 1000}`)
+    expect(query).toBe(`since=${Date.parse('2026-11-20T13:13:00Z') / 1000}`)
   })
 })
 

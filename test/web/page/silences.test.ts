@@ -46,12 +46,12 @@ test.each([
   expect(silenceCommand(new URLSearchParams(query))).toBe(command)
 })
 
-test('silences that have ended are apart from active ones, the newest first', () => {
+test('expired silences are apart from active ones, the newest first', () => {
   const state = stateOf([shownTarget()])
   const ending = [NOW - 60, NOW + 60, NOW, NOW - 30].map((until, id) => ({ ...SILENCE, id, until: isoTime(until) }))
   state.snapshot!.silences = ending
-  const { active, ended } = silencesIn(state.snapshot)
-  expect([active, ended].map((silences) => silences.map(({ id }) => id))).toEqual([[1], [2, 3, 0]])
+  const { active, expired } = silencesIn(state.snapshot)
+  expect([active, expired].map((silences) => silences.map(({ id }) => id))).toEqual([[1], [2, 3, 0]])
 })
 
 test('the view of silences has the command in place of the form without http.auth', () => {

@@ -85,11 +85,11 @@ describe('the request of the calls', () => {
     Object.fromEntries(new URLSearchParams(explorerRequest(new URLSearchParams(query), TIME)))
 
   test.each([
-    ['', { finished_since: '1970-01-01T00:00:00.000Z' }],
-    ['since=1d&until=1h', { finished_since: '2026-09-20T14:13:20.000Z', finished_until: '2026-09-21T13:13:20.000Z' }],
+    ['', { since: '1970-01-01T00:00:00.000Z' }],
+    ['since=1d&until=1h', { since: '2026-09-20T14:13:20.000Z', until: '2026-09-21T13:13:20.000Z' }],
     ['status=in_progress&since=1d', {}],
     ['status=ongoing&until=1d&type=audio', { status: 'ongoing', type: 'audio' }],
-    ['status=lost&zone=UTC', { finished_since: '1970-01-01T00:00:00.000Z', status: 'lost' }],
+    ['status=lost&zone=UTC', { since: '1970-01-01T00:00:00.000Z', status: 'lost' }],
   ])('of the address ?%s', (query, expected) => {
     expect(requestOf(query)).toEqual(expected)
   })
@@ -154,7 +154,7 @@ const row: Report['rows'][number] = {
   minutes: media,
   participant_minutes: { audio: 3, video: 4.25 },
   failure_ratio: 0.2,
-  duration_seconds: { mean: 60, p95: null },
+  duration_seconds: { mean: 60, p50: null, p95: null },
   noticed_late: 2,
 }
 
@@ -319,7 +319,7 @@ describe('the page of a call', () => {
 
 test.each([
   [
-    '/api/v1/calls?target=p&type=video&status=unanswered%2Crejected&finished_since=A&finished_until=B',
+    '/api/v1/calls?target=p&type=video&status=unanswered%2Crejected&since=A&until=B',
     './?target=p&type=video&status=unanswered%2Crejected&since=A&until=B#calls',
   ],
   ['/api/v1/calls?target=p&mode=call', './?target=p&status=in_progress&mode=call#calls'],

@@ -8,7 +8,7 @@ import { DeliveryError } from '../../../network/delivery-error.ts'
 /** What became of one attempt to notify Alertmanager. */
 export type AlertmanagerDelivery = {
   /** The receiver's name. */
-  notifier: string
+  receiver: string
   /** `retried`: what was not accepted is posted again. Nothing is ever dropped. */
   outcome: 'sent' | 'retried'
   /** Why it was not sent. */
@@ -79,13 +79,13 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<Al
       failures = 0
       refreshAt = started + REFRESH
       forgetEnded(started)
-      return { notifier: name, outcome: 'sent' }
+      return { receiver: name, outcome: 'sent' }
     } catch (error) {
       // Instances that cannot be read: they are read each second, and the problem is reported once a minute.
       if (started < notBefore) return undefined
       notBefore = clock.monotonic() + delayAfter(error)
       const problem = error instanceof Error ? error.message : String(error)
-      return { notifier: name, outcome: 'retried', problem }
+      return { receiver: name, outcome: 'retried', problem }
     }
   }
 

@@ -5,7 +5,7 @@ import type { AlertMessage, AlertUpdate, DigestMessage, Message, StoreMessage } 
 import { factsOf, flapsText, isFiring, notesOf } from '../../text/alert-facts.ts'
 import { dayWithWeekday, digestLine, digestSplit } from '../../text/digest-text.ts'
 import { descriptionOf, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
-import { passedText } from '../../text/passed-text.ts'
+import { flappedText } from '../../text/flapped-text.ts'
 import { storeText } from '../../text/store-text.ts'
 
 export type EmailMessageOptions = {
@@ -60,13 +60,13 @@ function contentOf(message: Message, { now, dashboardUrl }: EmailMessageOptions)
 }
 
 function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links'> {
-  const { target, alerts, passed, silenced, inhibited } = message
+  const { target, alerts, flapped, silenced, inhibited } = message
   const lines = [
     ...alerts.slice(MAX_IN_FULL).map(({ notification, flaps }) => {
       const more = flaps > 0 ? ` (${flapsText(flaps)})` : ''
       return `[${notification.kind}] ${titleOf(notification)}: ${summaryOf(notification)}${more}`
     }),
-    ...passed.map((each) => `[resolved] ${titleOf(each.notification)} ${passedText(each)}`),
+    ...flapped.map((each) => `[resolved] ${titleOf(each.notification)} ${flappedText(each)}`),
   ]
   const oldest = Math.min(...alerts.map(({ notification }) => notification.at))
   return {
@@ -86,21 +86,21 @@ function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links
 }
 
 /** `[firing] critical HighFailureRate on production: …`; of several alerts their numbers and names. */
-function subjectOf({ target, severity, alerts, passed, silenced }: AlertMessage): string {
+function subjectOf({ target, severity, alerts, flapped, silenced }: AlertMessage): string {
   const [first] = alerts
   if (first !== undefined && alerts.length === 1) {
     const { notification } = first
     return `[${notification.kind}] ${severity} ${titleOf(notification)} on ${target}: ${resultOf(notification)}`
   }
-  if (first === undefined && passed.length === 1) {
-    return `[resolved] ${severity} ${titleOf(passed[0]!.notification)} on ${target}: ${passedText(passed[0]!)}`
+  if (first === undefined && flapped.length === 1) {
+    return `[resolved] ${severity} ${titleOf(flapped[0]!.notification)} on ${target}: ${flappedText(flapped[0]!)}`
   }
   const kinds = Map.groupBy(
-    [...alerts.map(({ notification }) => notification.kind), ...passed.map(() => 'resolved')],
+    [...alerts.map(({ notification }) => notification.kind), ...flapped.map(() => 'resolved')],
     (kind) => kind,
   )
   const counts = [...kinds].map(([kind, { length }]) => `${length} ${kind}`).join(', ')
-  const names = [...alerts, ...passed].map(({ notification }) => titleOf(notification))
+  const names = [...alerts, ...flapped].map(({ notification }) => titleOf(notification))
   if (names.length === 0) return `[silenced] ${severity} on ${target}: ${silenced.map(({ alert }) => alert).join(', ')}`
   return `[${counts}] ${severity} on ${target}: ${names.join(', ')}`
 }

@@ -17,14 +17,14 @@ export function idsOf(
     `<${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}@${domain}>`
   switch (message.kind) {
     case 'alerts': {
-      const { alerts, passed, silenced } = message
+      const { alerts, flapped, silenced } = message
       const changes = [
         ...alerts.map(({ notification: { target, key, kind, at, firingSince }, flaps }) => ({
           change: [target, key, kind, at, flaps],
           thread: [target, key, firingSince],
         })),
-        ...passed.map(({ notification: { target, key, firingSince }, times, endedAt }) => ({
-          change: [target, key, 'passed', endedAt, times],
+        ...flapped.map(({ notification: { target, key, firingSince }, times, endedAt }) => ({
+          change: [target, key, 'flapped', endedAt, times],
           thread: [target, key, firingSince],
         })),
       ]

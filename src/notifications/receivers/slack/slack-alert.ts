@@ -15,11 +15,11 @@ const DESCRIPTION = { alone: 1500, inGroup: 500 }
 const GROUP_URL = 500
 
 const FIRING_SIGNS = { critical: '🔴', warning: '🟠', info: '🔵' } as const
-const SIGNS = { resolved: '✅', closed: '⚪' } as const
+const SIGNS = { resolved: '✅', expired: '⚪' } as const
 
 /** What one sees first: red fires, a tick has resolved, white is not known. */
 export function signOf({ kind, severity }: Pick<Notification, 'kind' | 'severity'>): string {
-  return kind === 'resolved' || kind === 'closed' ? SIGNS[kind] : FIRING_SIGNS[severity]
+  return kind === 'resolved' || kind === 'expired' ? SIGNS[kind] : FIRING_SIGNS[severity]
 }
 
 /**

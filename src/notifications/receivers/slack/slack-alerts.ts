@@ -1,4 +1,4 @@
-import type { AlertMessage, PassedAlert, SilencedAlert, AlertUpdate, InhibitedAlert } from '../../message.ts'
+import type { AlertMessage, FlappedAlert, SilencedAlert, AlertUpdate, InhibitedAlert } from '../../message.ts'
 import { formatSeconds, formatTime } from '../../../text/format.ts'
 import { summaryOf, titleOf, resultOf } from '../../text/notification-text.ts'
 import { isFiring } from '../../text/alert-facts.ts'
@@ -18,7 +18,7 @@ import {
 } from './slack-blocks.ts'
 import { listing, type Item } from './slack-listing.ts'
 import { code, fallback, plain, sentence } from './slack-text.ts'
-import { passedText } from '../../text/passed-text.ts'
+import { flappedText } from '../../text/flapped-text.ts'
 
 /** A message that was made longer ago than this (seconds) says so. */
 const LATE = 120
@@ -27,7 +27,7 @@ const MAX_IN_FULL = 5
 /** Kept for the alerts themselves, whatever else there is to say (of MESSAGE_SIZE). */
 const ROOM_FOR_ALERTS = 7000
 /** The most that is said of those that resolved between deliveries, and of those that are silenced (characters). */
-const ROOM_FOR_PASSED = 2000
+const ROOM_FOR_FLAPPED = 2000
 const ROOM_FOR_SILENCED = 1000
 /** A notification shows a few lines at most (characters). */
 const FALLBACK = 500
@@ -48,29 +48,29 @@ export function alertsMessage(
 }
 
 /** What a notification says below the title, where there is room for a line. */
-function whatIn({ alerts, passed, silenced }: AlertMessage): string {
+function whatIn({ alerts, flapped, silenced }: AlertMessage): string {
   const [first] = alerts
   if (first !== undefined && alerts.length === 1) {
     // That a reminder still fires, the title has said.
     return first.notification.kind === 'resolved' ? summaryOf(first.notification) : resultOf(first.notification)
   }
-  if (alerts.length === 0 && passed.length === 1) return passedText(passed[0]!)
-  const names = [...alerts, ...passed].map(({ notification }) => titleOf(notification))
+  if (alerts.length === 0 && flapped.length === 1) return flappedText(flapped[0]!)
+  const names = [...alerts, ...flapped].map(({ notification }) => titleOf(notification))
   return names.length > 0 ? names.join(', ') : silenced.map(({ alert }) => alert).join(', ')
 }
 
 /** `🔴 critical: HighFailureRate on production`: what a phone's lock screen shows. */
-function titleOfMessage({ target, severity, alerts, passed, silenced }: AlertMessage): string {
+function titleOfMessage({ target, severity, alerts, flapped, silenced }: AlertMessage): string {
   const on = `on ${plain(target, 40)}`
   const [first, second] = alerts
   if (first === undefined) {
-    if (passed.length === 0) return `🔕 silenced: ${count(silenced.length, 'alert')} ${on}`
-    const what = passed.length === 1 ? plain(titleOf(passed[0]!.notification), 75) : count(passed.length, 'alert')
+    if (flapped.length === 0) return `🔕 silenced: ${count(silenced.length, 'alert')} ${on}`
+    const what = flapped.length === 1 ? plain(titleOf(flapped[0]!.notification), 75) : count(flapped.length, 'alert')
     return `✅ already resolved: ${what} ${on}`
   }
   const { kind } = first.notification
   const kinds = Map.groupBy(alerts, ({ notification }) => (isFiring(notification) ? 'firing' : notification.kind))
-  const sign = signOf(kinds.has('firing') || kinds.size === 1 ? first.notification : { kind: 'closed', severity })
+  const sign = signOf(kinds.has('firing') || kinds.size === 1 ? first.notification : { kind: 'expired', severity })
   const isReminder = alerts.every(({ notification }) => notification.kind === 'reminder')
   const state = isReminder ? `still ${severity}` : isFiring(first.notification) ? severity : stateWord(kind)
   if (second === undefined) return `${sign} ${state}: ${plain(titleOf(first.notification), 75)} ${on}`
@@ -80,7 +80,7 @@ function titleOfMessage({ target, severity, alerts, passed, silenced }: AlertMes
 }
 
 function stateWord(kind: string): string {
-  return kind === 'closed' ? 'closed, not resolved' : kind
+  return kind === 'expired' ? 'expired, not resolved' : kind
 }
 
 function alertsWithin(alerts: readonly AlertUpdate[], size: number, now: number): SlackBlock[] {
@@ -100,7 +100,7 @@ function alertsWithin(alerts: readonly AlertUpdate[], size: number, now: number)
 
 /** What stands below the alerts, the most needed first, for as long as there is room. */
 function afterwards(
-  { target, alerts, passed, silenced, inhibited }: AlertMessage,
+  { target, alerts, flapped, silenced, inhibited }: AlertMessage,
   { now, dashboardUrl }: { now: number; dashboardUrl: string | undefined },
   size: number,
 ): SlackBlock[] {
@@ -122,7 +122,7 @@ function afterwards(
     return sizeOf(all) <= room ? all : actions(links.slice(0, 1))
   })
   const late = take(() => context(lateNote(alerts, now)))
-  const over = take((room) => sections(passed.map(passedItem), Math.min(room, ROOM_FOR_PASSED)))
+  const over = take((room) => sections(flapped.map(flappedItem), Math.min(room, ROOM_FOR_FLAPPED)))
   const quiet = take((room) => {
     const items = silenced.map(silencedItem)
     const texts = listing(items, Math.min(room, ROOM_FOR_SILENCED) - FRAME, ROOM_FOR_SILENCED)
@@ -144,9 +144,9 @@ function lateNote(alerts: readonly AlertUpdate[], now: number): string[] {
   return [`${which} ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later`]
 }
 
-function passedItem(passed: PassedAlert): Item {
-  const name = code(titleOf(passed.notification), 150)
-  return { line: `${name} ${sentence(passedText(passed), 300)}`, name }
+function flappedItem(flapped: FlappedAlert): Item {
+  const name = code(titleOf(flapped.notification), 150)
+  return { line: `${name} ${sentence(flappedText(flapped), 300)}`, name }
 }
 
 function silencedItem({ alert, until, reason }: SilencedAlert): Item {

@@ -1,6 +1,6 @@
 import { hasEnded, type Notification } from '../../../alerts/notification.ts'
 import type { AlertMessage, Message, StoreMessage } from '../../message.ts'
-import { passedText } from '../../text/passed-text.ts'
+import { flappedText } from '../../text/flapped-text.ts'
 import { storeText } from '../../text/store-text.ts'
 import { annotationsOf, labelsOf } from '../../text/alert-labels.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -78,7 +78,7 @@ function bodyOf(
   }
 }
 
-function alertsIn({ alerts, passed }: AlertMessage, sources: Sources): BodyAlert[] {
+function alertsIn({ alerts, flapped }: AlertMessage, sources: Sources): BodyAlert[] {
   return [
     ...alerts.map(({ notification, links }) =>
       bodyAlert(
@@ -87,7 +87,9 @@ function alertsIn({ alerts, passed }: AlertMessage, sources: Sources): BodyAlert
         { ...sources, pageUrl: links?.calls ?? sources.pageUrl },
       ),
     ),
-    ...passed.map((each) => bodyAlert(each.notification, { endsAt: each.endedAt, summary: passedText(each) }, sources)),
+    ...flapped.map((each) =>
+      bodyAlert(each.notification, { endsAt: each.endedAt, summary: flappedText(each) }, sources),
+    ),
   ]
 }
 

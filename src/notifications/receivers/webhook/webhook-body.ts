@@ -8,7 +8,7 @@ import { digestLine } from '../../text/digest-text.ts'
 import type { DayFigures, Message } from '../../message.ts'
 import { descriptionOf, summaryOf } from '../../text/notification-text.ts'
 import type { AlertLinks } from '../../text/links.ts'
-import { passedText } from '../../text/passed-text.ts'
+import { flappedText } from '../../text/flapped-text.ts'
 import { storeText } from '../../text/store-text.ts'
 
 /**
@@ -24,12 +24,12 @@ export type WebhookBody = { version: 1; sent_at: string | null } & (
       /** What is new, each alert once and as it is now; those that fire first. */
       alerts: (WebhookAlert & {
         /** How often it fired and resolved between this notification and the one before. */
-        came_and_went: number
+        flaps: number
         /** The page with the calls behind the value, and with the form that silences the alert; absent without `http.public_url`. */
         links?: AlertLinks
       })[]
       /** Alerts that fired and resolved between deliveries, as at their latest firing. */
-      passed: (WebhookAlert & { times: number; worst: number | null; over_at: string | null })[]
+      resolved_between: (WebhookAlert & { times: number; worst: number | null; resolved_at: string | null })[]
       /** Alerts of the target that fire and are silenced. */
       silenced: { alert: string; until: string | null; reason: string }[]
       /** Alerts that fire and are not sent, because alerts of this message inhibit them. */
@@ -60,10 +60,10 @@ export type WebhookAlert = {
   alert: string
   /** Names the alert within its target, for good. */
   key: string
-  /** `reminder`: it still fires; `closed`: it is not known how it continued. */
+  /** `reminder`: it still fires; `expired`: it is not known how it continued. */
   state: Notification['kind']
-  /** Only of `closed`. */
-  closed_because?: NonNullable<Notification['closedBecause']>
+  /** Only of `expired`. */
+  expired_because?: NonNullable<Notification['expiredBecause']>
   /** The values that the rule is grouped by. */
   labels: RuleLabels
   /** The rule counts these calls only. */
@@ -122,7 +122,7 @@ export function webhookBody(message: Message, now: number): WebhookBody {
   const common = { version: 1, sent_at: time(now) } as const
   switch (message.kind) {
     case 'alerts': {
-      const { kind, target, severity, alerts, passed, silenced, inhibited } = message
+      const { kind, target, severity, alerts, flapped, silenced, inhibited } = message
       return {
         ...common,
         kind,
@@ -130,15 +130,15 @@ export function webhookBody(message: Message, now: number): WebhookBody {
         severity,
         alerts: alerts.map(({ notification, flaps, links }) => ({
           ...alertOf(notification),
-          came_and_went: flaps,
+          flaps: flaps,
           ...(links && { links }),
         })),
-        passed: passed.map((each) => ({
+        resolved_between: flapped.map((each) => ({
           ...alertOf(each.notification),
           times: each.times,
           worst: number(each.peak),
-          over_at: time(each.endedAt),
-          summary: passedText(each),
+          resolved_at: time(each.endedAt),
+          summary: flappedText(each),
         })),
         silenced: silenced.map(({ alert, until, reason }) => ({ alert, until: time(until), reason })),
         inhibited,
@@ -169,14 +169,14 @@ export function webhookBody(message: Message, now: number): WebhookBody {
 }
 
 function alertOf(notification: Notification): WebhookAlert {
-  const { alert, key, kind, closedBecause, labels, match, signal, breach, runbookUrl } = notification
+  const { alert, key, kind, expiredBecause, labels, match, signal, breach, runbookUrl } = notification
   const { contributor, trend, forecast, counts, cause } = notification
   const description = descriptionOf(notification)
   return {
     alert,
     key,
     state: kind,
-    ...(closedBecause === undefined ? {} : { closed_because: closedBecause }),
+    ...(expiredBecause === undefined ? {} : { expired_because: expiredBecause }),
     labels,
     match,
     signal: signal.name,

@@ -70,7 +70,7 @@ function rulesTable(which, rows) {
  * @param {Window} window
  * @param {Rule[]} rules
  */
-function windowRow({ window, seconds, calls, ratio }, rules) {
+function windowRow({ window, seconds, calls, failure_ratio: ratio }, rules) {
   const rulesOf = (/** @type {string} */ reason) =>
     rules.filter((rule) => rule.window_seconds === seconds && rule.reason === reason)
   return html`<tr key=${window} data-window=${window}>

@@ -144,7 +144,7 @@ function Words({ id, label, value, names }) {
 
 /** @param {{ state: State }} props */
 function Lists({ state: { snapshot } }) {
-  const { active, ended } = silencesIn(snapshot)
+  const { active, expired } = silencesIn(snapshot)
   const now = snapshot?.status.now ?? ''
   const canChange = snapshot?.readOnly !== true
   const columns = [`Since (${zone(now)})`, `Until (${zone(now)})`, 'Author', 'Reason']
@@ -162,17 +162,17 @@ function Lists({ state: { snapshot } }) {
       }
     <//>
     ${
-      ended.length > 0 &&
+      expired.length > 0 &&
       html`<${Section} id="expired-silences" title="Expired silences">
         <details>
-          <summary>${count(ended.length)} in the last 7 days</summary>
+          <summary>${count(expired.length)} in the last 7 days</summary>
           <${Table}
             label="Expired silences"
-            caption="Silences that have ended, newest first"
+            caption="Expired silences, newest first"
             columns=${['Silence', ...columns]}
             isTall
           >
-            ${ended.map((silence) => row(silence, now, false))}
+            ${expired.map((silence) => row(silence, now, false))}
           <//>
         </details>
       <//>`

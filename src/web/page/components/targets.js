@@ -90,7 +90,7 @@ function healthRow(target, age, isShared) {
  * @param {number} age
  */
 function health(target, age) {
-  const { problem, held_back_seconds: held, slow_sweep, refused_from_page, warnings = [] } = target
+  const { problem, rate_limit_pause_seconds: held, slow_sweep, refused_from_page, warnings = [] } = target
   const state = healthOf(target, age)
   const words = [
     ...(problem === undefined ? [] : [plain(problem)]),

@@ -49,9 +49,6 @@ export function changedAddress(changed) {
   return addressOf(view, { ...named, ...(view === 'overview' && { target }), ...changed })
 }
 
-/** How the view of calls names parameters of `/api/v1/calls`. */
-const VIEW_NAMES = { finished_since: 'since', finished_until: 'until' }
-
 /**
  * The view of the calls that a request to the API has (`/api/v1/calls?…`). Without a time these are calls in progress.
  *
@@ -59,14 +56,7 @@ const VIEW_NAMES = { finished_since: 'since', finished_until: 'until' }
  */
 export function addressOfCalls(request) {
   const asked = new URLSearchParams(request.slice(request.indexOf('?') + 1))
-  const named = [...asked].map(([name, value]) => [
-    Object.entries(VIEW_NAMES).find(([own]) => own === name)?.[1] ?? name,
-    value,
-  ])
-  return addressOf('calls', {
-    ...(!asked.has('finished_since') && { status: 'in_progress' }),
-    ...Object.fromEntries(named),
-  })
+  return addressOf('calls', { ...(!asked.has('since') && { status: 'in_progress' }), ...Object.fromEntries(asked) })
 }
 
 /** The targets that this view names. */

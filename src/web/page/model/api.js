@@ -42,7 +42,7 @@ export const getAlerts = (query = '') => getJson(`api/v1/alerts?${query}`)
 export const getPastAlerts = (query, signal) => getJson(`api/v1/alerts/history?${query}`, TIMEOUT_MS, signal)
 
 /** @returns {Promise<{ silences: Silence[], read_only?: boolean | undefined }>} */
-export const getSilences = () => getJson('api/v1/silences?ended_since=7d')
+export const getSilences = () => getJson('api/v1/silences?since=7d')
 
 /**
  * @param {object} body
@@ -58,7 +58,7 @@ export const addSilence = (body) => sendJson('POST', 'api/v1/silences', body)
 export const editSilence = (id, body) => sendJson('PATCH', `api/v1/silences/${encodeURIComponent(id)}`, body)
 
 /** @param {number} id */
-export const endSilence = (id) => request(`api/v1/silences/${id}`, { method: 'DELETE' }, TIMEOUT_MS)
+export const deleteSilence = (id) => request(`api/v1/silences/${id}`, { method: 'DELETE' }, TIMEOUT_MS)
 
 /** @returns {Promise<{ webhooks: Webhook[] }>} */
 export const getWebhooks = () => getJson('api/v1/webhooks')

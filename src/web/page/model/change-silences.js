@@ -1,5 +1,5 @@
 import { addressOf } from './address.js'
-import { addSilence, editSilence, endSilence } from './api.js'
+import { addSilence, deleteSilence, editSilence } from './api.js'
 import { serverTime } from './server-time.js'
 import { editedIn, setSilencing, silenceRequest } from './silences.js'
 import { refresh } from './snapshots.js'
@@ -21,8 +21,8 @@ export async function saveSilence() {
 export async function expireSilence(id) {
   await send(
     async () => {
-      await endSilence(id)
-      return `Silence ${id} was expired.`
+      await deleteSilence(id)
+      return `Silence ${id} expired.`
     },
     editedIn(current().query) === `${id}`,
   )

@@ -27,8 +27,8 @@ export function explorerRequest(query, now) {
   if (!isInProgress(query)) {
     const [since, until] = [parameterTime(query, 'since', now) ?? 0, parameterTime(query, 'until', now)]
     if (until !== undefined && since >= until) throw new RangeError('“From” is not before “To”')
-    request.set('finished_since', new Date(since).toISOString())
-    if (until !== undefined) request.set('finished_until', new Date(until).toISOString())
+    request.set('since', new Date(since).toISOString())
+    if (until !== undefined) request.set('until', new Date(until).toISOString())
   }
   for (const target of query.getAll('target')) request.append('target', target)
   for (const name of FILTERS) {

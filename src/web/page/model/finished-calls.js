@@ -15,7 +15,7 @@ const MAX_CALLS = 50
  */
 export function callsQuery({ target, finishedCalls: { status, since, from } }, now) {
   const begin = since === 'time' ? momentOf(from) / 1000 : now - Number(since)
-  const query = new URLSearchParams({ finished_since: String(Math.floor(begin)) })
+  const query = new URLSearchParams({ since: String(Math.floor(begin)) })
   if (status !== '') query.set('status', status)
   if (target !== '') query.set('target', target)
   return query.toString()

@@ -80,7 +80,7 @@ function secondsUntil(query, now) {
 }
 
 /**
- * The silences that are active, and those that have ended of late, the newest first.
+ * The silences that are active, and those that expired of late, the newest first.
  *
  * @param {Snapshot | undefined} snapshot
  */
@@ -90,7 +90,7 @@ export function silencesIn(snapshot) {
   const isActive = (/** @type {Silence} */ { until }) => Date.parse(until) > now
   return {
     active: all.filter(isActive),
-    ended: all
+    expired: all
       .filter((silence) => !isActive(silence))
       .toSorted((one, other) => Date.parse(other.until) - Date.parse(one.until)),
   }

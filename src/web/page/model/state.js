@@ -10,7 +10,7 @@
  * @typedef {object} Snapshot
  * @property {Status} status
  * @property {Alert[]} alerts
- * @property {Silence[]} silences Active ones, and those that ended in the last seven days
+ * @property {Silence[]} silences Active ones, and those that expired in the last seven days
  * @property {boolean} readOnly Whether silences cannot be changed
  * @property {Webhook[]} webhooks
  * @property {PerMinute} perMinute

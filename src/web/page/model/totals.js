@@ -74,7 +74,7 @@ function addUp(like, windows) {
     rejected: rejected / calls,
     canceled: canceled / calls,
   }
-  return { ...like, calls, finished, ratio: calls < MIN_CALLS ? null : ratio }
+  return { ...like, calls, finished, failure_ratio: calls < MIN_CALLS ? null : ratio }
 }
 
 /**
@@ -134,7 +134,7 @@ export function mainWindow(targets) {
     .toSorted((a, b) => (a.window_seconds ?? 0) - (b.window_seconds ?? 0))
   const { window_seconds: seconds = windows[0]?.seconds ?? 0, readings: [reading] = [] } = rule ?? {}
   const exported = windows.find((window) => window.seconds === seconds)
-  if (exported !== undefined) return { ...exported, any: exported.ratio?.any }
+  if (exported !== undefined) return { ...exported, any: exported.failure_ratio?.any }
   return rule && { window: duration(seconds), calls: reading?.calls ?? 0, any: reading?.value ?? undefined }
 }
 

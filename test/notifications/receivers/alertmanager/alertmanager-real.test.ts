@@ -65,7 +65,7 @@ describe('a real Alertmanager', { timeout: 60_000 }, () => {
       { alertname: 'NoGoodPoll', severity: 'warning', target: 'production' },
     ])
     expect(notifications).toHaveLength(1)
-    expect(deliveries).toEqual([{ notifier: 'alertmanager', outcome: 'sent' }])
+    expect(deliveries).toEqual([{ receiver: 'alertmanager', outcome: 'sent' }])
   })
 
   test('suppresses silenced alerts until the silence ends', async (context) => {

@@ -77,7 +77,7 @@ describe('a firing alert in Alertmanager', () => {
     subscribe()
     await clock.advance(125)
     expect(said()).toEqual(['0: a, b', '60: a, b', '120: a, b'])
-    expect(deliveries).toEqual(posts.map(() => ({ notifier: 'am-1', outcome: 'sent' })))
+    expect(deliveries).toEqual(posts.map(() => ({ receiver: 'am-1', outcome: 'sent' })))
     expect(posts[0]!.alerts[0]).toMatchObject({ generatorURL: 'https://callwatch.test/' })
   })
 
@@ -196,7 +196,7 @@ describe('an Alertmanager that fails', () => {
     await clock.advance(250)
     expect(seconds()).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243])
     expect(deliveries[0]).toEqual({
-      notifier: 'am-1',
+      receiver: 'am-1',
       outcome: 'retried',
       problem: 'Alertmanager answered 503',
     })
@@ -292,7 +292,7 @@ test('an unforeseen error is reported, and does not end the refresh of Alertmana
   broken.read = true
   subscribe()
   await clock.advance(30)
-  expect(deliveries).toEqual([{ notifier: 'am-1', outcome: 'retried', problem: 'no instances' }])
+  expect(deliveries).toEqual([{ receiver: 'am-1', outcome: 'retried', problem: 'no instances' }])
   broken.read = false
   await clock.advance(40)
   expect(seconds()).toEqual([60])

@@ -15,11 +15,11 @@ describe('the subject of an e-mail', () => {
       /^\[resolved\] critical HighFailureRate on production: 4 of 40 calls .*back at or below 20%$/,
     ],
     [messageOf([REMINDER]), /^\[reminder\] critical HighFailureRate on production: 17 of 40 calls /],
-    [messageOf([TOO_FEW]), /^\[closed\] critical HighFailureRate on production: too few calls\. /],
+    [messageOf([TOO_FEW]), /^\[expired\] critical HighFailureRate on production: too few calls\. /],
     [messageOf([FIRING, other]), /^\[2 firing\] critical on production: HighFailureRate, Other$/],
     [messageOf([FIRING, { ...RESOLVED, alert: 'Other' }]), /^\[1 firing, 1 resolved\] critical on production: /],
     [
-      { ...messageOf([]), passed: [{ notification: FIRING, times: 1, peak: 0.5, endedAt: AT }] },
+      { ...messageOf([]), flapped: [{ notification: FIRING, times: 1, peak: 0.5, endedAt: AT }] },
       /^\[resolved\] critical HighFailureRate on production: fired and resolved at .*, worst 50%$/,
     ],
     [DIGEST, /^Calls on Thursday, 2026-11-19$/],

@@ -66,15 +66,15 @@ const MESSAGES: Record<string, [message: Message, now?: number]> = {
   reminder: [messageOf([REMINDER])],
   resolved: [messageOf([RESOLVED])],
   'resolved-polls-again': [messageOf([POLLS_AGAIN])],
-  'closed-too-few-calls': [messageOf([TOO_FEW])],
-  'closed-rule-removed': [messageOf([REMOVED])],
-  'closed-target-removed': [messageOf([TARGET_REMOVED])],
-  'group-of-3': [messageOf(GROUP, { passed: PASSED, silenced: SILENCED })],
+  'expired-too-few-calls': [messageOf([TOO_FEW])],
+  'expired-rule-removed': [messageOf([REMOVED])],
+  'expired-target-removed': [messageOf([TARGET_REMOVED])],
+  'group-of-3': [messageOf(GROUP, { flapped: PASSED, silenced: SILENCED })],
   'group-of-60': [messageOf(SIXTY)],
   'group-of-100-long-names': [
     messageOf(SIXTY.concat(SIXTY.slice(0, 40)).map((alert) => ({ ...alert, alert: alert.alert.padEnd(100, '-') }))),
   ],
-  passed: [messageOf([], { passed: PASSED.slice(0, 1) })],
+  flapped: [messageOf([], { flapped: PASSED.slice(0, 1) })],
   inhibited: [
     messageOf([FIRING], {
       inhibited: [
@@ -83,7 +83,7 @@ const MESSAGES: Record<string, [message: Message, now?: number]> = {
       ],
     }),
   ],
-  'passed-and-silenced': [messageOf([], { passed: PASSED, silenced: SILENCED })],
+  'flapped-and-silenced': [messageOf([], { flapped: PASSED, silenced: SILENCED })],
   silenced: [messageOf([], { silenced: SILENCED })],
   digest: [DIGEST],
   'store-failing': [STORE_FAILING],
@@ -248,15 +248,15 @@ describe('the title', () => {
     [[FIRING], '🔴 critical: HighFailureRate on production'],
     [[REMINDER], '🔴 still critical: HighFailureRate on production'],
     [[RESOLVED], '✅ resolved: HighFailureRate on production'],
-    [[TOO_FEW], '⚪ closed, not resolved: HighFailureRate on production'],
+    [[TOO_FEW], '⚪ expired, not resolved: HighFailureRate on production'],
     [[SIGNALS.failure_ratio], '🔴 critical: VideoRejected (type=video) on production'],
     [[FIRING, NO_POLL], '🔴 critical: 2 alerts on production'],
     [[FIRING, REMINDER], '🔴 critical: 2 alerts on production'],
     [[REMINDER, REMINDER], '🔴 still critical: 2 alerts on production'],
     [[RESOLVED, RESOLVED], '✅ resolved: 2 alerts on production'],
-    [[TOO_FEW, REMOVED], '⚪ closed, not resolved: 2 alerts on production'],
+    [[TOO_FEW, REMOVED], '⚪ expired, not resolved: 2 alerts on production'],
     [[FIRING, RESOLVED, RESOLVED], '🔴 critical: 1 firing, 2 resolved on production'],
-    [[RESOLVED, TOO_FEW], '⚪ 1 resolved, 1 closed, not resolved on production'],
+    [[RESOLVED, TOO_FEW], '⚪ 1 resolved, 1 expired, not resolved on production'],
   ])('%#: $1', (alerts, expected) => {
     expect(title(messageOf(alerts))).toBe(expected)
   })

@@ -50,15 +50,15 @@ test.each([
 })
 
 test('what fired and resolved between deliveries has resolved; one firing alert makes the message firing', () => {
-  const passed = [{ notification: { ...FIRING, alert: 'Brief' }, times: 2, peak: 0.5, endedAt: AT + 60 }]
+  const flapped = [{ notification: { ...FIRING, alert: 'Brief' }, times: 2, peak: 0.5, endedAt: AT + 60 }]
   const brief = {
     status: 'resolved',
     labels: { alertname: 'Brief' },
     annotations: { summary: expect.stringMatching(/^fired and resolved 2 times, worst 50%/) },
     endsAt: '2026-11-20T08:16:30.000Z',
   }
-  expect(of({ ...messageOf([]), passed })).toMatchObject({ status: 'resolved', alerts: [brief] })
-  expect(of({ ...messageOf([FIRING]), passed })).toMatchObject({
+  expect(of({ ...messageOf([]), flapped })).toMatchObject({ status: 'resolved', alerts: [brief] })
+  expect(of({ ...messageOf([FIRING]), flapped })).toMatchObject({
     status: 'firing',
     commonLabels: { severity: 'critical', target: 'production' },
     alerts: [{ status: 'firing' }, brief],

@@ -20,7 +20,7 @@ test.each<[string, Message]>([
   [
     'webhook-alerts',
     messageOf([update(SIGNALS.failure_ratio, 2), SIGNALS.budget_minutes, NO_POLL, RESOLVED, TOO_FEW], {
-      passed: [{ notification: FIRING, times: 3, peak: 0.62, endedAt: AT - 300 }],
+      flapped: [{ notification: FIRING, times: 3, peak: 0.62, endedAt: AT - 300 }],
       silenced: [{ alert: 'NoCalls{type="video"}', until: AT + 3600, reason: 'maintenance of the carrier' }],
     }),
   ],
@@ -46,7 +46,7 @@ test('whatever a message is made of, JSON loses nothing of the body', () => {
 test('every name is in snake_case', () => {
   const names: string[] = []
   const message = messageOf([...Object.values(SIGNALS), TOO_FEW], {
-    passed: [{ notification: FIRING, times: 3, peak: 0.62, endedAt: AT }],
+    flapped: [{ notification: FIRING, times: 3, peak: 0.62, endedAt: AT }],
   })
   JSON.stringify([webhookBody(message, AT), webhookBody(DIGEST, AT), webhookBody(STORE_FAILING, AT)], (name, value) => {
     names.push(name)

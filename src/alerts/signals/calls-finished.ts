@@ -5,8 +5,8 @@ import { countQuery } from '../promql.ts'
 import { eitherSide, labelled, windowed } from '../rule-keys.ts'
 import { callSignal, inWindow, measureNumber } from '../signal.ts'
 
-export const calls = callSignal({
-  name: 'calls',
+export const callsFinished = callSignal({
+  name: 'calls_finished',
   description: 'Calls that finished in the window',
   keys: { ...labelled, ...windowed, ...eitherSide(amount) },
   unit: 'calls',
