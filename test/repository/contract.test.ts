@@ -55,6 +55,10 @@ function jsonOutputs(): Record<string, string[]> {
   }))
 }
 
+type OpenApi = {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, JsonSchema> }
+}
 type Operation = {
   parameters?: readonly { in: string; name: string; schema: JsonSchema }[]
   requestBody?: { content: Contents }
@@ -64,10 +68,7 @@ type Contents = Record<string, { schema?: JsonSchema }>
 
 /** Routes with their parameters and responses; and the fields of what these have in common. */
 function api(): Record<string, string[]> {
-  const { paths, components } = JSON.parse(read('src/web/openapi.json')) as {
-    paths: Record<string, Record<string, Operation>>
-    components: { schemas: Record<string, JsonSchema> }
-  }
+  const { paths, components }: OpenApi = JSON.parse(read('src/web/openapi.json'))
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => routeLines(`${method.toUpperCase()} ${path}`, operation)),
   )
@@ -91,10 +92,10 @@ function routeLines(route: string, { parameters = [], requestBody, responses }: 
   ]
 }
 
+type Rule = { alert?: string; record?: string; labels?: Record<string, string> }
+
 function rulesOf(file: string): string[] {
-  const { groups } = parse(read(`config/prometheus/${file}.yaml`)) as {
-    groups: { rules: { alert?: string; record?: string; labels?: Record<string, string> }[] }[]
-  }
+  const { groups }: { groups: { rules: Rule[] }[] } = parse(read(`config/prometheus/${file}.yaml`))
   return groups.flatMap(({ rules }) =>
     rules.map(({ alert, record, labels = {} }) => [alert ?? record, ...Object.values(labels)].join(' ')),
   )

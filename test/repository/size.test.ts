@@ -181,7 +181,7 @@ function aboveLimits(): string[] {
     cwd: ROOT,
     encoding: 'utf8',
   })
-  const { diagnostics } = JSON.parse(stdout) as { diagnostics: { filename: string; message: string; code: string }[] }
+  const { diagnostics }: { diagnostics: { filename: string; message: string; code: string }[] } = JSON.parse(stdout)
   return diagnostics
     .map(({ filename, message, code }) => {
       const name = /`(.+)`/.exec(message)?.[1] ?? (code === 'eslint(max-lines)' ? 'file' : 'function')

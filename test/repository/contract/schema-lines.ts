@@ -32,5 +32,5 @@ type Keywords = {
 function typesOf({ enum: values, type = 'any', format, ...node }: JsonSchema): string[] {
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value))
   if ('const' in node) return [JSON.stringify(node['const'])]
-  return [type].flat().map((each) => `${String(each)}${format === undefined ? '' : ` (${String(format)})`}`)
+  return [type].flat().map((each) => `${String(each)}${typeof format === 'string' ? ` (${format})` : ''}`)
 }
