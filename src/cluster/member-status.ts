@@ -13,7 +13,7 @@ export const STARTING = writeStatus({ takesPart: false })
 
 /** Reads a status, which another version of callwatch may have written: what is not understood counts as missing. */
 export function readStatus(text: string): MemberStatus {
-  const read: unknown = JSON.parse(text === '' ? '{}' : text)
+  const read: unknown = JSON.parse(text)
   const isRefusal = typeof read === 'object' && read !== null && 'takesPart' in read && read.takesPart === false
   return { takesPart: !isRefusal }
 }

@@ -1,11 +1,5 @@
 import { StoreError } from './store.ts'
 
-/**
- * Version 1 has editions until it is released: a change of a table is another edition, and stores of the others are refused. Once a
- * version is released it is frozen, and a change is another version (CONTRIBUTING.md, "The schema").
- */
-export const EDITION = 11
-
 /** @throws {StoreError} refused: a newer callwatch wrote the store */
 export function refuseNewer(place: string, version: number, newest: number): void {
   if (version <= newest) return
@@ -23,13 +17,5 @@ export function refuseOlder(place: string, version: number, newest: number): voi
     version === 0
       ? `${place} contains no callwatch store: check the name, or start \`callwatch run\` with it first`
       : `${place} was last used by an older callwatch (schema ${version}, this one reads ${newest}); let this one's \`callwatch run\` use it first`,
-  )
-}
-
-/** @param remedy how to start with an empty store */
-export function developmentError(place: string, remedy: string): StoreError {
-  return new StoreError(
-    'refused',
-    `${place} was written by a development version of callwatch, whose tables differ and are not converted; ${remedy}`,
   )
 }

@@ -14,8 +14,8 @@ const API_KEY = 'a-key-for-the-tests'
 
 /** The simulated service as a process of its own, and daemons that poll it on one store. */
 export type SystemWorld = {
-  /** Starts a daemon; resolves when it is ready. */
-  startDaemon: () => Promise<Daemon>
+  /** Starts a daemon; resolves when it is ready. @param env with `CALLWATCH_STORE_URL`, a database instead of the world's file */
+  startDaemon: (env?: Record<string, string>, main?: string) => Promise<Daemon>
   setSwitches: (switches: object) => Promise<void>
   ledger: () => Promise<{ now: number; events: LedgerEvent[] }>
   responses: () => Promise<RecordedResponse[]>
@@ -36,10 +36,10 @@ export async function systemWorld(...simulatorArgs: string[]): Promise<SystemWor
   const control = `${new URL(url!).origin}/_simulator`
   const folder = temporaryFolder()
   const config = join(folder, 'callwatch.yaml')
-  writeFileSync(config, configuration(url!, folder))
+  writeFileSync(config, configuration(url!))
   return {
-    startDaemon: async () => {
-      const program = startProgram(['run', '--config', config])
+    startDaemon: async (env = { CALLWATCH_STORE_PATH: join(folder, 'callwatch.db') }, main) => {
+      const program = startProgram(['run', '--config', config], env, main)
       const [, page] = await program.said(/page at (http:\S+?)"/)
       return {
         program,
@@ -60,11 +60,10 @@ export async function systemWorld(...simulatorArgs: string[]): Promise<SystemWor
 }
 
 /** Small pages and quick sweeps, so that every kind of poll occurs within seconds. */
-function configuration(url: string, folder: string): string {
+function configuration(url: string): string {
   return `
 targets: [{ base_url: '${url}', api_key: ${API_KEY} }]
 poll: { interval: 500ms, page_size: 40, sweep_interval: 4s, max_requests_per_minute: 6000 }
-store: { path: ${folder}/callwatch.db }
 http: { host: 127.0.0.1, port: 0 }
 `
 }

@@ -1,6 +1,6 @@
 import { BASELINE_CODE } from '../../ledger/history-columns.ts'
 import { callHistory } from '../call-history.ts'
-import { developmentError, EDITION, refuseNewer, refuseOlder } from '../schema-version.ts'
+import { refuseNewer, refuseOlder } from '../schema-version.ts'
 import type { Connection, Session } from './connection.ts'
 import { transaction } from './transaction.ts'
 
@@ -240,8 +240,7 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ]
 
-const VERSION_TABLE =
-  'CREATE TABLE IF NOT EXISTS callwatch.schema_version (version integer NOT NULL, edition integer NOT NULL)'
+const VERSION_TABLE = 'CREATE TABLE IF NOT EXISTS callwatch.schema_version (version integer NOT NULL)'
 
 /** "call" in ASCII: only one daemon at a time migrates or joins. Held until the transaction ends. */
 export const LOCK = 'SELECT pg_advisory_xact_lock(1667329132)'
@@ -252,7 +251,7 @@ const LOCK_TIMEOUT_MS = 10_000
 /**
  * Migrates a database to this program's schema, each step whole or not at all. Several daemons may do so at once.
  *
- * @throws {StoreError} refused: of a newer callwatch or a development version, or without the privilege
+ * @throws {StoreError} refused: of a newer callwatch, or without the privilege
  */
 export async function migrate(connection: Connection, migrations: readonly string[] = MIGRATIONS): Promise<void> {
   for (let version = await checkSchema(connection, migrations.length); version < migrations.length;) {
@@ -267,7 +266,7 @@ export async function migrate(connection: Connection, migrations: readonly strin
       await session.run(`${VERSION_TABLE}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
       await session.run(migrations[from]!)
       await session.run(`DELETE FROM callwatch.schema_version`)
-      await session.run(`INSERT INTO callwatch.schema_version VALUES (${from + 1}, ${EDITION})`)
+      await session.run(`INSERT INTO callwatch.schema_version VALUES (${from + 1})`)
       return from + 1
     })
   }
@@ -298,14 +297,8 @@ async function checkSchema({ run, place }: Connection, newest: number): Promise<
     "SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'callwatch' AND tablename = 'schema_version'",
   )
   if (found.length === 0) return 0
-  // As JSON, since the first development versions had no such column.
-  const [row] = await run(
-    "SELECT version, to_jsonb(known) ->> 'edition' AS edition FROM callwatch.schema_version AS known",
-  )
-  if (row?.['edition'] !== String(EDITION)) {
-    throw developmentError(place, 'name another database in store.url, or DROP SCHEMA callwatch CASCADE, to count from nothing') // oxfmt-ignore
-  }
-  const version = Number(row['version'])
+  const [row] = await run('SELECT version FROM callwatch.schema_version')
+  const version = Number(row!['version'])
   refuseNewer(place, version, newest)
   return version
 }

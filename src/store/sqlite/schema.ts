@@ -1,14 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { developmentError, EDITION, refuseNewer, refuseOlder } from '../schema-version.ts'
+import { refuseNewer, refuseOlder } from '../schema-version.ts'
 import { StoreError } from '../store.ts'
 import { BASELINE_CODE } from '../../ledger/history-columns.ts'
 import { callHistory } from '../call-history.ts'
 
-/** Marks a file as ours, so that another program's database is never written to: "cw" in ASCII, and the edition. */
-const APPLICATION_ID = 0x6377_0000 + EDITION
-
-/** The mark of before editions, "call" in ASCII. */
-const FIRST_APPLICATION_ID = 0x63616c6c
+/** Marks a file as ours, so that another program's database is never written to: "cwat" in ASCII. */
+const APPLICATION_ID = 0x63776174
 
 /** Each entry brings the schema from the version of its index to the next. Once released, never edited, only added to. */
 export const MIGRATIONS: readonly string[] = [
@@ -212,7 +209,7 @@ export const MIGRATIONS: readonly string[] = [
 /**
  * Migrates an opened database to this program's schema, whole or not at all.
  *
- * @throws {StoreError} refused: another program's file, a newer callwatch's or a development version's, or a damaged one
+ * @throws {StoreError} refused: another program's file, a newer callwatch's, or a damaged one
  */
 export function migrate(db: DatabaseSync, path: string, migrations: readonly string[] = MIGRATIONS): void {
   const version = checkSchema(db, path, migrations.length)
@@ -239,10 +236,11 @@ export function expectSchema(db: DatabaseSync, path: string, migrations: readonl
 
 /** The version of a database's schema, 0 of an empty one; none that is newer than `newest`. */
 function checkSchema(db: DatabaseSync, path: string, newest: number): number {
-  const applicationId = readPragma(db, 'application_id')
   const version = readPragma(db, 'user_version')
   const isEmpty = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'] === 0
-  if (!isEmpty && applicationId !== APPLICATION_ID) throw notOurs(path, applicationId)
+  if (!isEmpty && readPragma(db, 'application_id') !== APPLICATION_ID) {
+    throw new StoreError('refused', `${path} is a database of another program; name another file in store.path`)
+  }
   refuseNewer(path, version, newest)
   return version
 }
@@ -258,16 +256,6 @@ export function expectUndamaged(db: DatabaseSync, path: string): void {
   // The first line says which database.
   const what = String(damage).split('\n').at(-1)
   throw new StoreError('refused', `${path} is damaged (${what}); restore it from a backup`)
-}
-
-function notOurs(path: string, applicationId: number): StoreError {
-  if (applicationId === FIRST_APPLICATION_ID || applicationId >>> 16 === APPLICATION_ID >>> 16) {
-    return developmentError(
-      path,
-      'name another file in store.path, or remove this one with its -wal and -shm, to count from nothing',
-    )
-  }
-  return new StoreError('refused', `${path} is a database of another program; name another file in store.path`)
 }
 
 function readPragma(db: DatabaseSync, name: string): number {

@@ -15,12 +15,10 @@ type SchemaContractOptions = {
   newPlace: () => Promise<SchemaPlace>
   /** How a table is called in SQL. */
   table: (name: string) => string
-  /** Statements that make of an empty database a store of another edition, by which one it is. */
-  otherEditions: Readonly<Record<string, readonly string[]>>
 }
 
 /** What each store promises of its schema, shown with two made-up versions after its own. */
-export function schemaContract({ migrations, newPlace, table, otherEditions }: SchemaContractOptions): void {
+export function schemaContract({ migrations, newPlace, table }: SchemaContractOptions): void {
   const newest = migrations.length
   const second = `ALTER TABLE ${table('pauses')} ADD COLUMN note TEXT; CREATE TABLE ${table('notes')} (text TEXT)`
   const third = `ALTER TABLE ${table('notes')} ADD COLUMN author TEXT`
@@ -81,24 +79,4 @@ export function schemaContract({ migrations, newPlace, table, otherEditions }: S
       ),
     })
   })
-
-  test.each(Object.entries(otherEditions))(
-    'a store of %s is refused by daemons and readers, with what to do, and left as it was',
-    async (_which, statements) => {
-      const { migrate, expectSchema, run, layout } = await newPlace()
-      for (const statement of statements) await run(statement)
-      const before = await layout()
-      const refused = {
-        name: 'StoreError',
-        kind: 'refused',
-        message: expect.stringMatching(
-          /^\S.* was written by a development version of callwatch, .*; name another \w+ in store\./,
-        ),
-      }
-      await expect(migrate()).rejects.toMatchObject(refused)
-      await expect(migrate([...migrations, second])).rejects.toMatchObject(refused)
-      await expect(expectSchema()).rejects.toMatchObject(refused)
-      expect(await layout()).toEqual(before)
-    },
-  )
 }

@@ -199,26 +199,6 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
       await expect(copy({ path }, await emptyDatabase())).rejects.toThrow('was written by a newer callwatch (schema 99')
     })
 
-    test('from or into one of a development version', async () => {
-      const path = await filledStore()
-      const database = await emptyDatabase()
-      const connection = await connect(database.url)
-      await connection.run('CREATE SCHEMA callwatch')
-      await connection.run('CREATE TABLE callwatch.schema_version (version integer NOT NULL)')
-      await connection.run('INSERT INTO callwatch.schema_version VALUES (3)')
-      await connection.close()
-      const [old, refused] = [emptyFile(), /was written by a development version .*DROP SCHEMA callwatch CASCADE, to/]
-      await expect(copy(database, emptyFile())).rejects.toThrow(refused)
-      await expect(copy({ path }, database)).rejects.toThrow(refused)
-      const db = new DatabaseSync(old.path)
-      db.exec('CREATE TABLE targets (name); PRAGMA application_id = 0x63616c6c; PRAGMA user_version = 4')
-      db.close()
-      await expect(copy(old, await emptyDatabase())).rejects.toThrow(
-        /was written by a development version .*remove this/,
-      )
-      await expect(copy({ path }, old)).rejects.toThrow(/was written by a development version .*remove this/)
-    })
-
     test('from where there is none, or into memory', async () => {
       const path = await filledStore()
       await expect(copy({ path: `${path}x` }, emptyFile())).rejects.toThrow(`there is no store ${path}x`)

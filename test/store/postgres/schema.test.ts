@@ -16,12 +16,6 @@ async function connected(url: string): Promise<Connection> {
   return connection
 }
 
-const development = (version: number) => [
-  'CREATE SCHEMA callwatch',
-  'CREATE TABLE callwatch.schema_version (version integer NOT NULL)',
-  `INSERT INTO callwatch.schema_version VALUES (${version})`,
-]
-
 inPostgres('the schema in PostgreSQL', ({ newDatabase }) => {
   schemaContract({
     migrations: MIGRATIONS,
@@ -35,14 +29,6 @@ inPostgres('the schema in PostgreSQL', ({ newDatabase }) => {
       }
     },
     table: (name) => `callwatch.${name}`,
-    otherEditions: {
-      'development version 1': development(1),
-      'development version 3': development(3),
-      'another edition of version 1': [
-        ...development(1),
-        'ALTER TABLE callwatch.schema_version ADD COLUMN edition integer NOT NULL DEFAULT 0',
-      ],
-    },
   })
 
   test('is made once, whichever of many connections make it', async () => {

@@ -22,17 +22,4 @@ schemaContract({
     }
   },
   table: (name) => name,
-  otherEditions: Object.fromEntries([
-    ...[1, 2, 3, 4].map((version) => [`development version ${version}`, edition(0x63616c6c, version)]),
-    ['another edition of version 1', edition(0x6377_0000, 1)],
-    ['a later edition of version 1', edition(0x6377_00ff, 1)],
-  ]),
 })
-
-function edition(applicationId: number, version: number): string[] {
-  return [
-    'CREATE TABLE targets (name TEXT)',
-    `PRAGMA application_id = ${applicationId}`,
-    `PRAGMA user_version = ${version}`,
-  ]
-}

@@ -136,7 +136,7 @@ inPostgres('a store', ({ newDatabase }) => {
 
 /** All that a schema of PostgreSQL has. */
 const LAYOUT = [
-  'SELECT version, edition FROM callwatch.schema_version',
+  'SELECT version FROM callwatch.schema_version',
   `SELECT table_name, column_name, data_type, is_nullable, column_default, is_identity, ordinal_position
   FROM information_schema.columns WHERE table_schema = 'callwatch' ORDER BY table_name, ordinal_position`,
   "SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = 'callwatch' ORDER BY indexname",
