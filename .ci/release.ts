@@ -72,7 +72,9 @@ function notes(tag: string): string {
 
 function artifacts(folder: string): void {
   mkdirSync(folder)
-  execFileSync('npm', ['pack', '--pack-destination', folder], { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] })
+  const npm = (...args: string[]) => execFileSync('npm', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] })
+  npm('run', 'package')
+  npm('pack', './dist/package', '--pack-destination', folder)
   const sums = readdirSync(folder).map((name) => {
     const sum = createHash('sha256')
       .update(readFileSync(join(folder, name)))

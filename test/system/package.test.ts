@@ -27,7 +27,8 @@ describe('the package', () => {
 
   beforeAll(() => {
     const npm = (...args: string[]) => execFileSync('npm', [...args, '--no-audit', '--no-fund'], { stdio: 'pipe' })
-    npm('pack', PROJECT, '--pack-destination', folder)
+    npm('run', 'package', '--prefix', PROJECT)
+    npm('pack', join(PROJECT, 'dist/package'), '--pack-destination', folder)
     tarball = join(folder, `callwatch-${version}.tgz`)
     // The oldest Node.js that the package says it runs on.
     npm('install', '--prefix', join(folder, 'oldest'), `node-${process.platform}-${process.arch}@${OLDEST}`)
@@ -46,6 +47,12 @@ describe('the package', () => {
     expect(files).toEqual(expect.arrayContaining(['dist/main.js', 'dist/main.js.map', 'dist/types/index.d.ts']))
     expect(files.filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))).toEqual([])
     expect(files.filter((name) => /(?:^|\/)(?:src|test|bench)(?:\/|$)/.test(name))).toEqual([])
+  })
+
+  test('has a package.json of what its users need', () => {
+    const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
+    const keys = ['name', 'version', 'description', 'keywords', 'license', 'bin', 'files', 'type', 'exports', 'engines']
+    expect(Object.keys(manifest)).toEqual(keys)
   })
 
   test('is called by npx', () => {

@@ -1,0 +1,23 @@
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/*
+ * The first step of `npm run package`: writes what the published package has beside the program, and a package.json for its
+ * users. That names no dependencies, since they are built in.
+ */
+
+const ROOT = join(import.meta.dirname, '..')
+const FOLDER = join(ROOT, 'dist/package')
+/** Of package.json, what only the repository needs. */
+const OURS = ['private', 'scripts', 'dependencies', 'devDependencies', 'allowScripts']
+
+const manifest: { files: string[] } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+const published = Object.fromEntries(Object.entries(manifest).filter(([key]) => !OURS.includes(key)))
+
+rmSync(FOLDER, { recursive: true, force: true })
+// The build writes dist.
+const patterns = ['README.md', 'LICENSE', ...manifest.files.filter((name) => !/^!?dist\b/.test(name))]
+for (const name of globSync(patterns, { cwd: ROOT })) {
+  cpSync(join(ROOT, name), join(FOLDER, name), { recursive: true })
+}
+writeFileSync(join(FOLDER, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
