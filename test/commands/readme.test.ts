@@ -60,7 +60,7 @@ describe('README, guides and policies', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
     const named = PAGES.flatMap((page) => codeOf(read(page)))
       .flatMap((code) => [...code.matchAll(SCRIPT)].map(([, script = '']) => script))
-      .filter((script) => !['ci', 'install', 'pack'].includes(script))
+      .filter((script) => !['audit', 'ci', 'install', 'pack'].includes(script))
     expect(named.filter((script) => scripts[script] === undefined)).toEqual([])
     expect(named).toContain('demo')
   })
