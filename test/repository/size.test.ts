@@ -30,7 +30,7 @@ const ROOMS: Record<string, number> = {
   'src/schema': 420,
   'src/service': 820,
   'src/simulator': 2580,
-  'src/store': 4960,
+  'src/store': 4940,
   'src/target': 1030,
   'src/text': 120,
   'src/web': 2400,

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 
-import { SLOW, UNIT } from '../vitest.config.ts'
+import { SLOW, UNIT } from '../../vitest.config.ts'
 
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const { devDependencies } = JSON.parse(read('package.json'))
 const WORKFLOWS = globSync('.github/workflows/*', { cwd: ROOT }).toSorted()

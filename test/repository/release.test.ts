@@ -14,9 +14,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { MIGRATIONS } from '../src/store/postgres/schema.ts'
+import { MIGRATIONS } from '../../src/store/postgres/schema.ts'
 
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = join(import.meta.dirname, '../..')
 const VERSION = '98.7.6'
 const TAG = `v${VERSION}`
 const LONG = { timeout: 120_000 }

@@ -78,7 +78,7 @@ const SIMULATES = [
 /** They are what a user calls, and import whatever they call. */
 const WIRING = ['commands', 'index.ts', 'main.ts', 'program.ts']
 
-const src = join(import.meta.dirname, '../src')
+const src = join(import.meta.dirname, '../../src')
 const files = globSync('**/*.{ts,js}', { cwd: src }).map((name) => ({
   name,
   source: readFileSync(join(src, name), 'utf8'),

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { rolldown, type Plugin } from 'rolldown'
 import { expect, test } from 'vitest'
-import config from '../rolldown.config.ts'
-import { pageLibraries } from '../src/web/page-libraries.ts'
+import config from '../../rolldown.config.ts'
+import { pageLibraries } from '../../src/web/page-libraries.ts'
 
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = join(import.meta.dirname, '../..')
 const read = (name: string) => JSON.parse(readFileSync(join(ROOT, name), 'utf8'))
 
 /** The folder of the package that a file is part of, from the root; undefined of our own files. */
