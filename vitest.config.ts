@@ -9,10 +9,10 @@ export const UNIT = [
   'log',
   'metrics',
   'network',
+  'pipeline',
   'polling',
   'schema',
   'service',
-  'target',
   'text',
 ].map((folder) => `test/${folder}/**/*.test.ts`)
 

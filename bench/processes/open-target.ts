@@ -8,9 +8,9 @@ import type { PollReport } from '../../src/polling/poll-report.ts'
 import { newRateLimiter } from '../../src/polling/rate-limiter.ts'
 import { undiciTransport } from '../../src/service/undici-transport.ts'
 import type { Store } from '../../src/store/store.ts'
-import { connect } from '../../src/target/connection.ts'
-import { runPoll } from '../../src/target/pipeline.ts'
-import { openTarget, type Target, type TargetSettings } from '../../src/target/target.ts'
+import { connect } from '../../src/pipeline/connection.ts'
+import { runPoll } from '../../src/pipeline/pipeline.ts'
+import { openTarget, type Target, type TargetSettings } from '../../src/pipeline/target.ts'
 
 export type OpenedTargetOptions = {
   config: Config

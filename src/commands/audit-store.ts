@@ -10,7 +10,7 @@ import { StoreError } from '../store/store.ts'
 import type { StoreReader } from '../store/store-reader.ts'
 import { auditReport, type AuditReport } from './audit-report.ts'
 import { auditTarget, type TargetAudit } from './audit-target.ts'
-import { rateLimitKey, fingerprintOf } from '../target/target.ts'
+import { rateLimitKey, fingerprintOf } from '../pipeline/target.ts'
 
 /** Part of `max_requests_per_minute` that an audit may use in addition to a daemon. */
 const RATE_SHARE = 1 / 4

@@ -3,7 +3,7 @@ import { DERIVED_METRICS } from '../metrics/derived-metrics.ts'
 import { seriesName } from '../simulator/series.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import { exactFamilies } from '../simulator/expected-series.ts'
-import type { ShownTarget } from '../target/target.ts'
+import type { ShownTarget } from '../pipeline/target.ts'
 
 /** How the exact series compare with what the simulator recorded. */
 export type Comparison = {

@@ -5,9 +5,9 @@ import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
-import { connect } from '../target/connection.ts'
-import { runPoll } from '../target/pipeline.ts'
-import { openTarget } from '../target/target.ts'
+import { connect } from '../pipeline/connection.ts'
+import { runPoll } from '../pipeline/pipeline.ts'
+import { openTarget } from '../pipeline/target.ts'
 
 const DAY = 86_400
 /** Calls a day: 35 days of so many are polled through in seconds. */

@@ -2,7 +2,7 @@ import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import type { Heartbeat } from '../notifications/receivers/heartbeat/heartbeats.ts'
 import type { Message } from '../notifications/message.ts'
-import type { TargetEvent } from '../target/lifecycle.ts'
+import type { TargetEvent } from '../pipeline/lifecycle.ts'
 import type { Reload } from './reload.ts'
 
 /** One thing that a running daemon did. */

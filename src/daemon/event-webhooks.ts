@@ -18,7 +18,7 @@ import type { Config } from '../config/config.ts'
 import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import { shownLog } from '../events/shown-log.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
-import { runWhile } from '../target/run-while.ts'
+import { runWhile } from '../pipeline/run-while.ts'
 
 export type EventWebhooksOptions = {
   config$: Observable<Config>

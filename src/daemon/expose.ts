@@ -3,7 +3,7 @@ import type { Clock } from '../clock/clock.ts'
 import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import type { metricsOf } from '../metrics/registry.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
-import type { Targets } from '../target/lifecycle.ts'
+import type { Targets } from '../pipeline/lifecycle.ts'
 
 export type ExposeOptions = {
   metrics: ReturnType<typeof metricsOf>

@@ -17,7 +17,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import type { Sharing } from '../store/sharing.ts'
 import { onlyStoreErrors } from '../store/store.ts'
-import type { Targets } from '../target/lifecycle.ts'
+import type { Targets } from '../pipeline/lifecycle.ts'
 import { readOverview, writeOverview, type OtherTarget, type Overview } from '../web/overview.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { configSchema, type Config } from '../config/config.ts'
 import { alertReceiverNames, receiverNames } from '../notifications/receivers.ts'
 import type { Setting, Settings } from '../store/settings.ts'
-import { fingerprintOf } from '../target/target.ts'
+import { fingerprintOf } from '../pipeline/target.ts'
 
 /**
  * What all daemons on one store must agree in: the targets, how they are counted and evaluated, and the recipients. By the

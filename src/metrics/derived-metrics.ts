@@ -4,7 +4,7 @@ import { COUNTERS, HISTOGRAMS, type DurableCounter, type DurableHistogram } from
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { SyncState, LedgerState } from '../ledger/state.ts'
 import { beganAt } from '../ledger/tracked-call.ts'
-import type { ShownTarget } from '../target/target.ts'
+import type { ShownTarget } from '../pipeline/target.ts'
 
 /**
  * One line of an exposition. `metricName` is the name with a suffix, where the line has one. `sharedLabels` are the same

@@ -6,7 +6,7 @@ import { listCalls, type PagePosition } from '../history/list-calls.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import type { Store } from '../store/store.ts'
-import type { ShownTarget } from '../target/target.ts'
+import type { ShownTarget } from '../pipeline/target.ts'
 
 export type ListedCall = { target: string; call: TrackedCall }
 

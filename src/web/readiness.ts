@@ -1,4 +1,4 @@
-import type { ShownTarget } from '../target/target.ts'
+import type { ShownTarget } from '../pipeline/target.ts'
 
 /** The response of `/readyz`: 503 for `not ready`, otherwise 200. */
 export type Readiness = { status: 'ready' } | { status: 'degraded' | 'not ready'; problems: string[] }

@@ -5,7 +5,7 @@ import type { LedgerState, SyncState } from '../ledger/state.ts'
 import { horizon } from '../ledger/horizon.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../metrics/derived-metrics.ts'
-import type { ShownTarget } from '../target/target.ts'
+import type { ShownTarget } from '../pipeline/target.ts'
 import { ruleView } from './rule-view.ts'
 import { isoTime } from '../clock/iso-time.ts'
 

@@ -4,7 +4,7 @@ import { newPoll } from '../../src/polling/poll.ts'
 import { missingCalls } from '../../src/polling/shrunk-list.ts'
 import { completePoll, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
 import { call, numbered } from './polling.ts'
-import { INTERVAL, running } from '../target/running.ts'
+import { INTERVAL, running } from '../pipeline/running.ts'
 
 describe('the missing calls of a list that has shrunk', () => {
   /** Of a list that had calls 1 to 40, and now has these. */

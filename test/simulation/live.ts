@@ -15,7 +15,7 @@ import { deliverOutbox } from '../../src/notifications/delivery/deliver-outbox.t
 import type { AlertMessage } from '../../src/notifications/message.ts'
 import { sizeOf } from '../../src/simulator/listing.ts'
 import type { Random } from '../../src/simulator/random.ts'
-import { lifecycle, type Lifecycle, type TargetEvent } from '../../src/target/lifecycle.ts'
+import { lifecycle, type Lifecycle, type TargetEvent } from '../../src/pipeline/lifecycle.ts'
 import { webhookOf } from '../events/webhooks/any-webhook.ts'
 import { drawSettings } from './draw-run.ts'
 import { mortalProcess, type MortalProcess } from './mortal-process.ts'

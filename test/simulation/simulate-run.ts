@@ -15,7 +15,7 @@ import { defaultSwitches, switchNames, type Switches } from '../../src/simulator
 import { advance } from '../../src/simulator/world.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Store } from '../../src/store/store.ts'
-import type { Target } from '../../src/target/target.ts'
+import type { Target } from '../../src/pipeline/target.ts'
 import { virtualClock, type VirtualClock } from '../clock/virtual-clock.ts'
 import { alertOracle, type AlertOracle } from './alert-oracle.ts'
 import { compareRun } from './compare-run.ts'

@@ -4,7 +4,7 @@ import { callsRoute } from '../../src/web/calls-route.ts'
 import { finishedPerMinuteRoute } from '../../src/web/finished-per-minute.ts'
 import { readOverview, writeOverview, type OtherTarget } from '../../src/web/overview.ts'
 import { targetView } from '../../src/web/target-view.ts'
-import type { ShownTarget } from '../../src/target/target.ts'
+import type { ShownTarget } from '../../src/pipeline/target.ts'
 import { finish, firing, NOW, openCall, POLLED } from '../metrics/hand-made-target.ts'
 import { serve, shownTarget } from './serve.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ShownTarget } from '../../src/target/target.ts'
+import type { ShownTarget } from '../../src/pipeline/target.ts'
 import { readiness } from '../../src/web/readiness.ts'
 import { serve, shownTarget } from './serve.ts'
 

@@ -1,7 +1,7 @@
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import type { FinalStatus } from '../../../src/ledger/call.ts'
-import type { ShownTarget } from '../../../src/target/target.ts'
+import type { ShownTarget } from '../../../src/pipeline/target.ts'
 import { RATIO } from '../../alerts/sample-rules.ts'
 import { finish, firing, openCall, POLLED } from '../../metrics/hand-made-target.ts'
 import { shownTarget } from '../serve.ts'

@@ -2,7 +2,7 @@ import type { State } from '../../../src/web/page/model/state.js'
 import { targetView } from '../../../src/web/target-view.ts'
 import { isoTime } from '../../../src/clock/iso-time.ts'
 import { alertView } from '../../../src/web/views.ts'
-import type { ShownTarget } from '../../../src/target/target.ts'
+import type { ShownTarget } from '../../../src/pipeline/target.ts'
 import { NOW } from '../../metrics/hand-made-target.ts'
 
 /** An element of a rendered component, with its text in single spaces. */

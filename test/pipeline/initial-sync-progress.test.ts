@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { initialSyncProgress } from '../../src/target/initial-sync-progress.ts'
-import type { Target } from '../../src/target/target.ts'
+import { initialSyncProgress } from '../../src/pipeline/initial-sync-progress.ts'
+import type { Target } from '../../src/pipeline/target.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 
 test('the progress of an initial sync is logged every five seconds if there is any, until it has ended', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RequestRecord } from '../../src/polling/request-with-retries.ts'
-import { healthRecord } from '../../src/target/health.ts'
+import { healthRecord } from '../../src/pipeline/health.ts'
 
 /** So many pages of the list. */
 const pages = (count: number): RequestRecord[] =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { sleep } from '../../src/clock/clock.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import type { Commit } from '../../src/store/store.ts'
-import { runPoll } from '../../src/target/pipeline.ts'
+import { runPoll } from '../../src/pipeline/pipeline.ts'
 import { completePoll, CREATED, seen } from '../ledger/seen.ts'
 import { INTERVAL, running } from './running.ts'
 
