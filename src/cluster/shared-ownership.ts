@@ -48,8 +48,8 @@ export type OwnershipEvent =
   | { kind: 'trouble'; of: 'store' | 'settings'; problem: string | undefined }
 
 export type SharedOwnership = Ownership & {
-  /** Keeps the membership until `ended$`: renews it, acquires and releases targets. Never errors. */
-  keep: (ended$: Observable<unknown>) => Observable<OwnershipEvent>
+  /** Keeps the membership until `aborted$`: renews it, acquires and releases targets. Never errors. */
+  keep: (aborted$: Observable<unknown>) => Observable<OwnershipEvent>
   /** Releases everything, and ends the membership. */
   leave: () => Promise<void>
 }
@@ -191,11 +191,11 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
       const owner = latest?.owners.get(target)
       return latest?.members.find(({ id }) => id === owner)?.name
     },
-    keep: (ended$) =>
+    keep: (aborted$) =>
       merge(
         events,
         work$.pipe(
-          takeUntil(ended$),
+          takeUntil(aborted$),
           endWith(undefined),
           // What ends the work also releases the last targets, in the same turn.
           delayWhen(() => timer(0, clock.scheduler)),

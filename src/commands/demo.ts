@@ -177,8 +177,8 @@ async function watchDemo(
   { speed, callsPerMinute, seed, history, quiet }: DemoOptions & { callsPerMinute: number },
   print: (line: string) => void,
 ): Promise<{ watched: ShownTarget; comparison: Comparison | undefined; logged: number }> {
-  const stop$ = new ReplaySubject<void>(1)
-  const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, stop$ })
+  const draining$ = new ReplaySubject<void>(1)
+  const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, draining$ })
   const [watched] = daemon.targets.loaded()
   if (watched === undefined) throw new Error('the demo has no target')
 
@@ -223,14 +223,14 @@ async function watchDemo(
       simulator.burst(BURST)
     }),
   )
-  const end$ = stopRequested$.pipe(
+  const timeout$ = stopRequested$.pipe(
     tap(() => {
       freeze()
       pollsLeft = FINAL_POLLS
     }),
     delay(FINAL_POLLS_TIMEOUT_SECONDS * 1000),
-    takeUntil(stop$),
-    tap(() => stop$.next()),
+    takeUntil(draining$),
+    tap(() => draining$.next()),
   )
   const store = await openBeside(config.store)
   const logged = async () => (await loggedEvents(store)) - loggedInPast
@@ -238,11 +238,13 @@ async function watchDemo(
     switchMap(() => timer(0, DELIVERY_CHECK_SECONDS * 1000)),
     exhaustMap(logged),
     filter((number) => number === receiver.counts().events),
-    takeUntil(stop$),
-    tap(() => stop$.next()),
+    takeUntil(draining$),
+    tap(() => draining$.next()),
   )
   try {
-    await lastValueFrom(merge(bursts$, end$, delivered$, daemon.events$.pipe(tap(show))), { defaultValue: undefined })
+    await lastValueFrom(merge(bursts$, timeout$, delivered$, daemon.events$.pipe(tap(show))), {
+      defaultValue: undefined,
+    })
     return { watched, comparison: last, logged: await logged() }
   } finally {
     await store.close()

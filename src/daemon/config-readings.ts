@@ -13,30 +13,30 @@ export type ConfigReadingsOptions = {
   /** The one that is active at the start. */
   first: Config
   /** Emits when it must be read now (SIGHUP). */
-  asked$: Observable<unknown>
+  requested$: Observable<unknown>
   clock: Clock
-  stop$: Observable<unknown>
+  draining$: Observable<unknown>
 }
 
 /** Seconds between two readings. */
 const INTERVAL = 2
 
 /**
- * The configuration each time that it has changed, and each time that `asked$` emits, until `stop$`. It is read every two
+ * The configuration each time that it has changed, and each time that `requested$` emits, until `draining$`. It is read every two
  * seconds: watching files would miss those that editors replace, and those that Kubernetes changes by turning a link to
  * another folder. A file may be read while it is written: a change counts when two readings in a row agree.
  */
 export function configReadings(options: ConfigReadingsOptions): Observable<Reading> {
-  const { first, asked$, clock, stop$ } = options
+  const { first, requested$, clock, draining$ } = options
   const start: Progress = { seen: { config: first }, emitted: { config: first }, isNews: false }
   return merge(
-    asked$.pipe(map(() => true)),
+    requested$.pipe(map(() => true)),
     timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(map(() => false)),
   ).pipe(
-    takeUntil(stop$),
-    scan(({ seen, emitted }, isAsked): Progress => {
+    takeUntil(draining$),
+    scan(({ seen, emitted }, isRequested): Progress => {
       const reading = read(options)
-      const isNews = isAsked || (isDeepStrictEqual(reading, seen) && !isDeepStrictEqual(reading, emitted))
+      const isNews = isRequested || (isDeepStrictEqual(reading, seen) && !isDeepStrictEqual(reading, emitted))
       return { seen: reading, emitted: isNews ? reading : emitted, isNews }
     }, start),
     filter(({ isNews }) => isNews),

@@ -64,7 +64,7 @@ export type Daemon = {
   /** Where the page is. */
   url: string
   targets: Targets
-  /** Everything that the daemon does while this is subscribed to, once; completes when all is closed after `stop$`. */
+  /** Everything that the daemon does while this is subscribed to, once; completes when all is closed after `draining$`. */
   events$: Observable<DaemonEvent>
 }
 
@@ -82,7 +82,7 @@ export type DaemonOptions = {
   /** How many lines of the log could not be written. */
   droppedLines?: () => number
   /** Emits when the daemon must stop; must replay. */
-  stop$: Observable<unknown>
+  draining$: Observable<unknown>
   /** A target whose stored state is removed before it is polled. */
   resetTarget?: string | undefined
 }
@@ -101,7 +101,7 @@ const MAX_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
  * @throws {Error} with a `code` when the web address cannot be listened on
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { config: first, readings$ = EMPTY, clock, log, droppedLines = () => 0, stop$ } = options
+  const { config: first, readings$ = EMPTY, clock, log, droppedLines = () => 0, draining$ } = options
   const { secrets = secretsMask(secretsOf(first)) } = options
   let active = first
   const receivers = await activeReceivers(first, clock, log)
@@ -123,12 +123,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         name: DAEMON_NAME,
         settings: () => sharedSettings(active),
         targets: () => active.targets.map(({ name }) => name),
-        draining$: stop$,
+        draining$,
       })
     const ownership: Ownership = shared ?? ALONE
     if (shared !== undefined) closing.push(shared.leave)
     await closeStrayTargets(store, route, options)
-    const targets = lifecycle({ ...options, store, route, ownership, mask: secrets.mask, draining$: stop$ })
+    const targets = lifecycle({ ...options, store, route, ownership, mask: secrets.mask, draining$ })
     closing.push(targets.close)
     await targets.open(first)
 
@@ -187,12 +187,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     })
 
     const whenAvailable = (work: () => Promise<void>): Promise<void> =>
-      lastValueFrom(defer(work).pipe(storeRetried(clock, ['refused', 'stale']), takeUntil(stop$)), {
+      lastValueFrom(defer(work).pipe(storeRetried(clock, ['refused', 'stale']), takeUntil(draining$)), {
         defaultValue: undefined,
       })
     const { config$, reloads$ } = reloads({
       first,
-      readings$: readings$.pipe(takeUntil(stop$)),
+      readings$: readings$.pipe(takeUntil(draining$)),
       prepare: async (next) => {
         secrets.learn(secretsOf(next))
         const { sharing } = store
@@ -216,14 +216,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const reloaded$ = reloads$.pipe(map((reload): DaemonEvent => ({ kind: 'reload', reload })))
     // The lease is kept for as long as anything is asked or sent.
     const [polled, sent] = [new AsyncSubject<void>(), new AsyncSubject<void>()]
-    const ended$ = concat(polled, sent).pipe(endWith(undefined))
-    const kept$ = shared === undefined ? EMPTY : shared.keep(ended$)
+    const aborted$ = concat(polled, sent).pipe(endWith(undefined))
+    const kept$ = shared === undefined ? EMPTY : shared.keep(aborted$)
     const watched$ = merge(
       kept$.pipe(map((event): DaemonEvent => ({ kind: 'ownership', event }))),
-      targets.followPauses(ended$),
+      targets.followPauses(aborted$),
       targets.run(config$).pipe(finalize(() => polled.complete())),
     ).pipe(share())
-    const exchanged$ = overviews.exchange(merge(watched$, reloaded$), ended$)
+    const exchanged$ = overviews.exchange(merge(watched$, reloaded$), aborted$)
     const notifying$ = notifying({
       config$,
       clock,
@@ -233,25 +233,32 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       overviews,
       ownership,
       watched$,
-      stop$,
+      draining$,
     })
     const webhooks$ = eventWebhooks({ ...options, config$, store, ownership, retentionNow: retention.now }).pipe(
       map((happened): DaemonEvent => ({ kind: 'webhook', happened })),
     )
     const notified$ = merge(notifying$, webhooks$).pipe(finalize(() => sent.complete()))
-    const retention$ = runWhile(config$.pipe(map(({ store: { history } }) => history)), (history, over$) =>
-      retention.keep(Math.max(history, MAX_WINDOW), merge(over$, stop$)),
+    const retention$ = runWhile(config$.pipe(map(({ store: { history } }) => history)), (history, settingsDraining$) =>
+      retention.keep(Math.max(history, MAX_WINDOW), merge(settingsDraining$, draining$)),
     )
     const keeping$ = config$.pipe(map(({ events: { retention, participants } }) => ({ retention, participants })))
-    const events$ = runWhile(keeping$, (kept, over$) =>
-      eventLog({ ...kept, store, clock, ownership, retentionNow: retention.now, stop$: merge(over$, stop$) }),
+    const events$ = runWhile(keeping$, (kept, settingsDraining$) =>
+      eventLog({
+        ...kept,
+        store,
+        clock,
+        ownership,
+        retentionNow: retention.now,
+        draining$: merge(settingsDraining$, draining$),
+      }),
     )
     const time$ = timer(LOG_CHECK_SECONDS * 1000, LOG_CHECK_SECONDS * 1000, clock.scheduler).pipe(
-      takeUntil(stop$),
+      takeUntil(draining$),
       map((): DaemonEvent => ({ kind: 'time' })),
     )
-    const rollups$ = keepRollups({ store, clock, ownership, stop$ })
-    const closed$ = defer(closeAll).pipe(ignoreElements())
+    const rollups$ = keepRollups({ store, clock, ownership, draining$ })
+    const closeAll$ = defer(closeAll).pipe(ignoreElements())
     return {
       url: pageUrl(first.http, web.port),
       targets,
@@ -267,7 +274,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
           watched$,
           time$,
         ).pipe(endWith({ kind: 'stopped' } as const), tap(report)),
-        closed$,
+        closeAll$,
       ),
     }
   } catch (error) {

@@ -13,7 +13,7 @@ export type EventLogOptions = {
   retentionNow: () => number | undefined
   /** Whether they may have participants. */
   participants: boolean
-  stop$: Observable<unknown>
+  draining$: Observable<unknown>
 }
 
 /** Seconds between two times that events get their positions, and that expired ones are deleted. */
@@ -28,11 +28,11 @@ export function eventLog({
   retention,
   retentionNow,
   participants,
-  stop$,
+  draining$,
 }: EventLogOptions): Observable<never> {
   const each = (seconds: number, work: () => Promise<void>) =>
     timer(0, seconds * 1000, clock.scheduler).pipe(
-      takeUntil(stop$),
+      takeUntil(draining$),
       filter(ownership.isLeader),
       exhaustMap(() => work().catch(onlyStoreErrors(undefined))),
     )

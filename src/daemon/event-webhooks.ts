@@ -28,24 +28,27 @@ export type EventWebhooksOptions = {
   ownership: Pick<Ownership, 'isLeader' | 'isLeader$'>
   /** From when ages are counted (UNIX seconds); undefined while that is not known. */
   retentionNow: () => number | undefined
-  stop$: Observable<unknown>
+  draining$: Observable<unknown>
 }
 
 const UPKEEP_INTERVAL = 10
 
 /** Delivers events to all webhooks while this daemon is the leader. A reload of `events` lets what is under way end first. */
 export function eventWebhooks(options: EventWebhooksOptions): Observable<WebhookEvent> {
-  const { config$, store, clock, random, ownership, retentionNow, stop$ } = options
+  const { config$, store, clock, random, ownership, retentionNow, draining$: daemonDraining$ } = options
   const { isLeader } = ownership
-  const part$ = combineLatest([config$.pipe(map(({ events }) => events)), ownership.isLeader$.pipe(takeUntil(stop$))])
-  return runWhile(part$, ([{ webhooks, retention, participants }, leads], over$) => {
+  const part$ = combineLatest([
+    config$.pipe(map(({ events }) => events)),
+    ownership.isLeader$.pipe(takeUntil(daemonDraining$)),
+  ])
+  return runWhile(part$, ([{ webhooks, retention, participants }, leads], settingsDraining$) => {
     if (!leads) return EMPTY
-    const end$ = merge(over$, stop$)
+    const draining$ = merge(settingsDraining$, daemonDraining$)
     const expiredBefore = () => (retentionNow() ?? -Infinity) - retention
     const shown = { ...store, ...shownLog(store, () => participants) }
     const names = webhooks.map(({ name }) => name)
     const upkeep$ = timer(0, UPKEEP_INTERVAL * 1000, clock.scheduler).pipe(
-      takeUntil(end$),
+      takeUntil(draining$),
       filter(isLeader),
       exhaustMap(() => keepRemoved(store, names, clock.wall(), expiredBefore()).catch(onlyStoreErrors(undefined))),
       ignoreElements(),
@@ -55,7 +58,7 @@ export function eventWebhooks(options: EventWebhooksOptions): Observable<Webhook
         merge(
           ...webhooks.map((webhook) => {
             const post = eventPoster(webhook, { clock })
-            return deliverEvents({ webhook, post, store: shown, clock, random, expiredBefore, isLeader, stop$: end$ })
+            return deliverEvents({ webhook, post, store: shown, clock, random, expiredBefore, isLeader, draining$ })
           }),
         ),
       ),

@@ -49,7 +49,7 @@ export type Retention = {
   /** As {@link retentionTime}, of what this daemon has read; undefined while it has read nothing. */
   now: () => number | undefined
   /** Deletes rows that are older than `kept` (seconds) each minute while this daemon is the leader; emits nothing. */
-  keep: (kept: number, stop$: Observable<unknown>) => Observable<never>
+  keep: (kept: number, draining$: Observable<unknown>) => Observable<never>
 }
 
 export function newRetention({ store, clock, ownership, lastSuccesses, onProblem }: RetentionOptions): Retention {
@@ -65,9 +65,9 @@ export function newRetention({ store, clock, ownership, lastSuccesses, onProblem
 
   return {
     now,
-    keep: (kept, stop$) =>
+    keep: (kept, draining$) =>
       timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(
-        takeUntil(stop$),
+        takeUntil(draining$),
         filter(ownership.isLeader),
         exhaustMap(() => deleteExpired(kept).catch(storeErrorOf).then(onProblem)),
         ignoreElements(),

@@ -25,21 +25,21 @@ export function keepRollups({
   store,
   clock,
   ownership,
-  stop$,
+  draining$,
 }: {
   store: Store
   clock: Clock
   ownership: Pick<Ownership, 'isLeader'>
-  stop$: Observable<unknown>
+  draining$: Observable<unknown>
 }): Observable<never> {
   const next = (after?: RollupPosition) => defer(() => updateRollups(store, clock.wall(), after))
   return timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(
-    takeUntil(stop$),
+    takeUntil(draining$),
     filter(ownership.isLeader),
     exhaustMap(() =>
       next().pipe(
         expand((position) => (position === undefined ? EMPTY : next(position))),
-        takeUntil(stop$),
+        takeUntil(draining$),
         catchError((error: unknown) => {
           onlyStoreErrors(undefined)(error)
           return EMPTY

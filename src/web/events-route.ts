@@ -94,7 +94,7 @@ export function eventsRoute(
   { scheduler }: Pick<Clock, 'scheduler'> = systemClock,
 ): void {
   const open = new Set<Promise<unknown>>()
-  const closing$ = new Subject<void>()
+  const aborted$ = new Subject<void>()
   /** The position of the newest commit, read for all streams together. */
   const newest$ = timer(0, NOTICE_SECONDS * 1000, scheduler).pipe(
     exhaustMap(() => readLatest(log, 0).catch(onlyStoreErrors(undefined))),
@@ -128,24 +128,24 @@ export function eventsRoute(
       const detail = `${MAX_STREAMS} event streams are open already; close one, or try again later`
       return sendProblem(reply.header('retry-after', RETRY_AFTER_SECONDS), 503, detail)
     }
-    const closed$ = new ReplaySubject<void>(1)
-    const closing = closing$.subscribe(closed$)
+    const streamAborted$ = new ReplaySubject<void>(1)
+    const aborting = aborted$.subscribe(streamAborted$)
     const begin = typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }
-    const stream = Readable.from(follow(log, { begin, filter: wanted, newest$, closed$, scheduler }), {
+    const stream = Readable.from(follow(log, { begin, filter: wanted, newest$, aborted$: streamAborted$, scheduler }), {
       // One text at a time: each may have as many events as are read together.
       highWaterMark: 1,
     })
     const ended = new Promise<void>((resolve) => reply.raw.once('close', resolve))
     open.add(ended)
     void ended.then(() => {
-      closing.unsubscribe()
+      aborting.unsubscribe()
       open.delete(ended)
-      closed$.next()
+      streamAborted$.next()
     })
     return reply.header('cache-control', 'no-store').header('x-accel-buffering', 'no').type(STREAM_TYPE).send(stream)
   })
   app.addHook('preClose', async () => {
-    closing$.next()
+    aborted$.next()
     // A client that does not read is cut.
     await firstValueFrom(race(from(Promise.all(open)), timer(CLOSING_MS)))
   })
@@ -182,20 +182,21 @@ type FollowOptions = {
   begin: { resumed: string } | { latest: number }
   filter: EventFilter
   newest$: Observable<number>
-  closed$: Observable<void>
+  aborted$: Observable<void>
   scheduler: Clock['scheduler']
 }
 
-/** The texts of a stream (WHATWG HTML §9.2), each when the client has read the one before, until `closed$`. */
+/** The texts of a stream (WHATWG HTML §9.2), each when the client has read the one before, until `aborted$`. */
 async function* follow(
   log: Log,
-  { begin, filter: wanted, newest$, closed$, scheduler }: FollowOptions,
+  { begin, filter: wanted, newest$, aborted$, scheduler }: FollowOptions,
 ): AsyncGenerator<string, void> {
   // The first line tells the client at once that it is connected.
   yield ': connected\nretry: 2000\n\n'
-  let isClosed = false
-  closed$.subscribe(() => (isClosed = true))
-  const wait = (until$: Observable<boolean>) => firstValueFrom(until$.pipe(takeUntil(closed$)), { defaultValue: true })
+  let isAborted = false
+  aborted$.subscribe(() => (isAborted = true))
+  const wait = (condition$: Observable<boolean>) =>
+    firstValueFrom(condition$.pipe(takeUntil(aborted$)), { defaultValue: true })
   const pause = (seconds: number) => timer(seconds * 1000, scheduler).pipe(map(() => false))
   const isBeyond = (position: number) =>
     newest$.pipe(
@@ -207,7 +208,7 @@ async function* follow(
   let written = scheduler.now()
   for (;;) {
     const page = await nextPage(log, begin, next, wanted).catch(onlyStoreErrors(undefined))
-    if (isClosed) return
+    if (isAborted) return
     if (page === undefined) {
       await wait(pause(NOTICE_SECONDS))
       continue

@@ -44,7 +44,7 @@ export async function daemonInProcess(
   differing: Partial<Config> = {},
   resetTarget?: string,
 ): Promise<DaemonInProcess> {
-  const stop$ = new ReplaySubject<void>(1)
+  const draining$ = new ReplaySubject<void>(1)
   const readings$ = new Subject<Reading>()
   const log: LogLine[] = []
   const config = { ...configTo(baseUrl, poll), ...differing }
@@ -55,7 +55,7 @@ export async function daemonInProcess(
     // Without waits between attempts.
     random: () => 0,
     log: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
-    stop$,
+    draining$,
     resetTarget,
   })
   const polls: PollReport[] = []
@@ -74,7 +74,7 @@ export async function daemonInProcess(
     })
   })
   const stop = async () => {
-    stop$.next()
+    draining$.next()
     if (!isKilled) await done
   }
   onTestFinished(stop)

@@ -15,12 +15,12 @@ async function keeping(more: { isLeader?: () => boolean; store?: (store: Store) 
   const ended = (id: string, at: number) => seen(id, 'ended', { endedAt: CREATED + at })
   await see(completePoll(1500, ended('a', 100), ended('b', 1100)))
   const clock = virtualClock(CREATED + 10_000)
-  const stop$ = new Subject<void>()
+  const draining$ = new Subject<void>()
   const { isLeader = () => true, store: changed = (same) => same } = more
-  const running = keepRollups({ store: changed(store), clock, ownership: { isLeader }, stop$ }).subscribe()
+  const running = keepRollups({ store: changed(store), clock, ownership: { isLeader }, draining$ }).subscribe()
   onTestFinished(() => running.unsubscribe())
   const stale = async () => (await store.rows('SELECT 1 FROM callwatch.stale_rollups', [])).length
-  return { clock, stop$, stale, running }
+  return { clock, draining$, stale, running }
 }
 
 test('rollups are kept up to date, each ten seconds all of them', async () => {
@@ -66,7 +66,7 @@ test('a bug is loud', async () => {
       store: { ...store, rows: () => Promise.reject(new TypeError('a bug')) },
       clock,
       ownership: { isLeader: () => true },
-      stop$: EMPTY,
+      draining$: EMPTY,
     }).subscribe({ error: resolve }),
   )
   await clock.advance(11)
@@ -75,8 +75,8 @@ test('a bug is loud', async () => {
 })
 
 test('nothing more is read once the daemon stops', async () => {
-  const { clock, stop$, stale, running } = await keeping()
-  stop$.next()
+  const { clock, draining$, stale, running } = await keeping()
+  draining$.next()
   await clock.advance(30)
   expect(await stale()).toBe(2)
   expect(running.closed).toBe(true)

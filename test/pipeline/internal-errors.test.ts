@@ -50,7 +50,7 @@ async function watchingTwo() {
   })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what targets are watched by
   const config = { targets, poll, alerts: [], events: {} } as unknown as Config
-  const stop$ = new ReplaySubject<void>(1)
+  const draining$ = new ReplaySubject<void>(1)
   const unlimited = {
     take: async () => undefined,
     pausedFor: () => 0,
@@ -67,7 +67,7 @@ async function watchingTwo() {
     route: () => [],
     ownership: ALONE,
     rateLimiters: new Map(targets.map((target) => [rateLimitKey(target), unlimited])),
-    draining$: stop$,
+    draining$,
     transportTo: (address) => ({
       send: async () => {
         const count = (asked.get(address) ?? 0) + 1
@@ -103,7 +103,7 @@ async function watchingTwo() {
     error: (error: unknown) => void errors.push(error),
   })
   onTestFinished(() => {
-    stop$.next()
+    draining$.next()
     running.unsubscribe()
   })
   const polls = (name: string) => events.filter((one) => one.kind === 'polled' && one.target === name).length

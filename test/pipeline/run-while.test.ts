@@ -7,18 +7,18 @@ function started() {
   const part$ = new BehaviorSubject({ value: 1 })
   const finish$ = new Subject<void>()
   const notes: string[] = []
-  const run = ({ value }: { value: number }, over$: Observable<unknown>) =>
+  const run = ({ value }: { value: number }, draining$: Observable<unknown>) =>
     new Observable<never>((subscriber) => {
       notes.push(`begins ${value}`)
-      const over = over$.subscribe(() => notes.push(`is to end ${value}`))
-      const ending = concat(NEVER.pipe(takeUntil(over$)), NEVER.pipe(takeUntil(finish$))).subscribe({
+      const drained = draining$.subscribe(() => notes.push(`is to end ${value}`))
+      const ending = concat(NEVER.pipe(takeUntil(draining$)), NEVER.pipe(takeUntil(finish$))).subscribe({
         complete: () => {
           notes.push(`ended ${value}`)
           subscriber.complete()
         },
       })
       return () => {
-        over.unsubscribe()
+        drained.unsubscribe()
         ending.unsubscribe()
       }
     })

@@ -50,7 +50,7 @@ export async function sharing(
   const opened: string[] = []
   const shared: AdjustableRateLimiter = { ...rateLimiter, setLimit: (limit) => void limits.push(limit) }
   const tenures = new Map(names.map((name) => [name, new Subject<Tenure>()]))
-  const stop$ = new ReplaySubject<void>(1)
+  const draining$ = new ReplaySubject<void>(1)
   const store = openSqliteStore({ path: ':memory:' })
   const addTargets: Sharing['addTargets'] = async (identities, created) => {
     for (const identity of identities) await store.openTarget(identity, created, 0)
@@ -85,7 +85,7 @@ export async function sharing(
     route: () => [],
     ownership: { ...ALONE, tenure$: (name) => tenures.get(name)!, owns: () => service.isOwned },
     rateLimiters: new Map([[rateLimitKey(targets[0]!), shared]]),
-    draining$: stop$,
+    draining$,
     transportTo: (address) => {
       opened.push(address)
       const send = async () => {
@@ -104,9 +104,9 @@ export async function sharing(
     events.push(event)
     if (event.kind === 'polled') polled.push(event.target)
   })
-  const following = watched.followPauses(stop$).subscribe()
+  const following = watched.followPauses(draining$).subscribe()
   onTestFinished(() => {
-    stop$.next()
+    draining$.next()
     running.unsubscribe()
     following.unsubscribe()
   })

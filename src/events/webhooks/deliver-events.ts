@@ -31,7 +31,7 @@ export type DeliverEventsOptions = Omit<OpenOptions, 'report'> & {
   random: () => number
   isLeader: () => boolean
   /** Emits when nothing more is to be sent. */
-  stop$: Observable<unknown>
+  draining$: Observable<unknown>
 }
 
 /** Seconds between two savings of how far it is, which is what a crash may repeat. */
@@ -41,15 +41,15 @@ const MAX_DELAY = 300
 /** How long an event that is refused is sent again (seconds). */
 const REFUSED_FOR = 600
 /** Requests under way have so long when the daemon stops (seconds). */
-const DRAIN = 3
+const DRAIN_SECONDS = 3
 const [TIMEOUT, TOO_EARLY, GONE] = [408, 425, 410]
 
 /**
- * Delivers the events of the log that a webhook wants, each at least once, in order for each call, until `stop$`. One that
+ * Delivers the events of the log that a webhook wants, each at least once, in order for each call, until `draining$`. One that
  * fails is retried with longer and longer delays, and holds up later events of its call only. How far it is is in the store.
  */
 export function deliverEvents(options: DeliverEventsOptions): Observable<WebhookEvent> {
-  const { webhook, post, store, clock, random, isLeader, stop$ } = options
+  const { webhook, post, store, clock, random, isLeader, draining$ } = options
   const { name } = webhook
   return defer(() => {
     const [attempts$, low$] = [new Subject<QueuedEvent>(), new Subject<void>()]
@@ -60,12 +60,12 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     const unreported: WebhookEvent[] = []
     let opened: OpenWebhook | undefined
     let active = 0
-    let isStopped = false
+    let isDraining = false
     let checkedAt = -Infinity
 
     /** Sends what may be sent now. */
     function pump(): void {
-      if (opened === undefined || opened.progress.paused !== undefined || isStopped) return
+      if (opened === undefined || opened.progress.paused !== undefined || isDraining) return
       while (receiver.permits(active)) {
         const event = opened.queue.take(clock.monotonic())
         if (event === undefined) return
@@ -96,7 +96,7 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
       } finally {
         active -= 1
         pump()
-        if (isStopped && active === 0) attempts$.complete()
+        if (isDraining && active === 0) attempts$.complete()
         if (opened?.hasRoomAgain() === true) low$.next()
       }
     }
@@ -144,26 +144,26 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
         }
         if ((stored?.dead ?? 0) > 0) await opened.expireDead()
       }
-      await opened?.fill(() => !isStopped && isLeader(), pump)
+      await opened?.fill(() => !isDraining && isLeader(), pump)
       if (isDue) await opened?.save({ problem: receiver.problem() })
       opened?.queue.wake(clock.monotonic())
       pump()
       return unreported.splice(0)
     }
 
-    const drained$ = stop$.pipe(
+    const drained$ = draining$.pipe(
       take(1),
       tap(() => {
-        isStopped = true
+        isDraining = true
         if (active === 0) attempts$.complete()
       }),
-      switchMap(() => timer(DRAIN * 1000, clock.scheduler)),
+      switchMap(() => timer(DRAIN_SECONDS * 1000, clock.scheduler)),
       tap(() => aborting.abort()),
       ignoreElements(),
       takeUntil(attempts$.pipe(ignoreElements(), endWith(undefined))),
     )
     const worked$ = merge(timer(0, SAVED_EACH * 1000, clock.scheduler), low$).pipe(
-      takeUntil(stop$),
+      takeUntil(draining$),
       exhaustMap(() => work().catch(onlyStoreErrors<WebhookEvent[]>([]))),
     )
     const last$ = defer(async () => {

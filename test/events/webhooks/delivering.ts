@@ -53,7 +53,7 @@ export function delivering(
     webhook: WebhookConfig = webhookOf(given),
     on: Pick<Store, 'events' | 'latestEvents' | 'webhooks' | 'undelivered' | 'saveWebhook'> = store,
   ) {
-    const stop$ = new ReplaySubject<void>(1)
+    const draining$ = new ReplaySubject<void>(1)
     const ended = { is: false }
     const running = deliverEvents({
       webhook,
@@ -69,10 +69,10 @@ export function delivering(
       random: () => 1,
       expiredBefore: () => clock.wall() - RETENTION,
       isLeader: () => state.isLeader,
-      stop$,
+      draining$,
     }).subscribe({ next: (event) => void events.push(event), complete: () => void (ended.is = true) })
     onTestFinished(() => running.unsubscribe())
-    return { stop: () => stop$.next(), kill: () => running.unsubscribe(), ended }
+    return { stop: () => draining$.next(), kill: () => running.unsubscribe(), ended }
   }
 
   const subjects = () => received.map(([, subject]) => subject)

@@ -48,7 +48,7 @@ export function sending(options: SendingOptions = {}) {
     onStep = () => undefined,
   } = options
   const clock = virtualClock(at)
-  const stop$ = new Subject<void>()
+  const draining$ = new Subject<void>()
   const store = openSqliteStore({ path: ':memory:' })
   const live = new Map<string, { target: string; instance: AlertInstance }>()
   const received: [second: number, said: string][] = []
@@ -96,7 +96,6 @@ export function sending(options: SendingOptions = {}) {
       await clock.advance(1)
       start(toRemove)
     }
-    const end$ = merge(stop$, paused$)
     const send = (message: Message) =>
       step(
         'send',
@@ -119,7 +118,7 @@ export function sending(options: SendingOptions = {}) {
         inhibit,
         alerts: () => [...live.values()],
         toRemove,
-        stop$: end$,
+        draining$: merge(draining$, paused$),
       },
     ).subscribe({ next: (delivery) => deliveries.push(delivery), complete: () => (completed = true) })
     sender.add(() => (isDead = true))
@@ -142,7 +141,7 @@ export function sending(options: SendingOptions = {}) {
   start()
   return {
     clock,
-    stop$,
+    draining$,
     store,
     live,
     received,

@@ -26,7 +26,7 @@ export type AlertmanagerOptions = {
   /** Seconds between two polls. */
   interval: number
   /** Emits when nothing more is to be sent; a request under way is finished. */
-  stop$: Observable<unknown>
+  draining$: Observable<unknown>
   /** Of callwatch, for the user agent. */
   version?: string | undefined
   /** Where the alerts are shown, an absolute address. */
@@ -48,7 +48,7 @@ const MIN_LIFETIME = 300
 type Posted = LiveAlert & { ended?: { wall: number; monotonic: number } }
 
 /**
- * Posts to Alertmanager what fires, until `stop$`: at once when that has changed, and again each minute. Bypasses the outbox,
+ * Posts to Alertmanager what fires, until `draining$`: at once when that has changed, and again each minute. Bypasses the outbox,
  * for it is a state and not a message: what is accepted last is true. When callwatch dies, alerts end by their
  * `endsAt`. A failing Alertmanager is retried after longer and longer waits, up to a minute. Never errors.
  *
@@ -57,7 +57,7 @@ type Posted = LiveAlert & { ended?: { wall: number; monotonic: number } }
  * stays until we repeat ours.
  */
 export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<AlertmanagerDelivery> {
-  const { name, clock, instances, interval, stop$, pageUrl, post = alertmanagerPost(options) } = options
+  const { name, clock, instances, interval, draining$, pageUrl, post = alertmanagerPost(options) } = options
   const lifetime = Math.max(LIFETIME_POLLS * interval, MIN_LIFETIME)
   const posted = new Map<string, Posted>()
   let accepted = new Set<string>()
@@ -119,7 +119,7 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<Al
   }
 
   return timer(0, 1000, clock.scheduler).pipe(
-    takeUntil(stop$),
+    takeUntil(draining$),
     exhaustMap(refresh),
     filter((delivery) => delivery !== undefined),
   )

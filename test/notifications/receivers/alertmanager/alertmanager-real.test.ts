@@ -21,7 +21,7 @@ async function connected(context: TestContext, clock: Clock = systemClock) {
   vi.stubEnv('no_proxy', '127.0.0.1')
   onTestFinished(() => void vi.unstubAllEnvs())
   const alertmanager = await startAlertmanager()
-  const stop$ = new Subject<void>()
+  const draining$ = new Subject<void>()
   const instances = new Map<string, LiveAlert>()
   const deliveries: AlertmanagerDelivery[] = []
   const refresh = alertmanagerRefresh({
@@ -30,13 +30,13 @@ async function connected(context: TestContext, clock: Clock = systemClock) {
     clock,
     interval: 15,
     instances: () => instances.values(),
-    stop$,
+    draining$,
     pageUrl: 'http://callwatch.test:9464/',
   }).subscribe((delivery) => deliveries.push(delivery))
   onTestFinished(() => refresh.unsubscribe())
   return {
     ...alertmanager,
-    stop$,
+    draining$,
     deliveries,
     fire: (alert: string, { rule, ...given }: Differing = {}) =>
       void instances.set(alert, firingSince(clock.wall(), { rule: { name: alert, ...rule }, ...given })),
@@ -97,10 +97,10 @@ describe('a real Alertmanager', { timeout: 60_000 }, () => {
   test('lets an alert expire that is not refreshed, as when callwatch is dead', async (context) => {
     // For a clock that is 295 s slow, the 300 s that an alert lives are over in five.
     const slow: Clock = { ...systemClock, wall: () => systemClock.wall() - 295 }
-    const { fire, notified, stop$, deliveries } = await connected(context, slow)
+    const { fire, notified, draining$, deliveries } = await connected(context, slow)
     fire('HighFailureRate')
     await eventually(async () => deliveries[0], PATIENCE)
-    stop$.next()
+    draining$.next()
     const firing = await notified(({ status }) => status === 'firing')
     const { alerts } = await notified(({ status }) => status === 'resolved')
     const lived = (Date.parse(alerts[0]!.endsAt) - Date.parse(firing.alerts[0]!.startsAt)) / 1000

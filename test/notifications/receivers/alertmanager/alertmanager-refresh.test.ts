@@ -17,7 +17,7 @@ type Receive = (attempt: number) => Error | Promise<void> | undefined
 /** Callwatch with these instances on the virtual clock, and an Alertmanager that records what it gets. */
 function refreshed(receive: Receive = () => undefined, { interval = 15 } = {}) {
   const clock = virtualClock(AT)
-  const stop$ = new Subject<void>()
+  const draining$ = new Subject<void>()
   const instances = new Map<string, LiveAlert>()
   const posts: { second: number; alerts: readonly AlertmanagerAlert[] }[] = []
   const deliveries: AlertmanagerDelivery[] = []
@@ -29,7 +29,7 @@ function refreshed(receive: Receive = () => undefined, { interval = 15 } = {}) {
       url: 'http://alertmanager.test',
       clock,
       interval,
-      stop$,
+      draining$,
       pageUrl: 'https://callwatch.test/',
       instances: () => {
         if (broken.read) throw new TypeError('no instances')
@@ -44,7 +44,7 @@ function refreshed(receive: Receive = () => undefined, { interval = 15 } = {}) {
     }).subscribe({ next: (delivery) => deliveries.push(delivery), complete: () => (completed = true) })
   return {
     clock,
-    stop$,
+    draining$,
     posts,
     deliveries,
     broken,
@@ -300,11 +300,11 @@ test('an unforeseen error is reported, and does not end the refresh of Alertmana
 
 describe('the refresh of Alertmanager, when it stops,', () => {
   test('posts nothing more', async () => {
-    const { fire, end, subscribe, clock, stop$, seconds, isCompleted } = refreshed()
+    const { fire, end, subscribe, clock, draining$, seconds, isCompleted } = refreshed()
     fire('a')
     subscribe()
     await clock.advance(5)
-    stop$.next()
+    draining$.next()
     end('a')
     await clock.advance(300)
     expect([seconds(), isCompleted()]).toEqual([[0], true])
@@ -312,11 +312,11 @@ describe('the refresh of Alertmanager, when it stops,', () => {
 
   test('finishes a running request first', async () => {
     const { promise, resolve: release } = Promise.withResolvers<void>()
-    const { fire, subscribe, clock, stop$, deliveries, isCompleted } = refreshed(() => promise)
+    const { fire, subscribe, clock, draining$, deliveries, isCompleted } = refreshed(() => promise)
     fire('a')
     subscribe()
     await clock.advance(1)
-    stop$.next()
+    draining$.next()
     await clock.advance(1)
     expect(isCompleted()).toBe(false)
     release()
