@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../clock/clock.ts'
-import type { Ownership, Tenure } from '../cluster/ownership.ts'
+import type { Ownership, Lease } from '../cluster/ownership.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import { newPollMemory } from '../polling/poll-memory.ts'
 import type { RateLimiter } from '../polling/rate-limiter.ts'
@@ -30,8 +30,8 @@ export type Entry = {
   rateLimitKey: string
   /** When its polls began, or are to begin (monotonic seconds): one is due each interval from then on. */
   startsAt: number
-  /** The tenure in which it was last polled. */
-  tenure: Tenure | undefined
+  /** The lease under which it was last polled. */
+  lease: Lease | undefined
   isRunning: boolean
   /** Why its state cannot be loaded. */
   problem: string | undefined
@@ -50,7 +50,7 @@ export function newEntry(settings: TargetSettings, clock: Clock, offset: number)
     connection: undefined,
     rateLimitKey: rateLimitKey(settings.target),
     startsAt: clock.monotonic() + offset,
-    tenure: undefined,
+    lease: undefined,
     isRunning: false,
     problem: undefined,
     isBroken: false,
@@ -73,7 +73,7 @@ export async function loadEntry(entry: Entry, settings: TargetSettings, options:
   const target = entry.target ?? (await openTarget({ ...options, settings }))
   if (entry.target === undefined) target.owner = () => options.ownership.ownerOf(entry.name)
   else await reloadTarget(target, settings)
-  // Its tenure has ended meanwhile, or another one has begun, before which other daemons may have committed.
+  // Its lease has ended meanwhile, or another one has begun, before which other daemons may have committed.
   options.aborted?.throwIfAborted()
   entry.loaded = settings
   target.settings = entry.wanted
@@ -84,7 +84,7 @@ export async function loadEntry(entry: Entry, settings: TargetSettings, options:
 /** Drops the state of a target that this daemon does not own any more. */
 export function unloadEntry(entry: Entry): void {
   void entry.connection?.close()
-  Object.assign(entry, { target: undefined, connection: undefined, tenure: undefined, problem: undefined })
+  Object.assign(entry, { target: undefined, connection: undefined, lease: undefined, problem: undefined })
 }
 
 export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> &
@@ -93,7 +93,7 @@ export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> &
     /** From 0 to 1. */
     random: () => number
     settings: TargetSettings
-    tenure: Tenure
+    lease: Lease
     aborted: AbortSignal
   }
 
@@ -101,21 +101,21 @@ export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> &
 export type Prepared = { target: Target; connection: Connection; rateLimiter: RateLimiter; offset: number }
 
 /**
- * Makes a target ready to be polled with these settings in this tenure. In the same tenure it continues where it was; what was
+ * Makes a target ready to be polled with these settings under this lease. Under the same lease it continues where it was; what was
  * read of its list stays read, unless the settings of the poll have changed.
  *
  * @throws {StoreError}
  */
 export async function prepareEntry(entry: Entry, options: PrepareOptions): Promise<Prepared> {
-  const { clock, random, ownership, limits, settings, tenure, aborted } = options
+  const { clock, random, ownership, limits, settings, lease, aborted } = options
   aborted.throwIfAborted()
   const { loaded } = entry
   const isSamePoll = isDeepStrictEqual(loaded.poll, settings.poll)
   const isSame = isSamePoll && isDeepStrictEqual(loaded.rules, settings.rules)
   const isAlone = options.store.sharing === undefined
-  const continues = entry.tenure === tenure || (isAlone && entry.tenure === undefined)
+  const continues = entry.lease === lease || (isAlone && entry.lease === undefined)
   const due = continues ? dueIn(entry, clock) : undefined
-  // Before this tenure, another daemon may have committed.
+  // Before this lease, another daemon may have committed.
   const target =
     entry.target === undefined || entry.isBroken || !isSame || !continues
       ? await loadEntry(entry, settings, options)
@@ -144,7 +144,7 @@ export async function prepareEntry(entry: Entry, options: PrepareOptions): Promi
     loaded: settings,
     rateLimitKey: rateLimitKey(settings.target),
     startsAt: clock.monotonic() + offset,
-    tenure,
+    lease,
     isBroken: false,
   })
   // The targets that still have the key of before may ask for more now.
@@ -153,9 +153,9 @@ export async function prepareEntry(entry: Entry, options: PrepareOptions): Promi
 }
 
 /** Seconds until a poll is due, as if the last run continued. */
-function dueIn({ startsAt, loaded, tenure }: Entry, clock: Clock): number {
+function dueIn({ startsAt, loaded, lease }: Entry, clock: Clock): number {
   const late = clock.monotonic() - startsAt
-  if (tenure === undefined) return Math.max(0, -late)
+  if (lease === undefined) return Math.max(0, -late)
   return late < 0 ? -late : Math.ceil(late / loaded.poll.interval) * loaded.poll.interval - late
 }
 

@@ -26,7 +26,7 @@ import {
 import { closedNotifications } from '../alerts/evaluate.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { Ownership, Tenure } from '../cluster/ownership.ts'
+import type { Ownership, Lease } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'
 import { closingEvents } from '../events/new-events.ts'
 import { abortable } from '../polling/abortable.ts'
@@ -170,25 +170,25 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     }
     entry.wanted = settings
     if (entry.target !== undefined) entry.target.settings = settings
-    return ownership.tenure$(name).pipe(
+    return ownership.lease$(name).pipe(
       takeUntil(draining$),
-      concatMap((tenure) => runTenure(entry, settings, tenure, draining$)),
+      concatMap((lease) => runLease(entry, settings, lease, draining$)),
     )
   }
 
   /** Polls a target while this daemon owns it and the settings stay the same. */
-  function runTenure(
+  function runLease(
     entry: Entry,
     settings: TargetSettings,
-    tenure: Tenure,
+    lease: Lease,
     settingsDraining$: Observable<unknown>,
   ): Observable<TargetEvent> {
     const { name } = entry
-    const tenureDraining$ = merge(settingsDraining$, tenure.draining$)
-    const graceEnded$ = tenureDraining$.pipe(take(1), delay(GRACE_PERIOD_SECONDS * 1000, clock.scheduler))
-    const aborted$ = merge(tenure.aborted$, graceEnded$)
+    const leaseDraining$ = merge(settingsDraining$, lease.draining$)
+    const graceEnded$ = leaseDraining$.pipe(take(1), delay(GRACE_PERIOD_SECONDS * 1000, clock.scheduler))
+    const aborted$ = merge(lease.aborted$, graceEnded$)
     const ready = (aborted: AbortSignal) =>
-      entry.runExclusive(() => prepareEntry(entry, { ...loading, settings, tenure, aborted }))
+      entry.runExclusive(() => prepareEntry(entry, { ...loading, settings, lease, aborted }))
     const failed = () => {
       entry.isBroken = true
       entry.target?.record.add({ successful: false, problem: 'internal error', requests: [], storeFailed: false })
@@ -204,9 +204,9 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
           },
         }),
         storeRetried(clock),
-        takeUntil(tenureDraining$),
+        takeUntil(leaseDraining$),
         mergeMap(({ target, connection: { client }, rateLimiter, offset }) => {
-          const draining$ = merge(tenureDraining$, lastCommitUnknown(entry))
+          const draining$ = merge(leaseDraining$, lastCommitUnknown(entry))
           entry.isRunning = true
           limits.resizeLimit(settings)
           const { timeout, retries } = settings.poll
@@ -225,18 +225,18 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     const run$ = defer(() => {
       const loads = new Subject<TargetEvent>()
       return merge(loads, work(loads))
-    }).pipe(internalErrors(name, { clock, failed, draining$: merge(tenureDraining$, tenure.aborted$) }))
+    }).pipe(internalErrors(name, { clock, failed, draining$: merge(leaseDraining$, lease.aborted$) }))
     return defer(() => {
-      const done = tenure.use()
+      const done = lease.hold()
       let hasEnded = false
-      const ending = tenure.draining$.subscribe(() => (hasEnded = true))
+      const ending = lease.draining$.subscribe(() => (hasEnded = true))
       // Another daemon may commit from now on: what is loaded must not be exported any more.
-      ending.add(tenure.aborted$.subscribe(() => (entry.target = undefined)))
+      ending.add(lease.aborted$.subscribe(() => (entry.target = undefined)))
       return run$.pipe(
-        repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(tenureDraining$)) }),
+        repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(leaseDraining$)) }),
         finalize(() => {
           ending.unsubscribe()
-          // In the same tenure, other settings continue with what is loaded.
+          // Under the same lease, other settings continue with what is loaded.
           if (hasEnded) unloadEntry(entry)
           done()
         }),
@@ -250,7 +250,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     return seconds$.pipe(
       filter(() => entry.target?.lastCommitUnknown === true),
       // What it read of the list may not be what is loaded.
-      tap(() => (entry.tenure = undefined)),
+      tap(() => (entry.lease = undefined)),
     )
   }
 

@@ -37,15 +37,15 @@ function cluster(targets: readonly string[] = TARGETS) {
       .pipe(takeUntil(killed))
       .subscribe((event) => events.push(event))
     onTestFinished(() => running.unsubscribe())
-    /** Targets that are watched, for as long as their tenures say; a cycle goes on for `busy` seconds. */
+    /** Targets that are watched, for as long as their leases say; a cycle goes on for `busy` seconds. */
     const watched = new Set<string>()
     const lost = new Set<string>()
     for (const target of targets) {
       ownership
-        .tenure$(target)
+        .lease$(target)
         .pipe(takeUntil(killed))
-        .subscribe((tenure) => {
-          const done = tenure.use()
+        .subscribe((lease) => {
+          const done = lease.hold()
           watched.add(target)
           let isOver = false
           const end = () => {
@@ -54,8 +54,8 @@ function cluster(targets: readonly string[] = TARGETS) {
             watched.delete(target)
             done()
           }
-          tenure.draining$.subscribe(() => (busy === 0 ? end() : void clock.scheduler.schedule(end, busy * 1000)))
-          tenure.aborted$.subscribe(() => {
+          lease.draining$.subscribe(() => (busy === 0 ? end() : void clock.scheduler.schedule(end, busy * 1000)))
+          lease.aborted$.subscribe(() => {
             lost.add(target)
             end()
           })

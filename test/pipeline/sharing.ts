@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { BehaviorSubject, ReplaySubject, Subject } from 'rxjs'
 import { onTestFinished } from 'vitest'
-import { ALONE, type Tenure } from '../../src/cluster/ownership.ts'
+import { ALONE, type Lease } from '../../src/cluster/ownership.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { TargetConfig } from '../../src/service/target-section.ts'
 import type { AdjustableRateLimiter } from '../../src/polling/rate-limiter.ts'
@@ -49,7 +49,7 @@ export async function sharing(
   const limits: number[] = []
   const opened: string[] = []
   const shared: AdjustableRateLimiter = { ...rateLimiter, setLimit: (limit) => void limits.push(limit) }
-  const tenures = new Map(names.map((name) => [name, new Subject<Tenure>()]))
+  const leases = new Map(names.map((name) => [name, new Subject<Lease>()]))
   const draining$ = new ReplaySubject<void>(1)
   const store = openSqliteStore({ path: ':memory:' })
   const addTargets: Sharing['addTargets'] = async (identities, created) => {
@@ -83,7 +83,7 @@ export async function sharing(
       ...(isShared && { sharing: { ...memoryCluster(clock).sharing(15), addTargets } }),
     },
     route: () => [],
-    ownership: { ...ALONE, tenure$: (name) => tenures.get(name)!, owns: () => service.isOwned },
+    ownership: { ...ALONE, lease$: (name) => leases.get(name)!, owns: () => service.isOwned },
     rateLimiters: new Map([[rateLimitKey(targets[0]!), shared]]),
     draining$,
     transportTo: (address) => {
@@ -110,11 +110,11 @@ export async function sharing(
     running.unsubscribe()
     following.unsubscribe()
   })
-  /** Gives a target to this daemon; what is returned releases it, ends its tenure at once, or gives it again after a reload. */
+  /** Gives a target to this daemon; what is returned releases it, ends its lease at once, or gives it again after a reload. */
   const give = (name: string) => {
     const [draining$, aborted$] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
-    const tenure: Tenure = { draining$, aborted$, use: () => () => undefined }
-    const again = () => tenures.get(name)!.next(tenure)
+    const lease: Lease = { draining$, aborted$, hold: () => () => undefined }
+    const again = () => leases.get(name)!.next(lease)
     again()
     const release = () => draining$.next()
     return { release, end: () => (release(), aborted$.next()), again }

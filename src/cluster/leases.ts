@@ -1,19 +1,19 @@
 import { BehaviorSubject, filter, ReplaySubject, type Observable } from 'rxjs'
-import type { Tenure } from './ownership.ts'
+import type { Lease } from './ownership.ts'
 
 /** What happened to some targets, at least one. */
-export type TenureEvent = { kind: 'acquired' | 'released' | 'lost'; targets: readonly string[] }
+export type LeaseEvent = { kind: 'acquired' | 'released' | 'lost'; targets: readonly string[] }
 
-export type TenuresOptions = {
-  notify: (event: TenureEvent) => void
+export type LeasesOptions = {
+  notify: (event: LeaseEvent) => void
   /** Another daemon may acquire a target, which the store does not know yet. */
   onFree: () => void
 }
 
 /** The targets that this daemon owns, as far as it knows. */
-export type Tenures = {
-  /** The tenure that a target has, and each that it will have. */
-  tenure$: (target: string) => Observable<Tenure>
+export type Leases = {
+  /** The lease that a target has, and each that it will have. */
+  lease$: (target: string) => Observable<Lease>
   /** Whether this daemon owns a target, and has not released it. */
   has: (target: string) => boolean
   /** All of them, released ones too until the store has confirmed that: an answer on its way may be older. */
@@ -31,52 +31,52 @@ export type Tenures = {
   release: (write: (targets: readonly string[]) => Promise<void>) => Promise<void>
 }
 
-/** A tenure and its stage, which only ever moves on to the next one. */
+/** A lease and its stage, which only ever moves on to the next one. */
 type OwnedTarget = {
-  tenure: Tenure
+  lease: Lease
   stage: 'owned' | 'draining' | 'free' | 'released'
-  users: number
+  holders: number
   draining: ReplaySubject<void>
   aborted: ReplaySubject<void>
 }
 
-export function newTenures({ notify, onFree }: TenuresOptions): Tenures {
-  const tenures = new Map<string, OwnedTarget>()
+export function newLeases({ notify, onFree }: LeasesOptions): Leases {
+  const leases = new Map<string, OwnedTarget>()
   /** Targets that were released since the last report. */
   const unreported: string[] = []
-  /** The tenure of each target that was asked for. */
-  const subjects = new Map<string, BehaviorSubject<Tenure | undefined>>()
+  /** The lease of each target that was asked for. */
+  const subjects = new Map<string, BehaviorSubject<Lease | undefined>>()
 
-  function subjectOf(target: string): BehaviorSubject<Tenure | undefined> {
+  function subjectOf(target: string): BehaviorSubject<Lease | undefined> {
     let subject = subjects.get(target)
-    if (subject === undefined) subjects.set(target, (subject = new BehaviorSubject<Tenure | undefined>(undefined)))
+    if (subject === undefined) subjects.set(target, (subject = new BehaviorSubject<Lease | undefined>(undefined)))
     return subject
   }
 
-  function use(target: string, own: OwnedTarget): () => void {
-    own.users += 1
+  function hold(target: string, own: OwnedTarget): () => void {
+    own.holders += 1
     return () => {
-      own.users -= 1
+      own.holders -= 1
       releaseOnceUnused(target, own)
     }
   }
 
   function releaseOnceUnused(target: string, own: OwnedTarget): void {
-    if (own.users > 0 || own.stage !== 'draining' || tenures.get(target) !== own) return
+    if (own.holders > 0 || own.stage !== 'draining' || leases.get(target) !== own) return
     own.stage = 'free'
     subjectOf(target).next(undefined)
     unreported.push(target)
     onFree()
   }
 
-  function newTenure(target: string): OwnedTarget {
+  function newLease(target: string): OwnedTarget {
     const [draining, aborted] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
-    const tenure: Tenure = { draining$: draining, aborted$: aborted, use: () => use(target, own) }
-    const own: OwnedTarget = { tenure, stage: 'owned', users: 0, draining, aborted }
+    const lease: Lease = { draining$: draining, aborted$: aborted, hold: () => hold(target, own) }
+    const own: OwnedTarget = { lease, stage: 'owned', holders: 0, draining, aborted }
     return own
   }
 
-  function report(kind: TenureEvent['kind'], targets: readonly string[]): void {
+  function report(kind: LeaseEvent['kind'], targets: readonly string[]): void {
     if (targets.length > 0) notify({ kind, targets })
   }
 
@@ -84,26 +84,26 @@ export function newTenures({ notify, onFree }: TenuresOptions): Tenures {
 
   return {
     reportReleased,
-    tenure$: (target) => subjectOf(target).pipe(filter((tenure) => tenure !== undefined)),
-    has: (target) => isOwned(tenures.get(target)),
-    all: () => [...tenures.keys()],
-    wanted: () => [...tenures].filter(([, { stage }]) => stage === 'owned').map(([target]) => target),
+    lease$: (target) => subjectOf(target).pipe(filter((lease) => lease !== undefined)),
+    has: (target) => isOwned(leases.get(target)),
+    all: () => [...leases.keys()],
+    wanted: () => [...leases].filter(([, { stage }]) => stage === 'owned').map(([target]) => target),
     begin: (targets) => {
       reportReleased()
-      for (const target of targets) tenures.set(target, newTenure(target))
+      for (const target of targets) leases.set(target, newLease(target))
       report('acquired', targets)
-      for (const target of targets) subjectOf(target).next(tenures.get(target)?.tenure)
+      for (const target of targets) subjectOf(target).next(leases.get(target)?.lease)
     },
     end: (target) => {
-      const own = tenures.get(target)
+      const own = leases.get(target)
       if (own?.stage !== 'owned') return
       own.stage = 'draining'
       own.draining.next()
       releaseOnceUnused(target, own)
     },
     lose: (targets) => {
-      const lost = targets.map((target) => ({ target, own: tenures.get(target) }))
-      for (const target of targets) tenures.delete(target)
+      const lost = targets.map((target) => ({ target, own: leases.get(target) }))
+      for (const target of targets) leases.delete(target)
       const owned = lost.flatMap(({ target, own }) => (isOwned(own) ? [{ target, own }] : []))
       for (const { target } of owned) subjectOf(target).next(undefined)
       report(
@@ -117,7 +117,7 @@ export function newTenures({ notify, onFree }: TenuresOptions): Tenures {
     },
     release: async (write) => {
       reportReleased()
-      const free = [...tenures].filter(([, { stage }]) => stage === 'free')
+      const free = [...leases].filter(([, { stage }]) => stage === 'free')
       if (free.length === 0) return
       for (const [, own] of free) own.stage = 'released'
       await write(free.map(([target]) => target)).catch(() => {

@@ -28,7 +28,7 @@ test('a poll that hangs when its target is released ends after the grace period,
   expect(limits.at(-1)).toBe(0)
 })
 
-test('nothing is asked about a target while another daemon may own it, also within its tenure', async () => {
+test('nothing is asked about a target while another daemon may own it, also within its lease', async () => {
   const { clock, service, give } = await sharing(['a'], SHARED)
   service.isOwned = false
   give('a')
@@ -39,7 +39,7 @@ test('nothing is asked about a target while another daemon may own it, also with
   expect(service.asked).toBeGreaterThan(0)
 })
 
-test('a poll that hangs ends at once where the tenure of its target has ended', async () => {
+test('a poll that hangs ends at once where the lease of its target has ended', async () => {
   const { clock, give, limits } = await sharing(['a', 'b', 'c'], {
     isShared: true,
     rateLimiter: granting().rateLimiter,
@@ -51,7 +51,7 @@ test('a poll that hangs ends at once where the tenure of its target has ended', 
   expect(limits.slice(-2)).toEqual([LIMIT / 3, 0])
 })
 
-test('a tenure begins with what is stored: until that is loaded nothing is asked, and nothing exported', async () => {
+test('a lease begins with what is stored: until that is loaded nothing is asked, and nothing exported', async () => {
   const { clock, service, gate, give, watched } = await sharing(['a', 'b'], SHARED)
   const loads = Promise.withResolvers<void>()
   gate.loads = loads.promise
@@ -99,7 +99,7 @@ test('a target that is polled is loaded again only once its poll has ended and t
   expect([target.lastCommitUnknown, target.ledger === ledger]).toEqual([false, false])
 })
 
-test('a target whose tenure has ended is not kept in memory, nor is its connection', async () => {
+test('a target whose lease has ended is not kept in memory, nor is its connection', async () => {
   const { clock, service, give, watched } = await sharing(['a'], SHARED)
   const { release } = give('a')
   await clock.advance(20)
@@ -118,7 +118,7 @@ test('a target that another daemon may own is not exported any more, also while 
   expect(watched.loaded()).toEqual([])
 })
 
-test('a tenure says nothing of the time before it until a poll had its chance', async () => {
+test('a lease says nothing of the time before it until a poll had its chance', async () => {
   const { clock, storage, give } = await sharing(['a'], { isShared: true, rateLimiter: granting().rateLimiter })
   await clock.advance(3600)
   give('a')
@@ -142,8 +142,8 @@ test('the connection of a target is closed when it has another key, and with its
   expect([service.closed, storage.closed]).toEqual([2, ['b']])
 })
 
-test('what polls have read of a list stays read within a tenure, unless its pages are others now', async () => {
-  // A subject replays no tenure: what is reloaded gets the same one again.
+test('what polls have read of a list stays read within a lease, unless its pages are others now', async () => {
+  // A subject replays no lease: what is reloaded gets the same one again.
   const { clock, give, reload, watched, poll } = await sharing(['a'], SHARED)
   const { again, release } = give('a')
   await clock.advance(20)
@@ -188,7 +188,7 @@ test('rules that look further back are evaluated on all calls that they see', as
   expect(watched.loaded()[0]!.keptFor).toBe(8 * 20_000)
 })
 
-test('what was loaded for a tenure that has ended meanwhile is not kept', async () => {
+test('what was loaded for a lease that has ended meanwhile is not kept', async () => {
   const { clock, gate, give, watched } = await sharing(['a'], SHARED)
   const loads = Promise.withResolvers<void>()
   gate.loads = loads.promise
