@@ -44,13 +44,13 @@ const COMMITS_A_FINISH = 3
 
 answer(async (): Promise<Queried> => {
   const store = await openStore(address, [])
-  await store.sharing?.join('bench', {}, '{}')
+  await store.cluster?.join('bench', {}, '{}')
   const filling = performance.now()
   let after = await updateRollups(store, now)
   while (after !== undefined) after = await updateRollups(store, now, after)
   const rollups = (performance.now() - filling) / 1000
   const { ledger } = await store.openTarget({ name: 'polled', fingerprint: '' }, now, 86_400)
-  await store.sharing?.acquire(['polled'], 1)
+  await store.cluster?.acquire(['polled'], 1)
   const commits: number[] = []
   const done = new AbortController()
   const committing = (async () => {

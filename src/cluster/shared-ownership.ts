@@ -19,7 +19,7 @@ import {
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Settings } from '../store/settings.ts'
-import { OtherSettingsError, type Renewal, type Sharing } from '../store/sharing.ts'
+import { OtherSettingsError, type Renewal, type ClusterStore } from '../store/cluster-store.ts'
 import { StoreError } from '../store/store.ts'
 import { toAcquire, toRelease } from './fair-share.ts'
 import type { Ownership } from './ownership.ts'
@@ -27,7 +27,7 @@ import { newLeases, type LeaseEvent } from './leases.ts'
 import { STARTING, readStatus, writeStatus } from './member-status.ts'
 
 export type SharedOwnershipOptions = {
-  sharing: Sharing
+  cluster: ClusterStore
   clock: Clock
   /** The name of this daemon on the page of others. */
   name: string
@@ -63,8 +63,8 @@ const RENEWALS_PER_LEASE = 5
  * earlier than by the store's clock, also where the process was halted in between.
  */
 export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnership {
-  const { sharing, clock, name, settings, targets, draining$ } = options
-  const renewalInterval = sharing.lease / RENEWALS_PER_LEASE
+  const { cluster, clock, name, settings, targets, draining$ } = options
+  const renewalInterval = cluster.lease / RENEWALS_PER_LEASE
   const joinedFirst = new BehaviorSubject(false)
   const hasMembership = new BehaviorSubject(false)
   const events = new Subject<OwnershipEvent>()
@@ -81,7 +81,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
   const isMembershipValid = () => clock.monotonic() < membershipValidUntil
   const takesPart = () => !isDraining && problem?.of !== 'settings'
 
-  const release = () => leases.release((targets) => sharing.release(targets))
+  const release = () => leases.release((targets) => cluster.release(targets))
 
   function loseAll(): void {
     membershipValidUntil = -Infinity
@@ -108,15 +108,15 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
 
   async function renew(): Promise<void> {
     const sent = clock.monotonic()
-    if (!isMember) await sharing.join(name, settings(), STARTING)
+    if (!isMember) await cluster.join(name, settings(), STARTING)
     isMember = true
-    const answer = await sharing.renew(writeStatus({ takesPart: takesPart() }))
+    const answer = await cluster.renew(writeStatus({ takesPart: takesPart() }))
     if (answer === undefined) {
       isMember = false
       loseMembership()
       return
     }
-    membershipValidUntil = sent + sharing.lease - renewalInterval
+    membershipValidUntil = sent + cluster.lease - renewalInterval
     latest = answer
     await share(answer, answer.members.filter(({ status }) => readStatus(status).takesPart).length)
     if (answer.differing !== undefined && leases.all().length === 0) return resign()
@@ -130,7 +130,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     isMember = false
     joinedFirst.next(false)
     loseAll()
-    await sharing.leave()
+    await cluster.leave()
   }
 
   /** Brings what this daemon polls in line with what it owns, and that with its share. */
@@ -148,7 +148,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     const free = [...configured].filter((target) => !owners.has(target))
     const most = takesPart() ? toAcquire(kept.size, configured.size, members) : 0
     if (free.length === 0 || most === 0) return
-    leases.begin(await sharing.acquire(free, most))
+    leases.begin(await cluster.acquire(free, most))
   }
 
   /** Renews the lease when that is due; once no renewal has succeeded for too long, every target is lost. */
@@ -207,7 +207,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     leave: async () => {
       loseAll()
       // Without an answer of the store, the membership ends with its lease.
-      await sharing.leave().catch(() => undefined)
+      await cluster.leave().catch(() => undefined)
     },
   }
 }

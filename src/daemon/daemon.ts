@@ -108,17 +108,17 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const route: Route = (change) => recipientsBy(active.notify.routes, receivers.names())(change)
   const store = await openStore(first.store, receivers.names())
   // What was committed while it stopped is read also while no daemon runs.
-  const number = async () => store.sharing?.numberEvents().catch(onlyStoreErrors(undefined))
+  const number = async () => store.cluster?.numberEvents().catch(onlyStoreErrors(undefined))
   const closing: (() => Promise<void>)[] = [() => store.close(), number]
   const closeAll = async () => {
     for (const close of closing.toReversed()) await close()
   }
   try {
-    await store.sharing?.join(DAEMON_NAME, sharedSettings(first), STARTING)
+    await store.cluster?.join(DAEMON_NAME, sharedSettings(first), STARTING)
     const shared =
-      store.sharing &&
+      store.cluster &&
       sharedOwnership({
-        sharing: store.sharing,
+        cluster: store.cluster,
         clock,
         name: DAEMON_NAME,
         settings: () => sharedSettings(active),
@@ -132,7 +132,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     closing.push(targets.close)
     await targets.open(first)
 
-    const overviews = newOverviews({ sharing: store.sharing, clock, targets, ownership })
+    const overviews = newOverviews({ cluster: store.cluster, clock, targets, ownership })
     let hasFailed = false
     const retention = newRetention({
       store,
@@ -195,14 +195,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       readings$: readings$.pipe(takeUntil(draining$)),
       prepare: async (next) => {
         secrets.learn(secretsOf(next))
-        const { sharing } = store
-        if (sharing === undefined) await targets.open(next)
+        const { cluster } = store
+        if (cluster === undefined) await targets.open(next)
         else {
           // All daemons on the store have read the same: a daemon that cannot use the store now retries until it can.
           await whenAvailable(async () => {
             await targets.open(next)
             const settings = sharedSettings(next)
-            if (!isDeepStrictEqual(settings, sharedSettings(active))) await sharing.declare(settings)
+            if (!isDeepStrictEqual(settings, sharedSettings(active))) await cluster.declare(settings)
           })
         }
         const { names, activate } = await receivers.prepare(next)

@@ -37,7 +37,7 @@ export function eventLog({
       exhaustMap(() => work().catch(onlyStoreErrors(undefined))),
     )
   return merge(
-    each(NUMBERING_INTERVAL, async () => store.sharing?.numberEvents()),
+    each(NUMBERING_INTERVAL, async () => store.cluster?.numberEvents()),
     each(DELETION_INTERVAL, async () => {
       // Also what another daemon has added before it reloaded the configuration.
       if (!participants) await store.eraseParticipants()

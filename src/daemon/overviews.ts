@@ -15,14 +15,14 @@ import {
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
-import type { Sharing } from '../store/sharing.ts'
+import type { ClusterStore } from '../store/cluster-store.ts'
 import { onlyStoreErrors } from '../store/store.ts'
 import type { Targets } from '../pipeline/lifecycle.ts'
 import { readOverview, writeOverview, type OtherTarget, type Overview } from '../web/overview.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 
 export type OverviewsOptions = {
-  sharing: Sharing | undefined
+  cluster: ClusterStore | undefined
   clock: Clock
   targets: Targets
   ownership: Pick<Ownership, 'ownerOf' | 'problem'>
@@ -51,8 +51,8 @@ const INCOMPLETE_SECONDS = 60
 /** What changes an overview, beside commits. */
 const CHANGES: ReadonlySet<DaemonEvent['kind']> = new Set(['polled', 'skipped', 'progress', 'internal error'])
 
-export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOptions): Overviews {
-  if (sharing === undefined) return { others: () => [], isComplete$: of(true), exchange: () => EMPTY }
+export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOptions): Overviews {
+  if (cluster === undefined) return { others: () => [], isComplete$: of(true), exchange: () => EMPTY }
   const known = new Map<string, Overview>()
   /** Own targets whose overview is not written yet. */
   const changed = new Set<string>()
@@ -85,7 +85,7 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
         }
       }
       try {
-        await sharing!.publish(texts)
+        await cluster!.publish(texts)
       } catch (error) {
         for (const name of texts.keys()) changed.add(name)
         throw error
@@ -95,7 +95,7 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
   }
 
   async function read(): Promise<void> {
-    const news = await sharing!.news(cursor)
+    const news = await cluster!.news(cursor)
     cursor = news.cursor
     const named = new Set(targets.all())
     for (const [name, text] of news.overviews) {

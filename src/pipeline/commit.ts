@@ -29,7 +29,7 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
   try {
     await store.commit(name, { ...decision, routedChanges, events, gap })
   } catch (error) {
-    target.lastCommitUnknown = store.sharing !== undefined
+    target.lastCommitUnknown = store.cluster !== undefined
     throw error
   }
   return { target: name, ...decision, seconds: clock.monotonic() - begun }

@@ -112,7 +112,7 @@ export async function prepareEntry(entry: Entry, options: PrepareOptions): Promi
   const { loaded } = entry
   const isSamePoll = isDeepStrictEqual(loaded.poll, settings.poll)
   const isSame = isSamePoll && isDeepStrictEqual(loaded.rules, settings.rules)
-  const isAlone = options.store.sharing === undefined
+  const isAlone = options.store.cluster === undefined
   const continues = entry.lease === lease || (isAlone && entry.lease === undefined)
   const due = continues ? dueIn(entry, clock) : undefined
   // Before this lease, another daemon may have committed.

@@ -109,7 +109,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
   const entries = new Map<string, Entry>()
   let order: string[] = []
 
-  const { sharing } = store
+  const { cluster } = store
   const namesOf = (filter: (name: string) => boolean) => order.filter((name) => entries.has(name) && filter(name))
   const limits = requestLimits({ ...options, members: () => entries.values() })
   const loading = { ...options, limits }
@@ -124,10 +124,10 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       const offset = (i / config.targets.length) * config.poll.interval
       return entries.has(name) ? [] : [newEntry(settingsOf(config, name)!, clock, offset)]
     })
-    if (sharing === undefined) {
+    if (cluster === undefined) {
       const loading$ = from(added).pipe(mergeMap((entry) => loadEntry(entry, entry.wanted, options), LOADED_AT_A_TIME))
       await lastValueFrom(loading$, { defaultValue: undefined })
-    } else await sharing.addTargets(added.map(identityOf), clock.wall())
+    } else await cluster.addTargets(added.map(identityOf), clock.wall())
     for (const entry of added) entries.set(entry.name, entry)
     for (const { loaded } of added) limits.resizeLimit(loaded)
     order = [...new Set([...config.targets.map(({ name }) => name), ...entries.keys()])]
@@ -246,7 +246,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
 
   /** Emits when a target must be loaded again, since the answer to its last commit was lost. */
   function lastCommitUnknown(entry: Entry): Observable<unknown> {
-    if (sharing === undefined) return NEVER
+    if (cluster === undefined) return NEVER
     return seconds$.pipe(
       filter(() => entry.target?.lastCommitUnknown === true),
       // What it read of the list may not be what is loaded.

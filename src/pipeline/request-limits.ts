@@ -8,7 +8,7 @@ import { rateLimitKey, type TargetSettings } from './target.ts'
 type LimitedTarget = { rateLimitKey: string; isRunning: boolean }
 
 export type RequestLimitsOptions = {
-  store: Pick<Store, 'sharing' | 'pausedUntil' | 'pauseUntil'>
+  store: Pick<Store, 'cluster' | 'pausedUntil' | 'pauseUntil'>
   clock: Clock
   /** All targets that are open. */
   members: () => Iterable<LimitedTarget>
@@ -39,7 +39,7 @@ const SAME = 0.5
 /** A daemon's share of a limit is its share of the targets with that URL and API key. */
 export function requestLimits(options: RequestLimitsOptions): RequestLimits {
   const { store, clock, members, draining$, rateLimiters = new Map<string, AdjustableRateLimiter>() } = options
-  const { sharing } = store
+  const { cluster } = store
   /** The keys whose share of the limit has changed, with the limit. */
   const resized = new Map<string, number>()
 
@@ -47,10 +47,10 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
     const key = rateLimitKey(target)
     const pausedUntil = await store.pausedUntil(key)
     // Where daemons share a store, none has a part of the limit before it polls anything.
-    const limit = sharing === undefined ? poll.maxRequestsPerMinute : 0
+    const limit = cluster === undefined ? poll.maxRequestsPerMinute : 0
     const existing = rateLimiters.get(key)
     if (existing !== undefined) {
-      if (sharing === undefined) existing.setLimit(limit)
+      if (cluster === undefined) existing.setLimit(limit)
       else keepPause(existing, pausedUntil)
       return existing
     }
@@ -79,7 +79,7 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
   }
 
   async function keepPauses(keys: readonly string[]): Promise<void> {
-    for (const [key, until] of (await sharing?.pauses(keys)) ?? []) keepPause(rateLimiters.get(key), until)
+    for (const [key, until] of (await cluster?.pauses(keys)) ?? []) keepPause(rateLimiters.get(key), until)
   }
 
   function keepPause(rateLimiter: RateLimiter | undefined, until = 0): void {
@@ -112,12 +112,12 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
   return {
     rateLimiterOf,
     resizeLimit: ({ target, poll }) => {
-      if (sharing === undefined) return
+      if (cluster === undefined) return
       if (resized.size === 0) clock.scheduler.schedule(resize, 0)
       resized.set(rateLimitKey(target), poll.maxRequestsPerMinute)
     },
     follow: (aborted$) =>
-      sharing === undefined
+      cluster === undefined
         ? EMPTY
         : timer(0, INTERVAL * 1000, clock.scheduler).pipe(
             takeUntil(aborted$),

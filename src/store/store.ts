@@ -9,7 +9,7 @@ import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { RowReader } from './row-reader.ts'
-import type { Sharing } from './sharing.ts'
+import type { ClusterStore } from './cluster-store.ts'
 import type { WebhookBook } from './webhook-book.ts'
 
 /** What one poll or tick changes of a target, in one transaction. */
@@ -186,7 +186,7 @@ export type Store = {
   eraseParticipants: () => Promise<void>
   close: () => Promise<void>
   /** What the daemons know of each other, where several use this store. */
-  readonly sharing?: Sharing
+  readonly cluster?: ClusterStore
 } & WebhookBook &
   RowReader
 

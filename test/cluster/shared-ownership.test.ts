@@ -18,13 +18,13 @@ function cluster(targets: readonly string[] = TARGETS) {
 
   async function start(name: string, { settings = SETTINGS, busy = 0 }: { settings?: Settings; busy?: number } = {}) {
     const now = { isReachable: true, settings, targets }
-    const sharing = store.sharing(LEASE, () => now.isReachable)
+    const clusterStore = store.clusterStore(LEASE, () => now.isReachable)
     const draining$ = new ReplaySubject<void>(1)
     const killed = new Subject<void>()
     const ended = new Subject<void>()
-    await sharing.join(name, settings, STARTING)
+    await clusterStore.join(name, settings, STARTING)
     const ownership = sharedOwnership({
-      sharing,
+      cluster: clusterStore,
       clock,
       name,
       settings: () => now.settings,
@@ -67,7 +67,7 @@ function cluster(targets: readonly string[] = TARGETS) {
       events,
       watched,
       lost,
-      sharing,
+      clusterStore,
       stop: () => draining$.next(),
       /** As the program does once nothing is asked or sent any more. */
       end: () => ended.next(),
@@ -128,7 +128,7 @@ describe('daemons that share a store', () => {
   test('a daemon that has joined and still loads its targets owns none yet, and the others keep theirs', async () => {
     const { clock, store, start } = cluster()
     const a = await start('a')
-    await store.sharing(LEASE).join('b', SETTINGS, STARTING)
+    await store.clusterStore(LEASE).join('b', SETTINGS, STARTING)
     await clock.advance(LEASE - 1)
     expect(counts(a)).toEqual([12])
   })
@@ -207,7 +207,7 @@ describe('daemons that share a store', () => {
     const b = await start('b')
     await clock.advance(10)
     // b has reloaded its configuration, and a has not yet.
-    await b.sharing.declare({ 'poll.lookback': '7200' })
+    await b.clusterStore.declare({ 'poll.lookback': '7200' })
     await clock.advance(5)
     expect(counts(a, b)).toEqual([0, 12])
     expect(a.problem()).toMatch(/not that of b, which uses the same store: poll.lookback is \d+ here and 7200 there;/)
@@ -223,7 +223,7 @@ describe('daemons that share a store', () => {
     const { clock, start } = cluster()
     const a = await start('a')
     await clock.advance(5)
-    a.sharing.renew = async () => Promise.reject(new StoreError('refused', 'the password is wrong'))
+    a.clusterStore.renew = async () => Promise.reject(new StoreError('refused', 'the password is wrong'))
     await clock.advance(5)
     expect(a.events.filter(({ kind }) => kind === 'trouble')).toEqual([
       { kind: 'trouble', of: 'store', problem: 'the password is wrong' },

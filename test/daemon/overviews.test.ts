@@ -15,9 +15,9 @@ async function two() {
   const cluster = memoryCluster(clock)
   const store = { isReachable: true }
   const start = async (name: string, own: string) => {
-    const sharing = cluster.sharing(10_000, () => store.isReachable)
-    await sharing.join(name, {}, '{}')
-    await sharing.acquire([own], 1)
+    const clusterStore = cluster.clusterStore(10_000, () => store.isReachable)
+    await clusterStore.join(name, {}, '{}')
+    await clusterStore.acquire([own], 1)
     const state = {
       problem: undefined as string | undefined,
       loaded: [own],
@@ -33,9 +33,9 @@ async function two() {
       loading: () => (state.loaded.length === 0 ? [{ name: own, problem: state.loadProblem }] : []),
     }
     const ownership = { ownerOf: (target: string) => `owner of ${target}`, problem: () => state.problem }
-    const publish: typeof sharing.publish = (texts) =>
-      state.hangs ? new Promise(() => undefined) : sharing.publish(texts)
-    const overviews = newOverviews({ sharing: { ...sharing, publish }, clock, targets, ownership })
+    const publish: typeof clusterStore.publish = (texts) =>
+      state.hangs ? new Promise(() => undefined) : clusterStore.publish(texts)
+    const overviews = newOverviews({ cluster: { ...clusterStore, publish }, clock, targets, ownership })
     const happened = new Subject<DaemonEvent>()
     const events: DaemonEvent[] = []
     const running = overviews.exchange(happened, new Subject()).subscribe((event) => events.push(event))

@@ -37,8 +37,8 @@ async function cluster(names: readonly string[]) {
   const pauses = new Map<string, number>()
   /** How often the pauses of several keys were read. */
   let reads = 0
-  const sharing = {
-    ...memoryCluster(time).sharing(10),
+  const cluster = {
+    ...memoryCluster(time).clusterStore(10),
     pauses: async (keys: readonly string[]) => {
       reads += 1
       return new Map([...pauses].filter(([key]) => keys.includes(key)))
@@ -51,7 +51,7 @@ async function cluster(names: readonly string[]) {
       Object.entries(KEYS).map(([name, apiKey]) => {
         return { rateLimitKey: rateLimitKey(targetConfig({ apiKey })), isRunning: running.has(name) }
       })
-    const store = { sharing, pausedUntil: async (key: string) => pauses.get(key), pauseUntil: async () => undefined }
+    const store = { cluster, pausedUntil: async (key: string) => pauses.get(key), pauseUntil: async () => undefined }
     const limits = requestLimits({ store, clock: time, members, draining$: NEVER })
     const rateLimiter = await limits.rateLimiterOf(settingsOf('one'))
     const poll = (...targets: string[]) => {

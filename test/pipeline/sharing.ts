@@ -5,7 +5,7 @@ import { ALONE, type Lease } from '../../src/cluster/ownership.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { TargetConfig } from '../../src/service/target-section.ts'
 import type { AdjustableRateLimiter } from '../../src/polling/rate-limiter.ts'
-import type { Sharing } from '../../src/store/sharing.ts'
+import type { ClusterStore } from '../../src/store/cluster-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Commit } from '../../src/store/store.ts'
 import { lifecycle, type TargetEvent } from '../../src/pipeline/lifecycle.ts'
@@ -52,7 +52,7 @@ export async function sharing(
   const leases = new Map(names.map((name) => [name, new Subject<Lease>()]))
   const draining$ = new ReplaySubject<void>(1)
   const store = openSqliteStore({ path: ':memory:' })
-  const addTargets: Sharing['addTargets'] = async (identities, created) => {
+  const addTargets: ClusterStore['addTargets'] = async (identities, created) => {
     for (const identity of identities) await store.openTarget(identity, created, 0)
   }
   const service = { isOwned: true, asked: 0, closed: 0 }
@@ -80,7 +80,7 @@ export async function sharing(
         storage.log.push({ target, commit })
         if (storage.losesAnswers) throw new StoreError('unavailable', 'the connection was closed')
       },
-      ...(isShared && { sharing: { ...memoryCluster(clock).sharing(15), addTargets } }),
+      ...(isShared && { cluster: { ...memoryCluster(clock).clusterStore(15), addTargets } }),
     },
     route: () => [],
     ownership: { ...ALONE, lease$: (name) => leases.get(name)!, owns: () => service.isOwned },

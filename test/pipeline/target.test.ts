@@ -137,10 +137,10 @@ describe('a target', () => {
     const log: Commit[] = []
     let answers = false
     // Of a store that several use, only that there are others matters here.
-    const sharing = memoryCluster(virtualClock()).sharing(10)
+    const cluster = memoryCluster(virtualClock()).clusterStore(10)
     const { target } = await opened((store) => ({
       ...store,
-      sharing,
+      cluster,
       commit: async (target, commit) => {
         await store.commit(target, commit)
         log.push(commit)

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { parse } from '../rows.ts'
 import { difference, type Settings } from '../settings.ts'
-import { OtherSettingsError, type Renewal, type Sharing } from '../sharing.ts'
+import { OtherSettingsError, type Renewal, type ClusterStore } from '../cluster-store.ts'
 import type { Row, Session } from './connection.ts'
 import { REOPEN_CALLS } from './removed-targets.ts'
 import { codeOf } from './postgres-error.ts'
@@ -11,7 +11,7 @@ import { transaction } from './transaction.ts'
 import type { Fence } from './write-commits.ts'
 
 /** This daemon as a member, and what the store needs to know of that. */
-export type Membership = Omit<Sharing, 'pauses' | 'addTargets' | 'publish' | 'numberEvents' | 'news'> & {
+export type Membership = Omit<ClusterStore, 'pauses' | 'addTargets' | 'publish' | 'numberEvents' | 'news'> & {
   /** Its id, while it is a member. */
   self: () => string | undefined
   /** The fence under which it may commit a target; undefined where it does not own it. */

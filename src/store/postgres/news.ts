@@ -1,4 +1,4 @@
-import type { News } from '../sharing.ts'
+import type { News } from '../cluster-store.ts'
 import type { Row, Session } from './connection.ts'
 
 /** In one order: else two members that publish targets of each other could deadlock. */

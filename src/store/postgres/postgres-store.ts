@@ -2,7 +2,7 @@ import { systemClock, type Clock } from '../../clock/clock.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { batched } from '../batched.ts'
 import { alertsByTarget, parse } from '../rows.ts'
-import type { SharedStore } from '../sharing.ts'
+import type { StoreWithCluster } from '../cluster-store.ts'
 import { isBug, StoreError, type Commit, type NewEvents, type RoutedChange, type Store } from '../store.ts'
 import { readAddress } from './address.ts'
 import { connect, type Connection, type Session } from './connection.ts'
@@ -76,7 +76,7 @@ const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
  * @throws {StoreError} refused: wrong address, user, password or database, too old a server, or of a newer callwatch;
  * unavailable: it cannot be reached now
  */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<StoreWithCluster> {
   const { url, lease, receivers, clock = systemClock, deadline = deadlineFor(lease) } = options
   let address = readAddress(url)
   const open = async () => {
@@ -275,7 +275,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     close: async () => {
       await Promise.all([pool.close(), memberPool.close(), readPool.close()])
     },
-    sharing: {
+    cluster: {
       ...members,
       pauses,
       addTargets: (identities, created) => pool.use((connection) => addTargets(connection, identities, created)),

@@ -16,7 +16,7 @@ async function withStandby({ server }: InPostgres) {
   const daemon = await owner(url, 'one', { deadline: 2 })
   /** Waits until it finds the standby. */
   const ownsAgain = async () => {
-    const beat = await eventually(() => daemon.store.sharing.renew('{}'), 20)
+    const beat = await eventually(() => daemon.store.cluster.renew('{}'), 20)
     expect(beat.owners.get('a')).toBe(beat.self)
   }
   return { ...daemon, standby, ownsAgain }
@@ -34,7 +34,7 @@ describe('a synchronous standby', () => {
         const dying = store.commit('a', meanwhile)
         dying.catch(() => undefined)
         await postgres.server().kill()
-        await expect(store.sharing.renew('{}')).rejects.toMatchObject({ kind: 'unavailable' })
+        await expect(store.cluster.renew('{}')).rejects.toMatchObject({ kind: 'unavailable' })
         await standby.promote()
         await ownsAgain()
         const again = await replicaOf(store)

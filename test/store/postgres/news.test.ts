@@ -15,13 +15,13 @@ inPostgres('the news of targets', (postgres) => {
     const url = await newDatabase()
     const [owner, other] = [await joined(url, 'owner'), await joined(url, 'other')]
     for (const target of [A, B]) await owner.openTarget(target, CREATED, DAY)
-    await owner.sharing.acquire(['a', 'b'], 2)
+    await owner.cluster.acquire(['a', 'b'], 2)
     const connected = async () => {
       const connection = await connect(url)
       onTestFinished(() => connection.close())
       return connection
     }
-    return { url, owner: owner.sharing, store: owner, other: other.sharing, connected }
+    return { url, owner: owner.cluster, store: owner, other: other.cluster, connected }
   }
 
   test('begin with the overviews that the owners published last', async () => {
@@ -100,7 +100,7 @@ inPostgres('the news of targets', (postgres) => {
     await other.acquire(['b'], 1)
     await other.publish(new Map([['a', 'theirs'], ['b', 'theirs']])) // oxfmt-ignore
     await owner.publish(new Map([['b', 'mine']]))
-    await (await openShared(url)).sharing.publish(new Map([['a', 'of no member']]))
+    await (await openShared(url)).cluster.publish(new Map([['a', 'of no member']]))
     expect((await owner.news()).overviews).toEqual(new Map([['a', 'mine'], ['b', 'theirs']])) // oxfmt-ignore
     await store.resetTarget('a', [])
     expect(await (await connected()).run('SELECT FROM callwatch.overviews')).toHaveLength(1)

@@ -40,7 +40,7 @@ inPostgres('SQLite and PostgreSQL', ({ newDatabase }) => {
         const identity = { name, fingerprint: 'x' }
         const { ledger } = await embedded.openTarget(identity, CREATED, 500)
         await shared.openTarget(identity, CREATED, 500)
-        await shared.sharing.acquire([name], 1)
+        await shared.cluster.acquire([name], 1)
         for (const look of looks) {
           const delta = computeDelta(ledger, look, OPTIONS)
           if (delta === undefined) continue

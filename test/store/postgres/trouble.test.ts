@@ -53,7 +53,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     await sees('b')
     proxy.stall(true)
     const commits = Array.from({ length: 20 }, (_, i) => store.commit('a', next(`call ${i}`)))
-    const asked = Promise.allSettled([...commits, store.sharing.renew('{}'), store.silences(0)])
+    const asked = Promise.allSettled([...commits, store.cluster.renew('{}'), store.silences(0)])
     let isOver = false
     void asked.then(() => (isOver = true))
     await clock.advance(0.49)
@@ -70,7 +70,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
       await last.sees('c')
       return true
     }, WITHIN_SECONDS)
-    expect((await store.sharing.renew('{}'))?.owners.size).toBe(1)
+    expect((await store.cluster.renew('{}'))?.owners.size).toBe(1)
     expect(contents((await replicaOf(store)).ledger)).toEqual(contents(last!.ledger))
   })
 
@@ -84,7 +84,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     } finally {
       process.kill(server().pid(), 'SIGCONT')
     }
-    expect((await store.sharing.renew('{}'))?.members).toHaveLength(1)
+    expect((await store.cluster.renew('{}'))?.members).toHaveLength(1)
   })
 
   test('and is started again, or killed: what was committed is there, and the daemon continues', async () => {
@@ -92,10 +92,10 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     await sees('b')
     await server().kill()
     await expect(store.commit('a', next('c'))).rejects.toMatchObject(unavailable(/cannot be reached/))
-    await expect(store.sharing.renew('{}')).rejects.toMatchObject(unavailable(/cannot be reached/))
+    await expect(store.cluster.renew('{}')).rejects.toMatchObject(unavailable(/cannot be reached/))
     await server().restart()
     await sees('c')
-    expect((await store.sharing.renew('{}'))?.owners.size).toBe(1)
+    expect((await store.cluster.renew('{}'))?.owners.size).toBe(1)
     expect(contents((await replicaOf(store)).ledger)).toEqual(contents(ledger))
   }, 60_000)
 

@@ -2,14 +2,14 @@ import type { Settings } from './settings.ts'
 import { StoreError, type Store, type TargetIdentity } from './store.ts'
 
 /** A store that several daemons use at the same time: each target is owned by one of them, and only that one commits it. */
-export type SharedStore = Store & { readonly sharing: Sharing }
+export type StoreWithCluster = Store & { readonly cluster: ClusterStore }
 
 /**
  * What the daemons on one store know of each other. A daemon is a member for as long as it renews its lease, by the
  * store's clock; it is dead once another one finds that the lease has expired, and then its targets are free. Every method
  * rejects with a {@link StoreError} when the store cannot be used now.
  */
-export type Sharing = {
+export type ClusterStore = {
   /** How long a member lives without renewing its lease (seconds). */
   readonly lease: number
   /**
