@@ -28,7 +28,7 @@ const INTERVAL = 2
  */
 export function configReadings(options: ConfigReadingsOptions): Observable<Reading> {
   const { first, requested$, clock, draining$ } = options
-  const start: Progress = { seen: { config: first }, emitted: { config: first }, isNews: false }
+  const start: Progress = { seen: { config: first }, emitted: { config: first }, isNew: false }
   return merge(
     requested$.pipe(map(() => true)),
     timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(map(() => false)),
@@ -36,10 +36,10 @@ export function configReadings(options: ConfigReadingsOptions): Observable<Readi
     takeUntil(draining$),
     scan(({ seen, emitted }, isRequested): Progress => {
       const reading = read(options)
-      const isNews = isRequested || (isDeepStrictEqual(reading, seen) && !isDeepStrictEqual(reading, emitted))
-      return { seen: reading, emitted: isNews ? reading : emitted, isNews }
+      const isNew = isRequested || (isDeepStrictEqual(reading, seen) && !isDeepStrictEqual(reading, emitted))
+      return { seen: reading, emitted: isNew ? reading : emitted, isNew }
     }, start),
-    filter(({ isNews }) => isNews),
+    filter(({ isNew }) => isNew),
     map(({ emitted }) => emitted),
   )
 }
@@ -48,7 +48,7 @@ type Progress = {
   /** The latest reading, and the latest that was emitted. */
   seen: Reading
   emitted: Reading
-  isNews: boolean
+  isNew: boolean
 }
 
 function read({ load }: ConfigReadingsOptions): Reading {

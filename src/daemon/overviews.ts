@@ -95,10 +95,10 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
   }
 
   async function read(): Promise<void> {
-    const news = await cluster!.news(cursor)
-    cursor = news.cursor
+    const recent = await cluster!.overviewsSince(cursor)
+    cursor = recent.cursor
     const named = new Set(targets.all())
-    for (const [name, text] of news.overviews) {
+    for (const [name, text] of recent.overviews) {
       const overview = readOverview(text)
       if (overview !== undefined && named.has(name)) known.set(name, overview)
     }

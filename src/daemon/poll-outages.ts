@@ -59,8 +59,8 @@ type Outage = {
   failedAt: Map<string, number>
   /** The latest problem. */
   problem: string
-  /** Whether something happened that no line has said. */
-  isNews: boolean
+  /** Whether something happened that was not logged yet. */
+  isUnlogged: boolean
 }
 
 /**
@@ -94,7 +94,7 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
       failing: again?.failing ?? new Map(),
       failedAt: again?.failedAt ?? new Map(),
       problem: '',
-      isNews: true,
+      isUnlogged: true,
     }
     outages.push(outage)
     return outage
@@ -174,7 +174,7 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
   /** It was logged. */
   function said(outage: Outage): void {
     outage.logged = clock.monotonic()
-    outage.isNews = false
+    outage.isUnlogged = false
   }
 
   /** So was that its targets fail, the last time. */
@@ -215,7 +215,7 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
       outage.all.polls += 1
       outage.spell.polls += 1
       outage.problem = poll.problem
-      outage.isNews = true
+      outage.isUnlogged = true
       if (hasUnsaidSpell(outage)) {
         if (outage.spells <= LOGGED_SPELLS) announce(outage)
         else if (outage.causes.size < MAX_CAUSES && !outage.causes.has(poll.problem)) announceAgain(outage)
@@ -229,7 +229,7 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
       if (outage === undefined) return false
       if (outage.failing.size === 1 && outage.announced === undefined) announce(outage)
       outage.failing.delete(target)
-      outage.isNews = true
+      outage.isUnlogged = true
       if (outage.failing.size === 0) end(outage, poll)
       return true
     },
@@ -252,7 +252,7 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
         } else if (hasUnsaidSpell(outage) && now - outage.spell.began > 2 * interval()) {
           announceAgain(outage)
         } else if (now - outage.logged >= QUARTER_OF_AN_HOUR) {
-          if (outage.failing.size > 0 || outage.isNews) logAgain(outage)
+          if (outage.failing.size > 0 || outage.isUnlogged) logAgain(outage)
           else if (now - Math.max(...outage.failedAt.values()) > RELAPSE_SECONDS) remove(outage)
         }
       }

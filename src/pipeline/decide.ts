@@ -56,8 +56,8 @@ export function decideTick(
   const at = wholeMilliseconds(wall)
   const alerts = evaluateRules(target, { kind: 'tick', pollAge: age, ...(cause !== undefined && { cause }) }, at)
   // What a tick saw of a failing service is kept also where no rule minds: a backtest may try one that does.
-  const isNews = alerts.changed.length + alerts.ended.length > 0
-  if (!isNews && age <= NOTED_INTERVALS * target.settings.poll.interval) return undefined
+  const hasChanges = alerts.changed.length + alerts.ended.length > 0
+  if (!hasChanges && age <= NOTED_INTERVALS * target.settings.poll.interval) return undefined
   return { ledger: newDraft(target.ledger.sync).delta, alerts, evaluated: { kind: 'tick', at, pollAge: age } }
 }
 

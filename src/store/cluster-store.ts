@@ -57,10 +57,10 @@ export type ClusterStore = {
    *
    * @param cursor of that call; undefined for all overviews
    */
-  news: (cursor?: string) => Promise<News>
+  overviewsSince: (cursor?: string) => Promise<RecentOverviews>
 }
 
-export type News = {
+export type RecentOverviews = {
   /** For the next call. */
   cursor: string
   /** By target. */

@@ -90,7 +90,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
             if (owners.get(target) === self) overviews.set(target, { text, number: ++published })
           }
         }),
-      news: (cursor = '0') =>
+      overviewsSince: (cursor = '0') =>
         answer(() => {
           const changed = [...overviews].filter(([, { number }]) => number > Number(cursor))
           return {

@@ -11,7 +11,7 @@ import { transaction } from './transaction.ts'
 import type { Fence } from './write-commits.ts'
 
 /** This daemon as a member, and what the store needs to know of that. */
-export type Membership = Omit<ClusterStore, 'pauses' | 'addTargets' | 'publish' | 'numberEvents' | 'news'> & {
+export type Membership = Omit<ClusterStore, 'pauses' | 'addTargets' | 'publish' | 'numberEvents' | 'overviewsSince'> & {
   /** Its id, while it is a member. */
   self: () => string | undefined
   /** The fence under which it may commit a target; undefined where it does not own it. */

@@ -10,7 +10,7 @@ import { countFinished, deleteExpired, evictedCalls, finishedPerMinute, openCall
 import { deleteEvents, eraseParticipants, eventsFrom, latestEvents, logEvents, numberEvents } from './events.ts'
 import { addTargets, loadTargets, type Wanted } from './load-targets.ts'
 import { membership } from './membership.ts'
-import { publish, readNews } from './news.ts'
+import { publish, readOverviews } from './overviews.ts'
 import { postgresOutbox } from './outbox.ts'
 import { saveRollups } from './rollups.ts'
 import { openPool, type Pool } from './pool.ts'
@@ -284,7 +284,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         if (self !== undefined) await publish(session, self, overviews)
       },
       numberEvents: () => allOrNothing(numberEvents),
-      news: (cursor) => readNews(session, cursor),
+      overviewsSince: (cursor) => readOverviews(session, cursor),
     },
   }
 }

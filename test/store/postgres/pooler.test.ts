@@ -19,7 +19,7 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
     const newUrl = emptied(async () => pooler!.urlOf(await newDatabase()))
     storeContract(placesIn(newUrl))
 
-    test('daemons publish overviews, and read the news of many targets that were set up together', async () => {
+    test('daemons publish overviews, and read those of many targets that were set up together', async () => {
       const url = await newUrl()
       const [one, two] = [await joined(url, 'one'), await joined(url, 'two')]
       const identities = Array.from({ length: 50 }, (_, i) => ({ name: `target ${i}`, fingerprint: 'x' }))
@@ -27,12 +27,12 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
       await Promise.all([one, two].map(({ cluster }) => cluster.addTargets(identities, 0)))
       const replicas = await Promise.all(identities.map((identity) => replicaOf(one, identity)))
       await one.cluster.acquire(names, 100)
-      let { cursor } = await two.cluster.news()
+      let { cursor } = await two.cluster.overviewsSince()
       const seen: string[] = []
       const reading = async () => {
-        const news = await two.cluster.news(cursor)
-        cursor = news.cursor
-        seen.push(...news.overviews.values())
+        const recent = await two.cluster.overviewsSince(cursor)
+        cursor = recent.cursor
+        seen.push(...recent.overviews.values())
       }
       await Promise.all([
         ...replicas.map(({ sees }) => sees('call')),

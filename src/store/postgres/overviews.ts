@@ -1,4 +1,4 @@
-import type { News } from '../cluster-store.ts'
+import type { RecentOverviews } from '../cluster-store.ts'
 import type { Row, Session } from './connection.ts'
 
 /** In one order: else two members that publish targets of each other could deadlock. */
@@ -23,16 +23,16 @@ const PART = `
 const PART_SIZE = 500
 
 /**
- * A transaction may commit after one that began later: news is what the earlier snapshot did not see, not what has a higher
+ * A transaction may commit after one that began later: recent is what the earlier snapshot did not see, not what has a higher
  * number. All below its xmin had ended by then. Rows that a dump brought from another database may be ahead of
- * every transaction of this one: these are not news.
+ * every transaction of this one: these are not recent.
  */
 const IS_NEW = `
   changed >= pg_snapshot_xmin($1::pg_snapshot) AND NOT pg_visible_in_snapshot(changed, $1::pg_snapshot)
   AND changed < pg_snapshot_xmax(pg_current_snapshot())`
 const SINCE = `${CURSOR} UNION ALL ${OVERVIEWS} WHERE ${IS_NEW}`
 
-export async function readNews(session: Session, cursor?: string): Promise<News> {
+export async function readOverviews(session: Session, cursor?: string): Promise<RecentOverviews> {
   if (cursor === undefined) return readAll(session)
   const rows = await session.run(SINCE, [cursor])
   const next = String(rows.find(({ name }) => name === null)!['text'])
@@ -42,7 +42,7 @@ export async function readNews(session: Session, cursor?: string): Promise<News>
   return { cursor: next, overviews: new Map(ofTargets.map(({ name, text }) => [String(name), String(text)])) }
 }
 
-async function readAll({ run }: Session): Promise<News> {
+async function readAll({ run }: Session): Promise<RecentOverviews> {
   const [first] = await run(CURSOR)
   const overviews = new Map<string, string>()
   for (let last = 0, part: Row[] = []; ; last = Number(part.at(-1)!['number'])) {

@@ -7,7 +7,7 @@ import { emptied, joined, openShared } from './daemon.ts'
 
 const NOTHING = { overviews: new Map() }
 
-inPostgres('the news of targets', (postgres) => {
+inPostgres('the overviews of targets', (postgres) => {
   const newDatabase = emptied(postgres.newDatabase)
 
   /** Two daemons, of which the first owns the targets a and b. */
@@ -28,9 +28,9 @@ inPostgres('the news of targets', (postgres) => {
     const { owner, other } = await pair()
     await owner.publish(new Map([['a', 'first'], ['b', '"ü\\ {}']])) // oxfmt-ignore
     await owner.publish(new Map([['a', 'second']]))
-    const { cursor, ...news } = await other.news()
-    expect(news).toEqual({ overviews: new Map([['a', 'second'], ['b', '"ü\\ {}']]) }) // oxfmt-ignore
-    expect(await other.news(cursor)).toMatchObject(NOTHING)
+    const { cursor, ...recent } = await other.overviewsSince()
+    expect(recent).toEqual({ overviews: new Map([['a', 'second'], ['b', '"ü\\ {}']]) }) // oxfmt-ignore
+    expect(await other.overviewsSince(cursor)).toMatchObject(NOTHING)
   })
 
   test('begin with the overviews of all targets, however many', async () => {
@@ -42,7 +42,7 @@ inPostgres('the news of targets', (postgres) => {
     )
     await owner.acquire(names, names.length)
     await owner.publish(new Map(names.map((name) => [name, `of ${name}`])))
-    const { overviews } = await other.news()
+    const { overviews } = await other.overviewsSince()
     expect(overviews).toEqual(new Map(names.map((name) => [name, `of ${name}`])))
   })
 
@@ -52,25 +52,25 @@ inPostgres('the news of targets', (postgres) => {
     const connection = await connected()
     await connection.run('BEGIN')
     await connection.run("UPDATE callwatch.overviews SET data = 'late', changed = pg_current_xact_id() FROM callwatch.targets WHERE target = number AND name = 'a'") // oxfmt-ignore
-    const { cursor } = await other.news()
+    const { cursor } = await other.overviewsSince()
     await owner.publish(new Map([['b', 'new']]))
-    const before = await other.news(cursor)
+    const before = await other.overviewsSince(cursor)
     expect(before).toMatchObject({ overviews: new Map([['b', 'new']]) })
     await connection.run('COMMIT')
-    const after = await other.news(before.cursor)
+    const after = await other.overviewsSince(before.cursor)
     expect(after.overviews.get('a')).toBe('late')
-    expect(await other.news(after.cursor)).toMatchObject(NOTHING)
+    expect(await other.overviewsSince(after.cursor)).toMatchObject(NOTHING)
   })
 
   test('begin again where the database is behind what was seen, as after a restore', async () => {
     const { owner, other } = await pair()
     await owner.publish(new Map([['a', 'restored']]))
-    const [xmin, xmax] = (await other.news()).cursor.split(':').map(BigInt)
+    const [xmin, xmax] = (await other.overviewsSince()).cursor.split(':').map(BigInt)
     for (const ahead of [`${xmin! + 900n}:${xmax! + 900n}:`, `${xmin}:${xmax! + 900n}:`]) {
-      const { cursor, ...news } = await other.news(ahead)
-      expect(news).toEqual({ overviews: new Map([['a', 'restored']]) })
+      const { cursor, ...recent } = await other.overviewsSince(ahead)
+      expect(recent).toEqual({ overviews: new Map([['a', 'restored']]) })
       await owner.publish(new Map([['a', 'new']]))
-      expect((await other.news(cursor)).overviews).toEqual(new Map([['a', 'new']]))
+      expect((await other.overviewsSince(cursor)).overviews).toEqual(new Map([['a', 'new']]))
       await owner.publish(new Map([['a', 'restored']]))
     }
   })
@@ -79,18 +79,18 @@ inPostgres('the news of targets', (postgres) => {
     const { owner, other, connected } = await pair()
     await owner.publish(new Map([['a', 'restored'], ['b', 'restored']])) // oxfmt-ignore
     await (await connected()).run("UPDATE callwatch.overviews SET changed = '9000000000'")
-    const { cursor, overviews } = await other.news()
+    const { cursor, overviews } = await other.overviewsSince()
     expect(overviews.size).toBe(2)
-    expect(await other.news(cursor)).toMatchObject(NOTHING)
+    expect(await other.overviewsSince(cursor)).toMatchObject(NOTHING)
     await owner.publish(new Map([['a', 'new']]))
-    expect((await other.news(cursor)).overviews).toEqual(new Map([['a', 'new']]))
+    expect((await other.overviewsSince(cursor)).overviews).toEqual(new Map([['a', 'new']]))
   })
 
   test('have no overview of a target that was removed from the configuration, if it is added again later', async () => {
     const { owner, other, store } = await pair()
     await owner.publish(new Map([['a', 'old'], ['b', 'kept']])) // oxfmt-ignore
     await store.closeAlerts('a', [])
-    expect((await other.news()).overviews).toEqual(new Map([['b', 'kept']]))
+    expect((await other.overviewsSince()).overviews).toEqual(new Map([['b', 'kept']]))
   })
 
   test('have no overview by a daemon that does not own the target, nor of one that was reset', async () => {
@@ -101,10 +101,10 @@ inPostgres('the news of targets', (postgres) => {
     await other.publish(new Map([['a', 'theirs'], ['b', 'theirs']])) // oxfmt-ignore
     await owner.publish(new Map([['b', 'mine']]))
     await (await openShared(url)).cluster.publish(new Map([['a', 'of no member']]))
-    expect((await owner.news()).overviews).toEqual(new Map([['a', 'mine'], ['b', 'theirs']])) // oxfmt-ignore
+    expect((await owner.overviewsSince()).overviews).toEqual(new Map([['a', 'mine'], ['b', 'theirs']])) // oxfmt-ignore
     await store.resetTarget('a', [])
     expect(await (await connected()).run('SELECT FROM callwatch.overviews')).toHaveLength(1)
     await store.openTarget(A, CREATED, DAY)
-    expect((await owner.news()).overviews).toEqual(new Map([['b', 'theirs']]))
+    expect((await owner.overviewsSince()).overviews).toEqual(new Map([['b', 'theirs']]))
   })
 })
