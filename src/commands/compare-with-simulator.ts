@@ -3,7 +3,7 @@ import { DERIVED_METRICS } from '../metrics/derived-metrics.ts'
 import { seriesName } from '../simulator/series.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import { exactFamilies } from '../simulator/expected-series.ts'
-import type { ShownTarget } from '../pipeline/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 
 /** How the exact series compare with what the simulator recorded. */
 export type Comparison = {
@@ -17,7 +17,7 @@ const FAILURE_RATIO = 'callwatch_call_failure_ratio'
 const TOLERANCE = 1e-9
 
 /** Compares the exported series of a target with the simulator's events up to the start of the latest poll. */
-export function compareWithSimulator(watched: ShownTarget, simulator: Simulator): Comparison {
+export function compareWithSimulator(watched: TargetStatus, simulator: Simulator): Comparison {
   const polled = simulator.responses().findLast(({ path }) => /[?&]page=1(&|$)/.test(path))
   const { created } = watched.ledger.sync
   const { baseline, lookback } = watched.settings.poll
@@ -38,7 +38,7 @@ export function compareWithSimulator(watched: ShownTarget, simulator: Simulator)
 
 /** The failure ratios of the exported windows, by the simulator's events. */
 function recordedRatios(
-  watched: ShownTarget,
+  watched: TargetStatus,
   simulator: Simulator,
   options: Parameters<Simulator['expectedSeries']>[0],
 ) {
@@ -52,7 +52,7 @@ function recordedRatios(
 }
 
 /** The exported series of a target, without the label `target`. */
-export function exportedSeries(watched: ShownTarget, families: readonly string[]): Map<string, number> {
+export function exportedSeries(watched: TargetStatus, families: readonly string[]): Map<string, number> {
   const metrics = DERIVED_METRICS.filter(({ name }) => families.includes(name))
   const samples = metrics.flatMap((metric) =>
     metric

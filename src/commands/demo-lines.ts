@@ -8,7 +8,7 @@ import { contributorOf, trendOf } from '../notifications/text/evidence-text.ts'
 import { linksOf } from '../notifications/text/links.ts'
 import { formatTime } from '../text/format.ts'
 import { targetView } from '../web/target-view.ts'
-import type { ShownTarget } from '../pipeline/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 import { auditLines, auditVerdict } from './audit-lines.ts'
 import type { AuditReport } from './audit-report.ts'
 import type { Comparison } from './compare-with-simulator.ts'
@@ -60,7 +60,7 @@ export function webhookLines(events: readonly ReceivedEvent[]): string[] {
 export type DemoEnd = { audit: AuditReport; logged: number; received: ReturnType<EventReceiver['counts']> }
 
 /** The counters, whether they equal what the simulator recorded, and what is known at the end. */
-export function demoSummary(watched: ShownTarget, { series, differences }: Comparison, end?: DemoEnd): string[] {
+export function demoSummary(watched: TargetStatus, { series, differences }: Comparison, end?: DemoEnd): string[] {
   const view = targetView(watched)
   const { ended, unanswered, rejected, canceled } = view.finished
   const [window, counts] = windows(watched.ledger)[0]!

@@ -21,7 +21,7 @@ import { openBeside } from '../store/open-store.ts'
 import { StoreError, type StoreBeside } from '../store/store.ts'
 import { formatSeconds } from '../text/format.ts'
 import { startSimulator, type Simulator } from '../simulator/simulator.ts'
-import type { ShownTarget } from '../pipeline/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 import { auditStore } from './audit-store.ts'
 import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { startDaemon } from '../daemon/daemon.ts'
@@ -176,7 +176,7 @@ async function watchDemo(
   { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }: DemoWorld,
   { speed, callsPerMinute, seed, history, quiet }: DemoOptions & { callsPerMinute: number },
   print: (line: string) => void,
-): Promise<{ watched: ShownTarget; comparison: Comparison | undefined; logged: number }> {
+): Promise<{ watched: TargetStatus; comparison: Comparison | undefined; logged: number }> {
   const draining$ = new ReplaySubject<void>(1)
   const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, draining$ })
   const [watched] = daemon.targets.loaded()

@@ -34,7 +34,13 @@ import type { SweepProgress } from '../polling/poll-memory.ts'
 import { storeRetried } from '../store/store-retried.ts'
 import { StoreError, type Store, type TargetIdentity } from '../store/store.ts'
 import type { ConnectionOptions } from './connection.ts'
-import { loadEntry, newEntry, prepareEntry, unloadEntry, type Entry } from './entry.ts'
+import {
+  loadManagedTarget,
+  newManagedTarget,
+  prepareManagedTarget,
+  unloadManagedTarget,
+  type ManagedTarget,
+} from './managed-target.ts'
 import { initialSyncProgress } from './initial-sync-progress.ts'
 import { internalErrors } from './internal-errors.ts'
 import { pipeline, type PipelineEvent } from './pipeline.ts'
@@ -106,38 +112,41 @@ const UNKNOWN_COMMIT_INTERVAL = 1
 
 export function lifecycle(options: LifecycleOptions): Lifecycle {
   const { clock, store, ownership, draining$: daemonDraining$, route, random } = options
-  const entries = new Map<string, Entry>()
+  const managedTargets = new Map<string, ManagedTarget>()
   let order: string[] = []
 
   const { cluster } = store
-  const namesOf = (filter: (name: string) => boolean) => order.filter((name) => entries.has(name) && filter(name))
-  const limits = requestLimits({ ...options, members: () => entries.values() })
+  const namesOf = (filter: (name: string) => boolean) =>
+    order.filter((name) => managedTargets.has(name) && filter(name))
+  const limits = requestLimits({ ...options, members: () => managedTargets.values() })
   const loading = { ...options, limits }
   const seconds$ = interval(UNKNOWN_COMMIT_INTERVAL * 1000, clock.scheduler).pipe(share())
 
   async function open(config: Config): Promise<void> {
     for (const named of config.targets) {
-      const before = entries.get(named.name)?.wanted.target
+      const before = managedTargets.get(named.name)?.wanted.target
       if (before !== undefined && fingerprintOf(named) !== fingerprintOf(before)) throw anotherTarget(named.name)
     }
     const added = config.targets.flatMap(({ name }, i) => {
       const offset = (i / config.targets.length) * config.poll.interval
-      return entries.has(name) ? [] : [newEntry(settingsOf(config, name)!, clock, offset)]
+      return managedTargets.has(name) ? [] : [newManagedTarget(settingsOf(config, name)!, clock, offset)]
     })
     if (cluster === undefined) {
-      const loading$ = from(added).pipe(mergeMap((entry) => loadEntry(entry, entry.wanted, options), LOADED_AT_A_TIME))
+      const loading$ = from(added).pipe(
+        mergeMap((managed) => loadManagedTarget(managed, managed.wanted, options), LOADED_AT_A_TIME),
+      )
       await lastValueFrom(loading$, { defaultValue: undefined })
     } else await cluster.addTargets(added.map(identityOf), clock.wall())
-    for (const entry of added) entries.set(entry.name, entry)
+    for (const managed of added) managedTargets.set(managed.name, managed)
     for (const { loaded } of added) limits.resizeLimit(loaded)
-    order = [...new Set([...config.targets.map(({ name }) => name), ...entries.keys()])]
+    order = [...new Set([...config.targets.map(({ name }) => name), ...managedTargets.keys()])]
   }
 
   /** Ends the alerts and open calls of a target that is not in the configuration any more, and then closes the target. */
   async function remove(name: string): Promise<TargetEvent[]> {
-    const entry = entries.get(name)
-    if (entry === undefined) return []
-    const others = [...entries.keys()].filter((other) => other !== name)
+    const managed = managedTargets.get(name)
+    if (managed === undefined) return []
+    const others = [...managedTargets.keys()].filter((other) => other !== name)
     const alerts = (await store.strayAlerts(others)).find(({ target }) => target === name)?.alerts ?? []
     const now = clock.wall()
     const notifications = closedNotifications(name, alerts, 'target removed', now)
@@ -147,10 +156,10 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       closingEvents(name, notifications, now),
       now,
     )
-    entries.delete(name)
-    const other = [...entries.values()].find((one) => one.rateLimitKey === entry.rateLimitKey)
+    managedTargets.delete(name)
+    const other = [...managedTargets.values()].find((one) => one.rateLimitKey === managed.rateLimitKey)
     if (other !== undefined) limits.resizeLimit(other.loaded)
-    await entry.connection?.close()
+    await managed.connection?.close()
     return [{ kind: 'removed', target: name, notifications }]
   }
 
@@ -160,54 +169,54 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     settingsDraining$: Observable<unknown>,
   ): Observable<TargetEvent> {
     const draining$ = merge(settingsDraining$, daemonDraining$)
-    const entry = entries.get(name)
+    const managed = managedTargets.get(name)
     if (settings === undefined)
       return defer(() => remove(name)).pipe(storeRetried(clock), takeUntil(daemonDraining$), mergeAll())
-    if (entry === undefined) {
+    if (managed === undefined) {
       // It was removed, and is there again.
-      entries.set(name, newEntry(settings, clock, 0))
+      managedTargets.set(name, newManagedTarget(settings, clock, 0))
       return runOne(name, settings, settingsDraining$)
     }
-    entry.wanted = settings
-    if (entry.target !== undefined) entry.target.settings = settings
+    managed.wanted = settings
+    if (managed.target !== undefined) managed.target.settings = settings
     return ownership.lease$(name).pipe(
       takeUntil(draining$),
-      concatMap((lease) => runLease(entry, settings, lease, draining$)),
+      concatMap((lease) => runLease(managed, settings, lease, draining$)),
     )
   }
 
   /** Polls a target while this daemon owns it and the settings stay the same. */
   function runLease(
-    entry: Entry,
+    managed: ManagedTarget,
     settings: TargetSettings,
     lease: Lease,
     settingsDraining$: Observable<unknown>,
   ): Observable<TargetEvent> {
-    const { name } = entry
+    const { name } = managed
     const leaseDraining$ = merge(settingsDraining$, lease.draining$)
     const graceEnded$ = leaseDraining$.pipe(take(1), delay(GRACE_PERIOD_SECONDS * 1000, clock.scheduler))
     const aborted$ = merge(lease.aborted$, graceEnded$)
     const ready = (aborted: AbortSignal) =>
-      entry.runExclusive(() => prepareEntry(entry, { ...loading, settings, lease, aborted }))
+      managed.runExclusive(() => prepareManagedTarget(managed, { ...loading, settings, lease, aborted }))
     const failed = () => {
-      entry.isBroken = true
-      entry.target?.record.add({ successful: false, problem: 'internal error', requests: [], storeFailed: false })
+      managed.isBroken = true
+      managed.target?.record.add({ successful: false, problem: 'internal error', requests: [], storeFailed: false })
     }
     const work = (loads: Subject<TargetEvent>) =>
       abortable(ready).pipe(
         tap({
           error: (error: unknown) => {
             const problem = error instanceof StoreError ? options.mask(error.message) : undefined
-            if (problem !== undefined && problem !== entry.problem)
+            if (problem !== undefined && problem !== managed.problem)
               loads.next({ kind: 'not loaded', target: name, problem })
-            entry.problem = problem
+            managed.problem = problem
           },
         }),
         storeRetried(clock),
         takeUntil(leaseDraining$),
         mergeMap(({ target, connection: { client }, rateLimiter, offset }) => {
-          const draining$ = merge(leaseDraining$, lastCommitUnknown(entry))
-          entry.isRunning = true
+          const draining$ = merge(leaseDraining$, lastCommitUnknown(managed))
+          managed.isRunning = true
           limits.resizeLimit(settings)
           const { timeout, retries } = settings.poll
           const requestOptions = { rateLimiter, timeout, retries, random }
@@ -217,7 +226,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
           )
         }),
         finalize(() => {
-          entry.isRunning = false
+          managed.isRunning = false
           limits.resizeLimit(settings)
           loads.complete()
         }),
@@ -231,13 +240,13 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       let hasEnded = false
       const ending = lease.draining$.subscribe(() => (hasEnded = true))
       // Another daemon may commit from now on: what is loaded must not be exported any more.
-      ending.add(lease.aborted$.subscribe(() => (entry.target = undefined)))
+      ending.add(lease.aborted$.subscribe(() => (managed.target = undefined)))
       return run$.pipe(
         repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(leaseDraining$)) }),
         finalize(() => {
           ending.unsubscribe()
           // Under the same lease, other settings continue with what is loaded.
-          if (hasEnded) unloadEntry(entry)
+          if (hasEnded) unloadManagedTarget(managed)
           done()
         }),
       )
@@ -245,22 +254,22 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
   }
 
   /** Emits when a target must be loaded again, since the answer to its last commit was lost. */
-  function lastCommitUnknown(entry: Entry): Observable<unknown> {
+  function lastCommitUnknown(managed: ManagedTarget): Observable<unknown> {
     if (cluster === undefined) return NEVER
     return seconds$.pipe(
-      filter(() => entry.target?.lastCommitUnknown === true),
+      filter(() => managed.target?.lastCommitUnknown === true),
       // What it read of the list may not be what is loaded.
-      tap(() => (entry.lease = undefined)),
+      tap(() => (managed.lease = undefined)),
     )
   }
 
   return {
     all: () => namesOf(() => true),
     owned: () => namesOf(ownership.owns),
-    loaded: () => namesOf(ownership.owns).flatMap((name) => entries.get(name)?.target ?? []),
+    loaded: () => namesOf(ownership.owns).flatMap((name) => managedTargets.get(name)?.target ?? []),
     loading: () =>
       namesOf(ownership.owns).flatMap((name) => {
-        const { target, problem } = entries.get(name)!
+        const { target, problem } = managedTargets.get(name)!
         return target === undefined ? [{ name, problem }] : []
       }),
     open,
@@ -276,7 +285,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       ),
     followPauses: limits.follow,
     close: async () => {
-      for (const { connection } of entries.values()) await connection?.close()
+      for (const { connection } of managedTargets.values()) await connection?.close()
     },
   }
 }
@@ -290,7 +299,7 @@ function settingsOf(
   return target && { target, poll, rules, participants }
 }
 
-function identityOf({ wanted: { target } }: Entry): TargetIdentity {
+function identityOf({ wanted: { target } }: ManagedTarget): TargetIdentity {
   return { name: target.name, fingerprint: fingerprintOf(target) }
 }
 

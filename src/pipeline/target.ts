@@ -26,7 +26,7 @@ export type TargetSettings = {
 export type Route = (change: Notification) => readonly string[]
 
 /** What metrics, API and page show of a target. Ages are in seconds. */
-export type ShownTarget = {
+export type TargetStatus = {
   readonly name: string
   readonly ledger: LedgerState
   readonly alerts: ReadonlyMap<string, AlertInstance>
@@ -53,7 +53,7 @@ export type ShownTarget = {
  * One target of the configuration. What is committed of it changes by `apply` alone (commit.ts), and is loaded again where
  * the configuration changes or another daemon has moved on.
  */
-export type Target = ShownTarget & {
+export type Target = TargetStatus & {
   settings: TargetSettings
   ledger: LedgerState
   alerts: Map<string, AlertInstance>

@@ -6,7 +6,7 @@ import { listCalls, type PagePosition } from '../history/list-calls.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import type { Store } from '../store/store.ts'
-import type { ShownTarget } from '../pipeline/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 
 export type ListedCall = { target: string; call: TrackedCall }
 
@@ -33,7 +33,7 @@ export type ListedPart = { calls: ListedCall[]; next: Position | undefined }
 export type CallsSource = {
   targets: {
     all: () => readonly string[]
-    own: () => readonly ShownTarget[]
+    own: () => readonly TargetStatus[]
     others: () => readonly { name: string }[]
   }
   store: Pick<Store, 'openCalls'> & RowReader

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { FinalStatus } from '../ledger/call.ts'
 import { countByStatus } from '../ledger/finished-calls.ts'
 import type { SyncState, LedgerState } from '../ledger/state.ts'
-import type { ShownTarget } from '../pipeline/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 import type { Store } from '../store/store.ts'
 import type { OtherTarget } from './overview.ts'
 import { api, type Described } from './api.ts'
@@ -31,7 +31,7 @@ export type FinishedPerMinute = Awaited<ReturnType<typeof finishedPerMinute>>
 type PerMinuteSource = {
   targets: {
     all: () => readonly string[]
-    own: () => readonly ShownTarget[]
+    own: () => readonly TargetStatus[]
     others: () => readonly Pick<OtherTarget, 'name' | 'at' | 'lastSuccess' | 'serviceNow'>[]
   }
   store: Pick<Store, 'finishedPerMinute'>

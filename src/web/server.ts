@@ -6,7 +6,7 @@ import fastify, { type FastifyInstance } from 'fastify'
 import type { KnownNames } from '../alerts/match.ts'
 import { isLoopback } from '../network/loopback.ts'
 import type { Store } from '../store/store.ts'
-import type { ShownTarget } from '../pipeline/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 import { alertHistoryRoute } from './alert-history-route.ts'
 import { alertsRoute } from './alerts-route.ts'
 import { authenticate, isOpen, type Credentials, type WebEvent } from './authentication.ts'
@@ -71,7 +71,7 @@ export type WebOptions = {
 export type ServedTargets = {
   all: () => readonly string[]
   /** Those that this daemon owns and has loaded. */
-  own: () => readonly ShownTarget[]
+  own: () => readonly TargetStatus[]
   /** Those that it owns and has not loaded, with the reason where that has failed. */
   loading: () => readonly { problem: string | undefined }[]
   /** Those that other daemons own, or none, as far as an overview is known. */

@@ -13,7 +13,7 @@ import type { Changes } from '../../src/events/event.ts'
 import { closingEvents, newEvents } from '../../src/events/new-events.ts'
 import { startWeb } from '../../src/web/server.ts'
 import { healthRecord, type RecordedPoll } from '../../src/pipeline/health.ts'
-import type { ShownTarget } from '../../src/pipeline/target.ts'
+import type { TargetStatus } from '../../src/pipeline/target.ts'
 import type { WebEvent } from '../../src/web/authentication.ts'
 import type { OtherTarget } from '../../src/web/overview.ts'
 import { handMadeTarget, POLLED, NOW } from '../metrics/hand-made-target.ts'
@@ -26,7 +26,7 @@ type Made = Parameters<typeof handMadeTarget>[0] & {
 } & Partial<RecordedPoll>
 
 /** A target that is polled every 15 s. Its last poll was successful unless `made` has a problem. */
-export function shownTarget(made: Made = {}): ShownTarget {
+export function shownTarget(made: Made = {}): TargetStatus {
   const { sync = POLLED, pollAge = 5, problem, isSweeping = false, storeFailed = false } = made
   const { slowSweep, refusedFrom } = made
   const { hasPage = problem === undefined || isSweeping, polledFor = 0 } = made
@@ -100,7 +100,7 @@ export type Served = {
 
 /** Serves hand-made targets on a free port of loopback; closes after the test. */
 export async function serve(
-  targets: ShownTarget[],
+  targets: TargetStatus[],
   { history = [], others = [], webhooks = {}, storeProblem, onRead, publicUrl, ...options }: ServeOptions = {},
 ): Promise<Served> {
   const store = openSqliteStore({ path: ':memory:' })

@@ -18,7 +18,7 @@ import {
 } from './target.ts'
 
 /** A target of the configuration, and what it takes to run it. */
-export type Entry = {
+export type ManagedTarget = {
   readonly name: string
   /** Its state, loaded while this daemon owns it. */
   target: Target | undefined
@@ -41,7 +41,7 @@ export type Entry = {
 }
 
 /** @param offset seconds until its first poll */
-export function newEntry(settings: TargetSettings, clock: Clock, offset: number): Entry {
+export function newManagedTarget(settings: TargetSettings, clock: Clock, offset: number): ManagedTarget {
   return {
     name: settings.target.name,
     target: undefined,
@@ -69,22 +69,26 @@ export type LoadOptions = Omit<OpenTargetOptions, 'settings'> & {
  *
  * @throws {StoreError}
  */
-export async function loadEntry(entry: Entry, settings: TargetSettings, options: LoadOptions): Promise<Target> {
-  const target = entry.target ?? (await openTarget({ ...options, settings }))
-  if (entry.target === undefined) target.owner = () => options.ownership.ownerOf(entry.name)
+export async function loadManagedTarget(
+  managed: ManagedTarget,
+  settings: TargetSettings,
+  options: LoadOptions,
+): Promise<Target> {
+  const target = managed.target ?? (await openTarget({ ...options, settings }))
+  if (managed.target === undefined) target.owner = () => options.ownership.ownerOf(managed.name)
   else await reloadTarget(target, settings)
   // Its lease has ended meanwhile, or another one has begun, before which other daemons may have committed.
   options.aborted?.throwIfAborted()
-  entry.loaded = settings
-  target.settings = entry.wanted
-  entry.target = target
+  managed.loaded = settings
+  target.settings = managed.wanted
+  managed.target = target
   return target
 }
 
 /** Drops the state of a target that this daemon does not own any more. */
-export function unloadEntry(entry: Entry): void {
-  void entry.connection?.close()
-  Object.assign(entry, { target: undefined, connection: undefined, lease: undefined, problem: undefined })
+export function unloadManagedTarget(managed: ManagedTarget): void {
+  void managed.connection?.close()
+  Object.assign(managed, { target: undefined, connection: undefined, lease: undefined, problem: undefined })
 }
 
 export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> &
@@ -106,41 +110,41 @@ export type Prepared = { target: Target; connection: Connection; rateLimiter: Ra
  *
  * @throws {StoreError}
  */
-export async function prepareEntry(entry: Entry, options: PrepareOptions): Promise<Prepared> {
+export async function prepareManagedTarget(managed: ManagedTarget, options: PrepareOptions): Promise<Prepared> {
   const { clock, random, ownership, limits, settings, lease, aborted } = options
   aborted.throwIfAborted()
-  const { loaded } = entry
+  const { loaded } = managed
   const isSamePoll = isDeepStrictEqual(loaded.poll, settings.poll)
   const isSame = isSamePoll && isDeepStrictEqual(loaded.rules, settings.rules)
   const isAlone = options.store.cluster === undefined
-  const continues = entry.lease === lease || (isAlone && entry.lease === undefined)
-  const due = continues ? dueIn(entry, clock) : undefined
+  const continues = managed.lease === lease || (isAlone && managed.lease === undefined)
+  const due = continues ? dueIn(managed, clock) : undefined
   // Before this lease, another daemon may have committed.
   const target =
-    entry.target === undefined || entry.isBroken || !isSame || !continues
-      ? await loadEntry(entry, settings, options)
-      : entry.target
+    managed.target === undefined || managed.isBroken || !isSame || !continues
+      ? await loadManagedTarget(managed, settings, options)
+      : managed.target
   aborted.throwIfAborted()
-  const offset = entry.isBroken
+  const offset = managed.isBroken
     ? 0
     : Math.min(due ?? dueAfterFailover(target, loaded.poll, { random, ownership }), settings.poll.interval)
   // With another page size the pages that were read are others, and another daemon has moved on.
-  if (entry.isBroken || !isSamePoll || !continues) target.memory = newPollMemory(target.ledger, clock)
+  if (managed.isBroken || !isSamePoll || !continues) target.memory = newPollMemory(target.ledger, clock)
   if (!continues) beginPolling(target)
   const rateLimiter = await limits.rateLimiterOf(settings)
   aborted.throwIfAborted()
   target.settings = settings
   target.rateLimiter = rateLimiter
-  const { target: asked, poll, participants } = entry.connection?.settings ?? {}
+  const { target: asked, poll, participants } = managed.connection?.settings ?? {}
   const connected = [asked, poll, participants]
   if (
-    entry.connection === undefined ||
+    managed.connection === undefined ||
     !isDeepStrictEqual(connected, [settings.target, settings.poll, settings.participants])
   ) {
-    void entry.connection?.close()
-    entry.connection = connect({ ...options, target, mayAsk: () => ownership.owns(target.name) })
+    void managed.connection?.close()
+    managed.connection = connect({ ...options, target, mayAsk: () => ownership.owns(target.name) })
   }
-  Object.assign(entry, {
+  Object.assign(managed, {
     loaded: settings,
     rateLimitKey: rateLimitKey(settings.target),
     startsAt: clock.monotonic() + offset,
@@ -149,11 +153,11 @@ export async function prepareEntry(entry: Entry, options: PrepareOptions): Promi
   })
   // The targets that still have the key of before may ask for more now.
   limits.resizeLimit(loaded)
-  return { target, connection: entry.connection, rateLimiter, offset }
+  return { target, connection: managed.connection, rateLimiter, offset }
 }
 
 /** Seconds until a poll is due, as if the last run continued. */
-function dueIn({ startsAt, loaded, lease }: Entry, clock: Clock): number {
+function dueIn({ startsAt, loaded, lease }: ManagedTarget, clock: Clock): number {
   const late = clock.monotonic() - startsAt
   if (lease === undefined) return Math.max(0, -late)
   return late < 0 ? -late : Math.ceil(late / loaded.poll.interval) * loaded.poll.interval - late
