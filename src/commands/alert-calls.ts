@@ -28,7 +28,7 @@ const MAX_OTHERS = 5
 
 /**
  * Prints the calls behind an alert, newest first: what `/api/v1/calls` answers to its `calls_url`. Of several alerts it is the
- * newest one. Reads the store beside a running daemon.
+ * newest one. Reads the store while a daemon may be running.
  *
  * @param alert its rule, or the rule with the labels, as `callwatch alerts` prints it
  * @throws {UsageError} for an alert that there is not

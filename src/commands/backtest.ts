@@ -43,7 +43,7 @@ type TargetBacktest = {
 
 /**
  * Runs the configured rules, or others, over the history in the store, with what callwatch knew at each moment, and prints when each
- * would have fired and resolved. Reads the store beside a running daemon.
+ * would have fired and resolved. Reads the store while a daemon may be running.
  *
  * @throws {StoreError} when there is no store, or it cannot be read
  */

@@ -17,8 +17,8 @@ import {
 } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import { configOf, type Config } from '../config/config.ts'
-import { openBeside } from '../store/open-store.ts'
-import { StoreError, type StoreBeside } from '../store/store.ts'
+import { openForCommand } from '../store/open-store.ts'
+import { StoreError, type CommandStore } from '../store/store.ts'
 import { formatSeconds } from '../text/format.ts'
 import { startSimulator, type Simulator } from '../simulator/simulator.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
@@ -232,7 +232,7 @@ async function watchDemo(
     takeUntil(draining$),
     tap(() => draining$.next()),
   )
-  const store = await openBeside(config.store)
+  const store = await openForCommand(config.store)
   const logged = async () => (await loggedEvents(store)) - loggedInPast
   const delivered$ = compared$.pipe(
     switchMap(() => timer(0, DELIVERY_CHECK_SECONDS * 1000)),
@@ -252,7 +252,7 @@ async function watchDemo(
 }
 
 /** How many events there are in the log. */
-async function loggedEvents(store: Pick<StoreBeside, 'latestEvents'>): Promise<number> {
+async function loggedEvents(store: Pick<CommandStore, 'latestEvents'>): Promise<number> {
   const [last] = await store.latestEvents(0)
   return last?.total ?? 0
 }

@@ -47,7 +47,7 @@ const FURTHER = 8
 
 /**
  * Prints events of the log, the oldest first: those after a cursor or since a moment, else the newest ones. Reads the store
- * beside a running daemon.
+ * while a daemon may be running.
  *
  * @throws {UsageError} for an unknown type, what is no cursor, and a cursor whose next events are not known any more
  * @throws {StoreError} when there is no store, or it cannot be read

@@ -7,7 +7,7 @@ import { newLedger, type SyncState, type LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { unpackEvaluated } from './evaluation-log.ts'
 import { StoreError, type LoggedEvents, type NewEvents, type OutboxEntry, type OutboxContent } from './store.ts'
-import type { StoredWebhook, UndeliveredEvent } from './webhook-book.ts'
+import type { StoredWebhook, UndeliveredEvent } from './webhook-store.ts'
 
 // The rows that both stores have, as values.
 

@@ -6,7 +6,7 @@ import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
 import type { RowReader } from './row-reader.ts'
 import type { Store } from './store.ts'
 
-/** Reads a store beside the daemons that use it. Every method rejects with a {@link StoreError} when it cannot be read now. */
+/** Reads a store while daemons use it. Every method rejects with a {@link StoreError} when it cannot be read now. */
 export type StoreReader = {
   /** How the store is called in a sentence: its file, or its database. */
   readonly place: string

@@ -10,7 +10,7 @@ import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { RowReader } from './row-reader.ts'
 import type { ClusterStore } from './cluster-store.ts'
-import type { WebhookBook } from './webhook-book.ts'
+import type { WebhookStore } from './webhook-store.ts'
 
 /** What one poll or tick changes of a target, in one transaction. */
 export type Commit = {
@@ -187,13 +187,13 @@ export type Store = {
   close: () => Promise<void>
   /** What the daemons know of each other, where several use this store. */
   readonly cluster?: ClusterStore
-} & WebhookBook &
+} & WebhookStore &
   RowReader
 
-/** What a command changes in a store beside the daemons that use it, which find it when they read it next. */
-export type StoreBeside = Pick<
+/** What a command may do with a store while daemons use it. They see its changes when they read the store next. */
+export type CommandStore = Pick<
   Store,
-  'silences' | 'addSilence' | 'editSilence' | 'endSilence' | 'events' | 'latestEvents' | 'close' | keyof WebhookBook
+  'silences' | 'addSilence' | 'editSilence' | 'endSilence' | 'events' | 'latestEvents' | 'close' | keyof WebhookStore
 >
 
 /** `n` calls of a target that finished in the same minute, the first of which is 0, with the same status. */

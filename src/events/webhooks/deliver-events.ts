@@ -17,7 +17,7 @@ import {
 } from 'rxjs'
 import { DeliveryError } from '../../network/delivery-error.ts'
 import { onlyStoreErrors, StoreError } from '../../store/store.ts'
-import type { WebhookProgress } from '../../store/webhook-book.ts'
+import type { WebhookProgress } from '../../store/webhook-store.ts'
 import { readOne } from '../read-events.ts'
 import type { EventQueue, QueuedEvent } from './event-queue.ts'
 import { openWebhook, type OpenOptions, type OpenWebhook } from './open-webhook.ts'

@@ -1,4 +1,4 @@
-import type { LogPlace, UndeliveredEvent } from '../../store/webhook-book.ts'
+import type { LogPlace, UndeliveredEvent } from '../../store/webhook-store.ts'
 import { isBefore } from '../cursor.ts'
 
 /** An event on its way to a webhook. Times are of the host's monotonic clock (seconds). */

@@ -4,10 +4,10 @@ import type {
   LogPlace,
   StoredWebhook,
   UndeliveredEvent,
-  WebhookBook,
+  WebhookStore,
   WebhookChange,
   WebhookProgress,
-} from '../../store/webhook-book.ts'
+} from '../../store/webhook-store.ts'
 import { before, readCursor, START, writeCursor, type Cursor } from '../cursor.ts'
 import { CursorExpired, readEvents, readLatest, type ReadEvent } from '../read-events.ts'
 import { eventQueue, type EventQueue, type QueuedEvent } from './event-queue.ts'
@@ -17,7 +17,7 @@ import type { WebhookConfig } from './webhook-section.ts'
 
 export type OpenOptions = {
   webhook: WebhookConfig
-  store: Pick<Store, 'events' | 'latestEvents' | keyof WebhookBook>
+  store: Pick<Store, 'events' | 'latestEvents' | keyof WebhookStore>
   clock: Clock
   /** Events from before then are expired (UNIX seconds). */
   expiredBefore: () => number

@@ -13,7 +13,7 @@ import {
 import { BASELINE_CODE } from '../../ledger/history-columns.ts'
 import { QUARTER } from '../../ledger/usage.ts'
 import { StoreError } from '../store.ts'
-import { connectForLong } from './connect-beside.ts'
+import { connectForLongStatements } from './connect-for-command.ts'
 import type { Argument, Connection, Session } from './connection.ts'
 import { codeOf, LOCK_NOT_AVAILABLE } from './postgres-error.ts'
 import { ALL_EVENTS } from './events.ts'
@@ -78,7 +78,7 @@ type AloneOptions = {
 
 /** Connects to a database, and begins a transaction for as long as which no daemon can begin to use it. */
 async function connectAlone(url: string, { readOnly, prepare, check }: AloneOptions): Promise<Connection> {
-  const connection = await connectForLong(url, { readOnly })
+  const connection = await connectForLongStatements(url, { readOnly })
   try {
     await prepare(connection)
     // This transaction waits for the other side, which may be slow.

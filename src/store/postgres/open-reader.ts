@@ -6,19 +6,19 @@ import type { Finish } from '../../ledger/tracked-call.ts'
 import { HOUR } from '../evaluation-log.ts'
 import { callOf, evaluationsOf, parse, settledAmounts } from '../rows.ts'
 import type { StoreReader } from '../store-reader.ts'
-import { connectBeside } from './connect-beside.ts'
+import { connectForCommand } from './connect-for-command.ts'
 import { eventsFrom, latestEvents } from './events.ts'
 import { snapshot } from './transaction.ts'
 
 const OF_TARGET = 'target = (SELECT number FROM callwatch.targets WHERE name = $1)'
 
 /**
- * Opens a store beside the daemons that may be using it, without writing; a standby is good enough.
+ * Opens a store while daemons may be using it, without writing; a standby is good enough.
  *
  * @throws {StoreError} refused: nothing of callwatch is in the database, or of another schema, or it refuses connections
  */
 export async function openPostgresReader(url: string): Promise<StoreReader> {
-  const session = await connectBeside(url, { readOnly: true })
+  const session = await connectForCommand(url, { readOnly: true })
   return {
     place: session.place,
     target: async (name) => {

@@ -52,7 +52,7 @@ type OpenExistingOptions = {
 }
 
 /**
- * Opens the database of a store beside the daemon that may be using it, without its lock.
+ * Opens the database of a store while a daemon may be using it, without its lock.
  *
  * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
  */

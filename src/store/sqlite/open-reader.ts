@@ -13,7 +13,7 @@ import { attempting } from './sqlite-error.ts'
 const OF_TARGET = 'target = (SELECT number FROM targets WHERE name = ?)'
 
 /**
- * Opens a store beside the daemon that may be using it: without its lock, and without writing.
+ * Opens a store while a daemon may be using it: without its lock, and without writing.
  *
  * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
  */

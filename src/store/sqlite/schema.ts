@@ -141,7 +141,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE webhooks (
     name TEXT PRIMARY KEY,
     revision INTEGER NOT NULL,      -- how often the row was saved
-    data TEXT NOT NULL              -- JSON of webhook-book.ts WebhookProgress
+    data TEXT NOT NULL              -- JSON of webhook-store.ts WebhookProgress
   ) STRICT, WITHOUT ROWID;
 
   -- Events before the cursor of a webhook that were not delivered to it.
@@ -150,7 +150,7 @@ export const MIGRATIONS: readonly string[] = [
     position INTEGER NOT NULL,      -- events.position
     place INTEGER NOT NULL,         -- in the commit
     dead INTEGER NOT NULL,          -- whether it is a dead letter
-    data TEXT NOT NULL,             -- JSON of the rest of webhook-book.ts UndeliveredEvent
+    data TEXT NOT NULL,             -- JSON of the rest of webhook-store.ts UndeliveredEvent
     PRIMARY KEY (webhook, dead, position, place)
   ) STRICT, WITHOUT ROWID;
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { apply } from '../../../src/ledger/state.ts'
-import { connectBeside } from '../../../src/store/postgres/connect-beside.ts'
+import { connectForCommand } from '../../../src/store/postgres/connect-for-command.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
 import { virtualClock } from '../../clock/virtual-clock.ts'
@@ -128,7 +128,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     onTestFinished(() => void silent.close())
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
     const { port } = silent.address() as AddressInfo
-    const connection = await connectBeside(url.replace('@', `@127.0.0.1:${port},`), { deadline: 0.5 })
+    const connection = await connectForCommand(url.replace('@', `@127.0.0.1:${port},`), { deadline: 0.5 })
     expect(connection.place).toMatch(/ at 127\.0\.0\.1:\d+, 127\.0\.0\.1:\d+$/)
     expect(await connection.run('SELECT FROM callwatch.members')).toHaveLength(1)
     await connection.close()

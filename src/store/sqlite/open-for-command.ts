@@ -1,4 +1,4 @@
-import type { StoreBeside } from '../store.ts'
+import type { CommandStore } from '../store.ts'
 import { eventsIn } from './events.ts'
 import { openExisting } from './open-database.ts'
 import { silencesIn } from './silences.ts'
@@ -6,11 +6,11 @@ import { attempting } from './sqlite-error.ts'
 import { webhooksIn } from './webhooks.ts'
 
 /**
- * Opens a store beside the daemon that may be using it, without its lock.
+ * Opens a store while a daemon may be using it, without its lock.
  *
  * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
  */
-export function openSqliteBeside(path: string): StoreBeside {
+export function openSqliteForCommand(path: string): CommandStore {
   const db = openExisting(path, { readOnly: false })
   const { answer } = attempting(path)
   const { silences, addSilence, editSilence, endSilence } = silencesIn(db)

@@ -1,17 +1,17 @@
-import type { StoreBeside } from '../store.ts'
-import { connectBeside } from './connect-beside.ts'
+import type { CommandStore } from '../store.ts'
+import { connectForCommand } from './connect-for-command.ts'
 import { eventsFrom, latestEvents } from './events.ts'
 import { postgresSilences } from './silences.ts'
 import { transaction } from './transaction.ts'
 import { postgresWebhooks } from './webhooks.ts'
 
 /**
- * Opens a store beside the daemons that use it.
+ * Opens a store while daemons use it.
  *
  * @throws {StoreError} refused: nothing of callwatch is in the database, or of another schema, or it refuses connections
  */
-export async function openPostgresBeside(url: string): Promise<StoreBeside> {
-  const session = await connectBeside(url)
+export async function openPostgresForCommand(url: string): Promise<CommandStore> {
+  const session = await connectForCommand(url)
   return {
     ...postgresSilences(session),
     ...postgresWebhooks(session, (work) => transaction(session, work)),

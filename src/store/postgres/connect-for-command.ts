@@ -7,17 +7,17 @@ type Options = Pick<ConnectOptions, 'readOnly' | 'deadline'>
 /** A command reads whole tables, and sorts them: a statement may take longer than any of a daemon's. */
 const STATEMENT_TIMEOUT_SECONDS = 600
 
-/** A session beside the daemons that use the database, on a connection that is made again where it was lost in between. */
-export type Beside = Session & { readonly place: string; close: () => Promise<void> }
+/** The session of a command: reconnects if its connection was lost between two statements. */
+export type CommandSession = Session & { readonly place: string; close: () => Promise<void> }
 
 /**
- * Connects to a database beside the daemons that may be using it.
+ * Connects to a database while daemons may be using it.
  *
  * @throws {StoreError} refused: nothing of callwatch is in it, or of another schema, or it refuses connections
  */
-export async function connectBeside(url: string, options: Options = {}): Promise<Beside> {
+export async function connectForCommand(url: string, options: Options = {}): Promise<CommandSession> {
   const open = async (): Promise<Connection> => {
-    const connection = await connectForLong(url, options)
+    const connection = await connectForLongStatements(url, options)
     try {
       await expectSchema(connection)
       return connection
@@ -44,7 +44,7 @@ export async function connectBeside(url: string, options: Options = {}): Promise
  *
  * @throws {StoreError} as {@link connect}
  */
-export async function connectForLong(url: string, options: Options = {}): Promise<Connection> {
+export async function connectForLongStatements(url: string, options: Options = {}): Promise<Connection> {
   const address = readAddress(url)
   const first = await connect(address, options)
   await first.close()

@@ -59,7 +59,7 @@ export type WebhookChange = {
 }
 
 /** What a store keeps of webhooks. */
-export type WebhookBook = {
+export type WebhookStore = {
   /** All that are known, by name. */
   webhooks: () => Promise<StoredWebhook[]>
   /** The first `limit` undelivered events of a webhook after a place, in the order of the log. */
