@@ -13,7 +13,7 @@ import { learnOrder, medianStart, type ListOrder } from './list-order.ts'
 import type { RunningPoll } from './poll.ts'
 import { isLastPageSuspicious } from './total-cap.ts'
 
-export type ListOptions = {
+export type PollContextOptions = {
   memory: ListMemory
   state: LedgerState
   clock: Clock
@@ -52,7 +52,7 @@ export type ListPage = CallPage & {
 }
 
 /** What the parts of a poll share. */
-export type PageReader = ListOptions & {
+export type PollContext = PollContextOptions & {
   readonly poll: RunningPoll
   /** When the poll began (monotonic seconds). */
   readonly begun: number
@@ -68,7 +68,7 @@ export type PageReader = ListOptions & {
   read: (number: number, withoutRetries?: boolean) => AsyncGenerator<CallPage, ListPage>
 }
 
-export function pageReader(poll: RunningPoll, options: ListOptions): PageReader {
+export function newPollContext(poll: RunningPoll, options: PollContextOptions): PollContext {
   const { memory, state, clock, horizon, fetchPage } = options
   const { list, clockSkew = 0 } = state.sync
   /** All new calls of this poll. An incremental poll clears `newIds`, and a sweep may see them again before they are counted. */
