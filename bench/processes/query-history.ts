@@ -6,7 +6,7 @@ import { seriesOf, type SeriesQuery } from '../../src/history/series.ts'
 import { updateRollups } from '../../src/history/update-rollups.ts'
 import { USAGE_KEYS, usageOf } from '../../src/history/usage.ts'
 import { computeDelta } from '../../src/ledger/compute-delta.ts'
-import { apply } from '../../src/ledger/state.ts'
+import { applyDelta } from '../../src/ledger/state.ts'
 import { random } from '../../src/simulator/random.ts'
 import { openStore, type DaemonStoreAddress } from '../../src/store/open-store.ts'
 import { percentile } from '../scenario.ts'
@@ -63,7 +63,7 @@ answer(async (): Promise<Queried> => {
       const begun = performance.now()
       await store.commit('polled', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] }, routedChanges: [] }) // oxfmt-ignore
       commits.push(performance.now() - begun)
-      apply(ledger, delta, 86_400)
+      applyDelta(ledger, delta, 86_400)
       await wait(COMMIT_EVERY_MS)
     }
   })()

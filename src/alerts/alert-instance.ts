@@ -2,7 +2,7 @@ import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { RuleLabels } from './groups.ts'
 import type { Evidence } from './notification.ts'
 import type { Rule } from './rule.ts'
-import type { Sample } from './sample.ts'
+import type { RuleValue } from './rule-value.ts'
 import { windowOf } from './signal.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
 
@@ -75,14 +75,14 @@ export type Evaluation = { now: number; interval: number; sincePoll?: number | u
 export function advance(
   before: AlertInstance | undefined,
   { key, rule }: Pick<AlertInstance, 'key' | 'rule'>,
-  sample: Sample,
+  latest: RuleValue,
   evaluation: Evaluation,
 ): NextState {
   const { now } = evaluation
-  const { value, calls, counts, labels } = sample
+  const { value, calls, counts, labels } = latest
   const lastGaps = gapsAt(before, evaluation)
   if (before !== undefined && before.state !== 'pending') {
-    if (sample.tooFew) return withTooFewCalls(before, rule, evaluation)
+    if (latest.tooFew) return withTooFewCalls(before, rule, evaluation)
     // The rule has another signal now: what was worst before does not count.
     const isSameSignal = before.rule.signal.name === rule.signal.name && before.rule.breach === rule.breach
     const peak = isSameSignal && !isBeyond(rule, value, before.peak) ? before.peak : value
@@ -103,7 +103,7 @@ export function advance(
       ? remind({ ...seen, state: 'firing', credited: 0 }, now)
       : recover(before, { ...seen, state: 'recovering' }, evaluation)
   }
-  if (sample.tooFew || !sample.mayBreach || !isBeyond(rule, value, rule.threshold)) return { instance: undefined }
+  if (latest.tooFew || !latest.mayBreach || !isBeyond(rule, value, rule.threshold)) return { instance: undefined }
   const pending: AlertInstance = {
     key,
     labels,

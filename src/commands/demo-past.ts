@@ -79,7 +79,7 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
   const store = openSqliteStore({ path: options.store, durable: false })
   try {
     const settings = { target: config.targets[0]!, poll, rules }
-    const target = await openTarget({ settings, store, clock, route: () => [] })
+    const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
     const { client, close } = connect({ target, mayAsk: () => true, log })
     const rateLimiter = { take: async () => {}, pause: () => {}, pausedFor: () => 0 }
     const requestOptions = { rateLimiter, timeout: poll.timeout, retries: poll.retries, random: Math.random }

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { ConfigError, type Problem } from '../config/config-error.ts'
 
 /** The configuration as it was read, or what keeps it from being one. */
-export type Reading = { config: Config } | { problems: readonly Problem[] }
+export type ConfigReading = { config: Config } | { problems: readonly Problem[] }
 
 export type ConfigReadingsOptions = {
   /** Reads file, secrets' files and environment; throws a ConfigError. */
@@ -26,15 +26,15 @@ const INTERVAL = 2
  * seconds: watching files would miss those that editors replace, and those that Kubernetes changes by turning a link to
  * another folder. A file may be read while it is written: a change counts when two readings in a row agree.
  */
-export function configReadings(options: ConfigReadingsOptions): Observable<Reading> {
+export function configReadings(options: ConfigReadingsOptions): Observable<ConfigReading> {
   const { first, requested$, clock, draining$ } = options
-  const start: Progress = { seen: { config: first }, emitted: { config: first }, isNew: false }
+  const start: ReadingState = { seen: { config: first }, emitted: { config: first }, isNew: false }
   return merge(
     requested$.pipe(map(() => true)),
     timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(map(() => false)),
   ).pipe(
     takeUntil(draining$),
-    scan(({ seen, emitted }, isRequested): Progress => {
+    scan(({ seen, emitted }, isRequested): ReadingState => {
       const reading = read(options)
       const isNew = isRequested || (isDeepStrictEqual(reading, seen) && !isDeepStrictEqual(reading, emitted))
       return { seen: reading, emitted: isNew ? reading : emitted, isNew }
@@ -44,14 +44,14 @@ export function configReadings(options: ConfigReadingsOptions): Observable<Readi
   )
 }
 
-type Progress = {
+type ReadingState = {
   /** The latest reading, and the latest that was emitted. */
-  seen: Reading
-  emitted: Reading
+  seen: ConfigReading
+  emitted: ConfigReading
   isNew: boolean
 }
 
-function read({ load }: ConfigReadingsOptions): Reading {
+function read({ load }: ConfigReadingsOptions): ConfigReading {
   try {
     return { config: load() }
   } catch (error) {

@@ -36,10 +36,10 @@ import { storeRetried } from '../store/store-retried.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
 import { lifecycle, type Targets } from '../pipeline/lifecycle.ts'
 import { runWhile } from '../pipeline/run-while.ts'
-import type { Route } from '../pipeline/target.ts'
+import type { ReceiversOf } from '../pipeline/target.ts'
 import type { Credentials } from '../web/authentication.ts'
 import { startWeb } from '../web/server.ts'
-import type { Reading } from './config-readings.ts'
+import type { ConfigReading } from './config-readings.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
 import { sharedSettings } from './shared-settings.ts'
@@ -72,7 +72,7 @@ export type DaemonOptions = {
   /** The configuration with which it starts. */
   config: Config
   /** The configuration as it is read again while the daemon runs. */
-  readings$?: Observable<Reading>
+  readings$?: Observable<ConfigReading>
   /** Learns the secrets of each configuration before it is active. */
   secrets?: SecretsMask
   clock: Clock
@@ -105,7 +105,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { secrets = secretsMask(secretsOf(first)) } = options
   let active = first
   const receivers = await activeReceivers(first, clock, log)
-  const route: Route = (change) => recipientsBy(active.notify.routes, receivers.names())(change)
+  const receiversOf: ReceiversOf = (change) => recipientsBy(active.notify.routes, receivers.names())(change)
   const store = await openStore(first.store, receivers.names())
   // What was committed while it stopped is read also while no daemon runs.
   const number = async () => store.cluster?.numberEvents().catch(onlyStoreErrors(undefined))
@@ -127,8 +127,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       })
     const ownership: Ownership = shared ?? ALONE
     if (shared !== undefined) closing.push(shared.leave)
-    await closeStrayTargets(store, route, options)
-    const targets = lifecycle({ ...options, store, route, ownership, mask: secrets.mask, draining$ })
+    await closeStrayTargets(store, receiversOf, options)
+    const targets = lifecycle({ ...options, store, receiversOf, ownership, mask: secrets.mask, draining$ })
     closing.push(targets.close)
     await targets.open(first)
 
@@ -289,7 +289,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
  */
 async function closeStrayTargets(
   store: Store,
-  route: Route,
+  receiversOf: ReceiversOf,
   { config, resetTarget, clock, log }: DaemonOptions,
 ): Promise<void> {
   const configured = config.targets.map(({ name }) => name)
@@ -301,7 +301,7 @@ async function closeStrayTargets(
     const now = clock.wall()
     const notifications = closedNotifications(target, stray.get(target) ?? [], because, now)
     logged.notified(notifications)
-    const routedChanges = notifications.map((change) => ({ change, receivers: route(change) }))
+    const routedChanges = notifications.map((change) => ({ change, receivers: receiversOf(change) }))
     return [target, routedChanges, closingEvents(target, notifications, now)] as const
   }
   if (resetTarget !== undefined) await store.resetTarget(...closing(resetTarget, 'target reset'))

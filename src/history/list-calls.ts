@@ -52,7 +52,7 @@ export async function listCalls(store: RowReader, query: CallsQuery, options: Pa
     if (!isFirst && systemClock.monotonic() - begun > patience) return { calls, next: { ...position, part } }
     const from = Math.max(oldest, position.at - part)
     // One more than is wanted shows whether there is a next page.
-    calls.push(...(await partOf(store, query, { scope, from, position, limit: limit + 1 - calls.length, byId })))
+    calls.push(...(await readPart(store, query, { scope, from, position, limit: limit + 1 - calls.length, byId })))
     if (calls.length > limit) {
       const { finished, target, call } = calls[limit - 1]!
       return { calls: calls.slice(0, limit), next: { at: finished, target, id: call.id, ...(!byId && { part }) } }
@@ -76,12 +76,12 @@ export async function oneCall(store: RowReader, target: string, id: string): Pro
 }
 
 /** `byId` finds the calls by their session ids, not by the time. */
-type Part = { scope: HistoryScope; from: number; position: PagePosition; limit: number; byId: boolean }
+type HistoryPart = { scope: HistoryScope; from: number; position: PagePosition; limit: number; byId: boolean }
 
-async function partOf(
+async function readPart(
   store: RowReader,
   query: CallsQuery,
-  { scope, from, position, limit, byId }: Part,
+  { scope, from, position, limit, byId }: HistoryPart,
 ): Promise<HistoryCall[]> {
   const { args, add } = queryArguments()
   const { at, target, id } = position

@@ -7,7 +7,7 @@ import type { TransitionPoint } from './transitions.ts'
 import { addUsage } from './usage.ts'
 
 /**
- * The state of one target. Only {@link apply} changes it, and only after the delta was committed. It is changed in place,
+ * The state of one target. Only {@link applyDelta} changes it, and only after the delta was committed. It is changed in place,
  * because a copy in each poll would cost as much as there is, not as much as changed. All calls are kept as records; `open`
  * and `detailsWanted` have those that each poll needs as objects as well.
  */
@@ -165,7 +165,7 @@ export function newLedger(created: number): LedgerState {
  * @param keepFinished how long `finished` keeps calls for windows (seconds)
  * @throws {Error} if the delta was not computed from this state
  */
-export function apply(state: LedgerState, delta: Delta, keepFinished: number): void {
+export function applyDelta(state: LedgerState, delta: Delta, keepFinished: number): void {
   if (delta.sync.seq !== state.sync.seq + 1) {
     throw new Error(`delta ${delta.sync.seq} does not follow state ${state.sync.seq}`)
   }

@@ -1,5 +1,5 @@
 import { newEvents } from '../events/new-events.ts'
-import { apply as applyDelta } from '../ledger/state.ts'
+import { applyDelta } from '../ledger/state.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
 import { StoreError, type Commit, type Gap } from '../store/store.ts'
 import type { Decision } from './decide.ts'
@@ -14,7 +14,7 @@ export type Committed = Pick<Commit, 'ledger' | 'alerts'> & { target: string; se
  * @throws {StoreError} and then nothing has changed, unless the answer of a shared store was lost
  */
 export async function commit(target: Target, decision: Decision): Promise<Committed> {
-  const { name, store, clock, route } = target
+  const { name, store, clock, receiversOf } = target
   if (target.lastCommitUnknown)
     throw new StoreError(
       'unavailable',
@@ -25,7 +25,7 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
   const backfilled = isBackfilled(target)
   const events = newEvents({ target: name, ledger: decision.ledger, notifications, backfilled }, clock.wall())
   const gap = gapOf(target, decision)
-  const routedChanges = notifications.map((change) => ({ change, receivers: route(change) }))
+  const routedChanges = notifications.map((change) => ({ change, receivers: receiversOf(change) }))
   try {
     await store.commit(name, { ...decision, routedChanges, events, gap })
   } catch (error) {

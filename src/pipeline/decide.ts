@@ -1,5 +1,5 @@
 import { evaluate, type AlertDelta } from '../alerts/evaluate.ts'
-import type { Evaluated, Poll, Trigger } from '../alerts/trigger.ts'
+import type { EvaluationRecord, Poll, Trigger } from '../alerts/trigger.ts'
 import { monthOf } from '../clock/calendar.ts'
 import { newDraft } from '../ledger/delta-draft.ts'
 import { withFinishes } from '../ledger/finished-calls.ts'
@@ -11,7 +11,7 @@ import { usedBetween } from '../ledger/usage.ts'
 import type { Target } from './target.ts'
 
 /** What an observation or a tick changes. */
-export type Decision = { ledger: Delta; alerts: AlertDelta; evaluated?: Evaluated }
+export type Decision = { ledger: Delta; alerts: AlertDelta; evaluated?: EvaluationRecord }
 
 type Decided = Pick<Target, 'name' | 'ledger' | 'alerts' | 'settings'>
 
@@ -37,7 +37,7 @@ export function decide(
   const poll = evaluatedPoll(target.ledger, delta, observation.success)
   const at = wholeMilliseconds(wall)
   const { kind, now, previousSuccess, limited } = poll
-  const evaluated: Evaluated = { kind, at, now, previousSuccess, limited }
+  const evaluated: EvaluationRecord = { kind, at, now, previousSuccess, limited }
   return { ledger: delta, alerts: evaluateRules(target, poll, at), evaluated }
 }
 

@@ -46,7 +46,7 @@ import { internalErrors } from './internal-errors.ts'
 import { pipeline, type PipelineEvent } from './pipeline.ts'
 import { requestLimits, type RequestLimitsOptions } from './request-limits.ts'
 import { runWhile } from './run-while.ts'
-import { fingerprintOf, type Route, type Target, type TargetSettings } from './target.ts'
+import { targetFingerprint, type ReceiversOf, type Target, type TargetSettings } from './target.ts'
 
 /** What happens to the targets. */
 export type TargetEvent =
@@ -93,7 +93,7 @@ export type LifecycleOptions = {
   /** From 0 to 1. */
   random: () => number
   log: Logger
-  route: Route
+  receiversOf: ReceiversOf
   /** Which targets are this daemon's to poll. */
   ownership: Ownership
   /** Takes secrets out of a text. */
@@ -111,7 +111,7 @@ const LOADED_AT_A_TIME = 8
 const UNKNOWN_COMMIT_INTERVAL = 1
 
 export function lifecycle(options: LifecycleOptions): Lifecycle {
-  const { clock, store, ownership, draining$: daemonDraining$, route, random } = options
+  const { clock, store, ownership, draining$: daemonDraining$, receiversOf, random } = options
   const managedTargets = new Map<string, ManagedTarget>()
   let order: string[] = []
 
@@ -125,7 +125,8 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
   async function open(config: Config): Promise<void> {
     for (const named of config.targets) {
       const before = managedTargets.get(named.name)?.wanted.target
-      if (before !== undefined && fingerprintOf(named) !== fingerprintOf(before)) throw anotherTarget(named.name)
+      if (before !== undefined && targetFingerprint(named) !== targetFingerprint(before))
+        throw anotherTarget(named.name)
     }
     const added = config.targets.flatMap(({ name }, i) => {
       const offset = (i / config.targets.length) * config.poll.interval
@@ -152,7 +153,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     const notifications = closedNotifications(name, alerts, 'target removed', now)
     await store.closeAlerts(
       name,
-      notifications.map((change) => ({ change, receivers: route(change) })),
+      notifications.map((change) => ({ change, receivers: receiversOf(change) })),
       closingEvents(name, notifications, now),
       now,
     )
@@ -300,7 +301,7 @@ function settingsOf(
 }
 
 function identityOf({ wanted: { target } }: ManagedTarget): TargetIdentity {
-  return { name: target.name, fingerprint: fingerprintOf(target) }
+  return { name: target.name, fingerprint: targetFingerprint(target) }
 }
 
 function anotherTarget(name: string): StoreError {

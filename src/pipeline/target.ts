@@ -23,7 +23,7 @@ export type TargetSettings = {
 }
 
 /** The receivers, by name, that are notified of a change. */
-export type Route = (change: Notification) => readonly string[]
+export type ReceiversOf = (change: Notification) => readonly string[]
 
 /** What metrics, API and page show of a target. Ages are in seconds. */
 export type TargetStatus = {
@@ -71,7 +71,7 @@ export type Target = TargetStatus & {
   rateLimiter: RateLimiter | undefined
   readonly store: Store
   readonly clock: Clock
-  readonly route: Route
+  readonly receiversOf: ReceiversOf
   /** Runs polls and ticks one after the other. */
   readonly runExclusive: <T>(work: () => Promise<T>) => Promise<T>
 }
@@ -86,14 +86,14 @@ export type Times = {
   hasPolled: boolean
 }
 
-export type OpenTargetOptions = { settings: TargetSettings; store: Store; clock: Clock; route: Route }
+export type OpenTargetOptions = { settings: TargetSettings; store: Store; clock: Clock; receiversOf: ReceiversOf }
 
 /**
  * Opens a target in the store, and sets it up where it is new.
  *
  * @throws {StoreError}
  */
-export async function openTarget({ settings, store, clock, route }: OpenTargetOptions): Promise<Target> {
+export async function openTarget({ settings, store, clock, receiversOf }: OpenTargetOptions): Promise<Target> {
   const now = clock.monotonic()
   const stored = await load(settings, { store, clock })
   const record = healthRecord(clock.monotonic)
@@ -115,7 +115,7 @@ export async function openTarget({ settings, store, clock, route }: OpenTargetOp
     pausedFor: () => target.rateLimiter?.pausedFor() ?? 0,
     store,
     clock,
-    route,
+    receiversOf,
     runExclusive: oneAtATime(),
   }
   return target
@@ -151,7 +151,7 @@ export function timesBy(
 }
 
 /** What makes a target another one though its name is the same. */
-export function fingerprintOf({ baseUrl, onBehalfOf = '', query }: TargetConfig): string {
+export function targetFingerprint({ baseUrl, onBehalfOf = '', query }: TargetConfig): string {
   const sorted = Object.entries(query).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return digest(JSON.stringify([baseUrl, onBehalfOf, sorted]))
 }
@@ -162,7 +162,7 @@ export function rateLimitKey({ baseUrl, apiKey }: TargetConfig): string {
 }
 
 async function load({ target, rules }: TargetSettings, { store, clock }: Pick<Target, 'store' | 'clock'>) {
-  const identity = { name: target.name, fingerprint: fingerprintOf(target) }
+  const identity = { name: target.name, fingerprint: targetFingerprint(target) }
   const keptFor = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
   return { ...(await store.openTarget(identity, clock.wall(), keptFor)), keptFor }
 }

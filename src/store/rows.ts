@@ -1,11 +1,11 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
-import type { Evaluated } from '../alerts/trigger.ts'
+import type { EvaluationRecord } from '../alerts/trigger.ts'
 import type { Silence } from '../alerts/match.ts'
 import { QUANTITIES, sumOfAmounts, type Amounts, type Quantity } from '../ledger/balance.ts'
 import { unpackCall } from '../ledger/call-record.ts'
 import { newLedger, type SyncState, type LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
-import { unpackEvaluated } from './evaluation-log.ts'
+import { unpackEvaluations } from './evaluation-log.ts'
 import { StoreError, type LoggedEvents, type NewEvents, type OutboxEntry, type OutboxContent } from './store.ts'
 import type { StoredWebhook, UndeliveredEvent } from './webhook-store.ts'
 
@@ -115,8 +115,8 @@ export function alertsByTarget(rows: readonly Row[]): { target: string; alerts: 
 }
 
 /** The evaluations of rows with `hour` and `data`, those since a moment (UNIX seconds). */
-export function evaluationsOf(rows: readonly Row[], since: number): Evaluated[] {
-  return rows.flatMap(({ hour, data }) => unpackEvaluated(Number(hour), String(data))).filter(({ at }) => at >= since)
+export function evaluationsOf(rows: readonly Row[], since: number): EvaluationRecord[] {
+  return rows.flatMap(({ hour, data }) => unpackEvaluations(Number(hour), String(data))).filter(({ at }) => at >= since)
 }
 
 /** What waits in the outbox, of a row with `id`, `claimed` and `data`. */

@@ -1,7 +1,7 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { EpisodeNote } from '../alerts/episode.ts'
 import type { AlertDelta } from '../alerts/evaluate.ts'
-import type { Evaluated } from '../alerts/trigger.ts'
+import type { EvaluationRecord } from '../alerts/trigger.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Silence } from '../alerts/match.ts'
 import type { FinalStatus } from '../ledger/call.ts'
@@ -19,7 +19,7 @@ export type Commit = {
   /** The changes of alerts that are notified, each with its receivers. */
   routedChanges: readonly RoutedChange[]
   /** The evaluation that `alerts` came from. */
-  evaluated?: Evaluated
+  evaluated?: EvaluationRecord
   /** Undefined where it has none. */
   events?: NewEvents | undefined
   /** The time without a successful poll that this commit ends, where it was long. */

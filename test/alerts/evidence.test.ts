@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { evidenceOf } from '../../src/alerts/evidence.ts'
-import { sample } from '../../src/alerts/sample.ts'
+import { ruleValues } from '../../src/alerts/rule-value.ts'
 import type { RuleLabels } from '../../src/alerts/groups.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { monthOf } from '../../src/clock/calendar.ts'
@@ -182,7 +182,7 @@ describe('the trend of an alert', () => {
 
   test('ends with the value of the notification', () => {
     const finished = [...window(0, 7, 13), finishAt(at(0), 'rejected'), finishAt(at(-WINDOW), 'rejected')]
-    const value = sample(RATIO, pollAt(NOW, { finished }), monthOf, [])!.get(RATIO.name)!.value
+    const value = ruleValues(RATIO, pollAt(NOW, { finished }), monthOf, [])!.get(RATIO.name)!.value
     expect(evidence(RATIO, { finished }).trend?.at(-1)).toBe(value)
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sample } from '../../src/alerts/sample.ts'
+import { ruleValues } from '../../src/alerts/rule-value.ts'
 import { documentedGroups, instanceKey, isGroupOf, type RuleLabels } from '../../src/alerts/groups.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
@@ -10,8 +10,8 @@ const CALLS = ruleOn({ name: 'calls', window: 900 }, { name: 'Calls' })
 
 /** The values of a rule by the key of the alert, after these calls. */
 function valuesOf(rule: Rule, finished: ReturnType<typeof times>, known: RuleLabels[] = []) {
-  const samples = sample(rule, pollAt(at(0), { finished }), monthOf, known)!
-  return Object.fromEntries([...samples].map(([key, { value }]) => [key, value]))
+  const values = ruleValues(rule, pollAt(at(0), { finished }), monthOf, known)!
+  return Object.fromEntries([...values].map(([key, { value }]) => [key, value]))
 }
 
 describe('the key of an alert', () => {
@@ -77,7 +77,7 @@ describe('a rule with groups', () => {
 
   test('groups open calls and those of both kinds', () => {
     const poll = pollAt(at(0), { open: [openSince(at(-60), labelled('video'))], finished: times(1, at(0)) })
-    const keysAndValues = (rule: Rule) => [...sample(rule, poll, monthOf, [])!.values()].map(({ value }) => value)
+    const keysAndValues = (rule: Rule) => [...ruleValues(rule, poll, monthOf, [])!.values()].map(({ value }) => value)
     expect(keysAndValues({ ...ruleOn({ name: 'in_progress' }), by: ['type'] })).toEqual([0, 1])
     expect(keysAndValues({ ...ruleOn({ name: 'calls_started', window: 900 }), by: ['type'] })).toEqual([1, 1])
   })

@@ -1,6 +1,6 @@
 import { NEVER, Subject } from 'rxjs'
 import { expect, test } from 'vitest'
-import { configReadings, type Reading } from '../../src/daemon/config-readings.ts'
+import { configReadings, type ConfigReading } from '../../src/daemon/config-readings.ts'
 import type { Config } from '../../src/config/config.ts'
 import { ConfigError } from '../../src/config/config-error.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
@@ -16,7 +16,7 @@ function reading() {
   const clock = virtualClock()
   const requested$ = new Subject<void>()
   const file: { says: Config | Error } = { says: FIRST }
-  const readings: Reading[] = []
+  const readings: ConfigReading[] = []
   const load = () => {
     if (file.says instanceof Error) throw file.says
     // A new reading is equal, not identical.

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { ReplaySubject, Subject, type Subscription } from 'rxjs'
 import { onTestFinished, vi } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
-import type { Reading } from '../../src/daemon/config-readings.ts'
+import type { ConfigReading } from '../../src/daemon/config-readings.ts'
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts'
 import type { Reload } from '../../src/daemon/reload.ts'
 import { configOf, type Config } from '../../src/config/config.ts'
@@ -45,7 +45,7 @@ export async function daemonInProcess(
   resetTarget?: string,
 ): Promise<DaemonInProcess> {
   const draining$ = new ReplaySubject<void>(1)
-  const readings$ = new Subject<Reading>()
+  const readings$ = new Subject<ConfigReading>()
   const log: LogLine[] = []
   const config = { ...configTo(baseUrl, poll), ...differing }
   const daemon = await startDaemon({

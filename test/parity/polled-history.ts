@@ -69,7 +69,7 @@ export async function pollHistory(seed: number, rules: readonly Rule[], metrics:
     operational.targetsOwned.set(1)
     const poll = pollConfig({ interval: INTERVAL, details: 'never' })
     const settings = { target: targetConfig({ name: TARGET }), poll, rules }
-    return { operational, target: await openTarget({ settings, store, clock, route: () => [] }) }
+    return { operational, target: await openTarget({ settings, store, clock, receiversOf: () => [] }) }
   }
   let daemon: Daemon | undefined
   const observations = observationsOf(calls)

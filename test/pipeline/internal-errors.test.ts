@@ -64,7 +64,7 @@ async function watchingTwo() {
     random: () => 0,
     log: pino({ level: 'silent' }),
     store,
-    route: () => [],
+    receiversOf: () => [],
     ownership: ALONE,
     rateLimiters: new Map(targets.map((target) => [rateLimitKey(target), unlimited])),
     draining$,

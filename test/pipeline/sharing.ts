@@ -82,7 +82,7 @@ export async function sharing(
       },
       ...(isShared && { cluster: { ...memoryCluster(clock).clusterStore(15), addTargets } }),
     },
-    route: () => [],
+    receiversOf: () => [],
     ownership: { ...ALONE, lease$: (name) => leases.get(name)!, owns: () => service.isOwned },
     rateLimiters: new Map([[rateLimitKey(targets[0]!), shared]]),
     draining$,

@@ -26,7 +26,7 @@ async function opened(wrap: (store: Store) => Store = (store) => store, rules = 
   const clock = virtualClock(CREATED)
   const memory = openSqliteStore({ path: ':memory:' })
   const settings = { target: targetConfig({ name: 'a' }), poll: pollConfig(), rules }
-  const open = () => openTarget({ settings, store: wrap(memory), clock, route: () => ['slack'] })
+  const open = () => openTarget({ settings, store: wrap(memory), clock, receiversOf: () => ['slack'] })
   return { clock, memory, open, target: await open() }
 }
 

@@ -145,7 +145,7 @@ function targetsOf(
       { write: (line: string) => void run.report.lines.push(line) },
     ),
     store: process.store(run.store),
-    route: () => run.drawn.receivers,
+    receiversOf: () => run.drawn.receivers,
     ownership: ALONE,
     mask: (text) => text,
     draining$,

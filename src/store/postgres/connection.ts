@@ -205,7 +205,7 @@ function openConnection(
     }
   }
 
-  function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+  function runExclusive<T>(work: () => Promise<T>): Promise<T> {
     if (isDirect) return work()
     const done = last.then(work)
     last = done.catch(() => undefined)
@@ -223,9 +223,9 @@ function openConnection(
     host: server,
     isDropped: () => dropped !== undefined,
     drop,
-    run: (statement, args = []) => oneAtATime(async () => withoutHoles(await watched(ask(statement, args)))),
+    run: (statement, args = []) => runExclusive(async () => withoutHoles(await watched(ask(statement, args)))),
     each: (statement, args, take) =>
-      oneAtATime(async () => {
+      runExclusive(async () => {
         const rows = ask(statement, args).forEach((row) => {
           heard += 1
           take(row)

@@ -50,7 +50,7 @@ export function invokeMethod<M extends keyof SqliteEngine>(
 }
 
 /** How a store runs queries that may take long. */
-export type Reading = { read: InvokeEngine; endReading: () => Promise<void> }
+export type QueryRunner = { read: InvokeEngine; endReading: () => Promise<void> }
 
 const nothing = () => Promise.resolve()
 
@@ -61,7 +61,7 @@ const nothing = () => Promise.resolve()
  */
 export function sqliteStore(
   invoke: InvokeEngine,
-  { read, endReading }: Reading = { read: invoke, endReading: nothing },
+  { read, endReading }: QueryRunner = { read: invoke, endReading: nothing },
 ): Store {
   async function commit(target: string, given: Commit): Promise<void> {
     const packed = packCommit(given)

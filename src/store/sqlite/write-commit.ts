@@ -1,11 +1,11 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
-import type { Evaluated } from '../../alerts/trigger.ts'
+import type { EvaluationRecord } from '../../alerts/trigger.ts'
 import type { Quantity } from '../../ledger/balance.ts'
 import { readCall, RECORD_BYTES } from '../../ledger/call-record.ts'
 import { HISTORY_COLUMNS, historyColumns } from '../../ledger/history-columns.ts'
 import type { SyncState } from '../../ledger/state.ts'
-import { hourOf, packEvaluated } from '../evaluation-log.ts'
+import { hourOf, packEvaluation } from '../evaluation-log.ts'
 import type { eventColumns } from '../rows.ts'
 import { StoreError, type Gap, type RoutedChange } from '../store.ts'
 import { overwriteDeleted } from './events.ts'
@@ -28,7 +28,7 @@ export type PackedCommit = {
   stale: ReadonlySet<number>
   alerts: { changed: readonly AlertInstance[]; ended: readonly string[] }
   routedChanges: readonly RoutedChange[]
-  evaluated: Evaluated | undefined
+  evaluated: EvaluationRecord | undefined
   events: PackedEvents | undefined
   gap: Gap | undefined
 }
@@ -94,7 +94,7 @@ export function commitWriter(
     for (const key of alerts.ended) statements.deleteAlert.run(number, key)
     outbox.enqueueChanges(routedChanges)
     if (evaluated !== undefined) {
-      statements.logEvaluation.run(number, hourOf(evaluated), packEvaluated(evaluated))
+      statements.logEvaluation.run(number, hourOf(evaluated), packEvaluation(evaluated))
     }
     if (gap !== undefined) statements.addGap.run(number, gap.began, gap.ended)
     logEvents(target, events)

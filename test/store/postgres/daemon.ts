@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
-import { apply } from '../../../src/ledger/state.ts'
+import { applyDelta } from '../../../src/ledger/state.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { openPostgresReader } from '../../../src/store/postgres/open-reader.ts'
 import { openPostgresStore, type PostgresStoreOptions } from '../../../src/store/postgres/postgres-store.ts'
@@ -47,7 +47,7 @@ export async function replicaOf(store: StoreWithCluster, identity = A): Promise<
     commitOf(deltaOf(completePoll(ledger.sync.seq + 1, seen(call, status))))
   const commit: Replica['commit'] = async (whole) => {
     await store.commit(identity.name, whole)
-    apply(ledger, whole.ledger, DAY)
+    applyDelta(ledger, whole.ledger, DAY)
   }
   return { ...target, store, next, commit, sees: (call) => commit(next(call)) }
 }

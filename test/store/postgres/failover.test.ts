@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { apply } from '../../../src/ledger/state.ts'
+import { applyDelta } from '../../../src/ledger/state.ts'
 import { contents } from '../../ledger/seen.ts'
 import { inPostgres, type InPostgres } from '../../postgres/in-postgres.ts'
 import { startStandby } from '../../postgres/start-postgres.ts'
@@ -39,7 +39,7 @@ describe('a synchronous standby', () => {
         await ownsAgain()
         const again = await replicaOf(store)
         // The commit without an answer may have been made.
-        if (again.ledger.sync.seq > ledger.sync.seq) apply(ledger, meanwhile.ledger, DAY)
+        if (again.ledger.sync.seq > ledger.sync.seq) applyDelta(ledger, meanwhile.ledger, DAY)
         expect(contents(again.ledger)).toEqual(contents(ledger))
         await again.sees('after')
         expect(contents((await openIn(store)).ledger)).toEqual(contents(again.ledger))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { apply } from '../../../src/ledger/state.ts'
+import { applyDelta } from '../../../src/ledger/state.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { StoreError } from '../../../src/store/store.ts'
 import { contents } from '../../ledger/seen.ts'
@@ -109,7 +109,7 @@ inPostgres('a commit to a target', (postgres) => {
         [commit, commit, { ...commit, ...ROUTED }].map((same) => store.commit('a', same)),
       )
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-      apply(ledger, commit.ledger, DAY)
+      applyDelta(ledger, commit.ledger, DAY)
       expect(contents((await replicaOf(store)).ledger)).toEqual(contents(ledger))
     }
   })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { apply } from '../../../src/ledger/state.ts'
+import { applyDelta } from '../../../src/ledger/state.ts'
 import { connectForCommand } from '../../../src/store/postgres/connect-for-command.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
@@ -38,7 +38,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     await expect(store.commit('a', commit)).rejects.toMatchObject(unavailable(/cannot be reached/))
     await cut
     const again = await replicaOf(store)
-    apply(ledger, commit.ledger, DAY)
+    applyDelta(ledger, commit.ledger, DAY)
     expect(contents(again.ledger)).toEqual(contents(ledger))
     await again.sees('d')
     expect(contents((await replicaOf(store)).ledger)).toEqual(contents(again.ledger))

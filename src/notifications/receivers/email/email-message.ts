@@ -18,8 +18,8 @@ export type EmailMessageOptions = {
 export type EmailMessage = { subject: string; text: string; html: string }
 
 /** What both forms of the body are made from. */
-type Content = { subject: string; parts: readonly Part[]; notes: readonly string[]; links: readonly Link[] }
-type Part = {
+type Content = { subject: string; parts: readonly Section[]; notes: readonly string[]; links: readonly Link[] }
+type Section = {
   title: string
   lines: readonly string[]
   facts?: readonly (readonly [name: string, value: string])[]
@@ -72,7 +72,7 @@ function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links
   return {
     subject: subjectOf(message),
     parts: [
-      ...alerts.slice(0, MAX_IN_FULL).map((update) => partOf(update, now)),
+      ...alerts.slice(0, MAX_IN_FULL).map((update) => sectionOf(update, now)),
       ...(lines.length > 0 ? [{ title: alerts.length > 0 ? 'More' : 'Already resolved', lines }] : []),
     ],
     notes: [
@@ -105,7 +105,7 @@ function subjectOf({ target, severity, alerts, passed, silenced }: AlertMessage)
   return `[${counts}] ${severity} on ${target}: ${names.join(', ')}`
 }
 
-function partOf({ notification, flaps, links }: AlertUpdate, now: number): Part {
+function sectionOf({ notification, flaps, links }: AlertUpdate, now: number): Section {
   const { kind, runbookUrl } = notification
   // It says what is wrong, so it says nothing of an alert that ended.
   const description = isFiring(notification) ? descriptionOf(notification) : undefined

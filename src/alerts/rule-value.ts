@@ -8,7 +8,7 @@ import type { Signal } from './signals.ts'
 import type { MonthOf, Trigger } from './trigger.ts'
 
 /** A rule's value for one group of calls at one moment. */
-export type Sample = Measurement & {
+export type RuleValue = Measurement & {
   labels: RuleLabels
   /** Whether there were too few calls for a result. */
   tooFew: boolean
@@ -22,12 +22,12 @@ export type Sample = Measurement & {
  *
  * @param known groups that have a value whether or not there are such calls
  */
-export function sample(
+export function ruleValues(
   rule: Rule,
   trigger: Trigger,
   monthOf: MonthOf,
   known: readonly RuleLabels[],
-): Map<string, Sample> | undefined {
+): Map<string, RuleValue> | undefined {
   const { name, signal, breach, onlyIf } = rule
   const definition = definitionOf(signal)
   if ('value' in definition) {
@@ -45,15 +45,15 @@ export function sample(
   // What is not documented may occur once and never again: that there is none of it is no news.
   const expected =
     breach === 'below' ? new Set(documentedGroups(rule).map((labels) => instanceKey(name, labels))) : undefined
-  const samples = new Map<string, Sample>()
+  const values = new Map<string, RuleValue>()
   for (const [key, { labels, calls }] of callsBetween(windowStart(length, trigger), now, known)) {
     if (expected?.has(key) === false) continue
     const measured = definition.measure(calls, signal)
     const before = numberOf(compared?.get(key)?.calls ?? [])
     const mayBreach = before >= (onlyIf?.atLeast ?? 0) && definition.isSure?.(measured, rule) !== false
-    samples.set(key, { ...measured, labels, tooFew: hasTooFew(signal, measured), mayBreach })
+    values.set(key, { ...measured, labels, tooFew: hasTooFew(signal, measured), mayBreach })
   }
-  return samples
+  return values
 }
 
 /** Whether there are too few calls behind a value for a result. */
