@@ -45,7 +45,7 @@ export type OwnershipEvent =
   /** A lease has ended before it was renewed. */
   | { kind: 'lease lost' }
   /** Why this daemon can own nothing, and then that it can: the store cannot be used, or others have other settings. */
-  | { kind: 'trouble'; of: 'store' | 'settings'; problem: string | undefined }
+  | { kind: 'problem'; of: 'store' | 'settings'; problem: string | undefined }
 
 export type SharedOwnership = Ownership & {
   /** Keeps the membership until `aborted$`: renews it, acquires and releases targets. Never errors. */
@@ -98,10 +98,10 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
 
   function setProblem(now: typeof problem): void {
     if (problem !== undefined && problem.of !== now?.of) {
-      events.next({ kind: 'trouble', of: problem.of, problem: undefined })
+      events.next({ kind: 'problem', of: problem.of, problem: undefined })
     }
     if (now !== undefined && now.text !== problem?.text) {
-      events.next({ kind: 'trouble', of: now.of, problem: now.text })
+      events.next({ kind: 'problem', of: now.of, problem: now.text })
     }
     problem = now
   }

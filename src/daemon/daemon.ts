@@ -43,7 +43,7 @@ import type { ConfigReading } from './config-readings.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
 import { sharedSettings } from './shared-settings.ts'
-import { storeEvents } from './store-trouble.ts'
+import { storeEvents } from './store-problem.ts'
 import { closingEvents } from '../events/new-events.ts'
 import { shownLog } from '../events/shown-log.ts'
 import { eventLog } from './event-log.ts'
@@ -143,7 +143,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         ...overviews.others().map(({ lastSuccess }) => lastSuccess),
       ],
       onProblem: (error) => {
-        // Once, until it succeeds: what keeps it from that is logged as trouble with the store.
+        // Once, until it succeeds: what keeps it from that is logged as a problem of the store.
         if (error !== undefined)
           log[hasFailed ? 'debug' : 'warn'](
             `expired rows were not deleted from the store (retried each minute): ${secrets.mask(String(error))}`,

@@ -8,7 +8,7 @@ import type { Message } from '../notifications/message.ts'
 import { titleOf } from '../notifications/text/notification-text.ts'
 import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
 import type { AnyDelivery, DaemonEvent } from './daemon-event.ts'
-import { afterText, lastingTrouble } from './lasting-trouble.ts'
+import { afterText, ongoingProblems } from './ongoing-problems.ts'
 
 export type DeliveryReportOptions = {
   log: Logger
@@ -34,8 +34,8 @@ const LOG = 'log'
 const HEARTBEAT = 'heartbeat'
 
 export function deliveryReport({ log, metrics, clock, mask }: DeliveryReportOptions): DeliveryReport {
-  const receivers = lastingTrouble(clock)
-  const heartbeats = lastingTrouble(clock)
+  const receivers = ongoingProblems(clock)
+  const heartbeats = ongoingProblems(clock)
 
   function report(delivery: AnyDelivery): void {
     const { notifier, outcome, problem = '', error, message } = delivery

@@ -21,7 +21,7 @@ import type { Store } from '../store/store.ts'
 import type { Targets } from '../pipeline/lifecycle.ts'
 import { runWhile } from '../pipeline/run-while.ts'
 import type { DaemonEvent } from './daemon-event.ts'
-import { storeTrouble } from './store-trouble.ts'
+import { storeProblem } from './store-problem.ts'
 import type { Overviews } from './overviews.ts'
 import { VERSION } from './version.ts'
 
@@ -46,7 +46,7 @@ const STALE_AFTER_INTERVALS = 3
 /** A target whose owner died is polled again within the lease and two intervals. */
 const OTHERS_STALE_AFTER_INTERVALS = 6
 
-/** All notifications: delivery of the outbox, Alertmanager, digest, heartbeat, and trouble with the store. */
+/** All notifications: delivery of the outbox, Alertmanager, digest, heartbeat, and problems of the store. */
 export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
   const { config$, clock, store, targets, ownership, watched$, draining$: daemonDraining$ } = options
   const { others, isComplete$ } = options.overviews
@@ -123,8 +123,8 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
     },
   )
   // A daemon that cannot reach the store does not know whether it is still the leader: the last leader notifies.
-  const trouble$ = runWhile(config$.pipe(map(({ poll: { interval } }) => interval)), (interval, settingsDraining$) =>
-    notifyOfOutage(storeTrouble(watched$).pipe(map((problem) => (ownership.wasLeader() ? problem : undefined))), {
+  const problem$ = runWhile(config$.pipe(map(({ poll: { interval } }) => interval)), (interval, settingsDraining$) =>
+    notifyOfOutage(storeProblem(watched$).pipe(map((problem) => (ownership.wasLeader() ? problem : undefined))), {
       receivers: options.receivers,
       clock,
       after: 2 * interval,
@@ -162,7 +162,7 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
       beat === undefined ? EMPTY : heartbeats({ ...beat, isWorking: () => isWorking(interval), clock, draining$ }),
   )
   return merge(
-    merge(sent$, trouble$, alertmanager$).pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery }))),
+    merge(sent$, problem$, alertmanager$).pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery }))),
     digest$,
     heartbeat$.pipe(map((beaten): DaemonEvent => ({ kind: 'heartbeat', beaten }))),
   )

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import { isoTime } from '../clock/iso-time.ts'
 import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
-import { QUARTER_OF_AN_HOUR } from './lasting-trouble.ts'
+import { QUARTER_OF_AN_HOUR } from './ongoing-problems.ts'
 
 export type PollOutagesOptions = {
   log: Logger

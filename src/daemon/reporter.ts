@@ -25,7 +25,7 @@ import type { DaemonEvent } from './daemon-event.ts'
 import type { Mask } from '../log/mask-secrets.ts'
 import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import { deliveryReport } from './delivery-report.ts'
-import { afterText, lastingTrouble } from './lasting-trouble.ts'
+import { afterText, ongoingProblems } from './ongoing-problems.ts'
 import { alertLog } from './log-alerts.ts'
 import { pollOutages } from './poll-outages.ts'
 import type { Reload } from './reload.ts'
@@ -83,7 +83,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
 
   const outages = pollOutages({ log, clock, owned: targets.owned, interval })
   const alerts = alertLog({ log, clock, interval })
-  const storeTrouble = lastingTrouble(clock)
+  const storeProblems = ongoingProblems(clock)
   const deliveries = deliveryReport(options)
 
   /** The last one that was logged, until a target is polled. */
@@ -121,7 +121,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
 
   /** The series of a target are those of the daemon that owns it. */
   function reportOwnership(event: OwnershipEvent): void {
-    if (event.kind === 'trouble') {
+    if (event.kind === 'problem') {
       const { of, problem } = event
       if (of === 'store') metrics.storeWritable.set(problem === undefined ? 1 : 0)
       else if (problem === undefined) log.info('this daemon is a member of the cluster again')
@@ -177,9 +177,9 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     reportWarnings(target, sync)
     const seconds = Math.round(report.seconds * 1000) / 1000
     const figures = { target, outcome, requests: requests.length, seconds }
-    // An initial sync that is only long is logged page by page, and trouble with the store once for all targets.
+    // An initial sync that is only long is logged page by page, and a problem of the store is logged once for all targets.
     const isInitialSync = report.isSweeping === true && sync.lastSuccess === undefined
-    if (storeFailed) storeTrouble.again(STORE)
+    if (storeFailed) storeProblems.again(STORE)
     if (problem !== undefined) {
       log.debug(figures, `poll ${outcome}: ${problem}`)
       if (isInitialSync || storeFailed) outages.ended(target)
@@ -194,7 +194,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     outages.tick()
     alerts.tick()
     deliveries.tick()
-    for (const { since, seconds, failures, problem } of storeTrouble.due()) {
+    for (const { since, seconds, failures, problem } of storeProblems.due()) {
       const lasted = `since ${formatTime(since)} (${formatSeconds(seconds)})`
       log.warn(
         { failed: failures },
@@ -205,11 +205,11 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
 
   function reportStore(problem: string | undefined): void {
     if (problem !== undefined) {
-      storeTrouble.begin(STORE, problem)
+      storeProblems.begin(STORE, problem)
       log.warn(`nothing is counted until the store can be used: ${mask(problem)}`)
       return
     }
-    const amount = storeTrouble.ended(STORE)
+    const amount = storeProblems.ended(STORE)
     log.info(`the store can be used again${amount === undefined ? '' : afterText(amount, 'poll')}`)
   }
 

@@ -8,7 +8,7 @@ import { at, finishedAt, INTERVAL, pollAt, evaluatedTarget } from './evaluated-t
 // When alerts change state is drawn in life.test.ts. This is what their notifications say, what clocks do to them, and
 // what no diagram can draw.
 
-/** Fewer than three open calls are trouble, until there are five again. */
+/** Fewer than three open calls are a problem, until there are five again. */
 const QUIET = ruleOn({ name: 'in_progress' }, { name: 'Quiet', breach: 'below', threshold: 3, clear: 5 })
 const REPEATED: Rule = { ...RATIO, repeat: 60 }
 
@@ -36,7 +36,7 @@ describe('an alert is notified', () => {
     expect([state, since, evaluatedAt]).toEqual(['firing', at(0), at(135)])
   })
 
-  test('with the lowest value as its peak, where trouble lies below the threshold, and resolves at `clear`', () => {
+  test('with the lowest value as its peak, where the problem lies below the threshold, and resolves at `clear`', () => {
     expect(polled(QUIET, [2, 1, 3, 4, 2, 5]).said).toMatchObject([
       { kind: 'firing', breach: 'below', value: 2, threshold: 3, peak: 2 },
       { kind: 'resolved', breach: 'below', value: 5, threshold: 5, peak: 1 },
@@ -76,7 +76,7 @@ describe('an alert is notified', () => {
     expect(target.said[1]).toMatchObject({ firingSince: at(0), counts: { total: 20 } })
   })
 
-  test('as closed also where trouble lies below the threshold', () => {
+  test('as closed also where the problem lies below the threshold', () => {
     const brief = ruleOn(
       { name: 'duration_mean', window: 60, minCalls: 5 },
       { name: 'Brief', breach: 'below', threshold: 30 },

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { eventually } from '../system/eventually.ts'
 import { count, killDaemon, startDaemon, stopDaemon, stopDaemonTwice, type ChaosRun } from './chaos-run.ts'
 import type { DaemonProcess } from './daemon-process.ts'
-import { storeFull, storeLocked } from './store-trouble.ts'
+import { storeFull, storeLocked } from './store-problem.ts'
 
 /** Something that happens to a running daemon; afterwards a daemon runs again. */
 export type Disruption = (run: ChaosRun, daemon: DaemonProcess) => Promise<void>

@@ -84,7 +84,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     reached: new Map(),
     stops: [],
     secondStops: [],
-    storeTroubles: [],
+    storeProblems: [],
     isSteady: false,
   }
   writeFileSync(

@@ -176,7 +176,7 @@ describe('daemons that share a store', () => {
     expect([a.isLeader(), b.isLeader()]).toEqual([false, true])
   })
 
-  test('trouble shorter than a lease changes nothing', async () => {
+  test('a problem shorter than a lease changes nothing', async () => {
     const { clock, start } = cluster()
     const [a, b] = [await start('a'), await start('b')]
     await clock.advance(10)
@@ -219,14 +219,14 @@ describe('daemons that share a store', () => {
     expect(a.problem()).toBeUndefined()
   })
 
-  test('a store that refuses a daemon is reported as trouble with the store, not with the settings', async () => {
+  test('a store that refuses a daemon is reported as a problem of the store, not of the settings', async () => {
     const { clock, start } = cluster()
     const a = await start('a')
     await clock.advance(5)
     a.clusterStore.renew = async () => Promise.reject(new StoreError('refused', 'the password is wrong'))
     await clock.advance(5)
-    expect(a.events.filter(({ kind }) => kind === 'trouble')).toEqual([
-      { kind: 'trouble', of: 'store', problem: 'the password is wrong' },
+    expect(a.events.filter(({ kind }) => kind === 'problem')).toEqual([
+      { kind: 'problem', of: 'store', problem: 'the password is wrong' },
     ])
   })
 

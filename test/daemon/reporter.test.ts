@@ -3,7 +3,7 @@ import { merge, Subject } from 'rxjs'
 import { expect, test } from 'vitest'
 import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
 import { reporter } from '../../src/daemon/reporter.ts'
-import { storeEvents } from '../../src/daemon/store-trouble.ts'
+import { storeEvents } from '../../src/daemon/store-problem.ts'
 import { healthRecord } from '../../src/pipeline/health.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { pollEvent } from './poll-event.ts'
@@ -27,7 +27,7 @@ test('the store counts as writable again once the lease is renewed, also without
     ['settings', 'other'],
     ['store', undefined],
   ] as const) {
-    report({ kind: 'ownership', event: { kind: 'trouble', of, problem } })
+    report({ kind: 'ownership', event: { kind: 'problem', of, problem } })
     seen.push((await metrics.storeWritable.get()).values[0]?.value)
   }
   expect(seen).toEqual([0, 0, 1])
@@ -98,7 +98,7 @@ function logging() {
   return { report, pass, logged, lines, clock }
 }
 
-test('trouble with the store is a line each quarter of an hour, with how many polls failed, until it ends', async () => {
+test('a problem of the store is a line each quarter of an hour, with how many polls failed, until it ends', async () => {
   const { report, pass, logged } = logging()
   report({ kind: 'store', problem: 'the disk of secret is full' })
   for (let minutes = 0; minutes < 40; minutes++) {

@@ -41,7 +41,7 @@ test('only the leader keeps them', async () => {
   expect(await stale()).toBe(0)
 })
 
-test('trouble with the store ends nothing: ten seconds later they are kept again', async () => {
+test('a problem of the store ends nothing: ten seconds later they are kept again', async () => {
   let refused = 0
   const { clock, stale } = await keeping({
     store: (store) => ({

@@ -14,7 +14,7 @@ const never = () => new Promise<never>(() => undefined)
 describe('an internal error', () => {
   const bug = new TypeError('undefined is not a function')
 
-  test('in counting ends the pipeline, and is not reported as trouble with the store', async () => {
+  test('in counting ends the pipeline, and is not reported as a problem of the store', async () => {
     const { clock, service, storage, errors, reports } = await running()
     service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
     Object.assign(storage, { fails: true, bug })

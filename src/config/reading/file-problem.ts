@@ -1,5 +1,5 @@
 /** What keeps a file from being read, to follow the file's name in a sentence. */
-export function fileTrouble(error: unknown): string {
+export function fileProblem(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist'
   if (code === 'EISDIR') return 'is a folder'

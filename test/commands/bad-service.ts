@@ -10,12 +10,12 @@ import { selfSigned, type Certificate } from './self-signed.ts'
 import { KEY } from '../daemon/daemon-in-process.ts'
 
 /** A calls service behind a failure that can be mended and broken again. It starts broken. */
-export type TroubledService = { url: string; breakDown: () => Promise<void>; mend: () => Promise<void> }
+export type BadService = { url: string; breakDown: () => Promise<void>; mend: () => Promise<void> }
 
 const NO_SUCH_HOST = 'callwatch-test.invalid'
 
 /** Responds like this instead of the service. */
-export async function answering(answer: RequestListener): Promise<TroubledService> {
+export async function answering(answer: RequestListener): Promise<BadService> {
   const simulator = await busySimulator()
   let broken = true
   const server = createServer((request, response) => {
@@ -28,7 +28,7 @@ export async function answering(answer: RequestListener): Promise<TroubledServic
 }
 
 /** The service gets another key than callwatch sends, as if the key was revoked or of another scope. */
-export async function withKey(keyOf: (keys: Simulator['keys']) => string): Promise<TroubledService> {
+export async function withKey(keyOf: (keys: Simulator['keys']) => string): Promise<BadService> {
   const simulator = await busySimulator()
   let broken = true
   const server = createServer(
@@ -40,7 +40,7 @@ export async function withKey(keyOf: (keys: Simulator['keys']) => string): Promi
 }
 
 /** Nothing is listening on the port. */
-export async function notListening(): Promise<TroubledService> {
+export async function notListening(): Promise<BadService> {
   const simulator = await busySimulator()
   const server = createServer((request, response) => void forward(simulator, request, response))
   const port = await listen(server)
@@ -54,7 +54,7 @@ export async function notListening(): Promise<TroubledService> {
 }
 
 /** No host has this name. */
-export async function withoutHost(): Promise<TroubledService> {
+export async function withoutHost(): Promise<BadService> {
   const simulator = await busySimulator()
   const certificate = trusted()
   const server = createTlsServer(certificate, (request, response) => void forward(simulator, request, response))
@@ -76,7 +76,7 @@ export async function withoutHost(): Promise<TroubledService> {
 }
 
 /** The certificate is self-signed, until it is replaced by a trusted one. */
-export async function withBadCertificate(): Promise<TroubledService> {
+export async function withBadCertificate(): Promise<BadService> {
   const simulator = await busySimulator()
   const [bad, good] = [selfSigned(NO_SUCH_HOST), trusted()]
   const server = createTlsServer(bad, (request, response) => void forward(simulator, request, response))

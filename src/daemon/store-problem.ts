@@ -2,8 +2,8 @@ import { defer, distinctUntilChanged, map, skip, startWith, tap, type Observable
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 
-/** Why the store cannot be written, after each attempt to; undefined where no target is in trouble with it. */
-export function storeTrouble(watched$: Observable<DaemonEvent>): Observable<string | undefined> {
+/** Why the store cannot be written, after each attempt to; undefined where no target has a problem with it. */
+export function storeProblem(watched$: Observable<DaemonEvent>): Observable<string | undefined> {
   return defer(() => {
     /** By target, and of the lease of all of them. */
     const failing = new Map<string | undefined, string>()
@@ -25,9 +25,9 @@ export function storeTrouble(watched$: Observable<DaemonEvent>): Observable<stri
   })
 }
 
-/** When trouble with the store begins, and when it has ended for all targets. */
+/** When a problem of the store begins, and when it has ended for all targets. */
 export function storeEvents(watched$: Observable<DaemonEvent>): Observable<DaemonEvent> {
-  return storeTrouble(watched$).pipe(
+  return storeProblem(watched$).pipe(
     startWith(undefined),
     distinctUntilChanged((before, problem) => (before === undefined) === (problem === undefined)),
     skip(1),
@@ -46,7 +46,7 @@ function applyOwnership(
       failing.delete(target)
     }
   }
-  if (event.kind !== 'trouble' || event.of !== 'store') return
+  if (event.kind !== 'problem' || event.of !== 'store') return
   if (event.problem === undefined) failing.delete(undefined)
   else failing.set(undefined, event.problem)
 }

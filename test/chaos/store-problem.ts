@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Series } from '../../src/simulator/series.ts'
 import { eventually } from '../system/eventually.ts'
 import { parseExposition } from '../system/replay/exposition.ts'
-import { count, type ChaosRun, type StoreTrouble } from './chaos-run.ts'
+import { count, type ChaosRun, type StoreProblem } from './chaos-run.ts'
 import { running, type DaemonProcess } from './daemon-process.ts'
 import { now } from './observed-requests.ts'
 import { countersOf, textAt } from './scraper.ts'
@@ -17,7 +17,7 @@ export async function storeFull(run: ChaosRun, daemon: DaemonProcess): Promise<v
   const burst = () => run.simulator.burst({ calls: 80, seconds: 2 })
   burst()
   const further = setInterval(burst, 4000)
-  await observeTrouble(run, daemon, 'full', async () => {
+  await observeProblem(run, daemon, 'full', async () => {
     clearInterval(further)
     writeFileSync(run.files.order, '')
   })
@@ -31,13 +31,13 @@ export async function storeLocked(run: ChaosRun, daemon: DaemonProcess): Promise
   running.add(locker)
   const exited = once(locker, 'exit').then(() => running.delete(locker))
   await Promise.race([once(locker.stdout, 'data'), exited.then(() => Promise.reject(new Error('it was not locked')))])
-  await observeTrouble(run, daemon, 'locked', async () => {
+  await observeProblem(run, daemon, 'locked', async () => {
     locker.stdin.end()
     await exited
   })
 }
 
-/** Seconds that a trouble lasts after it was shown, until it is shown, and until it must have ended once lifted. */
+/** Seconds that a problem lasts after it was shown, until it is shown, and until it must have ended once lifted. */
 const LASTS = 1.5
 const SEEN_WITHIN = 15
 const ENDED_WITHIN = 30
@@ -46,17 +46,17 @@ const NOTIFIED_WITHIN = 90
 const ATTEMPTS = 10
 const COMMITS = 'callwatch_store_commit_duration_seconds_count'
 
-/** Watches the daemon through the trouble; the service does nothing wrong meanwhile, so that only the store is told of. */
-async function observeTrouble(
+/** Watches the daemon through the problem; the service does nothing wrong meanwhile, so that only the store is told of. */
+async function observeProblem(
   run: ChaosRun,
   { url }: DaemonProcess,
-  kind: StoreTrouble['kind'],
+  kind: StoreProblem['kind'],
   lift: () => Promise<void>,
 ): Promise<void> {
   run.isSteady = true
   run.simulator.setSwitches({ fault: {} })
   const scrape = async () => parseExposition(await textAt(`${url}metrics`))
-  const trouble: StoreTrouble = {
+  const problem: StoreProblem = {
     kind,
     shown: false,
     unready: false,
@@ -67,18 +67,18 @@ async function observeTrouble(
   }
   const messages = () => run.slack.accepted.filter((message) => message.kind === 'store').length
   const messagesBefore = messages()
-  run.storeTroubles.push(trouble)
+  run.storeProblems.push(problem)
   const seen = await eventually(async () => {
     const series = await scrape()
     return series.get('callwatch_store_writable') === 0 ? series : undefined
   }, SEEN_WITHIN).catch(() => undefined)
   if (seen !== undefined) {
-    trouble.shown = true
+    problem.shown = true
     const requestsBefore = run.requests.requests.length
     const saysSo = async () => ((await textAt(`${url}readyz`)).includes('the store') ? true : undefined)
-    trouble.unready = await eventually(saysSo, SEEN_WITHIN).catch(() => false)
-    trouble.counted = await movedMeanwhile(scrape)
-    trouble.requests = run.requests.requests.length - requestsBefore
+    problem.unready = await eventually(saysSo, SEEN_WITHIN).catch(() => false)
+    problem.counted = await movedMeanwhile(scrape)
+    problem.requests = run.requests.requests.length - requestsBefore
   }
   await lift()
   const lifted = now()
@@ -87,10 +87,10 @@ async function observeTrouble(
     const isWritable = (await scrape()).get('callwatch_store_writable') === 1
     return isWritable && !(await textAt(`${url}readyz`)).includes('the store') ? now() - lifted : undefined
   }
-  trouble.recovered = await eventually(hasEnded, ENDED_WITHIN).catch(() => undefined)
-  // The receiver itself fails now and then; if the trouble has ended by then it gets the end.
+  problem.recovered = await eventually(hasEnded, ENDED_WITHIN).catch(() => undefined)
+  // The receiver itself fails now and then; if the problem has ended by then it gets the end.
   const isNotified = async () => (messages() > messagesBefore ? true : undefined)
-  trouble.notified = await eventually(isNotified, NOTIFIED_WITHIN).catch(() => false)
+  problem.notified = await eventually(isNotified, NOTIFIED_WITHIN).catch(() => false)
   count(run, `store.${kind}`)
 }
 

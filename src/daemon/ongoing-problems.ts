@@ -4,10 +4,10 @@ import { formatNumber, formatSeconds } from '../text/format.ts'
 /** How often what lasts is logged again (seconds). */
 export const QUARTER_OF_AN_HOUR = 900
 
-/** What trouble amounts to: since when (UNIX seconds), for how long (seconds), and how often something failed. */
+/** What a problem amounts to: since when (UNIX seconds), for how long (seconds), and how often something failed. */
 export type Amount = { since: number; seconds: number; failures: number }
 
-type Lasting = {
+type OngoingProblem = {
   since: number
   began: number
   logged: number
@@ -20,7 +20,7 @@ type Lasting = {
 }
 
 /** What fails again and again, each by its own key: it is logged when it begins, each quarter of an hour, and when it ends. */
-export type LastingTrouble = {
+export type OngoingProblems = {
   /** Notes a failure; whether it is the first one. */
   failed: (key: string, problem: string) => boolean
   /** Begins with what is no failure by itself. */
@@ -36,9 +36,9 @@ export type LastingTrouble = {
   due: () => (Amount & { key: string; problem: string })[]
 }
 
-export function lastingTrouble(clock: Pick<Clock, 'wall' | 'monotonic'>): LastingTrouble {
-  const lasting = new Map<string, Lasting>()
-  const amountOf = ({ since, began, failures }: Lasting): Amount => ({
+export function ongoingProblems(clock: Pick<Clock, 'wall' | 'monotonic'>): OngoingProblems {
+  const ongoing = new Map<string, OngoingProblem>()
+  const amountOf = ({ since, began, failures }: OngoingProblem): Amount => ({
     since,
     seconds: clock.monotonic() - began,
     failures,
@@ -47,11 +47,11 @@ export function lastingTrouble(clock: Pick<Clock, 'wall' | 'monotonic'>): Lastin
     const now = clock.monotonic()
     const isState = failures === 0
     const counts = { failures, loggedFailures: failures }
-    lasting.set(key, { since: clock.wall(), began: now, logged: now, ...counts, problem, isState })
+    ongoing.set(key, { since: clock.wall(), began: now, logged: now, ...counts, problem, isState })
   }
   return {
     failed: (key, problem) => {
-      const known = lasting.get(key)
+      const known = ongoing.get(key)
       if (known === undefined) {
         begin(key, problem, 1)
         return true
@@ -62,20 +62,20 @@ export function lastingTrouble(clock: Pick<Clock, 'wall' | 'monotonic'>): Lastin
     },
     begin: (key, problem) => begin(key, problem, 0),
     again: (key) => {
-      const known = lasting.get(key)
+      const known = ongoing.get(key)
       if (known !== undefined) known.failures += 1
     },
     ended: (key) => {
-      const known = lasting.get(key)
-      lasting.delete(key)
+      const known = ongoing.get(key)
+      ongoing.delete(key)
       return known && amountOf(known)
     },
     due: () => {
       const now = clock.monotonic()
-      const due = [...lasting].filter(([, { logged }]) => now - logged >= QUARTER_OF_AN_HOUR)
+      const due = [...ongoing].filter(([, { logged }]) => now - logged >= QUARTER_OF_AN_HOUR)
       return due.flatMap(([key, each]) => {
         if (!each.isState && each.failures === each.loggedFailures) {
-          lasting.delete(key)
+          ongoing.delete(key)
           return []
         }
         each.logged = now
