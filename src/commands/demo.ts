@@ -194,15 +194,15 @@ async function watchDemo(
   const compared$ = new ReplaySubject<Comparison>(1)
   let pollsLeft: number | undefined
   let summarized = systemClock.monotonic()
-  const show = (happened: DaemonEvent) => {
-    if (happened.kind === 'committed') {
-      for (const transition of happened.committed.ledger.transitions) tell(transitionLine(transition))
-      for (const notification of happened.committed.alerts.notifications)
+  const show = (event: DaemonEvent) => {
+    if (event.kind === 'committed') {
+      for (const transition of event.committed.ledger.transitions) tell(transitionLine(transition))
+      for (const notification of event.committed.alerts.notifications)
         notificationLines(notification, config.http.publicUrl!).forEach(tell)
     }
-    if (happened.kind === 'polled') webhookLines(receiver.take()).forEach(tell)
+    if (event.kind === 'polled') webhookLines(receiver.take()).forEach(tell)
     // Compared right after a complete poll: nothing newer has been requested yet.
-    if (happened.kind !== 'polled' || happened.report.outcome !== 'complete') return
+    if (event.kind !== 'polled' || event.report.outcome !== 'complete') return
     if (pollsLeft !== undefined) {
       pollsLeft -= 1
       if (pollsLeft === 0) compared$.next((last = compareWithSimulator(watched, simulator)))

@@ -15,8 +15,8 @@ export type DaemonEvent =
   | { kind: 'overview failed'; target: string; error: unknown }
   | { kind: 'reload'; reload: Reload }
   | { kind: 'delivery'; delivery: AnyDelivery }
-  | { kind: 'heartbeat'; beaten: Heartbeat }
-  | { kind: 'webhook'; happened: WebhookEvent }
+  | { kind: 'heartbeat'; heartbeat: Heartbeat }
+  | { kind: 'webhook'; event: WebhookEvent }
   /** Some seconds have passed. */
   | { kind: 'time' }
   /** The last one: the daemon stops. */

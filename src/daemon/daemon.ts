@@ -236,7 +236,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       draining$,
     })
     const webhooks$ = eventWebhooks({ ...options, config$, store, ownership, retentionNow: retention.now }).pipe(
-      map((happened): DaemonEvent => ({ kind: 'webhook', happened })),
+      map((event): DaemonEvent => ({ kind: 'webhook', event })),
     )
     const notified$ = merge(notifying$, webhooks$).pipe(finalize(() => sent.complete()))
     const retention$ = runWhile(config$.pipe(map(({ store: { history } }) => history)), (history, settingsDraining$) =>

@@ -164,7 +164,7 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
   return merge(
     merge(sent$, problem$, alertmanager$).pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery }))),
     digest$,
-    heartbeat$.pipe(map((beaten): DaemonEvent => ({ kind: 'heartbeat', beaten }))),
+    heartbeat$.pipe(map((heartbeat): DaemonEvent => ({ kind: 'heartbeat', heartbeat }))),
   )
 }
 

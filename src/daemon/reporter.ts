@@ -233,55 +233,55 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     } else log.info('the configuration was reloaded: nothing has changed')
   }
 
-  return (happened) => {
-    switch (happened.kind) {
+  return (event) => {
+    switch (event.kind) {
       case 'committed':
-        if (introduced.targets.has(happened.committed.target)) recordCommit(metrics, happened.committed)
-        logTransitions(happened.committed)
-        alerts.changed(happened.committed.target, happened.committed.alerts)
+        if (introduced.targets.has(event.committed.target)) recordCommit(metrics, event.committed)
+        logTransitions(event.committed)
+        alerts.changed(event.committed.target, event.committed.alerts)
         return
       case 'polled': {
         loadProblem = undefined
-        const { target, report } = happened
+        const { target, report } = event
         // A poll may end just after its target was acquired by another daemon, which has its series by now.
         const codes = introduced.targets.get(target)
         if (codes !== undefined) recordPoll(metrics, target, report)
         for (const { code } of report.requests) codes?.add(code)
-        reportPoll(happened)
+        reportPoll(event)
         return
       }
       case 'skipped':
-        if (introduced.targets.has(happened.target)) recordSkipped(metrics, happened.target)
+        if (introduced.targets.has(event.target)) recordSkipped(metrics, event.target)
         return
       case 'progress': {
-        const { target, progress } = happened
+        const { target, progress } = event
         const { pagesRead, pages = 'an unknown number of' } = progress
         log.info({ target, ...progress }, `the initial sync has read ${pagesRead} of ${pages} pages`)
         return
       }
       case 'not loaded':
         // The store is the same for all of them.
-        if (happened.problem !== loadProblem) log.warn(`targets cannot be loaded from the store: ${happened.problem}`)
-        loadProblem = happened.problem
+        if (event.problem !== loadProblem) log.warn(`targets cannot be loaded from the store: ${event.problem}`)
+        loadProblem = event.problem
         return
       case 'overview failed':
         log.error(
-          { target: happened.target, stack: mask(inspect(happened.error)) },
+          { target: event.target, stack: mask(inspect(event.error)) },
           'internal error, a bug in callwatch: the overview of the target was not written; please report it with its stack',
         )
         return
       case 'internal error':
-        reportInternalError(happened.target, happened.error, happened.seconds)
+        reportInternalError(event.target, event.error, event.seconds)
         return
       case 'removed': {
-        const { target } = happened
+        const { target } = event
         forget(target)
-        alerts.notified(happened.notifications)
+        alerts.notified(event.notifications)
         log.info({ target }, 'the target was removed')
         return
       }
       case 'store':
-        reportStore(happened.problem)
+        reportStore(event.problem)
         return
       case 'time':
         reportLasting()
@@ -290,27 +290,27 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         alerts.flush()
         return
       case 'ownership':
-        reportOwnership(happened.event)
+        reportOwnership(event.event)
         return
       case 'reload':
-        reportReload(happened.reload)
+        reportReload(event.reload)
         return
       case 'delivery':
-        deliveries.report(happened.delivery)
+        deliveries.report(event.delivery)
         return
       case 'heartbeat':
-        deliveries.beaten(happened.beaten)
+        deliveries.reportHeartbeat(event.heartbeat)
         return
       case 'webhook':
-        reportWebhook(happened.happened)
+        reportWebhook(event.event)
     }
   }
 
-  function reportWebhook(happened: WebhookEvent): void {
-    const { webhook } = happened
-    switch (happened.kind) {
+  function reportWebhook(event: WebhookEvent): void {
+    const { webhook } = event
+    switch (event.kind) {
       case 'events': {
-        const { outcome, n, problem = '' } = happened
+        const { outcome, n, problem = '' } = event
         if (introduced.webhooks.has(webhook)) metrics.webhookDeliveries.inc({ webhook, outcome }, n)
         if (outcome === 'dead') log.warn({ webhook }, `an event is a dead letter: ${mask(problem)}`)
         if (outcome === 'expired') {
@@ -319,13 +319,13 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         return
       }
       case 'failing':
-        log.warn({ webhook }, `events are not accepted, and are sent again: ${mask(happened.problem)}`)
+        log.warn({ webhook }, `events are not accepted, and are sent again: ${mask(event.problem)}`)
         return
       case 'recovered':
         log.info({ webhook }, 'no event fails any more')
         return
       case 'paused':
-        log.warn({ webhook }, `${mask(happened.problem)}: paused until \`callwatch events webhooks resume ${webhook}\``)
+        log.warn({ webhook }, `${mask(event.problem)}: paused until \`callwatch events webhooks resume ${webhook}\``)
         return
       case 'gap':
         if (introduced.webhooks.has(webhook)) metrics.webhookDeliveries.inc({ webhook, outcome: 'gap' })

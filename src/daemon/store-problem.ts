@@ -10,11 +10,11 @@ export function storeProblem(watched$: Observable<DaemonEvent>): Observable<stri
     /** Targets that are another daemon's concern, also where a poll of this one ends after that. */
     const given = new Set<string>()
     return watched$.pipe(
-      tap((happened) => {
-        if (happened.kind === 'removed') failing.delete(happened.target)
-        if (happened.kind === 'ownership') applyOwnership({ failing, given }, happened.event)
-        if (happened.kind !== 'polled' || given.has(happened.target)) return
-        const { target, report } = happened
+      tap((event) => {
+        if (event.kind === 'removed') failing.delete(event.target)
+        if (event.kind === 'ownership') applyOwnership({ failing, given }, event.event)
+        if (event.kind !== 'polled' || given.has(event.target)) return
+        const { target, report } = event
         const { storeFailed, successful, problem = '' } = report
         if (storeFailed) failing.set(target, problem)
         // A full store has room for a small commit now and then: only a whole poll shows that it is none any more.

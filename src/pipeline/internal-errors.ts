@@ -30,8 +30,8 @@ export function internalErrors(
         failed()
         const seconds = pause
         pause = Math.min(MAX_PAUSE, 2 * pause)
-        const happened: TargetEvent = { kind: 'internal error', target, error, seconds }
-        return concat(of(happened), timer(seconds * 1000, clock.scheduler).pipe(takeUntil(draining$), ignoreElements()))
+        const event: TargetEvent = { kind: 'internal error', target, error, seconds }
+        return concat(of(event), timer(seconds * 1000, clock.scheduler).pipe(takeUntil(draining$), ignoreElements()))
       }),
     )
 }

@@ -65,9 +65,9 @@ export async function daemonInProcess(
   let isKilled = false
   const done = new Promise<void>((resolve, reject) => {
     running = daemon.events$.subscribe({
-      next: (happened) => {
-        if (happened.kind === 'polled') polls.push(happened.report)
-        if (happened.kind === 'reload') reloads.push(happened.reload)
+      next: (event) => {
+        if (event.kind === 'polled') polls.push(event.report)
+        if (event.kind === 'reload') reloads.push(event.reload)
       },
       error: reject,
       complete: resolve,

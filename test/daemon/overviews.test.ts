@@ -36,16 +36,16 @@ async function two() {
     const publish: typeof clusterStore.publish = (texts) =>
       state.hangs ? new Promise(() => undefined) : clusterStore.publish(texts)
     const overviews = newOverviews({ cluster: { ...clusterStore, publish }, clock, targets, ownership })
-    const happened = new Subject<DaemonEvent>()
+    const event$ = new Subject<DaemonEvent>()
     const events: DaemonEvent[] = []
-    const running = overviews.exchange(happened, new Subject()).subscribe((event) => events.push(event))
+    const running = overviews.exchange(event$, new Subject()).subscribe((event) => events.push(event))
     const complete: boolean[] = []
     running.add(overviews.isComplete$.subscribe((is) => complete.push(is)))
     onTestFinished(() => running.unsubscribe())
-    const acquired = () => happened.next({ kind: 'ownership', event: { kind: 'acquired', targets: [own] } })
+    const acquired = () => event$.next({ kind: 'ownership', event: { kind: 'acquired', targets: [own] } })
     const problems = () => overviews.others().map(({ name, problem }) => [name, problem])
     const others = () => overviews.others().map(({ name, owner }) => [name, owner])
-    return { state, acquired, others, problems, events, complete, happened }
+    return { state, acquired, others, problems, events, complete, event$ }
   }
   return { clock, store, one: await start('one', 'a'), two: await start('two', 'b') }
 }
@@ -121,7 +121,7 @@ test('a bug in the overview of one target is reported, and keeps no other one fr
   await clock.advance(2)
   expect(one.events).toEqual([{ kind: 'overview failed', target: 'a', error }])
   one.state.broken = {}
-  one.happened.next({ kind: 'skipped', target: 'a' })
+  one.event$.next({ kind: 'skipped', target: 'a' })
   await clock.advance(2)
   expect(other.others()).toEqual([['a', 'owner of a']])
 })

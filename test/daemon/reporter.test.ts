@@ -153,11 +153,11 @@ test('a receiver that nobody sends to any more is not logged again', async () =>
 test('a heartbeat that fails is logged in the same way', async () => {
   const { report, pass, logged } = logging()
   for (let seconds = 0; seconds < 900; seconds += 15) {
-    report({ kind: 'heartbeat', beaten: { outcome: 'failed', problem: 'no answer' } })
+    report({ kind: 'heartbeat', heartbeat: { outcome: 'failed', problem: 'no answer' } })
     await pass(15)
   }
-  report({ kind: 'heartbeat', beaten: { outcome: 'sent' } })
-  report({ kind: 'heartbeat', beaten: { outcome: 'sent' } })
+  report({ kind: 'heartbeat', heartbeat: { outcome: 'sent' } })
+  report({ kind: 'heartbeat', heartbeat: { outcome: 'sent' } })
   expect(logged()).toEqual([
     'the heartbeat failed: no answer',
     'the heartbeat has failed since 2026-09-21 14:13:20 UTC (15m), 60 attempts: no answer',
