@@ -49,7 +49,7 @@ export type OwnershipEvent =
 
 export type SharedOwnership = Ownership & {
   /** Keeps the membership until `aborted$`: renews it, acquires and releases targets. Never errors. */
-  keep: (aborted$: Observable<unknown>) => Observable<OwnershipEvent>
+  run: (aborted$: Observable<unknown>) => Observable<OwnershipEvent>
   /** Releases everything, and ends the membership. */
   leave: () => Promise<void>
 }
@@ -191,7 +191,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
       const owner = latest?.owners.get(target)
       return latest?.members.find(({ id }) => id === owner)?.name
     },
-    keep: (aborted$) =>
+    run: (aborted$) =>
       merge(
         events,
         work$.pipe(

@@ -57,7 +57,7 @@ import { reloads } from './reload.ts'
 import { notifying } from './notifying.ts'
 import { newOverviews } from './overviews.ts'
 import { newRetention } from './retention.ts'
-import { keepRollups } from './rollups.ts'
+import { maintainRollups } from './rollups.ts'
 import { VERSION } from './version.ts'
 
 export type Daemon = {
@@ -206,7 +206,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
           })
         }
         const { names, activate } = await receivers.prepare(next)
-        if (!isDeepStrictEqual(names, receivers.names())) await whenAvailable(() => store.keepReceivers(names))
+        if (!isDeepStrictEqual(names, receivers.names())) await whenAvailable(() => store.setReceivers(names))
         log.level = next.log.level
         activate()
         if (next.http.tls !== undefined) web.renew(next.http.tls)
@@ -217,13 +217,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     // The lease is kept for as long as anything is asked or sent.
     const [polled, sent] = [new AsyncSubject<void>(), new AsyncSubject<void>()]
     const aborted$ = concat(polled, sent).pipe(endWith(undefined))
-    const kept$ = shared === undefined ? EMPTY : shared.keep(aborted$)
-    const watched$ = merge(
-      kept$.pipe(map((event): DaemonEvent => ({ kind: 'ownership', event }))),
-      targets.followPauses(aborted$),
+    const ownershipEvents$ = shared === undefined ? EMPTY : shared.run(aborted$)
+    const targetEvents$ = merge(
+      ownershipEvents$.pipe(map((event): DaemonEvent => ({ kind: 'ownership', event }))),
+      targets.replicatePauses(aborted$),
       targets.run(config$).pipe(finalize(() => polled.complete())),
     ).pipe(share())
-    const exchanged$ = overviews.exchange(merge(watched$, reloaded$), aborted$)
+    const overviewEvents$ = overviews.exchange(merge(targetEvents$, reloaded$), aborted$)
     const notifying$ = notifying({
       config$,
       clock,
@@ -232,7 +232,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       targets,
       overviews,
       ownership,
-      watched$,
+      targetEvents$,
       draining$,
     })
     const webhooks$ = eventWebhooks({ ...options, config$, store, ownership, retentionNow: retention.now }).pipe(
@@ -240,12 +240,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     )
     const notified$ = merge(notifying$, webhooks$).pipe(finalize(() => sent.complete()))
     const retention$ = runWhile(config$.pipe(map(({ store: { history } }) => history)), (history, settingsDraining$) =>
-      retention.keep(Math.max(history, MAX_WINDOW), merge(settingsDraining$, draining$)),
+      retention.run(Math.max(history, MAX_WINDOW), merge(settingsDraining$, draining$)),
     )
-    const keeping$ = config$.pipe(map(({ events: { retention, participants } }) => ({ retention, participants })))
-    const events$ = runWhile(keeping$, (kept, settingsDraining$) =>
+    const eventLogSettings$ = config$.pipe(
+      map(({ events: { retention, participants } }) => ({ retention, participants })),
+    )
+    const events$ = runWhile(eventLogSettings$, (settings, settingsDraining$) =>
       eventLog({
-        ...kept,
+        ...settings,
         store,
         clock,
         ownership,
@@ -257,21 +259,21 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       takeUntil(draining$),
       map((): DaemonEvent => ({ kind: 'time' })),
     )
-    const rollups$ = keepRollups({ store, clock, ownership, draining$ })
+    const rollups$ = maintainRollups({ store, clock, ownership, draining$ })
     const closeAll$ = defer(closeAll).pipe(ignoreElements())
     return {
       url: pageUrl(first.http, web.port),
       targets,
       events$: concat(
         merge(
-          exchanged$,
+          overviewEvents$,
           reloaded$,
           retention$,
           rollups$,
           events$,
           notified$,
-          storeEvents(watched$),
-          watched$,
+          storeEvents(targetEvents$),
+          targetEvents$,
           time$,
         ).pipe(endWith({ kind: 'stopped' } as const), tap(report)),
         closeAll$,

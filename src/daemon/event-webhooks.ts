@@ -50,7 +50,7 @@ export function eventWebhooks(options: EventWebhooksOptions): Observable<Webhook
     const upkeep$ = timer(0, UPKEEP_INTERVAL * 1000, clock.scheduler).pipe(
       takeUntil(draining$),
       filter(isLeader),
-      exhaustMap(() => keepRemoved(store, names, clock.wall(), expiredBefore()).catch(onlyStoreErrors(undefined))),
+      exhaustMap(() => markRemoved(store, names, clock.wall(), expiredBefore()).catch(onlyStoreErrors(undefined))),
       ignoreElements(),
     )
     const delivered$ = defer(deliveries).pipe(
@@ -75,7 +75,7 @@ async function deliveries() {
 }
 
 /** A webhook that was removed from the configuration goes on where it was if it comes back within the retention. */
-async function keepRemoved(
+async function markRemoved(
   store: Pick<Store, 'webhooks' | 'saveWebhook'>,
   names: readonly string[],
   now: number,

@@ -37,7 +37,7 @@ export type NotifyingOptions = {
   /** Of the daemons that share a store one sends all notifications, also of the others' targets. */
   ownership: Pick<Ownership, 'isLeader' | 'isLeader$' | 'wasLeader'>
   /** What the targets do. */
-  watched$: Observable<DaemonEvent>
+  targetEvents$: Observable<DaemonEvent>
   draining$: Observable<unknown>
 }
 
@@ -48,7 +48,7 @@ const OTHERS_STALE_AFTER_INTERVALS = 6
 
 /** All notifications: delivery of the outbox, Alertmanager, digest, heartbeat, and problems of the store. */
 export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
-  const { config$, clock, store, targets, ownership, watched$, draining$: daemonDraining$ } = options
+  const { config$, clock, store, targets, ownership, targetEvents$, draining$: daemonDraining$ } = options
   const { others, isComplete$ } = options.overviews
   const receivers = () => options.receivers().map((receiver) => whileLeader(receiver, ownership.isLeader))
   const toRemove: ToRemove = new Map()
@@ -124,7 +124,7 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
   )
   // A daemon that cannot reach the store does not know whether it is still the leader: the last leader notifies.
   const problem$ = runWhile(config$.pipe(map(({ poll: { interval } }) => interval)), (interval, settingsDraining$) =>
-    notifyOfOutage(storeProblem(watched$).pipe(map((problem) => (ownership.wasLeader() ? problem : undefined))), {
+    notifyOfOutage(storeProblem(targetEvents$).pipe(map((problem) => (ownership.wasLeader() ? problem : undefined))), {
       receivers: options.receivers,
       clock,
       after: 2 * interval,

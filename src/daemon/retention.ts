@@ -49,7 +49,7 @@ export type Retention = {
   /** As {@link retentionTime}, of what this daemon has read; undefined while it has read nothing. */
   now: () => number | undefined
   /** Deletes rows that are older than `kept` (seconds) each minute while this daemon is the leader; emits nothing. */
-  keep: (kept: number, draining$: Observable<unknown>) => Observable<never>
+  run: (kept: number, draining$: Observable<unknown>) => Observable<never>
 }
 
 export function newRetention({ store, clock, ownership, lastSuccesses, onProblem }: RetentionOptions): Retention {
@@ -65,7 +65,7 @@ export function newRetention({ store, clock, ownership, lastSuccesses, onProblem
 
   return {
     now,
-    keep: (kept, draining$) =>
+    run: (kept, draining$) =>
       timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(
         takeUntil(draining$),
         filter(ownership.isLeader),

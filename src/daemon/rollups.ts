@@ -21,7 +21,7 @@ const INTERVAL = 10
  * Adds up calls for charts and reports while this daemon is the leader; emits nothing. What fails now is done the next time:
  * until then charts and reports read the calls themselves.
  */
-export function keepRollups({
+export function maintainRollups({
   store,
   clock,
   ownership,

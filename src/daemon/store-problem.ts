@@ -3,13 +3,13 @@ import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 
 /** Why the store cannot be written, after each attempt to; undefined where no target has a problem with it. */
-export function storeProblem(watched$: Observable<DaemonEvent>): Observable<string | undefined> {
+export function storeProblem(targetEvents$: Observable<DaemonEvent>): Observable<string | undefined> {
   return defer(() => {
     /** By target, and of the lease of all of them. */
     const failing = new Map<string | undefined, string>()
     /** Targets that are another daemon's concern, also where a poll of this one ends after that. */
     const given = new Set<string>()
-    return watched$.pipe(
+    return targetEvents$.pipe(
       tap((event) => {
         if (event.kind === 'removed') failing.delete(event.target)
         if (event.kind === 'ownership') applyOwnership({ failing, given }, event.event)
@@ -26,8 +26,8 @@ export function storeProblem(watched$: Observable<DaemonEvent>): Observable<stri
 }
 
 /** When a problem of the store begins, and when it has ended for all targets. */
-export function storeEvents(watched$: Observable<DaemonEvent>): Observable<DaemonEvent> {
-  return storeProblem(watched$).pipe(
+export function storeEvents(targetEvents$: Observable<DaemonEvent>): Observable<DaemonEvent> {
+  return storeProblem(targetEvents$).pipe(
     startWith(undefined),
     distinctUntilChanged((before, problem) => (before === undefined) === (problem === undefined)),
     skip(1),

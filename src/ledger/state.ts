@@ -162,10 +162,10 @@ export function newLedger(created: number): LedgerState {
 /**
  * Applies a committed delta to the state, in place.
  *
- * @param keepFinished how long `finished` keeps calls for windows (seconds)
+ * @param longestWindow how long `finished` keeps calls for windows (seconds)
  * @throws {Error} if the delta was not computed from this state
  */
-export function applyDelta(state: LedgerState, delta: Delta, keepFinished: number): void {
+export function applyDelta(state: LedgerState, delta: Delta, longestWindow: number): void {
   if (delta.sync.seq !== state.sync.seq + 1) {
     throw new Error(`delta ${delta.sync.seq} does not follow state ${state.sync.seq}`)
   }
@@ -177,7 +177,7 @@ export function applyDelta(state: LedgerState, delta: Delta, keepFinished: numbe
   for (const [quarterHour, minutes] of delta.usage) addUsage(state.usage, quarterHour, minutes)
   state.sync = delta.sync
   const { lastSuccess, previousSuccess } = delta.sync
-  const oldest = Math.min(previousSuccess ?? Infinity, (lastSuccess ?? Infinity) - keepFinished)
+  const oldest = Math.min(previousSuccess ?? Infinity, (lastSuccess ?? Infinity) - longestWindow)
   for (const finish of delta.finishes) state.finished.add(finish)
   if (oldest !== Infinity) state.finished.dropBefore(oldest)
 }

@@ -83,7 +83,7 @@ export type Lifecycle = Targets & {
   /** Polls what the latest configuration names, each target undisturbed for as long as its settings are the same. */
   run: (config$: Observable<Config>) => Observable<TargetEvent>
   /** Applies the rate limit pauses that other daemons received, until `aborted$`. Emits nothing. */
-  followPauses: (aborted$: Observable<unknown>) => Observable<never>
+  replicatePauses: (aborted$: Observable<unknown>) => Observable<never>
   close: () => Promise<void>
 }
 
@@ -284,7 +284,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
           ),
         ),
       ),
-    followPauses: limits.follow,
+    replicatePauses: limits.replicatePauses,
     close: async () => {
       for (const { connection } of managedTargets.values()) await connection?.close()
     },

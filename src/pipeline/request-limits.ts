@@ -28,7 +28,7 @@ export type RequestLimits = {
   /** Sets this daemon's share of the limit of a target, and of those with the same URL and API key. */
   resizeLimit: (settings: TargetSettings) => void
   /** Applies the pauses (Retry-After) that other daemons received, until `aborted$`. Emits nothing. */
-  follow: (aborted$: Observable<unknown>) => Observable<never>
+  replicatePauses: (aborted$: Observable<unknown>) => Observable<never>
 }
 
 /** Seconds between two reads of the pauses of other daemons. */
@@ -51,7 +51,7 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
     const existing = rateLimiters.get(key)
     if (existing !== undefined) {
       if (cluster === undefined) existing.setLimit(limit)
-      else keepPause(existing, pausedUntil)
+      else applyPause(existing, pausedUntil)
       return existing
     }
     const added = newRateLimiter({
@@ -78,11 +78,11 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
     await lastValueFrom(written$, { defaultValue: undefined })
   }
 
-  async function keepPauses(keys: readonly string[]): Promise<void> {
-    for (const [key, until] of (await cluster?.pauses(keys)) ?? []) keepPause(rateLimiters.get(key), until)
+  async function applyPauses(keys: readonly string[]): Promise<void> {
+    for (const [key, until] of (await cluster?.pauses(keys)) ?? []) applyPause(rateLimiters.get(key), until)
   }
 
-  function keepPause(rateLimiter: RateLimiter | undefined, until = 0): void {
+  function applyPause(rateLimiter: RateLimiter | undefined, until = 0): void {
     const seconds = until - clock.wall()
     if (rateLimiter !== undefined && seconds > rateLimiter.pausedFor() + SAME) rateLimiter.pause(seconds)
   }
@@ -116,13 +116,13 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
       if (resized.size === 0) clock.scheduler.schedule(resize, 0)
       resized.set(rateLimitKey(target), poll.maxRequestsPerMinute)
     },
-    follow: (aborted$) =>
+    replicatePauses: (aborted$) =>
       cluster === undefined
         ? EMPTY
         : timer(0, INTERVAL * 1000, clock.scheduler).pipe(
             takeUntil(aborted$),
             // What cannot be read now is read a second later.
-            exhaustMap(() => keepPauses(sharedKeys()).catch(onlyStoreErrors(undefined))),
+            exhaustMap(() => applyPauses(sharedKeys()).catch(onlyStoreErrors(undefined))),
             ignoreElements(),
           ),
   }

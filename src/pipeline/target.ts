@@ -58,7 +58,7 @@ export type Target = TargetStatus & {
   ledger: LedgerState
   alerts: Map<string, AlertInstance>
   /** How far back finished calls are kept, by the rules with which it was loaded (seconds). */
-  keptFor: number
+  longestWindow: number
   /** What polls remember from one to the next. */
   memory: PollMemory
   /** When things happened (monotonic seconds). */
@@ -163,8 +163,8 @@ export function rateLimitKey({ baseUrl, apiKey }: TargetConfig): string {
 
 async function load({ target, rules }: TargetSettings, { store, clock }: Pick<Target, 'store' | 'clock'>) {
   const identity = { name: target.name, fingerprint: targetFingerprint(target) }
-  const keptFor = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
-  return { ...(await store.openTarget(identity, clock.wall(), keptFor)), keptFor }
+  const longestWindow = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
+  return { ...(await store.openTarget(identity, clock.wall(), longestWindow)), longestWindow }
 }
 
 function digest(text: string): string {

@@ -39,13 +39,13 @@ export function ledgerOf(sync: SyncState): LedgerState {
 /**
  * Since when finished calls are needed for windows (UNIX seconds).
  *
- * @param keepFinished how far back windows reach (seconds)
+ * @param longestWindow how far back windows reach (seconds)
  */
 export function finishedSince(
   { created, lastSuccess = created, previousSuccess = lastSuccess }: SyncState,
-  keepFinished: number,
+  longestWindow: number,
 ): number {
-  return Math.min(previousSuccess, lastSuccess - keepFinished)
+  return Math.min(previousSuccess, lastSuccess - longestWindow)
 }
 
 /** The store has another target under this name. */

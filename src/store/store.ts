@@ -94,9 +94,9 @@ export type Store = {
    * A target's state; sets the target up where it is new.
    *
    * @param created the host's clock (UNIX seconds), for a new target
-   * @param keepFinished how far back finished calls are needed for windows (seconds)
+   * @param longestWindow how far back finished calls are needed for windows (seconds)
    */
-  openTarget: (identity: TargetIdentity, created: number, keepFinished: number) => Promise<StoredTarget>
+  openTarget: (identity: TargetIdentity, created: number, longestWindow: number) => Promise<StoredTarget>
   /** Deletes all rows of a target but its events and past alerts, and enqueues and logs the ends of its alerts; opened again, it starts from nothing. */
   resetTarget: (name: string, routedChanges: readonly RoutedChange[], events?: NewEvents) => Promise<void>
   /** A target's calls that were counted and evicted, by id: those of these ids that the history still has. */
@@ -119,7 +119,7 @@ export type Store = {
   /** Enqueues something for each receiver, unless this deduplication key was used before. */
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => Promise<void>
   /** From now on these are all configured receivers: what waits for any other is removed, and nothing is enqueued for it. */
-  keepReceivers: (receivers: readonly string[]) => Promise<void>
+  setReceivers: (receivers: readonly string[]) => Promise<void>
   /** Targets other than these that are not marked as removed yet, or have alerts, with their alerts. */
   strayAlerts: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
   /**

@@ -131,10 +131,13 @@ export function eventsRoute(
     const streamAborted$ = new ReplaySubject<void>(1)
     const aborting = aborted$.subscribe(streamAborted$)
     const begin = typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }
-    const stream = Readable.from(follow(log, { begin, filter: wanted, newest$, aborted$: streamAborted$, scheduler }), {
-      // One text at a time: each may have as many events as are read together.
-      highWaterMark: 1,
-    })
+    const stream = Readable.from(
+      streamTexts(log, { begin, filter: wanted, newest$, aborted$: streamAborted$, scheduler }),
+      {
+        // One text at a time: each may have as many events as are read together.
+        highWaterMark: 1,
+      },
+    )
     const ended = new Promise<void>((resolve) => reply.raw.once('close', resolve))
     open.add(ended)
     void ended.then(() => {
@@ -178,7 +181,7 @@ async function sendPage(reply: FastifyReply, isBatch: boolean, read: () => Promi
   }
 }
 
-type FollowOptions = {
+type StreamOptions = {
   begin: { resumed: string } | { latest: number }
   filter: EventFilter
   newest$: Observable<number>
@@ -187,9 +190,9 @@ type FollowOptions = {
 }
 
 /** The texts of a stream (WHATWG HTML §9.2), each when the client has read the one before, until `aborted$`. */
-async function* follow(
+async function* streamTexts(
   log: Log,
-  { begin, filter: wanted, newest$, aborted$, scheduler }: FollowOptions,
+  { begin, filter: wanted, newest$, aborted$, scheduler }: StreamOptions,
 ): AsyncGenerator<string, void> {
   // The first line tells the client at once that it is connected.
   yield ': connected\nretry: 2000\n\n'
@@ -228,7 +231,7 @@ async function* follow(
 /** What a stream says next, and where it is then. */
 async function nextPage(
   log: Log,
-  begin: FollowOptions['begin'],
+  begin: StreamOptions['begin'],
   next: Cursor | undefined,
   wanted: EventFilter,
 ): Promise<{ text: string; next: Cursor }> {

@@ -33,7 +33,7 @@ function cluster(targets: readonly string[] = TARGETS) {
     })
     const events: OwnershipEvent[] = []
     const running = ownership
-      .keep(ended)
+      .run(ended)
       .pipe(takeUntil(killed))
       .subscribe((event) => events.push(event))
     onTestFinished(() => running.unsubscribe())

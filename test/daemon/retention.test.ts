@@ -37,7 +37,7 @@ async function retained(
   const lastSuccesses = () => [undefined, known.lastSuccess]
   const retention = newRetention({ ...common, lastSuccesses, onProblem: (problem) => problems.push(problem) })
   for (const work$ of [
-    retention.keep(KEPT, draining$),
+    retention.run(KEPT, draining$),
     eventLog({ ...common, retentionNow: retention.now, retention: KEPT, participants: true }),
   ]) {
     const running = work$.subscribe()

@@ -185,7 +185,7 @@ test('rules that look further back are evaluated on all calls that they see', as
   await reload({ alerts: [{ ...RATIO, signal: { ...RATIO.signal, window: 20_000 } }] })
   give('a')
   await clock.advance(20)
-  expect(watched.loaded()[0]!.keptFor).toBe(8 * 20_000)
+  expect(watched.loaded()[0]!.longestWindow).toBe(8 * 20_000)
 })
 
 test('what was loaded for a lease that has ended meanwhile is not kept', async () => {

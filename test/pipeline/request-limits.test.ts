@@ -97,7 +97,7 @@ test('a rate limit pause of another daemon applies to this one a second later, a
   const { daemons, time, pauses } = await cluster(['x'])
   const { poll, limits, rateLimiter } = daemons[0]!
   poll('a', 'b')
-  const following = limits.follow(NEVER).subscribe()
+  const following = limits.replicatePauses(NEVER).subscribe()
   onTestFinished(() => following.unsubscribe())
   pauses.set(rateLimitKey(targetConfig({ apiKey: 'one' })), time.wall() + 30)
   await time.advance(1)

@@ -104,7 +104,7 @@ export async function sharing(
     events.push(event)
     if (event.kind === 'polled') polled.push(event.target)
   })
-  const following = watched.followPauses(draining$).subscribe()
+  const following = watched.replicatePauses(draining$).subscribe()
   onTestFinished(() => {
     draining$.next()
     running.unsubscribe()

@@ -63,7 +63,7 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         noteEpisodes: alive(store.noteEpisodes),
         countOutbox: alive(store.countOutbox),
         enqueueOnce: alive(store.enqueueOnce),
-        keepReceivers: alive(store.keepReceivers),
+        setReceivers: alive(store.setReceivers),
         strayAlerts: alive(store.strayAlerts),
         closeAlerts: alive(store.closeAlerts),
         silences: alive(store.silences),

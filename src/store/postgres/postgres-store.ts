@@ -209,7 +209,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 
   return {
-    openTarget: (identity, created, keepFinished) => load({ identity, created, keepFinished }),
+    openTarget: (identity, created, longestWindow) => load({ identity, created, longestWindow }),
     resetTarget: async (name, routedChanges, events) => {
       await deleting(async (resetting) => {
         await lockForReset(resetting, name, members.self())
@@ -228,7 +228,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     removeFromOutbox: (ids, notes) => outbox.remove(session, ids, notes),
     noteEpisodes: (notes) => outbox.note(session, notes),
     countOutbox: () => outbox.count(session),
-    keepReceivers: (names) => outbox.keepReceivers(session, names),
+    setReceivers: (names) => outbox.setReceivers(session, names),
     enqueueOnce: (key, content, receivers) => outbox.enqueueOnce(session, key, content, receivers),
     strayAlerts: async (targets) => {
       const rows = await session.run(

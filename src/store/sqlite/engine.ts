@@ -46,7 +46,7 @@ type Row = Readonly<Record<string, unknown>>
  * thread can send to another.
  */
 export type SqliteEngine = {
-  openTarget: (identity: TargetIdentity, newState: SyncState, keepFinished: number) => OpenedTarget
+  openTarget: (identity: TargetIdentity, newState: SyncState, longestWindow: number) => OpenedTarget
   readCalls: (cursor: string) => CallsPart | undefined
   resetTarget: (name: string, routedChanges: readonly RoutedChange[], events?: PackedEvents) => void
   /** The sequence number of the last commit of a target; undefined of none that is known. */
@@ -59,7 +59,7 @@ export type SqliteEngine = {
   noteEpisodes: (notes: readonly EpisodeNote[]) => void
   countOutbox: () => Map<string, number>
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => void
-  keepReceivers: (receivers: readonly string[]) => void
+  setReceivers: (receivers: readonly string[]) => void
   strayAlerts: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
   closeAlerts: (target: string, routedChanges: readonly RoutedChange[], events?: PackedEvents, removed?: number) => void
   silences: (now: number) => Silence[]
@@ -194,7 +194,7 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
     noteEpisodes: (notes) => transaction(() => outbox.note(notes)),
     countOutbox: outbox.count,
     enqueueOnce: (key, content, receivers) => transaction(() => outbox.enqueueOnce(key, content, receivers)),
-    keepReceivers: (names) => transaction(() => outbox.keepReceivers(names)),
+    setReceivers: (names) => transaction(() => outbox.setReceivers(names)),
     strayAlerts: (targets) => {
       const rows = prepare(`
         SELECT name, data FROM targets LEFT JOIN alerts ON target = number

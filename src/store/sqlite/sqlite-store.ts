@@ -75,8 +75,8 @@ export function sqliteStore(
     }
   }
   return {
-    openTarget: async (identity, created, keepFinished) =>
-      loadTarget(invoke, await invoke('openTarget', [identity, newLedger(created).sync, keepFinished])),
+    openTarget: async (identity, created, longestWindow) =>
+      loadTarget(invoke, await invoke('openTarget', [identity, newLedger(created).sync, longestWindow])),
     resetTarget: (name, routedChanges, events) => invoke('resetTarget', [name, routedChanges, packEvents(events)]),
     evictedCalls: async (target, ids) => {
       const rows = await invoke('evictedCalls', [target, ids])
@@ -89,7 +89,7 @@ export function sqliteStore(
     noteEpisodes: (notes) => invoke('noteEpisodes', [notes]),
     countOutbox: () => invoke('countOutbox', []),
     enqueueOnce: (key, content, receivers) => invoke('enqueueOnce', [key, content, receivers]),
-    keepReceivers: (receivers) => invoke('keepReceivers', [receivers]),
+    setReceivers: (receivers) => invoke('setReceivers', [receivers]),
     strayAlerts: (targets) => invoke('strayAlerts', [targets]),
     closeAlerts: (target, routedChanges, events, removed) =>
       invoke('closeAlerts', [target, routedChanges, packEvents(events), removed]),

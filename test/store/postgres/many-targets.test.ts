@@ -142,13 +142,13 @@ inPostgres('many targets', (postgres) => {
       await see(completePoll(1000 + 500 * i, over('late', 900)))
       await see(completePoll(4000))
     }
-    const keptFor = (i: number) => [3600, 60, DAY][i % 3]!
+    const longestWindow = (i: number) => [3600, 60, DAY][i % 3]!
     const alone: StoredTarget[] = []
-    for (const [i, name] of names.entries()) alone.push(await store.openTarget(named(name), CREATED, keptFor(i)))
+    for (const [i, name] of names.entries()) alone.push(await store.openTarget(named(name), CREATED, longestWindow(i)))
     const { openTarget } = await joined(url, 'other')
     let together: readonly StoredTarget[] = []
     const openAll = async () => {
-      together = await Promise.all(names.map((name, i) => openTarget(named(name), CREATED, keptFor(i))))
+      together = await Promise.all(names.map((name, i) => openTarget(named(name), CREATED, longestWindow(i))))
     }
     await openAll()
     expect(await roundTrips(openAll)).toBeLessThanOrEqual(5)
