@@ -44,7 +44,7 @@ export const COPY_TABLES = {
     },
   },
   counters: { key: 2, columns: { target: 'target', series: 'text', value: 'number' } },
-  settled: { key: 2, columns: { target: 'target', quantity: 'text', value: 'number' } },
+  deleted_call_totals: { key: 2, columns: { target: 'target', quantity: 'text', value: 'number' } },
   gaps: { key: 2, columns: { target: 'target', ended: 'number', began: 'number' } },
   alerts: { key: 2, columns: { target: 'target', alert: 'text', data: 'text' } },
   usage: { key: 2, columns: { target: 'target', quarter: 'whole', minutes: 'number' } },

@@ -141,14 +141,16 @@ export function editedSilence(
   return { ...edit, earlier: isSame ? earlier : [...earlier, { match, until: now }] }
 }
 
-/** The amounts of a target's rows of `settled`. */
-export function settledAmounts(rows: readonly Row[]): Amounts {
+/** The amounts of a target's rows of `deleted_call_totals`. */
+export function deletedCallTotals(rows: readonly Row[]): Amounts {
   const values = new Map(rows.map(({ quantity, value }) => [quantity, Number(value)]))
   return QUANTITIES.map((quantity) => values.get(quantity) ?? 0)
 }
 
-/** What was counted of calls whose rows are deleted: the same transaction adds it to the table `settled`. */
-export function settledOf(deleted: readonly TrackedCall[]): (readonly [quantity: Quantity, amount: number])[] {
+/** What was counted of calls whose rows are deleted: the same transaction adds it to the table `deleted_call_totals`. */
+export function deletedCallTotalsOf(
+  deleted: readonly TrackedCall[],
+): (readonly [quantity: Quantity, amount: number])[] {
   const sums = sumOfAmounts(deleted)
   return QUANTITIES.map((quantity, i) => [quantity, sums[i]!] as const).filter(([, amount]) => amount !== 0)
 }

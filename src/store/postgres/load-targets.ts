@@ -18,7 +18,7 @@ const ADD = `
     ORDER BY name
     ON CONFLICT DO NOTHING RETURNING number
   )
-  INSERT INTO callwatch.settled (target, quantity, value)
+  INSERT INTO callwatch.deleted_call_totals (target, quantity, value)
   SELECT number, quantity, 0 FROM added, unnest($4::text[]) AS given (quantity)`
 
 const TARGETS = `

@@ -113,7 +113,7 @@ export const MIGRATIONS: readonly string[] = [
   ) WITH (fillfactor = 70);
 
   -- What was counted of calls whose rows were deleted.
-  CREATE TABLE callwatch.settled (
+  CREATE TABLE callwatch.deleted_call_totals (
     target integer NOT NULL,
     quantity text NOT NULL,         -- ledger/balance.ts Quantity
     value double precision NOT NULL CHECK (value <> 'NaN'),

@@ -7,7 +7,7 @@ import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.
 import type { SyncState } from '../../ledger/state.ts'
 import { quarterHourOf, usedBetween, USAGE_KEPT } from '../../ledger/usage.ts'
 import type { ReadRow } from '../row-reader.ts'
-import { alertsByTarget, callOf, settledOf } from '../rows.ts'
+import { alertsByTarget, callOf, deletedCallTotalsOf } from '../rows.ts'
 import type {
   RoutedChange,
   LoggedEvents,
@@ -86,7 +86,7 @@ export type SqliteEngine = {
 } & ReturnType<typeof webhooksIn>
 
 /** Tables with the target's number. */
-const OF_TARGET = ['calls', 'counters', 'settled', 'gaps', 'alerts', 'usage', 'evaluations'] as const
+const OF_TARGET = ['calls', 'counters', 'deleted_call_totals', 'gaps', 'alerts', 'usage', 'evaluations'] as const
 
 /** Calls of all targets that are deleted at a time: everything else waits meanwhile. */
 const DELETED_AT_ONCE = 2000
@@ -257,7 +257,7 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
         for (const { number } of [...targets.slice(first), ...targets.slice(0, first)]) {
           const deleted = statements.deleteExpired.all(number!, before, left)
           left -= deleted.length
-          commits.settle(Number(number), settledOf(deleted.map(callOf)))
+          commits.addDeletedCallTotals(Number(number), deletedCallTotalsOf(deleted.map(callOf)))
           const times = deleted.map(({ finished }) => Number(finished))
           if (times.length > 0) statements.noteExpired.run(Math.max(...times), number!)
           rollups.markStale(Number(number), new Set(times.map(quarterHourOf)))

@@ -67,8 +67,8 @@ export function targetLoader(db: DatabaseSync, { restore }: Pick<ReturnType<type
   function addTarget({ name, fingerprint }: TargetIdentity, sync: SyncState): OpenedTarget {
     const insert = prepare('INSERT INTO targets (name, fingerprint, seq, sync) VALUES (?, ?, 0, ?)')
     const { lastInsertRowid: number } = insert.run(name, fingerprint, JSON.stringify(sync))
-    const addSettled = prepare('INSERT INTO settled (target, quantity, value) VALUES (?, ?, 0)')
-    for (const quantity of QUANTITIES) addSettled.run(number, quantity)
+    const addTotal = prepare('INSERT INTO deleted_call_totals (target, quantity, value) VALUES (?, ?, 0)')
+    for (const quantity of QUANTITIES) addTotal.run(number, quantity)
     return { sync, finishedSince: Infinity, counters: new Map(), usage: new Map(), alerts: [], cursor: undefined }
   }
 

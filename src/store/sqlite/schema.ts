@@ -61,7 +61,7 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
 
   -- What was counted of calls whose rows were deleted.
-  CREATE TABLE settled (
+  CREATE TABLE deleted_call_totals (
     target INTEGER NOT NULL,
     quantity TEXT NOT NULL,         -- ledger/balance.ts Quantity
     value REAL NOT NULL,

@@ -73,7 +73,7 @@ export function commitWriter(
       INSERT INTO events (id, target, at, n, total, data, participants)
       VALUES (?, ?, ?, ?, ? + coalesce((SELECT total FROM events ORDER BY position DESC LIMIT 1), 0), ?, ?)`),
     addGap: prepare('INSERT INTO gaps (target, began, ended) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
-    settle: prepare('UPDATE settled SET value = value + ? WHERE target = ? AND quantity = ?'),
+    addDeletedCallTotals: prepare('UPDATE deleted_call_totals SET value = value + ? WHERE target = ? AND quantity = ?'),
   }
 
   function write(target: string, commit: PackedCommit): void {
@@ -108,8 +108,11 @@ export function commitWriter(
   }
 
   /** Adds up what was counted of calls whose rows are deleted in the same transaction. */
-  function settle(target: number, amounts: readonly (readonly [quantity: Quantity, amount: number])[]): void {
-    for (const [quantity, amount] of amounts) statements.settle.run(amount, target, quantity)
+  function addDeletedCallTotals(
+    target: number,
+    amounts: readonly (readonly [quantity: Quantity, amount: number])[],
+  ): void {
+    for (const [quantity, amount] of amounts) statements.addDeletedCallTotals.run(amount, target, quantity)
   }
 
   function writeCalls(target: number, { ids, records }: PackedCalls): void {
@@ -129,5 +132,5 @@ export function commitWriter(
     for (; next < ids.length; next++) statements.insertOne.run(...row(next))
   }
 
-  return { write, settle, logEvents }
+  return { write, addDeletedCallTotals, logEvents }
 }

@@ -55,7 +55,7 @@ inPostgres('many targets', (postgres) => {
     await store.deleteExpired(CREATED + 4)
     const reader = await openPostgresReader(url)
     const balance = await reader.balance('target 7')
-    expect([balance.settled[0], imbalancesOf(balance)]).toEqual([1, []])
+    expect([balance.deletedTotals[0], imbalancesOf(balance)]).toEqual([1, []])
     await reader.close()
   })
 
