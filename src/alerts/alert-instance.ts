@@ -37,7 +37,7 @@ export type AlertInstance = {
   /** Since when a firing alert has had too few calls for a result, later by the time without polls. */
   readonly tooFewSince: number | undefined
   /** When it was last notified that it fires. */
-  readonly toldAt: number | undefined
+  readonly lastNotifiedAt: number | undefined
   /** What explains the value; absent of a pending one. */
   readonly evidence?: Evidence
   /** Since when the calls finished that its first value as a firing one was measured by (UNIX seconds by the service's clock). */
@@ -119,22 +119,29 @@ export function advance(
     calls,
     counts,
     tooFewSince: undefined,
-    toldAt: undefined,
+    lastNotifiedAt: undefined,
   }
   if (!hasLasted(pending.credited, rule.for, evaluation)) return { instance: pending }
   return {
-    instance: { ...pending, state: 'firing', credited: 0, firingSince: now, toldAt: now, values: [[now, value]] },
+    instance: {
+      ...pending,
+      state: 'firing',
+      credited: 0,
+      firingSince: now,
+      lastNotifiedAt: now,
+      values: [[now, value]],
+    },
     change: 'firing',
   }
 }
 
 /** A firing instance, with a reminder where one is due. */
 export function remind(instance: AlertInstance, now: number): { instance: AlertInstance; change?: Change } {
-  const { rule, toldAt = now } = instance
+  const { rule, lastNotifiedAt = now } = instance
   // The clock stepped back: `repeat` restarts, or the next reminder would be late by as much.
-  if (toldAt > now) return { instance: { ...instance, toldAt: now } }
-  const isDue = instance.state === 'firing' && rule.repeat > 0 && now - toldAt >= rule.repeat
-  return isDue ? { instance: { ...instance, toldAt: now }, change: 'reminder' } : { instance }
+  if (lastNotifiedAt > now) return { instance: { ...instance, lastNotifiedAt: now } }
+  const isDue = instance.state === 'firing' && rule.repeat > 0 && now - lastNotifiedAt >= rule.repeat
+  return isDue ? { instance: { ...instance, lastNotifiedAt: now }, change: 'reminder' } : { instance }
 }
 
 /** Resolves once the value has been cleared for `keep_firing_for`. */

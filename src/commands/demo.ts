@@ -189,18 +189,18 @@ async function watchDemo(
   print(`in ${FIRST_BURST_SECONDS} s a burst of ${BURST.calls} failing calls begins; Ctrl-C ends the demo`)
   print('')
 
-  const tell = quiet ? () => {} : print
+  const printDetail = quiet ? () => {} : print
   let last: Comparison | undefined
   const compared$ = new ReplaySubject<Comparison>(1)
   let pollsLeft: number | undefined
   let summarized = systemClock.monotonic()
   const show = (event: DaemonEvent) => {
     if (event.kind === 'committed') {
-      for (const transition of event.committed.ledger.transitions) tell(transitionLine(transition))
+      for (const transition of event.committed.ledger.transitions) printDetail(transitionLine(transition))
       for (const notification of event.committed.alerts.notifications)
-        notificationLines(notification, config.http.publicUrl!).forEach(tell)
+        notificationLines(notification, config.http.publicUrl!).forEach(printDetail)
     }
-    if (event.kind === 'polled') webhookLines(receiver.take()).forEach(tell)
+    if (event.kind === 'polled') webhookLines(receiver.take()).forEach(printDetail)
     // Compared right after a complete poll: nothing newer has been requested yet.
     if (event.kind !== 'polled' || event.report.outcome !== 'complete') return
     if (pollsLeft !== undefined) {
@@ -213,13 +213,13 @@ async function watchDemo(
     const comparison = compareWithSimulator(watched, simulator)
     if (comparison.differences.length > 0 && due > -RETRY_SUMMARY_SECONDS) return
     summarized = systemClock.monotonic()
-    demoSummary(watched, comparison).forEach(comparison.differences.length > 0 ? print : tell)
+    demoSummary(watched, comparison).forEach(comparison.differences.length > 0 ? print : printDetail)
   }
   const burstInterval = BURST_INTERVAL_SECONDS[history === undefined ? 'withoutPast' : 'withPast']
   const bursts$ = timer(FIRST_BURST_SECONDS * 1000, burstInterval * 1000).pipe(
     takeUntil(stopRequested$),
     tap(() => {
-      tell(`>>> ${BURST.calls} failing calls within ${formatSeconds(BURST.seconds)}`)
+      printDetail(`>>> ${BURST.calls} failing calls within ${formatSeconds(BURST.seconds)}`)
       simulator.burst(BURST)
     }),
   )

@@ -99,13 +99,13 @@ async function following(
   continues: () => boolean,
   warn: (line: string) => void,
 ): Promise<void> {
-  let isTold = false
-  const tell = (error: unknown) => {
-    if (!isTold && error instanceof Error) warn(`${error.message}; retries each second`)
-    isTold = true
+  let isReported = false
+  const report = (error: unknown) => {
+    if (!isReported && error instanceof Error) warn(`${error.message}; retries each second`)
+    isReported = true
   }
   const read$ = defer(readOn).pipe(
-    tap({ next: () => (isTold = false), error: tell }),
+    tap({ next: () => (isReported = false), error: report }),
     storeRetried(systemClock, ['refused']),
     repeat({ delay: PAUSE_SECONDS * 1000 }),
     takeWhile(continues),

@@ -94,7 +94,7 @@ function examples(target: string, now: number): Example[] {
     calls: 40,
     counts: { ended: 23, unanswered: 5, rejected: 12, canceled: 0, other: 0, total: 40 },
     tooFewSince: undefined,
-    toldAt: now - 600,
+    lastNotifiedAt: now - 600,
   }
   const over: AlertInstance = {
     ...fired,

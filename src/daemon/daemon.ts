@@ -298,7 +298,7 @@ async function closeStrayTargets(
   if (resetTarget !== undefined) await expectTargets(store, [resetTarget], configured)
   const kept = configured.filter((name) => name !== resetTarget)
   const logged = alertLog({ log, clock, interval: () => config.poll.interval })
-  const stray = new Map((await store.strayAlerts(kept)).map(({ target, alerts }) => [target, alerts]))
+  const stray = new Map((await store.strayTargets(kept)).map(({ target, alerts }) => [target, alerts]))
   const closing = (target: string, because: 'target reset' | 'target removed') => {
     const now = clock.wall()
     const notifications = closedNotifications(target, stray.get(target) ?? [], because, now)

@@ -148,7 +148,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     const managed = managedTargets.get(name)
     if (managed === undefined) return []
     const others = [...managedTargets.keys()].filter((other) => other !== name)
-    const alerts = (await store.strayAlerts(others)).find(({ target }) => target === name)?.alerts ?? []
+    const alerts = (await store.strayTargets(others)).find(({ target }) => target === name)?.alerts ?? []
     const now = clock.wall()
     const notifications = closedNotifications(name, alerts, 'target removed', now)
     await store.closeAlerts(

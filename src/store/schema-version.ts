@@ -4,7 +4,7 @@ import { StoreError } from './store.ts'
  * Version 1 has editions until it is released: a change of a table is another edition, and stores of the others are refused. Once a
  * version is released it is frozen, and a change is another version (CONTRIBUTING.md, "The schema").
  */
-export const EDITION = 11
+export const EDITION = 12
 
 /** @throws {StoreError} refused: a newer callwatch wrote the store */
 export function refuseNewer(place: string, version: number, newest: number): void {

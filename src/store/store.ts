@@ -121,7 +121,7 @@ export type Store = {
   /** From now on these are all configured receivers: what waits for any other is removed, and nothing is enqueued for it. */
   setReceivers: (receivers: readonly string[]) => Promise<void>
   /** Targets other than these that are not marked as removed yet, or have alerts, with their alerts. */
-  strayAlerts: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
+  strayTargets: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
   /**
    * Deletes all alerts of a target, and enqueues and logs their ends.
    *

@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
 import { alertHistoryRoute } from './alert-history-route.ts'
 import { alertsRoute } from './alerts-route.ts'
-import { authenticate, isOpen, type Credentials, type WebEvent } from './authentication.ts'
+import { authenticate, isHealthCheck, type Credentials, type WebEvent } from './authentication.ts'
 import { callRoute } from './call-route.ts'
 import { callsRoute } from './calls-route.ts'
 import { eventsRoute } from './events-route.ts'
@@ -199,7 +199,7 @@ function refuseOtherHosts(app: FastifyInstance, publicUrl: () => string | undefi
   app.addHook('onRequest', async (request, reply) => {
     const { host } = request.headers
     const name = URL.parse(`http://${host}`)?.hostname.replace(/\.$/, '') ?? ''
-    if (host === undefined || isOpen(request) || isLoopback(name)) return undefined
+    if (host === undefined || isHealthCheck(request) || isLoopback(name)) return undefined
     if (name === URL.parse(publicUrl() ?? '')?.hostname) return undefined
     return sendProblem(
       reply,

@@ -134,8 +134,8 @@ test('no alert is notified as firing twice without `repeat` between, and none en
         // Between polls that come as they should, it is left to the next one.
         const isDue = (evaluated: number) => now <= evaluated || now - evaluated > 2 * INTERVAL
         const overdue = fires.filter(
-          ({ state, toldAt = now, evaluatedAt }) =>
-            state === 'firing' && now - toldAt >= variant.repeat && isDue(evaluatedAt),
+          ({ state, lastNotifiedAt = now, evaluatedAt }) =>
+            state === 'firing' && now - lastNotifiedAt >= variant.repeat && isDue(evaluatedAt),
         )
         if (variant.repeat > 0 && overdue.length > 0) broken.push(['is notified too late', overdue])
       })

@@ -64,7 +64,7 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         countOutbox: alive(store.countOutbox),
         enqueueOnce: alive(store.enqueueOnce),
         setReceivers: alive(store.setReceivers),
-        strayAlerts: alive(store.strayAlerts),
+        strayTargets: alive(store.strayTargets),
         closeAlerts: alive(store.closeAlerts),
         silences: alive(store.silences),
         addSilence: alive(store.addSilence),

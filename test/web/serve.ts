@@ -89,7 +89,7 @@ export type ServeOptions = {
 export type Served = {
   url: string
   /** Logs changes of alerts of a target, and keeps them in the history. */
-  tell: (...changes: Notification[]) => Promise<void>
+  append: (...changes: Notification[]) => Promise<void>
   /** Logs changes of calls of a target. */
   log: (ledger: Changes['ledger']) => Promise<void>
   noted: readonly WebEvent[]
@@ -166,7 +166,7 @@ export async function serve(
     ...options,
   })
   onTestFinished(web.close)
-  const tell = (...changes: Notification[]) =>
+  const append = (...changes: Notification[]) =>
     store.closeAlerts(
       'production',
       changes.map((change) => ({ change, receivers: [] })),
@@ -178,7 +178,7 @@ export async function serve(
   }
   return {
     url: `http://127.0.0.1:${web.port}`,
-    tell,
+    append,
     log,
     close: web.close,
     noted,

@@ -230,7 +230,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     countOutbox: () => outbox.count(session),
     setReceivers: (names) => outbox.setReceivers(session, names),
     enqueueOnce: (key, content, receivers) => outbox.enqueueOnce(session, key, content, receivers),
-    strayAlerts: async (targets) => {
+    strayTargets: async (targets) => {
       const rows = await session.run(
         `SELECT name, data FROM callwatch.targets LEFT JOIN callwatch.alerts ON target = number
         WHERE name <> ALL ($1::text[]) AND (removed IS NULL OR data IS NOT NULL) ORDER BY name, alert`,

@@ -60,7 +60,7 @@ export type SqliteEngine = {
   countOutbox: () => Map<string, number>
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => void
   setReceivers: (receivers: readonly string[]) => void
-  strayAlerts: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
+  strayTargets: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
   closeAlerts: (target: string, routedChanges: readonly RoutedChange[], events?: PackedEvents, removed?: number) => void
   silences: (now: number) => Silence[]
   addSilence: (silence: Omit<Silence, 'id'>) => Silence
@@ -195,7 +195,7 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
     countOutbox: outbox.count,
     enqueueOnce: (key, content, receivers) => transaction(() => outbox.enqueueOnce(key, content, receivers)),
     setReceivers: (names) => transaction(() => outbox.setReceivers(names)),
-    strayAlerts: (targets) => {
+    strayTargets: (targets) => {
       const rows = prepare(`
         SELECT name, data FROM targets LEFT JOIN alerts ON target = number
         WHERE removed IS NULL OR data IS NOT NULL ORDER BY name, alert`).all()

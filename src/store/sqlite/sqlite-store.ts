@@ -90,7 +90,7 @@ export function sqliteStore(
     countOutbox: () => invoke('countOutbox', []),
     enqueueOnce: (key, content, receivers) => invoke('enqueueOnce', [key, content, receivers]),
     setReceivers: (receivers) => invoke('setReceivers', [receivers]),
-    strayAlerts: (targets) => invoke('strayAlerts', [targets]),
+    strayTargets: (targets) => invoke('strayTargets', [targets]),
     closeAlerts: (target, routedChanges, events, removed) =>
       invoke('closeAlerts', [target, routedChanges, packEvents(events), removed]),
     silences: (now) => invoke('silences', [now]),

@@ -41,7 +41,7 @@ export function delivering(
   const state = { receive, isLeader: true }
 
   /** Commits events of calls with these names. */
-  async function tell(subjects: readonly string[], data: object = {}, type = 'call.initiated'): Promise<void> {
+  async function append(subjects: readonly string[], data: object = {}, type = 'call.initiated'): Promise<void> {
     target ??= await openIn(store)
     const id = `commit-${(commits += 1)}`
     const texts = subjects.map((subject) => JSON.stringify({ type, subject, time: '2026-11-21T00:00:00.000Z', data }))
@@ -84,7 +84,7 @@ export function delivering(
     from: (wall: number) => clock.stepWall(wall - clock.wall()),
     clock,
     store,
-    tell,
+    append,
     run,
     received,
     subjects,

@@ -193,7 +193,7 @@ export function changeOf(
 export function liveAlert({ name, severity = 'warning' }: Named, notification: Notification) {
   const { target, key, labels, since, firingSince, at, value, peak, calls, counts } = notification
   const rule = name === POLL_AGE.name ? POLL_AGE : ruleOn(notification.signal, { name, severity })
-  const times = { since, firingSince, evaluatedAt: at, toldAt: at, tooFewSince: undefined }
+  const times = { since, firingSince, evaluatedAt: at, lastNotifiedAt: at, tooFewSince: undefined }
   const instance: AlertInstance = {
     key,
     labels,

@@ -138,19 +138,19 @@ export function outboxContract(newPlace: NewPlace): void {
 
     test('that was removed are found, and closed with the notifications of that', async () => {
       const store = await withAlert()
-      expect(await store.strayAlerts(['a'])).toEqual([])
-      expect(await store.strayAlerts(['b'])).toMatchObject([{ target: 'a', alerts: [{ key: 'NoGoodPoll' }] }])
+      expect(await store.strayTargets(['a'])).toEqual([])
+      expect(await store.strayTargets(['b'])).toMatchObject([{ target: 'a', alerts: [{ key: 'NoGoodPoll' }] }])
       await store.closeAlerts('a', [removed!])
-      expect(await store.strayAlerts(['b'])).toEqual([{ target: 'a', alerts: [] }])
+      expect(await store.strayTargets(['b'])).toEqual([{ target: 'a', alerts: [] }])
       await store.closeAlerts('a', [], undefined, CREATED)
-      expect(await store.strayAlerts(['b'])).toEqual([])
+      expect(await store.strayTargets(['b'])).toEqual([])
       expect((await store.outbox('slack')).map(({ content }) => content)).toEqual([notification, removed!.change])
     })
 
     test('that is reset are closed with it, and the notifications of that are enqueued', async () => {
       const store = await withAlert()
       await store.resetTarget('a', [reset!])
-      expect(await store.strayAlerts([])).toEqual([])
+      expect(await store.strayTargets([])).toEqual([])
       expect((await store.outbox('slack')).map(({ content }) => content)).toEqual([notification, reset!.change])
     })
   })

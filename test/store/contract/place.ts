@@ -117,5 +117,5 @@ export const instance: AlertInstance = {
   calls: undefined,
   counts: undefined,
   tooFewSince: undefined,
-  toldAt: CREATED,
+  lastNotifiedAt: CREATED,
 }

@@ -236,7 +236,7 @@ inPostgres('the daemons on one database', (postgres) => {
     await commit({ ...next('call'), alerts: FIRING })
     await other.closeAlerts('a', closed('target removed'))
     await expect(commit({ ...next('call'), alerts: FIRING })).rejects.toMatchObject({ kind: 'stale' })
-    expect(await other.strayAlerts([])).toEqual([{ target: 'a', alerts: [] }])
+    expect(await other.strayTargets([])).toEqual([{ target: 'a', alerts: [] }])
     // A daemon that still has them in memory must open the target again.
     expect((await replicaOf(store)).ledger.sync.seq).toBe(2)
     expect((await store.cluster.renew('{}'))?.owners.size).toBe(0)
@@ -263,7 +263,7 @@ inPostgres('the daemons on one database', (postgres) => {
     const other = await joined(url, 'other')
     await commit({ ...next('call'), alerts: FIRING })
     await expect(other.resetTarget('a', closed('target reset'))).rejects.toMatchObject({ kind: 'refused' })
-    expect(await other.strayAlerts([])).toHaveLength(1)
+    expect(await other.strayTargets([])).toHaveLength(1)
     expect(await other.outbox('slack')).toEqual([])
   })
 })
