@@ -123,10 +123,10 @@ describe('the top contributor of an alert', () => {
     const poll = pollAt(NOW, { finished, previousSuccess: at(-6000) })
     const target = evaluatedTarget([RATIO])
     target.evaluate(poll, NOW)
-    expect(target.said).toMatchObject([
+    expect(target.notifications).toMatchObject([
       { value: 0.6, counts: { rejected: 15 }, contributor: { value: 'video', failures: 12, ofFailures: 15 } },
     ])
-    expect(target.said[0]!.trend?.at(-1)).toBe(0.6)
+    expect(target.notifications[0]!.trend?.at(-1)).toBe(0.6)
   })
 
   test('is absent for three calls, which are noise', () => {
@@ -136,8 +136,8 @@ describe('the top contributor of an alert', () => {
     for (let seconds = 1000; seconds <= 1900; seconds += 15) {
       target.evaluate(pollAt(at(seconds), { finished: few }), at(seconds))
     }
-    expect(target.said).toMatchObject([{ kind: 'firing', contributor: {} }, { kind: 'closed' }])
-    expect(target.said[1]).not.toHaveProperty('contributor')
+    expect(target.notifications).toMatchObject([{ kind: 'firing', contributor: {} }, { kind: 'closed' }])
+    expect(target.notifications[1]).not.toHaveProperty('contributor')
   })
 })
 

@@ -88,7 +88,7 @@ describe('a rule with groups', () => {
     const [audio, other] = [openSince(at(-60)), openSince(at(-60), labelled('other'))]
     target.evaluate(pollAt(at(0), { open: [audio, audio, other, other] }), at(0))
     target.evaluate(pollAt(at(15), { open: [audio, audio] }), at(15))
-    expect(target.said.map(({ kind, key, labels, value }) => [kind, key, labels, value])).toEqual([
+    expect(target.notifications.map(({ kind, key, labels, value }) => [kind, key, labels, value])).toEqual([
       ['firing', 'Busy{type="audio"}', { type: 'audio' }, 2],
       ['firing', 'Busy{type="other"}', { type: 'other' }, 2],
       ['resolved', 'Busy{type="other"}', { type: 'other' }, 0],
@@ -119,7 +119,7 @@ describe('the labels of an alert are those of a group of its rule', () => {
     target.evaluate(pollAt(at(0), { finished: times(3, at(0)) }), at(0))
     target.reload([{ ...CALLS, by: ['mode'] }])
     target.tick(at(15), 15)
-    expect(target.said.slice(1)).toMatchObject([
+    expect(target.notifications.slice(1)).toMatchObject([
       { kind: 'closed', closedBecause: 'rule changed', key: 'Calls{type="audio"}', labels: { type: 'audio' } },
     ])
     expect(target.instances.size).toBe(0)

@@ -81,7 +81,7 @@ async function killedAsSoonAs(
 }
 
 async function killedInCommit(run: ChaosRun, daemon: DaemonProcess, side: 'before' | 'after'): Promise<void> {
-  const paused = daemon.said(new RegExp(`chaos: paused ${side} COMMIT`))
+  const paused = daemon.logged(new RegExp(`chaos: paused ${side} COMMIT`))
   writeFileSync(run.files.order, side)
   await paused
   await killDaemon(run, daemon, `kill.${side}_commit`)

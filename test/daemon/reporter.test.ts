@@ -52,13 +52,13 @@ test('a store that cannot be used is one line of the log, and so is its return',
   for (const problem of [undefined, 'the disk of secret is full', undefined, 'and again']) {
     for (const [target, record] of records) events$.next(pollEvent(target, problem, record))
   }
-  const said = lines.map((line): string => JSON.parse(line).msg)
-  expect(said.filter((text) => !text.includes('target is up'))).toEqual([
+  const messages = lines.map((line): string => JSON.parse(line).msg)
+  expect(messages.filter((text) => !text.includes('target is up'))).toEqual([
     'nothing is counted until the store can be used: the disk of *** is full',
     'the store can be used again, after 0s; 3 polls failed',
     'nothing is counted until the store can be used: and again',
   ])
-  expect(said.filter((text) => text.includes('target is up'))).toHaveLength(3)
+  expect(messages.filter((text) => text.includes('target is up'))).toHaveLength(3)
 })
 
 test('targets that move are one line of the log', () => {

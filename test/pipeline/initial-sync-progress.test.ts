@@ -9,17 +9,17 @@ test('the progress of an initial sync is logged every five seconds if there is a
   const sync: { lastSuccess: number | undefined } = { lastSuccess: undefined }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is asked of a target
   const target = { name: 'a', clock, ledger: { sync }, progress: () => ({ ...progress }) } as unknown as Target
-  const said: unknown[] = []
+  const emitted: unknown[] = []
   initialSyncProgress(target).subscribe({
-    next: (event) => said.push(event.progress.pagesRead),
-    complete: () => said.push('ended'),
+    next: (event) => emitted.push(event.progress.pagesRead),
+    complete: () => emitted.push('ended'),
   })
   await clock.advance(11)
   progress.pagesRead = 4
   await clock.advance(5)
-  expect(said).toEqual([1, 4])
+  expect(emitted).toEqual([1, 4])
   progress.pagesRead = 9
   sync.lastSuccess = clock.wall()
   await clock.advance(5)
-  expect(said).toEqual([1, 4, 'ended'])
+  expect(emitted).toEqual([1, 4, 'ended'])
 })

@@ -135,10 +135,10 @@ test.each(ready)('/readyz is 200 and ready %s', async (_what, targets) => {
 })
 
 test('/readyz, which needs no password, contains no text of the service', async () => {
-  const said = { problem: 'the service answered 500: <b>come in</b>', pollAge: 1000 }
-  const { body } = await readyz([shownTarget(said), shownTarget({ ...said, target: 'b', storeFailed: true })])
+  const failing = { problem: 'the service answered 500: <b>come in</b>', pollAge: 1000 }
+  const { body } = await readyz([shownTarget(failing), shownTarget({ ...failing, target: 'b', storeFailed: true })])
   expect(JSON.stringify(body)).not.toContain('come in')
-  expect((await readyz([shownTarget(said)])).status).toBe(503)
+  expect((await readyz([shownTarget(failing)])).status).toBe(503)
 })
 
 test('/healthz is 200 even if all targets fail', async () => {

@@ -177,8 +177,8 @@ describe('text from the configuration', () => {
   )
 
   test('is shown of what fires, not of what has ended', () => {
-    const said = [FIRING, REMINDER, RESOLVED, TOO_FEW].map((each) => JSON.stringify(render(messageOf([each]))))
-    expect(said.map((text) => text.includes('Ask the carrier'))).toEqual([true, true, false, false])
+    const rendered = [FIRING, REMINDER, RESOLVED, TOO_FEW].map((each) => JSON.stringify(render(messageOf([each]))))
+    expect(rendered.map((text) => text.includes('Ask the carrier'))).toEqual([true, true, false, false])
   })
 })
 
