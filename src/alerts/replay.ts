@@ -26,7 +26,7 @@ export type ReplayOptions = { target: string; rules: readonly Rule[]; interval: 
 export type Measured = { at: number } & Pick<RuleValue, 'value' | 'calls' | 'labels'>
 
 /** Seconds by which a time may be off for having been kept in whole milliseconds. */
-const ROUNDING = 0.0006
+const ROUNDING_SECONDS = 0.0006
 
 /**
  * Evaluates rules over a history as the daemon would have: at the same moments, by what it knew then, with the very same
@@ -47,7 +47,7 @@ export function replay(
   const finished = keptFinishes()
   let next = 0
   for (const evaluated of evaluations) {
-    for (; next < byTime.length && byTime[next]!.knownHostTime <= evaluated.at + ROUNDING; next++) {
+    for (; next < byTime.length && byTime[next]!.knownHostTime <= evaluated.at + ROUNDING_SECONDS; next++) {
       finished.add(byTime[next]!)
     }
     const delta = evaluate(instances, triggerOf(evaluated, finished), {

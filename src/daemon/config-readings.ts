@@ -19,7 +19,7 @@ export type ConfigReadingsOptions = {
 }
 
 /** Seconds between two readings. */
-const INTERVAL = 2
+const READ_INTERVAL_SECONDS = 2
 
 /**
  * The configuration each time that it has changed, and each time that `requested$` emits, until `draining$`. It is read every two
@@ -31,7 +31,7 @@ export function configReadings(options: ConfigReadingsOptions): Observable<Confi
   const start: ReadingState = { seen: { config: first }, emitted: { config: first }, isNew: false }
   return merge(
     requested$.pipe(map(() => true)),
-    timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(map(() => false)),
+    timer(READ_INTERVAL_SECONDS * 1000, READ_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(map(() => false)),
   ).pipe(
     takeUntil(draining$),
     scan(({ seen, emitted }, isRequested): ReadingState => {

@@ -90,7 +90,7 @@ export type DaemonOptions = {
 /** What lasts is looked after this often, to be logged again where that is due. */
 const LOG_CHECK_SECONDS = 5
 /** The exported windows are counted from the history after a restart (seconds). */
-const MAX_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
+const MAX_WINDOW_SECONDS = Math.max(...Object.values(EXPORTED_WINDOWS))
 
 /**
  * Wires all parts together and opens them: store, targets, metrics, receivers, web. When the configuration changes, only
@@ -240,7 +240,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     )
     const notified$ = merge(notifying$, webhooks$).pipe(finalize(() => sent.complete()))
     const retention$ = runWhile(config$.pipe(map(({ store: { history } }) => history)), (history, settingsDraining$) =>
-      retention.run(Math.max(history, MAX_WINDOW), merge(settingsDraining$, draining$)),
+      retention.run(Math.max(history, MAX_WINDOW_SECONDS), merge(settingsDraining$, draining$)),
     )
     const eventLogSettings$ = config$.pipe(
       map(({ events: { retention, participants } }) => ({ retention, participants })),

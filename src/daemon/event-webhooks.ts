@@ -31,7 +31,7 @@ export type EventWebhooksOptions = {
   draining$: Observable<unknown>
 }
 
-const UPKEEP_INTERVAL = 10
+const UPKEEP_INTERVAL_SECONDS = 10
 
 /** Delivers events to all webhooks while this daemon is the leader. A reload of `events` lets what is under way end first. */
 export function eventWebhooks(options: EventWebhooksOptions): Observable<WebhookEvent> {
@@ -47,7 +47,7 @@ export function eventWebhooks(options: EventWebhooksOptions): Observable<Webhook
     const expiredBefore = () => (retentionNow() ?? -Infinity) - retention
     const shown = { ...store, ...shownLog(store, () => participants) }
     const names = webhooks.map(({ name }) => name)
-    const upkeep$ = timer(0, UPKEEP_INTERVAL * 1000, clock.scheduler).pipe(
+    const upkeep$ = timer(0, UPKEEP_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
       takeUntil(draining$),
       filter(isLeader),
       exhaustMap(() => markRemoved(store, names, clock.wall(), expiredBefore()).catch(onlyStoreErrors(undefined))),

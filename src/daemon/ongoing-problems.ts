@@ -2,7 +2,7 @@ import type { Clock } from '../clock/clock.ts'
 import { formatNumber, formatSeconds } from '../text/format.ts'
 
 /** How often what lasts is logged again (seconds). */
-export const QUARTER_OF_AN_HOUR = 900
+export const LOG_REPEAT_SECONDS = 900
 
 /** What a problem amounts to: since when (UNIX seconds), for how long (seconds), and how often something failed. */
 export type Amount = { since: number; seconds: number; failures: number }
@@ -72,7 +72,7 @@ export function ongoingProblems(clock: Pick<Clock, 'wall' | 'monotonic'>): Ongoi
     },
     due: () => {
       const now = clock.monotonic()
-      const due = [...ongoing].filter(([, { logged }]) => now - logged >= QUARTER_OF_AN_HOUR)
+      const due = [...ongoing].filter(([, { logged }]) => now - logged >= LOG_REPEAT_SECONDS)
       return due.flatMap(([key, each]) => {
         if (!each.isState && each.failures === each.loggedFailures) {
           ongoing.delete(key)

@@ -43,7 +43,7 @@ export type Overviews = {
 }
 
 /** Seconds between two times that overviews are written and read. */
-const INTERVAL = 1
+const EXCHANGE_INTERVAL_SECONDS = 1
 /** Overviews that are written in one statement: making them takes the event loop's time. */
 const WRITTEN_TOGETHER = 50
 /** After so many seconds a target that no daemon has loaded does not delay the notifications of others any more. */
@@ -111,7 +111,7 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
   }
 
   const eachSecond = (work: () => Promise<DaemonEvent[]>) =>
-    timer(0, INTERVAL * 1000, clock.scheduler).pipe(
+    timer(0, EXCHANGE_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
       exhaustMap(() => work().catch(onlyStoreErrors([]))),
       mergeMap((events) => events),
     )
@@ -128,8 +128,8 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
         return [{ ...overview, name, owner, problem: owner === undefined ? unowned : loading.get(name) }]
       })
     },
-    isComplete$: timer(0, INTERVAL * 1000, clock.scheduler).pipe(
-      map((seconds) => seconds * INTERVAL >= INCOMPLETE_SECONDS || isComplete()),
+    isComplete$: timer(0, EXCHANGE_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
+      map((seconds) => seconds * EXCHANGE_INTERVAL_SECONDS >= INCOMPLETE_SECONDS || isComplete()),
       takeWhile((complete) => !complete, true),
       distinctUntilChanged(),
     ),

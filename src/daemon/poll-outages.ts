@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import { isoTime } from '../clock/iso-time.ts'
 import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
-import { QUARTER_OF_AN_HOUR } from './ongoing-problems.ts'
+import { LOG_REPEAT_SECONDS } from './ongoing-problems.ts'
 
 export type PollOutagesOptions = {
   log: Logger
@@ -32,7 +32,7 @@ export type PollOutages = {
 /** The names that a log line has at most. */
 const MAX_NAMES = 20
 /** What fails again after this many seconds is another outage. */
-const RELAPSE_SECONDS = QUARTER_OF_AN_HOUR
+const RELAPSE_SECONDS = LOG_REPEAT_SECONDS
 /** The first times that a single target fails are lines of their own. */
 const LOGGED_RELAPSES = 2
 /** After so many causes another one of a target that fails again and again is no news: each may have a number of its own. */
@@ -252,7 +252,7 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
           if (now - outage.all.began >= 2 * interval()) announce(outage)
         } else if (hasUnloggedRelapse(outage) && now - outage.relapse.began > 2 * interval()) {
           announceAgain(outage)
-        } else if (now - outage.logged >= QUARTER_OF_AN_HOUR) {
+        } else if (now - outage.logged >= LOG_REPEAT_SECONDS) {
           if (outage.failing.size > 0 || outage.isUnlogged) logAgain(outage)
           else if (now - Math.max(...outage.failedAt.values()) > RELAPSE_SECONDS) remove(outage)
         }

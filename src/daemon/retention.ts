@@ -4,7 +4,7 @@ import type { Ownership } from '../cluster/ownership.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { StoreError, type Store } from '../store/store.ts'
 
-const INTERVAL = 60
+const DELETION_INTERVAL_SECONDS = 60
 
 /**
  * The newest end of a call that the service has said, and not callwatch's clock, which is when all others were noticed. Of the newest
@@ -66,7 +66,7 @@ export function newRetention({ store, clock, ownership, lastSuccesses, onProblem
   return {
     now,
     run: (kept, draining$) =>
-      timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(
+      timer(DELETION_INTERVAL_SECONDS * 1000, DELETION_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
         takeUntil(draining$),
         filter(ownership.isLeader),
         exhaustMap(() => deleteExpired(kept).catch(storeErrorOf).then(onProblem)),

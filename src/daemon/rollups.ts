@@ -15,7 +15,7 @@ import type { Ownership } from '../cluster/ownership.ts'
 import { updateRollups, type RollupPosition } from '../history/update-rollups.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
 
-const INTERVAL = 10
+const UPDATE_INTERVAL_SECONDS = 10
 
 /**
  * Adds up calls for charts and reports while this daemon is the leader; emits nothing. What fails now is done the next time:
@@ -33,7 +33,7 @@ export function maintainRollups({
   draining$: Observable<unknown>
 }): Observable<never> {
   const next = (after?: RollupPosition) => defer(() => updateRollups(store, clock.wall(), after))
-  return timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(
+  return timer(UPDATE_INTERVAL_SECONDS * 1000, UPDATE_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
     takeUntil(draining$),
     filter(ownership.isLeader),
     exhaustMap(() =>

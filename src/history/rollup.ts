@@ -1,4 +1,4 @@
-import { QUARTER } from '../ledger/usage.ts'
+import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import type { ReadRow } from '../store/row-reader.ts'
 import { classOf, HISTOGRAMS } from './histograms.ts'
 
@@ -9,7 +9,7 @@ import { classOf, HISTOGRAMS } from './histograms.ts'
  */
 
 /** Of how much a rollup is (seconds). Each begins at a multiple of its width, and consists of whole ones of the width before. */
-export const WIDTHS = [QUARTER, 3600, 10_800] as const
+export const WIDTHS = [QUARTER_HOUR_SECONDS, 3600, 10_800] as const
 
 /** When what has this width and contains a moment began (UNIX seconds). */
 export function beginOf(at: number, width: number): number {

@@ -2,7 +2,7 @@ import { finalStatusOf, labelsOfCode } from '../ledger/call-codes.ts'
 import { ALL_LABELS, FINAL_STATUSES } from '../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { LOST_CODE } from '../ledger/history-columns.ts'
-import { QUARTER, quarterHourOf } from '../ledger/usage.ts'
+import { QUARTER_HOUR_SECONDS, quarterHourOf } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { daysOf, type Period } from './days.ts'
 import { historyScope } from './history-scope.ts'
@@ -54,7 +54,7 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
   // To whole quarters: what is in them is read as a rollup.
   const period = {
     from: Math.max(query.from, quarterHourOf(oldest)),
-    to: Math.min(query.to, quarterHourOf(newest) + QUARTER),
+    to: Math.min(query.to, quarterHourOf(newest) + QUARTER_HOUR_SECONDS),
   }
   const days = by.includes('day') ? daysOf(period, zone) : []
   const sumOf = (all: Partial<Record<UsageKey, string | undefined>>) => {
@@ -68,7 +68,7 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
   const known = new Map<string, UsageSum[]>()
   const numbers = [...names.keys()]
   // The days of some zones begin at a half or a quarter of an hour.
-  const width = widthFor(days.slice(1).map(({ from }) => from)) ?? QUARTER
+  const width = widthFor(days.slice(1).map(({ from }) => from)) ?? QUARTER_HOUR_SECONDS
   const each = by.includes('target')
   const labels = by.some((key) => key !== 'day' && key !== 'target') ? [...ALL_LABELS.keys()] : undefined
   await readRollups(

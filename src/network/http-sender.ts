@@ -5,7 +5,7 @@ import { outboundAgent } from './outbound-agent.ts'
 import { DeliveryError } from './delivery-error.ts'
 
 /** One delivery, the whole response included (seconds). Less than a draining daemon may wait. */
-const TIMEOUT = 8
+const TIMEOUT_SECONDS = 8
 
 /** Failures before anything was sent: of names, routes, connections, TLS and certificates. */
 const UNCONNECTED =
@@ -39,7 +39,7 @@ type Request = (init: RequestInit) => Promise<Response>
 export function httpSender(
   options: HttpReceiver,
 ): (send: (request: Request) => Promise<unknown>, signal?: AbortSignal) => Promise<void> {
-  const { receiver, url, clock, timeout = TIMEOUT } = options
+  const { receiver, url, clock, timeout = TIMEOUT_SECONDS } = options
   const dispatcher = outboundAgent(url, { connect: { timeout: CONNECT_TIMEOUT_MS } })
   return async (send, signal) => {
     const late = new AbortController()

@@ -27,7 +27,7 @@ export type OutageOptions = {
 }
 
 const RETRIES = 5
-const MAX_DELAY = 60
+const MAX_DELAY_SECONDS = 60
 
 /**
  * While the store cannot be written, nothing can be enqueued in its outbox: one message is sent without it, with a few
@@ -71,7 +71,7 @@ export function notifyOfOutage(
         count: RETRIES,
         delay: (error, attempt) => {
           if (!(error instanceof DeliveryError) || !error.retryable) throw error
-          return timer(1000 * Math.min(MAX_DELAY, error.retryAfter ?? 2 ** (attempt - 1)), clock.scheduler)
+          return timer(1000 * Math.min(MAX_DELAY_SECONDS, error.retryAfter ?? 2 ** (attempt - 1)), clock.scheduler)
         },
       }),
       catchError((error: Error) =>

@@ -4,8 +4,8 @@ import { StoreError } from '../store/store.ts'
 import type { TargetEvent } from './lifecycle.ts'
 
 /** Seconds until what failed is tried again: the first time, and at most. */
-const FIRST_PAUSE = 1
-const MAX_PAUSE = 300
+const FIRST_PAUSE_SECONDS = 1
+const MAX_PAUSE_SECONDS = 300
 
 /**
  * Ends a target's work when a bug made it fail, reports it, and completes after a pause, so that the caller repeats it. The
@@ -18,18 +18,18 @@ export function internalErrors(
   target: string,
   { clock, failed, draining$ }: { clock: Clock; failed: () => void; draining$: Observable<unknown> },
 ): (work$: Observable<TargetEvent>) => Observable<TargetEvent> {
-  let pause = FIRST_PAUSE
+  let pause = FIRST_PAUSE_SECONDS
   return (work$) =>
     work$.pipe(
       tap((event) => {
-        if (event.kind === 'polled' && event.report.successful) pause = FIRST_PAUSE
+        if (event.kind === 'polled' && event.report.successful) pause = FIRST_PAUSE_SECONDS
       }),
       catchError((error: unknown) => {
         // An error of the store is no bug.
         if (error instanceof StoreError) throw error
         failed()
         const seconds = pause
-        pause = Math.min(MAX_PAUSE, 2 * pause)
+        pause = Math.min(MAX_PAUSE_SECONDS, 2 * pause)
         const event: TargetEvent = { kind: 'internal error', target, error, seconds }
         return concat(of(event), timer(seconds * 1000, clock.scheduler).pipe(takeUntil(draining$), ignoreElements()))
       }),

@@ -108,7 +108,7 @@ const GRACE_PERIOD_SECONDS = 8
 /** So many targets are loaded at a time. */
 const LOADED_AT_A_TIME = 8
 /** How soon it is noticed that the last commit of a target is unknown (seconds). */
-const UNKNOWN_COMMIT_INTERVAL = 1
+const UNKNOWN_COMMIT_CHECK_SECONDS = 1
 
 export function lifecycle(options: LifecycleOptions): Lifecycle {
   const { clock, store, ownership, draining$: daemonDraining$, receiversOf, random } = options
@@ -120,7 +120,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     order.filter((name) => managedTargets.has(name) && filter(name))
   const limits = requestLimits({ ...options, members: () => managedTargets.values() })
   const loading = { ...options, limits }
-  const seconds$ = interval(UNKNOWN_COMMIT_INTERVAL * 1000, clock.scheduler).pipe(share())
+  const seconds$ = interval(UNKNOWN_COMMIT_CHECK_SECONDS * 1000, clock.scheduler).pipe(share())
 
   async function open(config: Config): Promise<void> {
     for (const named of config.targets) {

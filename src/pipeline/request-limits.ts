@@ -32,9 +32,9 @@ export type RequestLimits = {
 }
 
 /** Seconds between two reads of the pauses of other daemons. */
-const INTERVAL = 1
+const READ_INTERVAL_SECONDS = 1
 /** What differs by less (seconds) is the same pause, by clocks that are not quite the same. */
-const SAME = 0.5
+const SAME_PAUSE_SECONDS = 0.5
 
 /** A daemon's share of a limit is its share of the targets with that URL and API key. */
 export function requestLimits(options: RequestLimitsOptions): RequestLimits {
@@ -84,7 +84,7 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
 
   function applyPause(rateLimiter: RateLimiter | undefined, until = 0): void {
     const seconds = until - clock.wall()
-    if (rateLimiter !== undefined && seconds > rateLimiter.pausedFor() + SAME) rateLimiter.pause(seconds)
+    if (rateLimiter !== undefined && seconds > rateLimiter.pausedFor() + SAME_PAUSE_SECONDS) rateLimiter.pause(seconds)
   }
 
   /** The keys of which this daemon polls some targets, and others the rest. */
@@ -119,7 +119,7 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
     replicatePauses: (aborted$) =>
       cluster === undefined
         ? EMPTY
-        : timer(0, INTERVAL * 1000, clock.scheduler).pipe(
+        : timer(0, READ_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
             takeUntil(aborted$),
             // What cannot be read now is read a second later.
             exhaustMap(() => applyPauses(sharedKeys()).catch(onlyStoreErrors(undefined))),

@@ -44,7 +44,7 @@ const CALLS_PER_TURN = 500
 /** Calls that are read from the history at a time, for a response that has all of them. */
 const CALLS_PER_READ = 5000
 /** How long the history is searched for one response (seconds), where hardly any call is wanted. */
-const PATIENCE = 2
+const SEARCH_SECONDS = 2
 
 /** Lists at most `max` calls of a selection, in parts, each in its own iteration of the event loop. */
 export async function* pagesOf(wanted: CallsWanted, max: number, from: CallsSource): AsyncGenerator<ListedPart, void> {
@@ -79,7 +79,11 @@ async function* finished(
   let { after } = from
   for (let left = max; left > 0;) {
     const isAll = max === Infinity
-    const options = { limit: Math.min(left, CALLS_PER_READ), after, patience: isAll ? PATIENCE : PATIENCE - spent() }
+    const options = {
+      limit: Math.min(left, CALLS_PER_READ),
+      after,
+      searchSeconds: isAll ? SEARCH_SECONDS : SEARCH_SECONDS - spent(),
+    }
     const page = await listCalls(store, { ...filter, since, until }, options)
     after = page.next
     left -= page.calls.length
@@ -89,7 +93,7 @@ async function* finished(
       yield { calls: page.calls.slice(i, i + CALLS_PER_TURN), next }
       await setImmediate()
     }
-    if (after === undefined || (!isAll && spent() > PATIENCE)) return
+    if (after === undefined || (!isAll && spent() > SEARCH_SECONDS)) return
   }
 }
 

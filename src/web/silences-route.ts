@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { MAX_SILENCE, unknownIn, type AlertMatch, type KnownNames, type Silence } from '../alerts/match.ts'
+import { MAX_SILENCE_SECONDS, unknownIn, type AlertMatch, type KnownNames, type Silence } from '../alerts/match.ts'
 import { isoTime } from '../clock/iso-time.ts'
 import { MOMENT_IN_UTC, readMoment } from '../history/moment.ts'
 import { parseDuration } from '../schema/duration-text.ts'
@@ -111,7 +111,7 @@ const listParameters = z.strictObject({
 const duration = z
   .string({ error: 'expected a duration such as "2h"' })
   .transform((text) => parseDuration(text) ?? Number.NaN)
-  .refine((seconds) => seconds > 0 && seconds <= MAX_SILENCE, {
+  .refine((seconds) => seconds > 0 && seconds <= MAX_SILENCE_SECONDS, {
     error: 'expected a duration such as "30m", "2h" or "7d", above 0 and at most 366d',
   })
   .describe('Duration from now, such as 30m, 2h or 7d; at most 366d')

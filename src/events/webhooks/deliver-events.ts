@@ -35,11 +35,11 @@ export type DeliverEventsOptions = Omit<OpenOptions, 'report'> & {
 }
 
 /** Seconds between two savings of how far it is, which is what a crash may repeat. */
-const SAVED_EACH = 1
+const SAVE_INTERVAL_SECONDS = 1
 /** The longest delay between two attempts of an event (seconds), without what is drawn. */
-const MAX_DELAY = 300
+const MAX_DELAY_SECONDS = 300
 /** How long an event that is refused is sent again (seconds). */
-const REFUSED_FOR = 600
+const MAX_REFUSED_SECONDS = 600
 /** Requests under way have so long when the daemon stops (seconds). */
 const DRAIN_SECONDS = 3
 const [TIMEOUT, TOO_EARLY, GONE] = [408, 425, 410]
@@ -112,8 +112,8 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
       event.attempts += 1
       event.problem = message
       event.refusedSince = isRefused ? (event.refusedSince ?? wall) : undefined
-      const isDead = event.refusedSince !== undefined && wall - event.refusedSince >= REFUSED_FOR
-      const delay = jittered(Math.min(MAX_DELAY, 2 ** Math.min(event.attempts - 1, 20)))
+      const isDead = event.refusedSince !== undefined && wall - event.refusedSince >= MAX_REFUSED_SECONDS
+      const delay = jittered(Math.min(MAX_DELAY_SECONDS, 2 ** Math.min(event.attempts - 1, 20)))
       if (isDead) queue.bury(event)
       else queue.postpone(event, clock.monotonic() + Math.max(delay, delayOfEvent(error)))
       const outcome = counted(name, isDead ? 'dead' : 'retried', 1, message)
@@ -130,7 +130,7 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     /** Reads what there is room for, and saves how far the webhook is. */
     async function work(): Promise<WebhookEvent[]> {
       if (!isLeader()) return []
-      const isDue = opened === undefined || clock.monotonic() - checkedAt >= SAVED_EACH
+      const isDue = opened === undefined || clock.monotonic() - checkedAt >= SAVE_INTERVAL_SECONDS
       if (isDue) {
         checkedAt = clock.monotonic()
         const stored = (await store.webhooks()).find((known) => known.name === name)
@@ -162,7 +162,7 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
       ignoreElements(),
       takeUntil(attempts$.pipe(ignoreElements(), endWith(undefined))),
     )
-    const worked$ = merge(timer(0, SAVED_EACH * 1000, clock.scheduler), low$).pipe(
+    const worked$ = merge(timer(0, SAVE_INTERVAL_SECONDS * 1000, clock.scheduler), low$).pipe(
       takeUntil(draining$),
       exhaustMap(() => work().catch(onlyStoreErrors<WebhookEvent[]>([]))),
     )

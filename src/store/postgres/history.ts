@@ -3,7 +3,7 @@ import { finalStatusOf } from '../../ledger/call-codes.ts'
 import { LOST_CODE } from '../../ledger/history-columns.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
-import { quarterHourOf, USAGE_KEPT } from '../../ledger/usage.ts'
+import { quarterHourOf, USAGE_RETENTION_SECONDS } from '../../ledger/usage.ts'
 import { callOf, deletedCallTotalsOf } from '../rows.ts'
 import type { MinuteCount } from '../store.ts'
 import type { Session } from './connection.ts'
@@ -187,7 +187,7 @@ export async function deleteExpired(
     [DELETE_GAPS, before],
     // Whole numbers, as the columns are: what lies before a moment lies before the next whole second.
     [DELETE_EVALUATIONS, Math.ceil(before)],
-    [DELETE_USAGE, Math.ceil(before - USAGE_KEPT)],
+    [DELETE_USAGE, Math.ceil(before - USAGE_RETENTION_SECONDS)],
   ] as const
   const repeat = async (batch: () => Promise<number>, most: number) => {
     while ((await batch()) === most && clock.monotonic() - begun < MAX_DELETION_SECONDS);

@@ -11,7 +11,7 @@ import {
   type CopyValue,
 } from '../copy-tables.ts'
 import { BASELINE_CODE } from '../../ledger/history-columns.ts'
-import { QUARTER } from '../../ledger/usage.ts'
+import { QUARTER_HOUR_SECONDS } from '../../ledger/usage.ts'
 import { StoreError } from '../store.ts'
 import { connectForLongStatements } from './connect-for-command.ts'
 import type { Argument, Connection, Session } from './connection.ts'
@@ -64,7 +64,7 @@ export async function openPostgresDestination(url: string): Promise<CopyDestinat
 
 /** Rollups are not copied: they are added up from the copied calls. */
 const COPIED_STALE = markStale(
-  `(SELECT DISTINCT floor(finished / ${QUARTER})::bigint * ${QUARTER} AS quarter, target FROM callwatch.calls
+  `(SELECT DISTINCT floor(finished / ${QUARTER_HOUR_SECONDS})::bigint * ${QUARTER_HOUR_SECONDS} AS quarter, target FROM callwatch.calls
   WHERE finished IS NOT NULL AND status <> ${BASELINE_CODE})`,
 )
 

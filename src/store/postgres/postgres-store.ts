@@ -52,7 +52,7 @@ const COMMIT_CONNECTIONS = 2
 
 /** Queries of the history that run at the same time, and how long one may take (seconds). */
 const READ_CONNECTIONS = 2
-const READ_DEADLINE = 60
+const READ_DEADLINE_SECONDS = 60
 
 /** Commits and calls that are written in one statement: what takes longer than its timeout would never be written. */
 const COMMITTED_TOGETHER = 1000
@@ -64,7 +64,7 @@ const BATCH = 200
 const RESET_TIMEOUT_SECONDS = 120
 
 /** A migration may rewrite tables of millions of rows. */
-const MIGRATION_DEADLINE = 600
+const MIGRATION_DEADLINE_SECONDS = 600
 
 /** The default (seconds): it leaves time for two attempts to renew a lease. */
 const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
@@ -95,7 +95,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const memberPool = openPool({ open, size: 1, clock, isWanted, giveUp })
   // Queries of the history may take long: nothing else waits for them, and they say nothing of the database.
   const readPool = openPool({
-    open: () => connect(address, { deadline: READ_DEADLINE, clock, prepare: false }),
+    open: () => connect(address, { deadline: READ_DEADLINE_SECONDS, clock, prepare: false }),
     size: READ_CONNECTIONS,
     clock,
     isWanted,
@@ -107,7 +107,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
   try {
     if (!(await pool.use(isMigrated))) {
-      const connection = await connect(address, { deadline: MIGRATION_DEADLINE, clock })
+      const connection = await connect(address, { deadline: MIGRATION_DEADLINE_SECONDS, clock })
       try {
         await migrate(connection)
       } finally {

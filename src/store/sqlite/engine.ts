@@ -5,7 +5,7 @@ import { finalStatusOf } from '../../ledger/call-codes.ts'
 import { BASELINE_CODE, LOST_CODE } from '../../ledger/history-columns.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
 import type { SyncState } from '../../ledger/state.ts'
-import { quarterHourOf, usedBetween, USAGE_KEPT } from '../../ledger/usage.ts'
+import { quarterHourOf, usedBetween, USAGE_RETENTION_SECONDS } from '../../ledger/usage.ts'
 import type { ReadRow } from '../row-reader.ts'
 import { alertsByTarget, callOf, deletedCallTotalsOf } from '../rows.ts'
 import type {
@@ -263,7 +263,7 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
           rollups.markStale(Number(number), new Set(times.map(quarterHourOf)))
           statements.deleteExpiredGaps.run(number!, before)
           statements.deleteExpiredEvaluations.run(number!, before)
-          statements.deleteExpiredUsage.run(number!, before - USAGE_KEPT)
+          statements.deleteExpiredUsage.run(number!, before - USAGE_RETENTION_SECONDS)
         }
       }),
     saveRollups: (update) => transaction(() => rollups.saveRollups(update)),

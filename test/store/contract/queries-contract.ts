@@ -161,11 +161,11 @@ export function queriesContract(newPlace: NewPlace): void {
         const paged: string[] = []
         let after: CallsPage['next']
         do {
-          // Without any patience a page ends after each part of the history.
+          // With no time to search, a page ends after each part of the history.
           const page = await listCalls(
             store,
             { ...filter, since, until },
-            { limit, after, patience: pick(draw, [0, 60]) },
+            { limit, after, searchSeconds: pick(draw, [0, 60]) },
           )
           expect(page.calls.length).toBeLessThanOrEqual(limit)
           paged.push(...page.calls.map(({ target, call }) => `${target} ${call.id}`))

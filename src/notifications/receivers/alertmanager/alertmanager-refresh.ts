@@ -36,13 +36,13 @@ export type AlertmanagerOptions = {
 }
 
 /** What fires is posted again after this long (seconds), and what was refused. */
-const REFRESH = 60
-const FIRST_DELAY = 1
+const REFRESH_SECONDS = 60
+const FIRST_DELAY_SECONDS = 1
 /** Longer waits (seconds) are not granted, not even by `Retry-After`: alerts that are not refreshed would expire. */
-const MAX_DELAY = 60
+const MAX_DELAY_SECONDS = 60
 /** Without a refresh an alert resolves after so many polls, and not before so many seconds. */
 const LIFETIME_POLLS = 4
-const MIN_LIFETIME = 300
+const MIN_LIFETIME_SECONDS = 300
 
 /** An alert that Alertmanager may know of, and when it ended. */
 type Posted = LiveAlert & { ended?: { wall: number; monotonic: number } }
@@ -58,7 +58,7 @@ type Posted = LiveAlert & { ended?: { wall: number; monotonic: number } }
  */
 export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<AlertmanagerDelivery> {
   const { name, clock, instances, interval, draining$, pageUrl, post = alertmanagerPost(options) } = options
-  const lifetime = Math.max(LIFETIME_POLLS * interval, MIN_LIFETIME)
+  const lifetime = Math.max(LIFETIME_POLLS * interval, MIN_LIFETIME_SECONDS)
   const posted = new Map<string, Posted>()
   let accepted = new Set<string>()
   let failures = 0
@@ -77,7 +77,7 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<Al
       await post([...posted.values()].map(alertOf))
       accepted = new Set(firing.keys())
       failures = 0
-      refreshAt = started + REFRESH
+      refreshAt = started + REFRESH_SECONDS
       forgetEnded(started)
       return { notifier: name, outcome: 'sent' }
     } catch (error) {
@@ -104,7 +104,7 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<Al
 
   function forgetEnded(postedAt: number): void {
     for (const [key, { ended }] of posted) {
-      if (ended !== undefined && postedAt - ended.monotonic >= REFRESH) posted.delete(key)
+      if (ended !== undefined && postedAt - ended.monotonic >= REFRESH_SECONDS) posted.delete(key)
     }
   }
 
@@ -112,10 +112,10 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<Al
   function delayAfter(error: unknown): number {
     if (!(error instanceof DeliveryError) || !error.retryable) {
       failures = 0
-      return REFRESH
+      return REFRESH_SECONDS
     }
     failures += 1
-    return Math.min(error.retryAfter ?? FIRST_DELAY * 2 ** (failures - 1), MAX_DELAY)
+    return Math.min(error.retryAfter ?? FIRST_DELAY_SECONDS * 2 ** (failures - 1), MAX_DELAY_SECONDS)
   }
 
   return timer(0, 1000, clock.scheduler).pipe(

@@ -34,7 +34,7 @@ const MAX_TEXT = 4000
 /** Further alerts get a line each. */
 const MAX_IN_FULL = 20
 /** A message that was made longer ago than this (seconds) says so. */
-const LATE = 120
+const LATE_AFTER_SECONDS = 120
 
 /** A message as an e-mail: enough to decide without opening anything else. */
 export function emailMessage(message: Message, options: EmailMessageOptions): EmailMessage {
@@ -80,7 +80,9 @@ function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links
         return `Also firing: ${alert} (${severity})${own === target ? '' : ` on ${own}`}`
       }),
       ...silenced.map(({ alert, until, reason }) => `Silenced: ${alert} until ${formatTime(until)} (${reason})`),
-      ...(now - oldest > LATE ? [`Made ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later.`] : []),
+      ...(now - oldest > LATE_AFTER_SECONDS
+        ? [`Made ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later.`]
+        : []),
     ],
   }
 }

@@ -11,7 +11,7 @@ import { missingPrograms, startAlertmanager, type WebhookNotification } from './
 import { firingSince, type Differing } from './alertmanager-sample.ts'
 
 /** Seconds for what should take two. */
-const PATIENCE = 15
+const TIMEOUT_SECONDS = 15
 
 /** A real Alertmanager that gets the alerts of these instances. */
 async function connected(context: TestContext, clock: Clock = systemClock) {
@@ -43,7 +43,7 @@ async function connected(context: TestContext, clock: Clock = systemClock) {
     end: (alert: string) => void instances.delete(alert),
     /** The first notification like this. */
     notified: (isIt: (notification: WebhookNotification) => boolean) =>
-      eventually(async () => alertmanager.notifications.find(isIt), PATIENCE),
+      eventually(async () => alertmanager.notifications.find(isIt), TIMEOUT_SECONDS),
   }
 }
 
@@ -91,7 +91,7 @@ describe('a real Alertmanager', { timeout: 60_000 }, () => {
     const { alerts } = await notified(({ status }) => status === 'resolved')
     const endedAfter = Date.parse(alerts[0]!.endsAt) / 1000 - ended
     expect(endedAfter).toBeGreaterThanOrEqual(-0.001)
-    expect(endedAfter).toBeLessThan(PATIENCE)
+    expect(endedAfter).toBeLessThan(TIMEOUT_SECONDS)
   })
 
   test('lets an alert expire that is not refreshed, as when callwatch is dead', async (context) => {
@@ -99,7 +99,7 @@ describe('a real Alertmanager', { timeout: 60_000 }, () => {
     const slow: Clock = { ...systemClock, wall: () => systemClock.wall() - 295 }
     const { fire, notified, draining$, deliveries } = await connected(context, slow)
     fire('HighFailureRate')
-    await eventually(async () => deliveries[0], PATIENCE)
+    await eventually(async () => deliveries[0], TIMEOUT_SECONDS)
     draining$.next()
     const firing = await notified(({ status }) => status === 'firing')
     const { alerts } = await notified(({ status }) => status === 'resolved')
