@@ -21,7 +21,7 @@ export type PrometheusRule = {
   keepFiringFor: number
   labels: Record<string, string>
   annotations: Record<string, string>
-  /** What is to be recorded for it, before it is evaluated. */
+  /** What must be recorded for it, before it is evaluated. */
   records: readonly PrometheusRecord[]
 }
 

@@ -153,7 +153,7 @@ function oneCharacter(isWanted: (character: string) => boolean): PatternPart {
   }
 }
 
-/** Goes on from each position once. */
+/** Continues from each position once. */
 function oneOrMore(part: PatternPart, starts: ReadonlySet<number>, text: readonly string[]): Set<number> {
   const reached = new Set<number>()
   for (let next = part(starts, text); next.size > 0; next = part(next, text)) {

@@ -64,7 +64,7 @@ export function incidentsAfter(from: number, now: number) {
 
 /**
  * Polls the simulated service through its past, on a clock that jumps from poll to poll, with the code by which a daemon
- * polls: the store is then that of a daemon that has run all the time. Nobody is notified.
+ * polls: the store is then that of a daemon that has run all the time. No notifications are sent.
  *
  * @returns how many events it logged; undefined if it was aborted
  * @throws {StoreError} when the store cannot be used

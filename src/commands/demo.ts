@@ -133,7 +133,7 @@ export async function demo(options: DemoOptions, print: (line: string) => void):
       print('stopping: the service is frozen, and the daemon polls a last time')
     }
     const world = { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }
-    const { watched, comparison, logged } = await watchDemo(world, { ...options, callsPerMinute }, print)
+    const { target, comparison, logged } = await runDemo(world, { ...options, callsPerMinute }, print)
     if (!options.quiet) webhookLines(receiver.take()).forEach(print)
     print('')
     if (comparison === undefined) {
@@ -144,7 +144,7 @@ export async function demo(options: DemoOptions, print: (line: string) => void):
     if (report === undefined) throw new Error('the demo has no target')
     print('the end:')
     const end = { audit: report, logged, received: receiver.counts() }
-    demoSummary(watched, comparison, end).forEach(print)
+    demoSummary(target, comparison, end).forEach(print)
     return report.equal && comparison.differences.length === 0 && areDelivered(end)
   } finally {
     receiver.close()
@@ -172,15 +172,15 @@ const DELIVERY_CHECK_SECONDS = 0.2
  * Runs the daemon until it stops; the comparison is that of its final poll, undefined without one, and `logged` says how many
  * events are in the log.
  */
-async function watchDemo(
+async function runDemo(
   { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }: DemoWorld,
   { speed, callsPerMinute, seed, history, quiet }: DemoOptions & { callsPerMinute: number },
   print: (line: string) => void,
-): Promise<{ watched: TargetStatus; comparison: Comparison | undefined; logged: number }> {
+): Promise<{ target: TargetStatus; comparison: Comparison | undefined; logged: number }> {
   const draining$ = new ReplaySubject<void>(1)
   const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, draining$ })
-  const [watched] = daemon.targets.loaded()
-  if (watched === undefined) throw new Error('the demo has no target')
+  const [target] = daemon.targets.loaded()
+  if (target === undefined) throw new Error('the demo has no target')
 
   print(`callwatch demo: ${callsPerMinute} calls a minute, ${speed} × real time, seed ${seed}`)
   print(`the page:    ${daemon.url}`)
@@ -205,15 +205,15 @@ async function watchDemo(
     if (event.kind !== 'polled' || event.report.outcome !== 'complete') return
     if (pollsLeft !== undefined) {
       pollsLeft -= 1
-      if (pollsLeft === 0) compared$.next((last = compareWithSimulator(watched, simulator)))
+      if (pollsLeft === 0) compared$.next((last = compareWithSimulator(target, simulator)))
       return
     }
     const due = summarized + SUMMARY_INTERVAL_SECONDS - systemClock.monotonic()
     if (due > 0) return
-    const comparison = compareWithSimulator(watched, simulator)
+    const comparison = compareWithSimulator(target, simulator)
     if (comparison.differences.length > 0 && due > -RETRY_SUMMARY_SECONDS) return
     summarized = systemClock.monotonic()
-    demoSummary(watched, comparison).forEach(comparison.differences.length > 0 ? print : printDetail)
+    demoSummary(target, comparison).forEach(comparison.differences.length > 0 ? print : printDetail)
   }
   const burstInterval = BURST_INTERVAL_SECONDS[history === undefined ? 'withoutPast' : 'withPast']
   const bursts$ = timer(FIRST_BURST_SECONDS * 1000, burstInterval * 1000).pipe(
@@ -245,7 +245,7 @@ async function watchDemo(
     await lastValueFrom(merge(bursts$, timeout$, delivered$, daemon.events$.pipe(tap(show))), {
       defaultValue: undefined,
     })
-    return { watched, comparison: last, logged: await logged() }
+    return { target, comparison: last, logged: await logged() }
   } finally {
     await store.close()
   }

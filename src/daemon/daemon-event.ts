@@ -22,7 +22,7 @@ export type DaemonEvent =
   /** The last one: the daemon stops. */
   | { kind: 'stopped' }
 
-/** An attempt to tell somebody something, by whatever receiver. */
+/** An attempt to deliver a notification to a receiver. */
 export type AnyDelivery = {
   notifier: string
   outcome: 'sent' | 'retried' | 'dropped'

@@ -87,7 +87,7 @@ export type DaemonOptions = {
   resetTarget?: string | undefined
 }
 
-/** What lasts is looked after this often, to be logged again where that is due. */
+/** How often ongoing problems are checked. */
 const LOG_CHECK_SECONDS = 5
 /** The exported windows are counted from the history after a restart (seconds). */
 const MAX_WINDOW_SECONDS = Math.max(...Object.values(EXPORTED_WINDOWS))

@@ -74,7 +74,7 @@ async function deliveries() {
   return { deliverEvents, eventPoster }
 }
 
-/** A webhook that was removed from the configuration goes on where it was if it comes back within the retention. */
+/** A webhook that was removed from the configuration continues where it was if it is added again within the retention. */
 async function markRemoved(
   store: Pick<Store, 'webhooks' | 'saveWebhook'>,
   names: readonly string[],

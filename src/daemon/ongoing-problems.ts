@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock.ts'
 import { formatNumber, formatSeconds } from '../text/format.ts'
 
-/** How often what lasts is logged again (seconds). */
+/** How often an ongoing problem is logged again (seconds). */
 export const LOG_REPEAT_SECONDS = 900
 
 /** What a problem amounts to: since when (UNIX seconds), for how long (seconds), and how often something failed. */
@@ -15,7 +15,7 @@ type OngoingProblem = {
   /** How many there were when it was last logged. */
   loggedFailures: number
   problem: string
-  /** It lasts until it is said to have ended, whether or not anything fails. */
+  /** The problem counts as ongoing until `ended` is called, even if nothing fails meanwhile. */
   isState: boolean
 }
 
@@ -30,8 +30,8 @@ export type OngoingProblems = {
   /** What has ended with this success; undefined if nothing had failed. */
   ended: (key: string) => Amount | undefined
   /**
-   * What has not been logged for a quarter of an hour: from now on it has. What has not failed meanwhile is forgotten:
-   * another daemon does it now, or nobody.
+   * Problems that were not logged for a quarter of an hour; marks them as logged. A problem that has not recurred meanwhile is
+   * dropped: another daemon does that work now, or none does.
    */
   due: () => (Amount & { key: string; problem: string })[]
 }

@@ -37,7 +37,7 @@ export function readBody(text: string, participants: string): EventBody {
   return body
 }
 
-/** What was committed of a target, as far as events tell of it. */
+/** What was committed of a target, as far as events depend on it. */
 export type Changes = {
   target: string
   ledger: Pick<Delta, 'transitions' | 'corrections' | 'details'>

@@ -15,7 +15,7 @@ export type LedgerState = {
   readonly calls: TrackedCalls
   /** The open calls among `calls`. */
   readonly open: Map<string, TrackedCall>
-  /** Calls whose list of participants is to be requested. */
+  /** Calls whose list of participants must be requested. */
   readonly detailsWanted: Map<string, TrackedCall>
   readonly counters: Map<string, number>
   /** Participant minutes by quarter of an hour (usage.ts). */

@@ -6,7 +6,7 @@ export type LogOutput = LogStream & {
   dropped: () => number
 }
 
-/** What waits for a pipe at most (characters): one that nobody reads would fill the memory. */
+/** The most output that waits for a pipe (characters): a pipe without a reader would otherwise fill the memory. */
 const MAX_WAITING_CHARACTERS = 1024 * 1024
 
 /**

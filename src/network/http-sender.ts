@@ -10,7 +10,7 @@ const TIMEOUT_SECONDS = 8
 /** Failures before anything was sent: of names, routes, connections, TLS and certificates. */
 const UNCONNECTED =
   /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_SSL|ERR_TLS|CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_\w+)$/
-/** A connection that is not made by then (milliseconds) will not be: less than a delivery may take, to tell the two apart. */
+/** A connection that is not made by then (milliseconds) will not be: less than a delivery may take, so that the two differ. */
 const CONNECT_TIMEOUT_MS = 4000
 const GATEWAY_TIMEOUT = 504
 /** What is read of a refusal's body, decompressed: a receiver says in a line what it refuses, and its body may never end. */

@@ -62,7 +62,7 @@ export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
       }),
     )
     const ticks$ = due$.pipe(
-      // A tick whose commit fails is made up for by the next one; the poll's report tells of the store.
+      // If the commit of a tick fails, the next tick repeats the work. The poll reports the store's failure.
       exhaustMap(() => from(tick(target).catch(onlyStoreErrors(undefined)))),
       filter((committed) => committed !== undefined),
       map((committed): PipelineEvent => ({ kind: 'committed', committed })),
@@ -121,7 +121,7 @@ export function commitObservation(target: Target, observation: Observation): Pro
 export function tick(target: Target): Promise<Committed | undefined> {
   return target.runExclusive(async () => {
     const { times, clock, settings, record, pollAge } = target
-    // A process that has just begun is about to poll: the pause before it says nothing of the service.
+    // A process that has just begun is about to poll: the pause before it is not the service's fault.
     const isNew = !times.hasPolled && clock.monotonic() - times.begun < FIRST_POLL_INTERVALS * settings.poll.interval
     const decision = isNew
       ? undefined

@@ -132,13 +132,13 @@ export async function reloadTarget(target: Target, settings: TargetSettings): Pr
   })
 }
 
-/** This process polls it from now on: until it has, the pause before it says nothing of the service. */
+/** This process starts to poll the target. Until its first poll ends, the time since the last poll is not the service's fault. */
 export function beginPolling({ times, clock }: Target): void {
   times.begun = clock.monotonic()
   times.hasPolled = false
 }
 
-/** When the last successful poll ended and the last complete sweep began (monotonic seconds), as far as the sync state tells. */
+/** When the last successful poll ended and the last complete sweep began (monotonic seconds), according to the sync state. */
 export function timesBy(
   { lastSuccessHostTime, created, lastSweepBegan }: SyncState,
   clock: Clock,

@@ -3,7 +3,7 @@ import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import type { ListPage, PollContext } from './poll-context.ts'
 
-/** Number of ids that are remembered of the oldest end. */
+/** Number of ids that are stored of the oldest end. */
 const MAX_IDS = 100
 
 /** The ids on a page at the oldest end, where the oldest calls are, from the outermost inwards. */

@@ -86,7 +86,7 @@ export const COPY_TABLES = {
   silences: { key: 1, columns: { id: 'whole', until: 'number', data: 'text' } },
   pauses: { key: 1, columns: { key: 'text', until: 'number' } },
 } as const satisfies Readonly<
-  Record<string, { /** The number of columns that tell rows apart. */ key: number; columns: Columns }>
+  Record<string, { /** The number of columns that identify a row. */ key: number; columns: Columns }>
 >
 
 export type CopyTable = keyof typeof COPY_TABLES

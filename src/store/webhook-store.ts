@@ -67,6 +67,6 @@ export type WebhookStore = {
     webhook: string,
     query: { dead: boolean; after: LogPlace; limit: number },
   ) => Promise<UndeliveredEvent[]>
-  /** Changes what is stored of a webhook; resolves with whether nobody else has changed it since it was read. */
+  /** Changes what is stored of a webhook; resolves with false if it was changed since it was read. */
   saveWebhook: (change: WebhookChange) => Promise<boolean>
 }

@@ -86,7 +86,7 @@ const parameters = z.strictObject({
 
 /**
  * `GET /api/v1/events`: the log of events, a page after a cursor, or, where a client accepts it, a stream of server-sent
- * events that goes on: `Last-Event-ID` or `after` says where, else it begins with the `latest` past events.
+ * events that continues: `Last-Event-ID` or `after` says where, else it begins with the `latest` past events.
  */
 export function eventsRoute(
   app: FastifyInstance,
@@ -194,7 +194,7 @@ async function* streamTexts(
   log: Log,
   { begin, filter: wanted, newest$, aborted$, scheduler }: StreamOptions,
 ): AsyncGenerator<string, void> {
-  // The first line tells the client at once that it is connected.
+  // The first line shows the client at once that it is connected.
   yield ': connected\nretry: 2000\n\n'
   let isAborted = false
   aborted$.subscribe(() => (isAborted = true))
@@ -221,7 +221,7 @@ async function* streamTexts(
     next = page.next
     const silence = (scheduler.now() - written) / 1000
     if (page.text !== '' || isFirst || silence >= KEEP_ALIVE_SECONDS) {
-      // An id without data moves the client's last id, so that it goes on behind events that it does not want.
+      // An id without data moves the client's last id, so that it continues after events that it does not want.
       yield page.text === '' ? `: keep-alive\nid: ${writeCursor(next)}\n\n` : page.text
       written = scheduler.now()
     } else if (isAtEnd) await wait(race(isBeyond(next.position), pause(KEEP_ALIVE_SECONDS - silence)))
@@ -246,7 +246,7 @@ async function nextPage(
     return { text: page.events.map(formatEvent).join(''), next: page.next }
   } catch (error) {
     if (!(error instanceof CursorExpired)) throw error
-    // Events were missed: the client loads what it shows again, and goes on with what is new.
+    // Events were missed: the client loads what it shows again, and continues with new events.
     const { next: newest } = await readLatest(log, 0)
     return { text: `id: ${writeCursor(newest)}\nevent: reset\ndata: {}\n\n`, next: newest }
   }

@@ -12,7 +12,7 @@ export type ConfigFile = YamlContent & { name: string; folder: string }
 
 /**
  * Reads the file that `--config` names, else the one of CALLWATCH_CONFIG, else ./callwatch.yaml if there is one; else
- * the content is empty and the environment speaks alone.
+ * the content is empty and only the environment counts.
  *
  * @throws ConfigError where a named file cannot be read, or the file is not YAML
  */

@@ -30,7 +30,7 @@ export type DeliverEventsOptions = Omit<OpenOptions, 'report'> & {
   /** From 0 to 1. */
   random: () => number
   isLeader: () => boolean
-  /** Emits when nothing more is to be sent. */
+  /** Emits when nothing more must be sent. */
   draining$: Observable<unknown>
 }
 
@@ -136,9 +136,9 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
         const stored = (await store.webhooks()).find((known) => known.name === name)
         if (opened?.isCurrent(stored) !== true) {
           opened = undefined
-          // Those under way would be sent a second time beside themselves.
+          // Otherwise requests under way would be sent twice.
           if (active > 0) return []
-          // Somebody who resumes it, or replays events, does not wait for what the receiver asked before.
+          // A user who resumes it, or replays events, does not wait for an earlier Retry-After.
           receiver.reset()
           opened = await openWebhook({ ...options, report: (...events) => void unreported.push(...events) }, stored)
         }

@@ -29,7 +29,7 @@ export type OpenWebhook = {
   readonly queue: EventQueue
   /** Its cursor is the one that was saved last. */
   readonly progress: WebhookProgress
-  /** Whether nobody else has changed it in the store. */
+  /** Whether it is unchanged in the store. */
   isCurrent: (stored: StoredWebhook | undefined) => boolean
   /** Whether the queue has room again for events that had none. */
   hasRoomAgain: () => boolean
@@ -85,7 +85,7 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
 
   /** Reads a part of the log; resolves with whether that was all of it. */
   async function readOn(): Promise<boolean> {
-    // Where there is no room, only what has expired is passed over.
+    // Where there is no room, only expired events are skipped.
     const part = room() > 0 ? { limit: Math.min(PAGE, room()) } : { limit: PAGE, until: expiredBefore() }
     const { events, next } = await readEvents(store, { cursor: readTo, filter, ...part }).catch(fromOldest)
     const isAll = writeCursor(next) === writeCursor(readTo)

@@ -44,7 +44,7 @@ const RENEW = `
  * Everything in one statement, so that members and owners are of one moment: the targets of each owner in one row, as JSON
  * of their epochs, since there are many. The settings, which grow with the targets, only where they are not this member's, by their digest.
  */
-const LOOK = `
+const READ_MEMBERS = `
   SELECT 'settings' AS kind, NULL AS id, name, settings AS text, NULL::float8 AS number FROM (${DECLARED}) AS declared
     WHERE md5(settings) <> $1
   UNION ALL SELECT 'member', id::text, name, note, joined FROM callwatch.members
@@ -136,7 +136,7 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
         const [renewed, , rows] = await Promise.all([
           run(RENEW, [me, status, lease]),
           run(DELETE_DEAD).catch(() => []),
-          run(LOOK, [ownDigest]),
+          run(READ_MEMBERS, [ownDigest]),
         ])
         if (renewed.length === 0) {
           loseAll()

@@ -241,7 +241,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     closeAlerts,
     ...postgresSilences(session),
     pausedUntil,
-    // Several daemons use one key, and the service may tell each another time.
+    // Several daemons use one key, and the service may give each another time.
     pauseUntil: async (key, until) => {
       await session.run(
         `INSERT INTO callwatch.pauses AS known (key, until) VALUES ($1, $2::float8)

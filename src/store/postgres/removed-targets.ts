@@ -9,8 +9,8 @@ const marked = (targets: string) =>
   )
 
 /**
- * Nobody sees the ends of the open calls of a target ($1) that left the configuration: their columns say that they are lost
- * from then on ($2, UNIX seconds by the service's clock). Their records stay as they are.
+ * callwatch does not see the ends of the open calls of a target ($1) that left the configuration. Their columns mark them as
+ * lost from then on ($2, UNIX seconds by the service's clock); their records stay as they are.
  */
 export const LOSE_OPEN_CALLS = `
   WITH gone AS (

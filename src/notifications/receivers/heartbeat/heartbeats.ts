@@ -17,7 +17,7 @@ export type HeartbeatOptions = {
   /** Whether callwatch does its work. */
   isWorking: () => boolean
   clock: Clock
-  /** Emits when there is to be no further beat; one under way is finished. */
+  /** Emits when no further heartbeat must be sent; one under way is finished. */
   draining$: Observable<unknown>
 }
 
