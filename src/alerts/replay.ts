@@ -23,7 +23,7 @@ export type History = {
 export type ReplayOptions = { target: string; rules: readonly Rule[]; interval: number; monthOf: MonthOf }
 
 /** A value that could have been a breach, the worst of the rule's groups, and when it was evaluated. */
-export type Measured = { at: number } & Pick<RuleValue, 'value' | 'calls' | 'labels'>
+export type EvaluatedValue = { at: number } & Pick<RuleValue, 'value' | 'calls' | 'labels'>
 
 /** Seconds by which a time may be off for having been kept in whole milliseconds. */
 const ROUNDING_SECONDS = 0.0006
@@ -38,9 +38,9 @@ const ROUNDING_SECONDS = 0.0006
 export function replay(
   { evaluations, finishes }: History,
   { rules, ...options }: ReplayOptions,
-): { notifications: Notification[]; instances: AlertInstance[]; values: Map<string, Measured[]> } {
+): { notifications: Notification[]; instances: AlertInstance[]; values: Map<string, EvaluatedValue[]> } {
   const replayable = rules.filter(isReplayable)
-  const values = new Map(replayable.map(({ name }): [string, Measured[]] => [name, []]))
+  const values = new Map(replayable.map(({ name }): [string, EvaluatedValue[]] => [name, []]))
   const instances = new Map<string, AlertInstance>()
   const notifications: Notification[] = []
   const byTime = finishes.toSorted((a, b) => a.knownHostTime - b.knownHostTime)
@@ -67,7 +67,7 @@ export function replay(
 }
 
 /** The worst of what could be a breach: too few calls are no result, and without calls to compare with nothing is one. */
-function worstOf(rule: Pick<Rule, 'breach'>, values: Iterable<RuleValue>): Omit<Measured, 'at'> | undefined {
+function worstOf(rule: Pick<Rule, 'breach'>, values: Iterable<RuleValue>): Omit<EvaluatedValue, 'at'> | undefined {
   let worst: RuleValue | undefined
   for (const one of values) {
     if (one.tooFew || !one.mayBreach || !Number.isFinite(one.value)) continue

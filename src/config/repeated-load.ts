@@ -1,5 +1,5 @@
 import type { Config } from './config.ts'
-import { loadConfig, type LoadOptions } from './load-config.ts'
+import { loadConfig, type LoadConfigOptions } from './load-config.ts'
 import { isReadOnce, readAnyText, readText, type ReadText } from './reading/read-text.ts'
 
 /**
@@ -9,7 +9,7 @@ import { isReadOnce, readAnyText, readText, type ReadText } from './reading/read
  *
  * @returns gives the same configuration, or throws the same ConfigError, until then
  */
-export function repeatedLoad(options: LoadOptions): () => Config {
+export function repeatedLoad(options: LoadConfigOptions): () => Config {
   const once = new Map<string, string>()
   let latest: Loaded | undefined
   const readConfig: ReadText = (path) => {
@@ -32,7 +32,7 @@ export function repeatedLoad(options: LoadOptions): () => Config {
 /** A configuration, and the content of each of its files. */
 type Loaded = { seen: Map<string, { read: ReadText; content: unknown }>; outcome: () => Config }
 
-function load(options: LoadOptions & { readConfig: ReadText }): Loaded {
+function load(options: LoadConfigOptions & { readConfig: ReadText }): Loaded {
   const seen: Loaded['seen'] = new Map()
   const noting =
     (read: ReadText): ReadText =>

@@ -41,7 +41,7 @@ export class CursorExpired extends Error {
   }
 }
 
-export type ReadOptions = {
+export type ReadEventsOptions = {
   /** Where the reader is; undefined reads from the oldest event on. */
   cursor?: Cursor | undefined
   /** Events at most. */
@@ -66,7 +66,7 @@ const MAX_READ = 20_000
  */
 export async function readEvents(
   log: Log,
-  { cursor, limit, filter = {}, until = Infinity }: ReadOptions,
+  { cursor, limit, filter = {}, until = Infinity }: ReadEventsOptions,
 ): Promise<EventsPage> {
   const page: EventsPage = { events: [], next: cursor ?? START }
   for (let eventsRead = 0; ;) {

@@ -8,7 +8,7 @@ import { daysOf, type Period } from './days.ts'
 import { historyScope } from './history-scope.ts'
 import { readRollups } from './read-rollups.ts'
 import { callsIn, HISTOGRAMS, percentilesOf } from './histograms.ts'
-import { widthFor, type Amounts } from './rollup.ts'
+import { widthFor, type RollupAmounts } from './rollup.ts'
 
 /** By what a report has rows, in the order of its columns. */
 export const USAGE_KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const
@@ -111,7 +111,7 @@ function newSum(keys: UsageSum['keys']): UsageSum {
 }
 
 /** Adds the amounts of calls with a status, in place. */
-function addAmounts(sum: UsageSum, status: number, amounts: Amounts): void {
+function addAmounts(sum: UsageSum, status: number, amounts: RollupAmounts): void {
   const [calls, late, audio, video, participantAudio, participantVideo, duration] = amounts
   sum.calls[status === LOST_CODE ? 'lost' : finalStatusOf(status)] += calls
   for (const [i, minutes] of [audio, video, participantAudio, participantVideo].entries()) sum.minutes[i]! += minutes

@@ -5,7 +5,7 @@ import { undiciTransport } from '../service/undici-transport.ts'
 import type { Target, TargetSettings } from './target.ts'
 
 /** How the service is asked about one target: with its key, and as its settings say. */
-export type Connection = { settings: TargetSettings; client: CallsClient; close: () => Promise<void> }
+export type ServiceConnection = { settings: TargetSettings; client: CallsClient; close: () => Promise<void> }
 
 export type ConnectionOptions = {
   target: Target
@@ -16,7 +16,7 @@ export type ConnectionOptions = {
   transportTo?: (baseUrl: string, maxAnswerBytes: number) => { send: Transport; close: () => Promise<void> }
 }
 
-export function connect({ target, mayAsk, log, transportTo = undiciTransport }: ConnectionOptions): Connection {
+export function connect({ target, mayAsk, log, transportTo = undiciTransport }: ConnectionOptions): ServiceConnection {
   const { name, clock, settings } = target
   const transport = transportTo(settings.target.baseUrl, settings.poll.maxAnswerBytes)
   const client = callsClient(whileAllowed(transport.send, mayAsk), {

@@ -4,7 +4,7 @@ import type { Ownership, Lease } from '../cluster/ownership.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import { newPollMemory } from '../polling/poll-memory.ts'
 import type { RateLimiter } from '../polling/rate-limiter.ts'
-import { connect, type Connection, type ConnectionOptions } from './connection.ts'
+import { connect, type ServiceConnection, type ConnectionOptions } from './connection.ts'
 import type { RequestLimits } from './request-limits.ts'
 import {
   beginPolling,
@@ -26,7 +26,7 @@ export type ManagedTarget = {
   loaded: TargetSettings
   /** Those of the active configuration, with which it is shown. */
   wanted: TargetSettings
-  connection: Connection | undefined
+  connection: ServiceConnection | undefined
   rateLimitKey: string
   /** When its polls began, or are to begin (monotonic seconds): one is due each interval from then on. */
   startsAt: number
@@ -58,7 +58,7 @@ export function newManagedTarget(settings: TargetSettings, clock: Clock, offset:
   }
 }
 
-export type LoadOptions = Omit<OpenTargetOptions, 'settings'> & {
+export type LoadTargetOptions = Omit<OpenTargetOptions, 'settings'> & {
   ownership: Ownership
   /** What is loaded after that is not kept. */
   aborted?: AbortSignal
@@ -72,7 +72,7 @@ export type LoadOptions = Omit<OpenTargetOptions, 'settings'> & {
 export async function loadManagedTarget(
   managed: ManagedTarget,
   settings: TargetSettings,
-  options: LoadOptions,
+  options: LoadTargetOptions,
 ): Promise<Target> {
   const target = managed.target ?? (await openTarget({ ...options, settings }))
   if (managed.target === undefined) target.owner = () => options.ownership.ownerOf(managed.name)
@@ -92,7 +92,7 @@ export function unloadManagedTarget(managed: ManagedTarget): void {
 }
 
 export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> &
-  LoadOptions & {
+  LoadTargetOptions & {
     limits: RequestLimits
     /** From 0 to 1. */
     random: () => number
@@ -102,7 +102,7 @@ export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> &
   }
 
 /** A target that is ready to be polled; `offset`, the seconds until its first poll. */
-export type Prepared = { target: Target; connection: Connection; rateLimiter: RateLimiter; offset: number }
+export type Prepared = { target: Target; connection: ServiceConnection; rateLimiter: RateLimiter; offset: number }
 
 /**
  * Makes a target ready to be polled with these settings under this lease. Under the same lease it continues where it was; what was

@@ -8,7 +8,7 @@ import type { RowReader } from '../store/row-reader.ts'
 import type { Store } from '../store/store.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
 
-export type ListedCall = { target: string; call: TrackedCall }
+export type PageCall = { target: string; call: TrackedCall }
 
 /** A selection of calls, and where it begins. */
 export type CallsWanted = {
@@ -27,7 +27,7 @@ export type Position = {
 }
 
 /** Some calls of a selection, and where the next ones begin; undefined after the last one. */
-export type ListedPart = { calls: ListedCall[]; next: Position | undefined }
+export type ListedPart = { calls: PageCall[]; next: Position | undefined }
 
 /** Calls in progress of other daemons' targets are in the store alone. */
 export type CallsSource = {
@@ -98,7 +98,7 @@ async function* finished(
 }
 
 /** Every daemon has them in the same order, or pages that two daemons serve would repeat and miss calls. */
-async function callsInProgress(filter: CallFilter, { targets, store }: CallsSource): Promise<ListedCall[]> {
+async function callsInProgress(filter: CallFilter, { targets, store }: CallsSource): Promise<PageCall[]> {
   const isWanted = (name: string) => filter.targets?.includes(name) !== false
   const own = new Map(targets.own().map(({ name, ledger }) => [name, ledger.open]))
   const others = targets.others().flatMap(({ name }) => (isWanted(name) ? [name] : []))

@@ -28,7 +28,7 @@ import {
   type ReadEvent,
 } from '../events/read-events.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { BadRequest, sendProblem } from './problem.ts'
 
 type Log = Pick<Store, 'events' | 'latestEvents'>
@@ -104,7 +104,7 @@ export function eventsRoute(
     share({ connector: () => new ReplaySubject<number>(1) }),
   )
 
-  const config: Described = {
+  const config: RouteDescription = {
     summary: 'The log of events: a page after a cursor, or a stream of server-sent events',
     answers: {
       200: { 'application/json': 'Events', [BATCH_TYPE]: 'EventBatch', [STREAM_TYPE]: 'EventStream' },

@@ -6,7 +6,7 @@ import type { SyncState, LedgerState } from '../ledger/state.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
 import type { Store } from '../store/store.ts'
 import type { OtherTarget } from './overview.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { serviceNow } from './target-view.ts'
 import { isoTime } from '../clock/iso-time.ts'
 
@@ -40,7 +40,7 @@ type PerMinuteSource = {
 
 /** `GET /api/v1/finished-per-minute`: how many calls finished in each of the last `minutes` minutes, by target and status. */
 export function finishedPerMinuteRoute(app: FastifyInstance, source: PerMinuteSource): void {
-  const config: Described = {
+  const config: RouteDescription = {
     summary: 'Finished calls by minute and outcome',
     answers: { 200: 'FinishedPerMinute' },
   }

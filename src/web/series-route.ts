@@ -4,7 +4,7 @@ import { coverageOf } from '../history/coverage.ts'
 import { seriesOf, STEPS, TooFineSteps, type Series } from '../history/series.ts'
 import { coverageView, expectTargets, type CoverageView } from '../history/usage-report.ts'
 import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { concurrencyLimit } from './concurrency-limit.ts'
 import { known, period, periodOf } from './period-parameters.ts'
 import { BadRequest } from './problem.ts'
@@ -34,7 +34,7 @@ export type SeriesView = Series & { coverage: CoverageView }
 /** `GET /api/v1/series`: what finished in each step of a period, and how many calls were in progress. */
 export function seriesRoute(app: FastifyInstance, { store, wall, targets }: ReportRouteOptions): void {
   const limit = concurrencyLimit(MAX_SERIES_AT_A_TIME)
-  const config: Described = {
+  const config: RouteDescription = {
     summary: 'Calls by outcome, minutes, percentiles and calls in progress, as points over time',
     answers: { 200: 'Series' },
   }

@@ -18,7 +18,7 @@ import type { Certificate } from './http-section.ts'
 import { limitConnections } from './limit-connections.ts'
 import { oneRequestPerIteration } from './one-request-per-iteration.ts'
 import { pageFiles } from './page-files.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { answerBadPath, answerErrors, answerUnreadable, sendProblem } from './problem.ts'
 import { readiness } from './readiness.ts'
 import { reportRoute } from './report-route.ts'
@@ -156,7 +156,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     return ready.status === 'not ready' ? reply.code(503).send(ready) : ready
   })
   const routes = api(app)
-  const status: Described = { summary: 'Targets with counts, windows and rules', answers: { 200: 'Status' } }
+  const status: RouteDescription = { summary: 'Targets with counts, windows and rules', answers: { 200: 'Status' } }
   routes.get('/api/v1/status', { config: status }, async (_request, reply) => {
     const problem = options.problem()
     const head = JSON.stringify({ version, now: isoTime(wall()), ...(problem && { problem }) }).slice(0, -1)
@@ -175,7 +175,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   silencesRoute(app, { ...options, changedBy: options.auth })
   eventsRoute(app, options.store)
   webhooksRoute(app, options)
-  const document: Described = { summary: 'This document', answers: { 200: 'OpenApi' } }
+  const document: RouteDescription = { summary: 'This document', answers: { 200: 'OpenApi' } }
   routes.get('/api/v1/openapi.json', { config: document }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(await readFile(DOCUMENT)),
   )

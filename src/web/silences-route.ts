@@ -6,7 +6,7 @@ import { MOMENT_IN_UTC, readMoment } from '../history/moment.ts'
 import { parseDuration } from '../schema/duration-text.ts'
 import type { Store } from '../store/store.ts'
 import type { Credentials, WebEvent } from './authentication.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { alertMatch, givenIn } from './match-parameters.ts'
 import { BadRequest, sendProblem } from './problem.ts'
 
@@ -25,10 +25,13 @@ export type SilencesRouteOptions = {
 export function silencesRoute(app: FastifyInstance, options: SilencesRouteOptions): void {
   const { store, wall, changedBy, onEvent, known } = options
   const routes = api(app)
-  const listing: Described = { summary: 'Active silences, and those that ended of late', answers: { 200: 'Silences' } }
-  const adding: Described = { summary: 'Add a silence; needs http.auth', answers: { 201: 'Silence' } }
-  const editing: Described = { summary: 'Edit an active silence; needs http.auth', answers: { 200: 'Silence' } }
-  const ending: Described = { summary: 'End a silence early; needs http.auth', answers: { 204: null } }
+  const listing: RouteDescription = {
+    summary: 'Active silences, and those that ended of late',
+    answers: { 200: 'Silences' },
+  }
+  const adding: RouteDescription = { summary: 'Add a silence; needs http.auth', answers: { 201: 'Silence' } }
+  const editing: RouteDescription = { summary: 'Edit an active silence; needs http.auth', answers: { 200: 'Silence' } }
+  const ending: RouteDescription = { summary: 'End a silence early; needs http.auth', answers: { 204: null } }
   const preValidation = async (_request: FastifyRequest, reply: FastifyReply) => {
     if (changedBy !== undefined) return undefined
     const detail = 'changing silences over HTTP needs http.auth; the command `callwatch silence` does not'

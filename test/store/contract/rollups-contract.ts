@@ -1,7 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { percentilesOf } from '../../../src/history/histograms.ts'
-import { addCall, newRollup, readRollup, WIDTHS, type Amounts, type RollupSink } from '../../../src/history/rollup.ts'
+import {
+  addCall,
+  newRollup,
+  readRollup,
+  WIDTHS,
+  type RollupAmounts,
+  type RollupSink,
+} from '../../../src/history/rollup.ts'
 import { seriesOf, STEPS, type SeriesPoint } from '../../../src/history/series.ts'
 import { updateRollups, type RollupPosition } from '../../../src/history/update-rollups.ts'
 import { USAGE_KEYS, usageOf, type UsageRow } from '../../../src/history/usage.ts'
@@ -336,7 +343,7 @@ export function rollupsContract(newPlace: NewPlace): void {
   })
 }
 
-type Cell = readonly [labels: number, status: number, amounts: Amounts]
+type Cell = readonly [labels: number, status: number, amounts: RollupAmounts]
 type Entry = readonly [labels: number, entry: number, calls: number]
 
 /** What a sink was given, added up: amounts by labels and status, calls by labels and entry. */
