@@ -1,7 +1,7 @@
 import { from, Observable, take } from 'rxjs'
 
 /** What a generator may ask of its subscriber. */
-export type StopState = {
+export type AbortState = {
   /** It must end early. */
   aborted: AbortSignal
   /** Nothing is subscribed any more: it must have no further effect. */
@@ -10,7 +10,7 @@ export type StopState = {
 
 /** Emits what an async generator yields. `aborted$`, and unsubscribing, abort its signal. */
 export function fromGenerator<T>(
-  create: (stop: StopState) => AsyncGenerator<T, void>,
+  create: (state: AbortState) => AsyncGenerator<T, void>,
   aborted$: Observable<unknown>,
 ): Observable<T> {
   return new Observable((subscriber) => {

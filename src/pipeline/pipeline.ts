@@ -9,7 +9,7 @@ import type { CallsClient } from '../service/calls-client.ts'
 import { onlyStoreErrors, StoreError } from '../store/store.ts'
 import { apply, commit, type Committed } from './commit.ts'
 import { decide, decideTick } from './decide.ts'
-import { fromGenerator, type StopState } from './from-generator.ts'
+import { fromGenerator, type AbortState } from './from-generator.ts'
 import type { Health } from './health.ts'
 import type { Target } from './target.ts'
 
@@ -58,7 +58,7 @@ export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
     const polls$ = due$.pipe(
       exhaustMap(() => {
         isPolling = true
-        return fromGenerator((stop) => runPoll(options, stop), aborted$).pipe(finalize(() => (isPolling = false)))
+        return fromGenerator((state) => runPoll(options, state), aborted$).pipe(finalize(() => (isPolling = false)))
       }),
     )
     const ticks$ = due$.pipe(
@@ -74,7 +74,7 @@ export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
 /** One poll: each observation is committed before the next one is asked for. */
 export async function* runPoll(
   { target, client, requestOptions, mask }: Pick<PipelineOptions, 'target' | 'client' | 'requestOptions' | 'mask'>,
-  { aborted, isUnsubscribed }: StopState,
+  { aborted, isUnsubscribed }: AbortState,
 ): AsyncGenerator<PipelineEvent, void> {
   const { clock, ledger, memory, settings, record } = target
   const observations = observe({ clock, client, requestOptions, ledger, memory, settings: settings.poll }, aborted)

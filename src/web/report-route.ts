@@ -41,9 +41,9 @@ export function reportRoute(app: FastifyInstance, { store, wall, targets }: Repo
     if (limit.admits(reply) === undefined) return reply
     const { by: wanted, zone, target: only, format } = query
     const by = USAGE_KEYS.filter((key) => wanted.includes(key))
-    const [now, left] = [wall(), new AbortController()]
-    reply.raw.once('close', () => left.abort())
-    const asked = { ...periodOf(query, now), by, zone, targets: only, aborted: left.signal }
+    const [now, aborting] = [wall(), new AbortController()]
+    reply.raw.once('close', () => aborting.abort())
+    const asked = { ...periodOf(query, now), by, zone, targets: only, aborted: aborting.signal }
     const found = await known(usageReport(store, asked, { configured: targets.all(), now }))
     return format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found, by))
   })

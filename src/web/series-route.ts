@@ -42,11 +42,11 @@ export function seriesRoute(app: FastifyInstance, { store, wall, targets }: Repo
   api(app).get('/api/v1/series', options, async ({ query }, reply): Promise<SeriesView | typeof reply> => {
     if (limit.admits(reply) === undefined) return reply
     const { target, type, mode, receiver_type: receiverType, step } = query
-    const [now, all, left] = [wall(), targets.all(), new AbortController()]
-    reply.raw.once('close', () => left.abort())
+    const [now, all, aborting] = [wall(), targets.all(), new AbortController()]
+    reply.raw.once('close', () => aborting.abort())
     const { from, to = now } = periodOf(query, now)
     await known(expectTargets(store, target ?? [], all))
-    const wanted = { from, to, targets: target, type, mode, receiverType, step, aborted: left.signal }
+    const wanted = { from, to, targets: target, type, mode, receiverType, step, aborted: aborting.signal }
     const series = await seriesOf(store, wanted, now).catch((error: unknown) => {
       throw error instanceof TooFineSteps ? new BadRequest(error.message) : error
     })
