@@ -1,5 +1,5 @@
 /*
- * A value of a match may be a regular expression: `=~High.*`, as Alertmanager and Prometheus write it. Anybody who may silence
+ * A value of a match may be a regular expression: `=~High.*`, as Alertmanager and Prometheus write it. Every user who may silence
  * can enter one, so no backtracking: an expression is run on all positions of the text at once, in a time that is at most
  * the product of both lengths. That is why it may not have a repetition inside a repetition.
  */

@@ -21,7 +21,7 @@ export function compareWithSimulator(target: TargetStatus, simulator: Simulator)
   const polled = simulator.responses().findLast(({ path }) => /[?&]page=1(&|$)/.test(path))
   const { created } = target.ledger.sync
   const { baseline, lookback } = target.settings.poll
-  // Of calls that were over at the set-up, those before the horizon count nowhere. Their own times are whole seconds.
+  // Calls that were final at the set-up and lie before the horizon are counted nowhere. Their own times are whole seconds.
   const horizon = Math.ceil(created - lookback)
   const options = { created, baseline, horizon, ...(polled === undefined ? {} : { now: polled.at }) }
   const recorded = new Map([...simulator.expectedSeries(options), ...recordedRatios(target, simulator, options)])

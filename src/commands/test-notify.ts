@@ -96,7 +96,7 @@ function examples(target: string, now: number): Example[] {
     tooFewSince: undefined,
     lastNotifiedAt: now - 600,
   }
-  const over: AlertInstance = {
+  const ended: AlertInstance = {
     ...fired,
     state: 'recovering',
     value: 0.1,
@@ -109,7 +109,7 @@ function examples(target: string, now: number): Example[] {
   })
   return [
     sample('firing', fired, { contributor, trend: [0.1, 0.12, 0.08, 0.1, 0.09, 0.15, 0.3, 0.425] }),
-    sample('resolved', over, { trend: [0.09, 0.15, 0.3, 0.425, 0.4, 0.3, 0.2, 0.1] }),
+    sample('resolved', ended, { trend: [0.09, 0.15, 0.3, 0.425, 0.4, 0.3, 0.2, 0.1] }),
   ]
 }
 

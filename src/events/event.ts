@@ -56,7 +56,7 @@ export function eventsOf({ target, ledger, notifications, backfilled }: Changes)
   ]
 }
 
-/** A call that reappears over is two events: those who wait for its end need not know that it was lost. */
+/** A call that has ended when it reappears is two events: readers that wait for its end need not know that it was lost. */
 function transitionEvents(
   target: string,
   { call, from, to, observed, participants, at }: Transition,

@@ -13,7 +13,7 @@ const MAX_TARGETS = 1000
 export type RollupPosition = { quarter: number; target: number }
 
 /**
- * Adds up a quarter of an hour whose rollups are stale, the oldest one that is over, from its calls' rows; with it what is
+ * Adds up a quarter of an hour whose rollups are stale, the oldest one that has ended, from its calls' rows; with it what is
  * longer, and all targets together.
  *
  * @param now UNIX seconds
@@ -27,11 +27,11 @@ export async function updateRollups(
   after: RollupPosition = { quarter: -1, target: -1 },
 ): Promise<RollupPosition | undefined> {
   const [saves] = await store.rows('SELECT n FROM callwatch.rollup_saves', [])
-  const over = Math.floor(now) - QUARTER_HOUR_SECONDS - SETTLING_SECONDS
+  const newestEnded = Math.floor(now) - QUARTER_HOUR_SECONDS - SETTLING_SECONDS
   const left = await store.rows(
     `SELECT target, quarter, version FROM callwatch.stale_rollups
     WHERE (quarter, target) > ($1, $2) AND quarter <= $3 ORDER BY quarter, target LIMIT ${MAX_TARGETS}`,
-    [after.quarter, after.target, over],
+    [after.quarter, after.target, newestEnded],
   )
   const stale = left.filter((row) => row['quarter'] === left[0]!['quarter'])
   if (stale.length === 0) return undefined

@@ -101,7 +101,7 @@ type Participants = readonly SeenParticipant[] | undefined
 /** The participants of a call that were not known when it ended. */
 export type Details = Pick<Correction, 'call' | 'participants' | 'at'>
 
-/** A transition up to the end of a call, which was not over when the target was set up. */
+/** A transition up to the end of a call, which was not final when the target was set up. */
 export type Transition = {
   call: TrackedCall
   from: TransitionPoint

@@ -129,7 +129,7 @@ export function silenceOf({ id, until, data }: Row): Silence {
   return { ...parse<Omit<Silence, 'id'>>(data), id: Number(id), until: Number(until) }
 }
 
-/** What an edit at `now` makes of a silence: what it matched until then is kept. Undefined where somebody else has edited it before. */
+/** What an edit at `now` makes of a silence: what it matched until then is kept. Undefined if it was edited meanwhile. */
 export function editedSilence(
   before: Silence,
   edit: Omit<Silence, 'id'>,

@@ -5,7 +5,7 @@ export type LogPlace = { position: number; place: number }
 export type WebhookProgress = {
   /** Everything up to there was delivered, is listed as undelivered, or is not wanted (events/cursor.ts). */
   cursor: string
-  /** Why nothing is delivered until somebody resumes it. */
+  /** Why nothing is delivered until it is resumed. */
   paused?: string
   /** Since when it is not in the configuration. */
   removedAt?: number
@@ -23,7 +23,7 @@ export type UndeliveredEvent = LogPlace & {
   series: string
   /** When it was found (UNIX seconds by the host's clock). */
   at: number
-  /** A dead letter: it is not delivered unless somebody asks for it. */
+  /** A dead letter: it is delivered only if it is replayed. */
   dead: boolean
   attempts: number
   /** Since when each attempt was refused (UNIX seconds by the host's clock). */

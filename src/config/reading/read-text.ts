@@ -55,7 +55,7 @@ function readWhole(file: number, isPipe = false): string {
   const end = performance.now() + MAX_WAIT_MS
   for (let length = 0; ;) {
     const read = readPiece(file)
-    // Before anybody has opened a pipe to write, it looks as if it had ended.
+    // Until a writer has opened a pipe, it looks as if it had ended.
     const isAwaited = read === undefined || (read === 0 && length === 0 && isPipe)
     if (isAwaited && performance.now() > end) throw new UnreadableFile('NOT_WRITTEN')
     if (isAwaited) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS)

@@ -102,7 +102,7 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
     return { events: [], next: readCursor(error.oldest) ?? START }
   }
 
-  /** Changes what is stored, unless somebody else has done so. */
+  /** Changes what is stored, unless it was changed meanwhile. */
   async function change(what: Omit<WebhookChange, 'name' | 'revision'>): Promise<boolean> {
     isLost = !(await store.saveWebhook({ name, revision, ...what }))
     if (isLost) return false

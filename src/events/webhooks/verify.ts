@@ -37,7 +37,7 @@ export function verifyWebhook(
   now = systemClock.wall(),
 ): CallwatchEvent {
   const secrets = [secret].flat()
-  // One that is empty would accept what anybody signs.
+  // With an empty secret any signature would be accepted.
   if (secrets.length === 0 || !secrets.every((one) => typeof one === 'string' && isSigningSecret(one)))
     throw new TypeError('the secret of the webhook is missing, or is not whsec_ and base64 of 24 to 64 bytes')
   const text = body instanceof Uint8Array ? Buffer.from(body).toString() : body

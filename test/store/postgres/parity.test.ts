@@ -35,7 +35,7 @@ inPostgres('SQLite and PostgreSQL', ({ newDatabase }) => {
     const embedded = openSqliteStore({ path: ':memory:' })
     let targets = 0
     await fc.assert(
-      fc.asyncProperty(anyObservations, fc.nat(3000), async (observations, trimmed) => {
+      fc.asyncProperty(anyObservations, fc.nat(3000), async (observations, expired) => {
         const name = `target ${++targets}`
         const identity = { name, fingerprint: 'x' }
         const { ledger } = await embedded.openTarget(identity, CREATED, 500)
@@ -50,7 +50,7 @@ inPostgres('SQLite and PostgreSQL', ({ newDatabase }) => {
           applyDelta(ledger, delta, 500)
         }
         expect(await kept(shared, name)).toStrictEqual(await kept(embedded, name))
-        for (const store of [shared, embedded]) await store.deleteExpired(CREATED + trimmed)
+        for (const store of [shared, embedded]) await store.deleteExpired(CREATED + expired)
         expect(await kept(shared, name)).toStrictEqual(await kept(embedded, name))
       }),
       { numRuns: 80 },
