@@ -9,10 +9,10 @@ export const UNIT = [
   'log',
   'metrics',
   'network',
+  'pipeline',
   'polling',
   'schema',
   'service',
-  'target',
   'text',
 ].map((folder) => `test/${folder}/**/*.test.ts`)
 
@@ -25,7 +25,7 @@ export const SLOW = [
   'test/parity/**/*.test.ts',
   'test/prometheus/running.test.ts',
   'test/simulation/**/*.test.ts',
-  'test/store/postgres/{failover,pooler,tls,trouble}.test.ts',
+  'test/store/postgres/{failover,pooler,problems,tls}.test.ts',
   'test/system/**/*.test.ts',
   'test/web/browser/**/*.test.ts',
 ]

@@ -25,7 +25,7 @@ process.exitCode = await runProgram(process.argv.slice(2), { env, cwd: process.c
 if (isDaemon()) await endOutput()
 
 /**
- * Keeps compiled code for the next start, in a folder of the user in which nobody else may write: another user could
+ * Keeps compiled code for the next start, in a folder in which only the user may write: another user could
  * replace what this one runs. Without such a folder every start compiles.
  */
 function keepCompiled(): void {
@@ -50,7 +50,7 @@ function die(error: unknown): never {
   try {
     writeSync(process.stderr.fd, `${secrets.mask(inspect(error))}\n`)
   } catch {
-    // Nobody can be told.
+    // Standard error is closed: the problem cannot be reported.
   }
   process.exit(1)
 }
@@ -69,7 +69,7 @@ function surviveOutput(error: NodeJS.ErrnoException): void {
   process.exit()
 }
 
-/** Ends the process, though something still waits for a pipe that nobody may read: that would keep it from ending. */
+/** Ends the process even if output still waits for a pipe without a reader, which would keep the process alive. */
 async function endOutput(): Promise<void> {
   if (stdout.writableLength + stderr.writableLength === 0) return
   const { sleep, systemClock } = await import('./clock/clock.ts')

@@ -40,7 +40,7 @@ export type Present = { url: string; rss: number; owned: number; loaded: number 
 const { file } = forkedWith<{ file: string }>()
 const config = loadConfig({ file, env: {}, cwd: import.meta.dirname })
 const log = createLogger({ level: config.log.level, mask: (text) => text, stream: process.stdout })
-const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, stop$: NEVER })
+const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, draining$: NEVER })
 
 // A timer of a millisecond that notes how much time passed from one run to the next: whatever keeps the loop from
 // coming round, in whichever of its phases, one callback or many, makes it late by that. `samplePerIteration` would

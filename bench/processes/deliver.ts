@@ -27,7 +27,7 @@ answer(async ({ until, seconds }: { until?: number; seconds?: number }): Promise
     random: Math.random,
     expiredBefore: () => systemClock.wall() - 7 * 86_400,
     isLeader: () => true,
-    stop$: NEVER,
+    draining$: NEVER,
   })
   await wait(500)
   const before = process.memoryUsage.rss()

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/clock/clock.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { openTarget } from '../../src/target/target.ts'
+import { openTarget } from '../../src/pipeline/target.ts'
 import { answer } from './answer.ts'
 import { measure, type Measured } from './measure.ts'
 import { withoutPort } from './open-target.ts'
@@ -20,7 +20,7 @@ answer(async ({ file }: { file: string }): Promise<Loaded> => {
     const settings = { target: targets[0]!, poll, rules }
     return {
       store,
-      target: await openTarget({ settings: withoutPort(settings), store, clock: systemClock, route: () => [] }),
+      target: await openTarget({ settings: withoutPort(settings), store, clock: systemClock, receiversOf: () => [] }),
     }
   })
   // Whatever a store left for later would be loaded now; and what was loaded must not be garbage.

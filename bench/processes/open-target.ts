@@ -8,9 +8,9 @@ import type { PollReport } from '../../src/polling/poll-report.ts'
 import { newRateLimiter } from '../../src/polling/rate-limiter.ts'
 import { undiciTransport } from '../../src/service/undici-transport.ts'
 import type { Store } from '../../src/store/store.ts'
-import { connect } from '../../src/target/connection.ts'
-import { runPoll } from '../../src/target/pipeline.ts'
-import { openTarget, type Target, type TargetSettings } from '../../src/target/target.ts'
+import { connect } from '../../src/pipeline/connection.ts'
+import { runPoll } from '../../src/pipeline/pipeline.ts'
+import { openTarget, type Target, type TargetSettings } from '../../src/pipeline/target.ts'
 
 export type OpenedTargetOptions = {
   config: Config
@@ -42,7 +42,7 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
   const { config, store, clock, metrics } = options
   const { maxRequestsPerMinute, retries, timeout } = config.poll
   const settings = { target: options.target, poll: config.poll, rules: config.alerts }
-  const target = await openTarget({ settings: withoutPort(settings), store, clock, route: () => [] })
+  const target = await openTarget({ settings: withoutPort(settings), store, clock, receiversOf: () => [] })
   target.settings = settings
   const mask = (text: string) => text
   const log = createLogger({ level: config.log.level, mask, stream: process.stdout })

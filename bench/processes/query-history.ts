@@ -6,7 +6,7 @@ import { seriesOf, type SeriesQuery } from '../../src/history/series.ts'
 import { updateRollups } from '../../src/history/update-rollups.ts'
 import { USAGE_KEYS, usageOf } from '../../src/history/usage.ts'
 import { computeDelta } from '../../src/ledger/compute-delta.ts'
-import { apply } from '../../src/ledger/state.ts'
+import { applyDelta } from '../../src/ledger/state.ts'
 import { random } from '../../src/simulator/random.ts'
 import { openStore, type DaemonStoreAddress } from '../../src/store/open-store.ts'
 import { percentile } from '../scenario.ts'
@@ -35,7 +35,7 @@ const QUERIES = 400
 const CHARTS = 100
 const LONGEST = 15
 /** As the page asks. */
-const PATIENCE = 0.08
+const SEARCH_SECONDS = 0.08
 const COMMIT_EVERY_MS = 100
 /** Calls that are in progress, of which each commit changes all. */
 const CALLS_A_COMMIT = 20
@@ -44,13 +44,13 @@ const COMMITS_A_FINISH = 3
 
 answer(async (): Promise<Queried> => {
   const store = await openStore(address, [])
-  await store.sharing?.join('bench', {}, '{}')
+  await store.cluster?.join('bench', {}, '{}')
   const filling = performance.now()
   let after = await updateRollups(store, now)
   while (after !== undefined) after = await updateRollups(store, now, after)
   const rollups = (performance.now() - filling) / 1000
   const { ledger } = await store.openTarget({ name: 'polled', fingerprint: '' }, now, 86_400)
-  await store.sharing?.acquire(['polled'], 1)
+  await store.cluster?.acquire(['polled'], 1)
   const commits: number[] = []
   const done = new AbortController()
   const committing = (async () => {
@@ -63,7 +63,7 @@ answer(async (): Promise<Queried> => {
       const begun = performance.now()
       await store.commit('polled', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] }, routedChanges: [] }) // oxfmt-ignore
       commits.push(performance.now() - begun)
-      apply(ledger, delta, 86_400)
+      applyDelta(ledger, delta, 86_400)
       await wait(COMMIT_EVERY_MS)
     }
   })()
@@ -76,7 +76,7 @@ answer(async (): Promise<Queried> => {
   for (let i = 0; i < QUERIES; i++) {
     const query = drawnQuery(draw)
     const begun = performance.now()
-    const { calls, next } = await listCalls(store, query, { limit: 50, patience: PATIENCE })
+    const { calls, next } = await listCalls(store, query, { limit: 50, searchSeconds: SEARCH_SECONDS })
     took.push({ milliseconds: performance.now() - begun, query })
     if (calls.length < 50 && next !== undefined) searching += 1
   }

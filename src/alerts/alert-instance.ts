@@ -2,7 +2,7 @@ import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { RuleLabels } from './groups.ts'
 import type { Evidence } from './notification.ts'
 import type { Rule } from './rule.ts'
-import type { Sample } from './sample.ts'
+import type { RuleValue } from './rule-value.ts'
 import { windowOf } from './signal.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
 
@@ -37,7 +37,7 @@ export type AlertInstance = {
   /** Since when a firing alert has had too few calls for a result, later by the time without polls. */
   readonly tooFewSince: number | undefined
   /** When it was last notified that it fires. */
-  readonly toldAt: number | undefined
+  readonly lastNotifiedAt: number | undefined
   /** What explains the value; absent of a pending one. */
   readonly evidence?: Evidence
   /** Since when the calls finished that its first value as a firing one was measured by (UNIX seconds by the service's clock). */
@@ -75,14 +75,14 @@ export type Evaluation = { now: number; interval: number; sincePoll?: number | u
 export function advance(
   before: AlertInstance | undefined,
   { key, rule }: Pick<AlertInstance, 'key' | 'rule'>,
-  sample: Sample,
+  latest: RuleValue,
   evaluation: Evaluation,
 ): NextState {
   const { now } = evaluation
-  const { value, calls, counts, labels } = sample
+  const { value, calls, counts, labels } = latest
   const lastGaps = gapsAt(before, evaluation)
   if (before !== undefined && before.state !== 'pending') {
-    if (sample.tooFew) return withTooFewCalls(before, rule, evaluation)
+    if (latest.tooFew) return withTooFewCalls(before, rule, evaluation)
     // The rule has another signal now: what was worst before does not count.
     const isSameSignal = before.rule.signal.name === rule.signal.name && before.rule.breach === rule.breach
     const peak = isSameSignal && !isBeyond(rule, value, before.peak) ? before.peak : value
@@ -103,7 +103,7 @@ export function advance(
       ? remind({ ...seen, state: 'firing', credited: 0 }, now)
       : recover(before, { ...seen, state: 'recovering' }, evaluation)
   }
-  if (sample.tooFew || !sample.mayBreach || !isBeyond(rule, value, rule.threshold)) return { instance: undefined }
+  if (latest.tooFew || !latest.mayBreach || !isBeyond(rule, value, rule.threshold)) return { instance: undefined }
   const pending: AlertInstance = {
     key,
     labels,
@@ -119,22 +119,29 @@ export function advance(
     calls,
     counts,
     tooFewSince: undefined,
-    toldAt: undefined,
+    lastNotifiedAt: undefined,
   }
   if (!hasLasted(pending.credited, rule.for, evaluation)) return { instance: pending }
   return {
-    instance: { ...pending, state: 'firing', credited: 0, firingSince: now, toldAt: now, values: [[now, value]] },
+    instance: {
+      ...pending,
+      state: 'firing',
+      credited: 0,
+      firingSince: now,
+      lastNotifiedAt: now,
+      values: [[now, value]],
+    },
     change: 'firing',
   }
 }
 
 /** A firing instance, with a reminder where one is due. */
 export function remind(instance: AlertInstance, now: number): { instance: AlertInstance; change?: Change } {
-  const { rule, toldAt = now } = instance
+  const { rule, lastNotifiedAt = now } = instance
   // The clock stepped back: `repeat` restarts, or the next reminder would be late by as much.
-  if (toldAt > now) return { instance: { ...instance, toldAt: now } }
-  const isDue = instance.state === 'firing' && rule.repeat > 0 && now - toldAt >= rule.repeat
-  return isDue ? { instance: { ...instance, toldAt: now }, change: 'reminder' } : { instance }
+  if (lastNotifiedAt > now) return { instance: { ...instance, lastNotifiedAt: now } }
+  const isDue = instance.state === 'firing' && rule.repeat > 0 && now - lastNotifiedAt >= rule.repeat
+  return isDue ? { instance: { ...instance, lastNotifiedAt: now }, change: 'reminder' } : { instance }
 }
 
 /** Resolves once the value has been cleared for `keep_firing_for`. */

@@ -13,10 +13,10 @@ export type CallsBehind = {
   window?: Window
 }
 
-type Measured = Pick<Notification, 'target' | 'signal' | 'match' | 'labels'> & { window?: Window | undefined }
+type MeasuredAlert = Pick<Notification, 'target' | 'signal' | 'match' | 'labels'> & { window?: Window | undefined }
 
 /** Undefined where the value is not of calls that can be selected. */
-export function callsBehind({ target, signal, match, labels, window }: Measured): CallsBehind | undefined {
+export function callsBehind({ target, signal, match, labels, window }: MeasuredAlert): CallsBehind | undefined {
   const definition = definitionOf(signal)
   const statuses = 'calls' in definition ? definition.statuses?.(signal) : undefined
   if (statuses === undefined) return undefined

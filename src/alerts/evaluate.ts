@@ -3,7 +3,7 @@ import { evidenceOf } from './evidence.ts'
 import { isGroupOf } from './groups.ts'
 import { notificationOf, type Evidence, type Notification } from './notification.ts'
 import type { Rule } from './rule.ts'
-import { sample, type Sample } from './sample.ts'
+import { ruleValues, type RuleValue } from './rule-value.ts'
 import type { MonthOf, Trigger } from './trigger.ts'
 
 /** What an evaluation changes: new values of instances, those that became inactive, and what must be notified. */
@@ -25,7 +25,7 @@ export type EvaluateOptions = {
   interval: number
   monthOf: MonthOf
   /** Gets what each rule was evaluated on. */
-  onSamples?: (rule: Rule, samples: ReadonlyMap<string, Sample>) => void
+  onValues?: (rule: Rule, values: ReadonlyMap<string, RuleValue>) => void
 }
 
 /**
@@ -37,7 +37,7 @@ export type EvaluateOptions = {
 export function evaluate(
   instances: ReadonlyMap<string, AlertInstance>,
   trigger: Trigger,
-  { target, rules, now, interval, monthOf, onSamples }: EvaluateOptions,
+  { target, rules, now, interval, monthOf, onValues }: EvaluateOptions,
 ): AlertDelta {
   const delta: AlertDelta = { changed: [], ended: [], notifications: [] }
   const evaluated = new Set<string>()
@@ -46,15 +46,15 @@ export function evaluate(
     const known = [...instances.values()].filter((instance) => isOf(rule, instance))
     for (const { key } of known) evaluated.add(key)
     const groups = known.map(({ labels }) => labels)
-    const samples = sample(rule, trigger, monthOf, groups)
-    if (samples === undefined) {
+    const values = ruleValues(rule, trigger, monthOf, groups)
+    if (values === undefined) {
       // The next poll will send the reminder, with a new value; the tick does so only where there was no poll for long.
       const unseen = known.filter((instance) => isUnseen(instance, now, interval))
       for (const instance of unseen) record(rule, instance, remind(instance, now))
       continue
     }
-    onSamples?.(rule, samples)
-    for (const [key, latest] of samples) {
+    onValues?.(rule, values)
+    for (const [key, latest] of values) {
       const before = instances.get(key)
       record(rule, before, advance(before, { key, rule }, latest, evaluation), latest)
     }

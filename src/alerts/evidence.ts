@@ -3,7 +3,7 @@ import { definitionOf } from './definition-of.ts'
 import { isMatched } from './groups.ts'
 import type { Evidence } from './notification.ts'
 import type { Rule } from './rule.ts'
-import { hasTooFew, type Sample } from './sample.ts'
+import { hasTooFew, type RuleValue } from './rule-value.ts'
 import { windowOf } from './signal.ts'
 import type { MonthOf, Poll } from './trigger.ts'
 
@@ -19,7 +19,7 @@ export function reachOf({ signal, onlyIf }: Rule): number {
 /** What explains a value in a notification: where it comes from, and how it developed. */
 export function evidenceOf(
   rule: Rule,
-  { labels, value }: Pick<Sample, 'labels' | 'value'>,
+  { labels, value }: Pick<RuleValue, 'labels' | 'value'>,
   poll: Poll,
   monthOf: MonthOf,
 ): Evidence {

@@ -75,4 +75,4 @@ export function silenceAt(silence: Silence, at: number): Silence | undefined {
 }
 
 /** No silence is for longer than this (seconds): what must never be notified needs no rule. */
-export const MAX_SILENCE = 366 * 86_400
+export const MAX_SILENCE_SECONDS = 366 * 86_400

@@ -21,7 +21,7 @@ export type PrometheusRule = {
   keepFiringFor: number
   labels: Record<string, string>
   annotations: Record<string, string>
-  /** What is to be recorded for it, before it is evaluated. */
+  /** What must be recorded for it, before it is evaluated. */
   records: readonly PrometheusRecord[]
 }
 
@@ -73,7 +73,7 @@ const SECTIONS = new Map([
 ])
 
 /** With short leases no target is without an owner for longer than this (seconds), unless something is wrong. */
-const MAX_FAILOVER = 120
+const MAX_FAILOVER_SECONDS = 120
 
 /**
  * Fires if none of the daemons that Prometheus scrapes owns some targets. No rule of the configuration can: a daemon that
@@ -86,7 +86,7 @@ export function unownedTargets(lease: number | undefined, runbooks?: string): Pr
   return {
     alert: 'CallwatchUnownedTargets',
     expr: `${UNOWNED} > 0`,
-    for: Math.max(MAX_FAILOVER, 2 * (lease ?? 0)),
+    for: Math.max(MAX_FAILOVER_SECONDS, 2 * (lease ?? 0)),
     keepFiringFor: 0,
     labels: { severity: 'critical' },
     annotations: {

@@ -5,8 +5,8 @@ import { definitionOf } from './definition-of.ts'
 import { evaluate } from './evaluate.ts'
 import type { Notification } from './notification.ts'
 import type { Rule } from './rule.ts'
-import type { Sample } from './sample.ts'
-import type { Evaluated, MonthOf, Trigger } from './trigger.ts'
+import type { RuleValue } from './rule-value.ts'
+import type { EvaluationRecord, MonthOf, Trigger } from './trigger.ts'
 
 /** Whether the history holds all that a rule is evaluated on; it does not keep what was open, and how many minutes were used. */
 export function isReplayable({ signal }: Rule): boolean {
@@ -15,7 +15,7 @@ export function isReplayable({ signal }: Rule): boolean {
 
 export type History = {
   /** The oldest first. */
-  evaluations: readonly Evaluated[]
+  evaluations: readonly EvaluationRecord[]
   /** All calls that finished since the earliest window. */
   finishes: readonly Finish[]
 }
@@ -23,10 +23,10 @@ export type History = {
 export type ReplayOptions = { target: string; rules: readonly Rule[]; interval: number; monthOf: MonthOf }
 
 /** A value that could have been a breach, the worst of the rule's groups, and when it was evaluated. */
-export type Measured = { at: number } & Pick<Sample, 'value' | 'calls' | 'labels'>
+export type EvaluatedValue = { at: number } & Pick<RuleValue, 'value' | 'calls' | 'labels'>
 
 /** Seconds by which a time may be off for having been kept in whole milliseconds. */
-const ROUNDING = 0.0006
+const ROUNDING_SECONDS = 0.0006
 
 /**
  * Evaluates rules over a history as the daemon would have: at the same moments, by what it knew then, with the very same
@@ -38,24 +38,24 @@ const ROUNDING = 0.0006
 export function replay(
   { evaluations, finishes }: History,
   { rules, ...options }: ReplayOptions,
-): { notifications: Notification[]; instances: AlertInstance[]; values: Map<string, Measured[]> } {
+): { notifications: Notification[]; instances: AlertInstance[]; values: Map<string, EvaluatedValue[]> } {
   const replayable = rules.filter(isReplayable)
-  const values = new Map(replayable.map(({ name }): [string, Measured[]] => [name, []]))
+  const values = new Map(replayable.map(({ name }): [string, EvaluatedValue[]] => [name, []]))
   const instances = new Map<string, AlertInstance>()
   const notifications: Notification[] = []
   const byTime = finishes.toSorted((a, b) => a.knownHostTime - b.knownHostTime)
   const finished = keptFinishes()
   let next = 0
   for (const evaluated of evaluations) {
-    for (; next < byTime.length && byTime[next]!.knownHostTime <= evaluated.at + ROUNDING; next++) {
+    for (; next < byTime.length && byTime[next]!.knownHostTime <= evaluated.at + ROUNDING_SECONDS; next++) {
       finished.add(byTime[next]!)
     }
     const delta = evaluate(instances, triggerOf(evaluated, finished), {
       ...options,
       rules: replayable,
       now: evaluated.at,
-      onSamples: (rule, samples) => {
-        const worst = worstOf(rule, samples.values())
+      onValues: (rule, latest) => {
+        const worst = worstOf(rule, latest.values())
         if (worst !== undefined) values.get(rule.name)?.push({ at: evaluated.at, ...worst })
       },
     })
@@ -67,11 +67,11 @@ export function replay(
 }
 
 /** The worst of what could be a breach: too few calls are no result, and without calls to compare with nothing is one. */
-function worstOf(rule: Pick<Rule, 'breach'>, samples: Iterable<Sample>): Omit<Measured, 'at'> | undefined {
-  let worst: Sample | undefined
-  for (const sample of samples) {
-    if (sample.tooFew || !sample.mayBreach || !Number.isFinite(sample.value)) continue
-    if (worst === undefined || isWorse(rule, sample.value, worst.value)) worst = sample
+function worstOf(rule: Pick<Rule, 'breach'>, values: Iterable<RuleValue>): Omit<EvaluatedValue, 'at'> | undefined {
+  let worst: RuleValue | undefined
+  for (const one of values) {
+    if (one.tooFew || !one.mayBreach || !Number.isFinite(one.value)) continue
+    if (worst === undefined || isWorse(rule, one.value, worst.value)) worst = one
   }
   return worst && { value: worst.value, calls: worst.calls, labels: worst.labels }
 }
@@ -81,6 +81,6 @@ export function isWorse({ breach }: Pick<Rule, 'breach'>, value: number, other: 
   return breach === 'above' ? value > other : value < other
 }
 
-function triggerOf(evaluated: Evaluated, finished: FinishedCalls): Trigger {
+function triggerOf(evaluated: EvaluationRecord, finished: FinishedCalls): Trigger {
   return evaluated.kind === 'tick' ? evaluated : { ...evaluated, finished, open: [], created: 0, usedSince: () => 0 }
 }

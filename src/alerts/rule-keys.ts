@@ -38,7 +38,7 @@ export const minCalls = {
   min_calls: wholeNumber(1, 1_000_000_000).prefault(20).describe('With fewer calls in the window there is no result'),
 }
 
-/** Of a signal that is in trouble when it is high as well as when it is low. */
+/** Of a signal of which both high and low values are a problem. */
 export function eitherSide<Value extends z.ZodType>(value: () => Value) {
   return {
     above: value().optional().describe('A value above this is a breach'),
@@ -72,7 +72,7 @@ export type RuleOn<Signal> = Omit<Shared, 'by'> & {
   by: readonly RuleLabel[]
   /** What the rule looks at: the signal's name and its own keys. */
   signal: Signal
-  /** On which side of the threshold the trouble lies. */
+  /** On which side of the threshold the problem lies. */
   breach: 'above' | 'below'
   threshold: number
   /** A firing alert resolves at or below this (with `below`: at or above); never on the wrong side of the threshold. */

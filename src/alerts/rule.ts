@@ -20,11 +20,11 @@ export const ruleSchema = z.codec(fileRule, z.custom<RuleOn<Signal>>(), { decode
 /** An alert rule. Durations and windows are seconds. */
 export type Rule = z.output<typeof ruleSchema>
 
-type Definition = (typeof signals)[number]
-type SectionsOf<All extends readonly Definition[]> = { [I in keyof All]: ReturnType<typeof sectionOf<All[I]>> }
-type Report = (path: string[], message: string) => void
+type SignalDefinition = (typeof signals)[number]
+type SectionsOf<All extends readonly SignalDefinition[]> = { [I in keyof All]: ReturnType<typeof sectionOf<All[I]>> }
+type ReportProblem = (path: string[], message: string) => void
 
-function sectionOf<One extends Definition>(definition: One) {
+function sectionOf<One extends SignalDefinition>(definition: One) {
   const { name, description, keys }: { name: One['name']; description: string; keys: One['keys'] } = definition
   const signal = z.literal(name).describe(description)
   return section(
@@ -36,9 +36,9 @@ function sectionOf<One extends Definition>(definition: One) {
 
 /** The cross-check of a rule's threshold and of where it clears. */
 function checkRule(
-  definition: Definition,
+  definition: SignalDefinition,
   rule: { readonly above?: unknown; readonly below?: unknown; readonly clear?: unknown },
-  report: Report,
+  report: ReportProblem,
 ): void {
   const { above, below, clear } = rule
   if (above !== undefined && below !== undefined) {
@@ -63,7 +63,7 @@ function checkRule(
 }
 
 /** Why a key of a rule is not accepted for a signal, where it is one of another signal's; undefined elsewhere. */
-function notOf({ name }: Definition, key: string): string | undefined {
+function notOf({ name }: SignalDefinition, key: string): string | undefined {
   if (!signals.some(({ keys }) => Object.hasOwn(keys, key))) return undefined
   if (Object.hasOwn(labelled, key)) return `\`${key}\` is not accepted, because \`${name}\` has no labels`
   return `\`${key}\` is not accepted for \`${name}\``

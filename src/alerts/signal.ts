@@ -53,7 +53,7 @@ type Shape = z.core.$ZodLooseShape
 type Configured<Name extends string, Keys extends Shape> = { name: Name } & Omit<Inside<Keys>, RuleKey>
 
 /** What every signal declares. */
-type Described<Name extends string, Keys extends Shape, Signal> = {
+type DeclaredByEachSignal<Name extends string, Keys extends Shape, Signal> = {
   readonly name: Name
   /** What its value is, for the schema and the documentation. */
   readonly description: string
@@ -84,7 +84,11 @@ type Described<Name extends string, Keys extends Shape, Signal> = {
 }
 
 /** A signal of calls: of a window, or of those that are open now. */
-export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = Described<Name, Keys, Signal> & {
+export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = DeclaredByEachSignal<
+  Name,
+  Keys,
+  Signal
+> & {
   calls(poll: Poll, window: Window, signal: Signal): readonly Call[]
   measure(calls: readonly Call[], signal: Signal): Measurement
   /** The statuses of the calls behind a value; absent where the view of calls cannot select them. */
@@ -96,7 +100,7 @@ export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = 
 }
 
 /** A signal of the target as a whole, without labels. */
-export type TargetSignal<Name extends string, Keys extends Shape, Signal> = Described<Name, Keys, Signal> & {
+export type TargetSignal<Name extends string, Keys extends Shape, Signal> = DeclaredByEachSignal<Name, Keys, Signal> & {
   /** Undefined where the trigger has no data for it. */
   value(trigger: Trigger, monthOf: MonthOf, signal: Signal): number | undefined
   /** The value that the month will come to at this rate. */

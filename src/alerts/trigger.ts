@@ -33,4 +33,4 @@ export type MonthOf = (time: number, timezone: string) => { from: number; to: nu
  * When rules were evaluated, by the host's clock (UNIX seconds), and on what beside the calls: enough to evaluate the
  * same history again. A tick is kept where it changed something or the last poll is long ago.
  */
-export type Evaluated = { at: number } & ((WindowEnd & Pick<Poll, 'kind' | 'limited'>) | Tick)
+export type EvaluationRecord = { at: number } & ((WindowEnd & Pick<Poll, 'kind' | 'limited'>) | Tick)

@@ -1,5 +1,5 @@
 /*
- * A value of a match may be a regular expression: `=~High.*`, as Alertmanager and Prometheus write it. Anybody who may silence
+ * A value of a match may be a regular expression: `=~High.*`, as Alertmanager and Prometheus write it. Every user who may silence
  * can enter one, so no backtracking: an expression is run on all positions of the text at once, in a time that is at most
  * the product of both lengths. That is why it may not have a repetition inside a repetition.
  */
@@ -9,8 +9,8 @@ const PREFIX = '=~'
 export const MAX_PATTERN_LENGTH = 200
 
 /** From the positions at which a part of the expression may begin in a text, those at which it may end. */
-type Part = (starts: ReadonlySet<number>, text: readonly string[]) => Set<number>
-type Parsed = { part: Part; repeats: boolean }
+type PatternPart = (starts: ReadonlySet<number>, text: readonly string[]) => Set<number>
+type Parsed = { part: PatternPart; repeats: boolean }
 
 /** Why an expression cannot be used, in a sentence. */
 class PatternError extends Error {}
@@ -37,10 +37,10 @@ export function matchesValue(wanted: string, value: string): boolean {
 }
 
 /** The expressions that were parsed, at most so many: each is compared with every alert, again and again. */
-const known = new Map<string, Part | PatternError>()
+const known = new Map<string, PatternPart | PatternError>()
 const MOST_KNOWN = 1000
 
-function tryToParse(value: string): Part | PatternError {
+function tryToParse(value: string): PatternPart | PatternError {
   const before = known.get(value)
   if (before !== undefined) return before
   if (known.size >= MOST_KNOWN) known.clear()
@@ -49,7 +49,7 @@ function tryToParse(value: string): Part | PatternError {
   return parsed
 }
 
-function parsedOrError(value: string): Part | PatternError {
+function parsedOrError(value: string): PatternPart | PatternError {
   try {
     return parse(value)
   } catch (error) {
@@ -59,7 +59,7 @@ function parsedOrError(value: string): Part | PatternError {
 }
 
 /** @throws {PatternError} */
-function parse(value: string): Part {
+function parse(value: string): PatternPart {
   const characters = Array.from(value.slice(PREFIX.length).trim())
   // Without the expression itself, which may come from a variable.
   const refuse = (problem: string): never => {
@@ -77,14 +77,14 @@ function parse(value: string): Part {
       at++
       all.push(sequence())
     }
-    const union: Part = (starts, text) => new Set(all.flatMap(({ part }) => [...part(starts, text)]))
+    const union: PatternPart = (starts, text) => new Set(all.flatMap(({ part }) => [...part(starts, text)]))
     return { part: union, repeats: all.some(({ repeats }) => repeats) }
   }
 
   function sequence(): Parsed {
     const all: Parsed[] = []
     while (at < characters.length && characters[at] !== '|' && characters[at] !== ')') all.push(repetition())
-    const inOrder: Part = (starts, text) => all.reduce((ends, { part }) => part(ends, text), new Set(starts))
+    const inOrder: PatternPart = (starts, text) => all.reduce((ends, { part }) => part(ends, text), new Set(starts))
     return { part: inOrder, repeats: all.some(({ repeats }) => repeats) }
   }
 
@@ -146,15 +146,15 @@ function parse(value: string): Part {
   return whole.part
 }
 
-function oneCharacter(isWanted: (character: string) => boolean): Part {
+function oneCharacter(isWanted: (character: string) => boolean): PatternPart {
   return (starts, text) => {
     const passed = [...starts].filter((start) => start < text.length && isWanted(text[start]!))
     return new Set(passed.map((start) => start + 1))
   }
 }
 
-/** Goes on from each position once. */
-function oneOrMore(part: Part, starts: ReadonlySet<number>, text: readonly string[]): Set<number> {
+/** Continues from each position once. */
+function oneOrMore(part: PatternPart, starts: ReadonlySet<number>, text: readonly string[]): Set<number> {
   const reached = new Set<number>()
   for (let next = part(starts, text); next.size > 0; next = part(next, text)) {
     next = next.difference(reached)

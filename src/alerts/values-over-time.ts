@@ -7,7 +7,7 @@ export type ValueAt = readonly [at: number, value: number | null]
 const MAX_VALUES = 100
 
 /** Seconds. */
-const SHORTEST_STEP = 60
+const MIN_STEP_SECONDS = 60
 
 /**
  * Adds a value to those of an alert, and keeps the worst one of each minute; of longer and longer steps, where these would
@@ -17,7 +17,7 @@ export function addValue(values: readonly ValueAt[], added: ValueAt, breach: Rul
   const all = [...values, added]
   const times = all.map(([at]) => at)
   const [from, to] = [Math.min(...times), Math.max(...times)]
-  let step = SHORTEST_STEP
+  let step = MIN_STEP_SECONDS
   while (Math.floor(to / step) - Math.floor(from / step) >= MAX_VALUES) step *= 2
   const isWorse = (value: number, other: number) => (breach === 'above' ? value > other : value < other)
   const worst = (a: ValueAt, b: ValueAt) => {

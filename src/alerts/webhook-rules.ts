@@ -1,12 +1,12 @@
 import { runbookOf, type PrometheusRule } from './prometheus-rule.ts'
 
 /** How long an event may wait (seconds). */
-const LATE = 900
+const MAX_WAIT_SECONDS = 900
 
 const WEBHOOK_ALERTS: readonly Parts[] = [
   {
     alert: 'CallwatchWebhookBehind',
-    expr: `max by (webhook) (callwatch_webhook_oldest_pending_seconds) > ${LATE}`,
+    expr: `max by (webhook) (callwatch_webhook_oldest_pending_seconds) > ${MAX_WAIT_SECONDS}`,
     severity: 'warning',
     summary: 'The webhook {{ $labels.webhook }} is {{ $value | humanizeDuration }} behind',
     description:

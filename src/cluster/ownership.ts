@@ -1,21 +1,21 @@
 import { NEVER, of, type Observable } from 'rxjs'
 
-/** The time for which this daemon owns a target. */
-export type Tenure = {
+/** This daemon's lease of a target: the time for which it owns the target. */
+export type Lease = {
   /** Emits once the target must be released: what is under way may end. Replays. */
   readonly draining$: Observable<unknown>
   /** Emits once another daemon may own it: nothing more may be asked or sent. Replays. */
   readonly aborted$: Observable<unknown>
   /** Keeps the target from being released until the returned function is called. */
-  readonly use: () => () => void
+  readonly hold: () => () => void
 }
 
 /** Which targets this daemon owns at the moment, and whether it is the leader, which sends notifications for all. */
 export type Ownership = {
   /** Seconds between two renewals of the lease; 0 where there is none. */
   readonly renewalInterval: number
-  /** The tenure that a target has, and each that it will have. */
-  readonly tenure$: (target: string) => Observable<Tenure>
+  /** The lease that a target has, and each that it will have. */
+  readonly lease$: (target: string) => Observable<Lease>
   /** Whether the target may be polled at this very moment. */
   readonly owns: (target: string) => boolean
   /** Whether this daemon is the leader at this very moment. */
@@ -30,12 +30,12 @@ export type Ownership = {
   readonly ownerOf: (target: string) => string | undefined
 }
 
-const UNLIMITED: Tenure = { draining$: NEVER, aborted$: NEVER, use: () => () => undefined }
+const UNLIMITED: Lease = { draining$: NEVER, aborted$: NEVER, hold: () => () => undefined }
 
 /** The only daemon on its store. */
 export const ALONE: Ownership = {
   renewalInterval: 0,
-  tenure$: () => of(UNLIMITED),
+  lease$: () => of(UNLIMITED),
   owns: () => true,
   isLeader: () => true,
   isLeader$: of(true),

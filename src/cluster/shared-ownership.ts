@@ -19,15 +19,15 @@ import {
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Settings } from '../store/settings.ts'
-import { OtherSettingsError, type Renewal, type Sharing } from '../store/sharing.ts'
+import { OtherSettingsError, type Renewal, type ClusterStore } from '../store/cluster-store.ts'
 import { StoreError } from '../store/store.ts'
 import { toAcquire, toRelease } from './fair-share.ts'
 import type { Ownership } from './ownership.ts'
-import { newTenures, type TenureEvent } from './tenures.ts'
+import { newLeases, type LeaseEvent } from './leases.ts'
 import { STARTING, readStatus, writeStatus } from './member-status.ts'
 
 export type SharedOwnershipOptions = {
-  sharing: Sharing
+  cluster: ClusterStore
   clock: Clock
   /** The name of this daemon on the page of others. */
   name: string
@@ -41,15 +41,15 @@ export type SharedOwnershipOptions = {
 
 /** What happens to the ownership of targets. */
 export type OwnershipEvent =
-  | TenureEvent
+  | LeaseEvent
   /** A lease has ended before it was renewed. */
   | { kind: 'lease lost' }
   /** Why this daemon can own nothing, and then that it can: the store cannot be used, or others have other settings. */
-  | { kind: 'trouble'; of: 'store' | 'settings'; problem: string | undefined }
+  | { kind: 'problem'; of: 'store' | 'settings'; problem: string | undefined }
 
 export type SharedOwnership = Ownership & {
-  /** Keeps the membership until `ended$`: renews it, acquires and releases targets. Never errors. */
-  keep: (ended$: Observable<unknown>) => Observable<OwnershipEvent>
+  /** Keeps the membership until `aborted$`: renews it, acquires and releases targets. Never errors. */
+  run: (aborted$: Observable<unknown>) => Observable<OwnershipEvent>
   /** Releases everything, and ends the membership. */
   leave: () => Promise<void>
 }
@@ -63,66 +63,66 @@ const RENEWALS_PER_LEASE = 5
  * earlier than by the store's clock, also where the process was halted in between.
  */
 export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnership {
-  const { sharing, clock, name, settings, targets, draining$ } = options
-  const renewalInterval = sharing.lease / RENEWALS_PER_LEASE
+  const { cluster, clock, name, settings, targets, draining$ } = options
+  const renewalInterval = cluster.lease / RENEWALS_PER_LEASE
   const joinedFirst = new BehaviorSubject(false)
-  const hasLease = new BehaviorSubject(false)
+  const hasMembership = new BehaviorSubject(false)
   const events = new Subject<OwnershipEvent>()
-  const tenures = newTenures({
+  const leases = newLeases({
     notify: (event) => events.next(event),
     onFree: () => clock.scheduler.schedule(() => void release(), 0),
   })
   // The daemon joined when it started, and was refused then if it had other settings.
   let isMember = true
   let isDraining = false
-  let leaseValidUntil = -Infinity
+  let membershipValidUntil = -Infinity
   let latest: Renewal | undefined
   let problem: { of: 'store' | 'settings'; text: string } | undefined
-  const isLeaseValid = () => clock.monotonic() < leaseValidUntil
+  const isMembershipValid = () => clock.monotonic() < membershipValidUntil
   const takesPart = () => !isDraining && problem?.of !== 'settings'
 
-  const release = () => tenures.release((targets) => sharing.release(targets))
+  const release = () => leases.release((targets) => cluster.release(targets))
 
   function loseAll(): void {
-    leaseValidUntil = -Infinity
-    hasLease.next(false)
-    tenures.lose(tenures.all())
+    membershipValidUntil = -Infinity
+    hasMembership.next(false)
+    leases.lose(leases.all())
   }
 
   /** Once for each lease, whether the store says that it has ended or the time does. */
-  function loseLease(): void {
-    if (!hasLease.value && tenures.all().length === 0) return
+  function loseMembership(): void {
+    if (!hasMembership.value && leases.all().length === 0) return
     events.next({ kind: 'lease lost' })
     loseAll()
   }
 
   function setProblem(now: typeof problem): void {
     if (problem !== undefined && problem.of !== now?.of) {
-      events.next({ kind: 'trouble', of: problem.of, problem: undefined })
+      events.next({ kind: 'problem', of: problem.of, problem: undefined })
     }
     if (now !== undefined && now.text !== problem?.text) {
-      events.next({ kind: 'trouble', of: now.of, problem: now.text })
+      events.next({ kind: 'problem', of: now.of, problem: now.text })
     }
     problem = now
   }
 
   async function renew(): Promise<void> {
     const sent = clock.monotonic()
-    if (!isMember) await sharing.join(name, settings(), STARTING)
+    if (!isMember) await cluster.join(name, settings(), STARTING)
     isMember = true
-    const answer = await sharing.renew(writeStatus({ takesPart: takesPart() }))
+    const answer = await cluster.renew(writeStatus({ takesPart: takesPart() }))
     if (answer === undefined) {
       isMember = false
-      loseLease()
+      loseMembership()
       return
     }
-    leaseValidUntil = sent + sharing.lease - renewalInterval
+    membershipValidUntil = sent + cluster.lease - renewalInterval
     latest = answer
     await share(answer, answer.members.filter(({ status }) => readStatus(status).takesPart).length)
-    if (answer.differing !== undefined && tenures.all().length === 0) return resign()
+    if (answer.differing !== undefined && leases.all().length === 0) return resign()
     const [first] = answer.members
     joinedFirst.next(first?.id === answer.self)
-    hasLease.next(true)
+    hasMembership.next(true)
   }
 
   /** A daemon with other settings owns nothing and sends nothing until it may join again. */
@@ -130,25 +130,25 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     isMember = false
     joinedFirst.next(false)
     loseAll()
-    await sharing.leave()
+    await cluster.leave()
   }
 
   /** Brings what this daemon polls in line with what it owns, and that with its share. */
   async function share({ owners, self, differing }: Renewal, members: number): Promise<void> {
     const configured = new Set(targets())
-    const before = new Set(tenures.all())
-    tenures.lose([...before].filter((target) => owners.get(target) !== self))
+    const before = new Set(leases.all())
+    leases.lose([...before].filter((target) => owners.get(target) !== self))
     const mine = [...owners].flatMap(([target, owner]) => (owner === self ? [target] : []))
-    tenures.begin(mine.filter((target) => !before.has(target)))
+    leases.begin(mine.filter((target) => !before.has(target)))
     await release()
     setProblem(differing && { of: 'settings', text: differing.message })
-    const wanted = takesPart() ? tenures.wanted().filter((target) => configured.has(target)) : []
+    const wanted = takesPart() ? leases.wanted().filter((target) => configured.has(target)) : []
     const kept = new Set(wanted.slice(0, wanted.length - toRelease(wanted.length, configured.size, members)))
-    for (const target of tenures.all()) if (!kept.has(target)) tenures.end(target)
+    for (const target of leases.all()) if (!kept.has(target)) leases.end(target)
     const free = [...configured].filter((target) => !owners.has(target))
     const most = takesPart() ? toAcquire(kept.size, configured.size, members) : 0
     if (free.length === 0 || most === 0) return
-    tenures.begin(await sharing.acquire(free, most))
+    leases.begin(await cluster.acquire(free, most))
   }
 
   /** Renews the lease when that is due; once no renewal has succeeded for too long, every target is lost. */
@@ -159,7 +159,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
         take(1),
         tap(() => {
           isDraining = true
-          for (const target of tenures.all()) tenures.end(target)
+          for (const target of leases.all()) leases.end(target)
         }),
       ),
     ).pipe(
@@ -168,7 +168,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     ),
     timer(0, (renewalInterval * 1000) / 2, clock.scheduler).pipe(
       tap(() => {
-        if (!isLeaseValid()) loseLease()
+        if (!isMembershipValid()) loseMembership()
       }),
       ignoreElements(),
     ),
@@ -176,10 +176,10 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
 
   return {
     renewalInterval,
-    tenure$: tenures.tenure$,
-    owns: (target) => isLeaseValid() && tenures.has(target),
-    isLeader: () => isLeaseValid() && joinedFirst.value,
-    isLeader$: combineLatest([joinedFirst, hasLease]).pipe(
+    lease$: leases.lease$,
+    owns: (target) => isMembershipValid() && leases.has(target),
+    isLeader: () => isMembershipValid() && joinedFirst.value,
+    isLeader$: combineLatest([joinedFirst, hasMembership]).pipe(
       map(([first, now]) => first && now),
       distinctUntilChanged(),
     ),
@@ -187,19 +187,19 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     problem: () => problem?.text,
     ownerOf: (target) => {
       // The last answer may be outdated once the store cannot be reached.
-      if (!isLeaseValid()) return undefined
+      if (!isMembershipValid()) return undefined
       const owner = latest?.owners.get(target)
       return latest?.members.find(({ id }) => id === owner)?.name
     },
-    keep: (ended$) =>
+    run: (aborted$) =>
       merge(
         events,
         work$.pipe(
-          takeUntil(ended$),
+          takeUntil(aborted$),
           endWith(undefined),
           // What ends the work also releases the last targets, in the same turn.
           delayWhen(() => timer(0, clock.scheduler)),
-          tap(() => tenures.reportReleased()),
+          tap(() => leases.reportReleased()),
           ignoreElements(),
           finalize(() => events.complete()),
         ),
@@ -207,7 +207,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnershi
     leave: async () => {
       loseAll()
       // Without an answer of the store, the membership ends with its lease.
-      await sharing.leave().catch(() => undefined)
+      await cluster.leave().catch(() => undefined)
     },
   }
 }

@@ -10,7 +10,7 @@ import { callOf } from '../store/rows.ts'
 import type { StoreReader } from '../store/store-reader.ts'
 import { formatSeconds } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
-import { pagesOf, type ListedCall } from '../web/calls-pages.ts'
+import { pagesOf, type PageCall } from '../web/calls-pages.ts'
 import { CALL_FORMATS, readCallsRequest } from '../web/calls-route.ts'
 import { UsageError } from './explain-error.ts'
 import type { ReportOutput } from './report.ts'
@@ -29,7 +29,7 @@ const MAX_OTHERS = 5
 
 /**
  * Prints the calls behind an alert, newest first: what `/api/v1/calls` answers to its `calls_url`. Of several alerts it is the
- * newest one. Reads the store beside a running daemon.
+ * newest one. Reads the store while a daemon may be running.
  *
  * @param alert its rule, or the rule with the labels, as `callwatch alerts` prints it
  * @throws {UsageError} for an alert that there is not
@@ -100,7 +100,7 @@ async function* callsBehind(reader: StoreReader, target: string, request: string
   for await (const { calls } of pagesOf(ofTarget, Infinity, { targets, store })) yield calls.map(callRowView)
 }
 
-async function openCalls(reader: StoreReader, target: string): Promise<ListedCall[]> {
+async function openCalls(reader: StoreReader, target: string): Promise<PageCall[]> {
   const rows = await reader.rows(
     `SELECT id, data FROM callwatch.targets CROSS JOIN callwatch.calls
     WHERE target = number AND name = $1 AND finished IS NULL AND status < ${BASELINE_CODE}`,

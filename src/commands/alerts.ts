@@ -19,7 +19,7 @@ export type AlertsOptions = PeriodOptions & {
 }
 
 /**
- * Prints the alerts that fired in a period, newest first. Reads the store beside a running daemon.
+ * Prints the alerts that fired in a period, newest first. Reads the store while a daemon may be running.
  *
  * @throws {UsageError} for a time or target that there is not
  * @throws {StoreError} when there is no store, or it cannot be read

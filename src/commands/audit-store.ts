@@ -10,7 +10,7 @@ import { StoreError } from '../store/store.ts'
 import type { StoreReader } from '../store/store-reader.ts'
 import { auditReport, type AuditReport } from './audit-report.ts'
 import { auditTarget, type TargetAudit } from './audit-target.ts'
-import { rateLimitKey, fingerprintOf } from '../target/target.ts'
+import { rateLimitKey, targetFingerprint } from '../pipeline/target.ts'
 
 /** Part of `max_requests_per_minute` that an audit may use in addition to a daemon. */
 const RATE_SHARE = 1 / 4
@@ -43,7 +43,7 @@ async function auditConfigured(
 ): Promise<TargetAudit> {
   const stored = await reader.target(target.name)
   if (stored === undefined) return unknownTarget(target.name, reader.place)
-  if (stored.fingerprint !== fingerprintOf(target)) {
+  if (stored.fingerprint !== targetFingerprint(target)) {
     throw new StoreError(
       'refused',
       `target ${target.name} had another URL, on_behalf_of or query when its calls were counted in ${reader.place}; ` +

@@ -1,7 +1,7 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { Notification } from '../alerts/notification.ts'
 import { reachOf } from '../alerts/evidence.ts'
-import { isReplayable, isWorse, replay, type Measured } from '../alerts/replay.ts'
+import { isReplayable, isWorse, replay, type EvaluatedValue } from '../alerts/replay.ts'
 import type { Rule } from '../alerts/rule.ts'
 import { monthOf } from '../clock/calendar.ts'
 import { systemClock } from '../clock/clock.ts'
@@ -38,12 +38,12 @@ type TargetBacktest = {
   evaluations: number
   incidents: Incident[]
   /** The values of each rule, by its name. */
-  values: ReadonlyMap<string, readonly Measured[]>
+  values: ReadonlyMap<string, readonly EvaluatedValue[]>
 }
 
 /**
  * Runs the configured rules, or others, over the history in the store, with what callwatch knew at each moment, and prints when each
- * would have fired and resolved. Reads the store beside a running daemon.
+ * would have fired and resolved. Reads the store while a daemon may be running.
  *
  * @throws {StoreError} when there is no store, or it cannot be read
  */
@@ -148,15 +148,15 @@ function firedText(incidents: readonly Incident[], to: number): string {
 }
 
 /** The first of the worst values. */
-function worstOf(rule: Rule, values: readonly Measured[]): Measured | undefined {
-  return values.reduce<Measured | undefined>(
+function worstOf(rule: Rule, values: readonly EvaluatedValue[]): EvaluatedValue | undefined {
+  return values.reduce<EvaluatedValue | undefined>(
     (worst, each) => (worst === undefined || isWorse(rule, each.value, worst.value) ? each : worst),
     undefined,
   )
 }
 
 /** `largest value 28.5% of 40 calls at 2026-09-21 14:37:20 UTC (type=video), threshold 30%`. */
-function worstText(rule: Rule, worst: Measured | undefined): string {
+function worstText(rule: Rule, worst: EvaluatedValue | undefined): string {
   const threshold = `threshold ${formatValue(rule, rule.threshold)}`
   if (worst === undefined) return `no value that could be compared, ${threshold}`
   const { at, value, calls, labels } = worst
@@ -168,7 +168,7 @@ function worstText(rule: Rule, worst: Measured | undefined): string {
   return `${which} value ${formatValue(rule, value)}${ofCalls} at ${formatTime(at)}${where}, ${threshold}`
 }
 
-function chartOf(rule: Rule, values: readonly Measured[], { from, to }: { from: number; to: number }): string[] {
+function chartOf(rule: Rule, values: readonly EvaluatedValue[], { from, to }: { from: number; to: number }): string[] {
   if (values.length === 0) return []
   const { threshold, breach } = rule
   const points = values.map(({ at, value }) => [at, value] as const)
@@ -183,7 +183,7 @@ function incidentLine({ fired, end, peak }: Incident): string {
 
 function jsonOf(found: readonly TargetBacktest[], rules: readonly Rule[], skipped: readonly Rule[]) {
   const time = (seconds: number | undefined) => (seconds === undefined ? null : isoTime(seconds))
-  const worstIn = (rule: Rule, values: readonly Measured[] = []) => {
+  const worstIn = (rule: Rule, values: readonly EvaluatedValue[] = []) => {
     const worst = worstOf(rule, values)
     return worst === undefined
       ? null

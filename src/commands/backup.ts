@@ -8,7 +8,7 @@ const USE_PG_DUMP =
   '`pg_restore` restores it'
 
 /**
- * Copies the store, also beside a running daemon, and prints the result.
+ * Copies the store, also while a daemon is running, and prints the result.
  *
  * @throws {UsageError} where the store is a PostgreSQL database
  * @throws {StoreError} when the file exists, cannot be written, or there is no store to copy

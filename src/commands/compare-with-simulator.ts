@@ -3,7 +3,7 @@ import { DERIVED_METRICS } from '../metrics/derived-metrics.ts'
 import { seriesName } from '../simulator/series.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import { exactFamilies } from '../simulator/expected-series.ts'
-import type { ShownTarget } from '../target/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 
 /** How the exact series compare with what the simulator recorded. */
 export type Comparison = {
@@ -17,15 +17,15 @@ const FAILURE_RATIO = 'callwatch_call_failure_ratio'
 const TOLERANCE = 1e-9
 
 /** Compares the exported series of a target with the simulator's events up to the start of the latest poll. */
-export function compareWithSimulator(watched: ShownTarget, simulator: Simulator): Comparison {
+export function compareWithSimulator(target: TargetStatus, simulator: Simulator): Comparison {
   const polled = simulator.responses().findLast(({ path }) => /[?&]page=1(&|$)/.test(path))
-  const { created } = watched.ledger.sync
-  const { baseline, lookback } = watched.settings.poll
-  // Of calls that were over at the set-up, those before the horizon count nowhere. Their own times are whole seconds.
+  const { created } = target.ledger.sync
+  const { baseline, lookback } = target.settings.poll
+  // Calls that were final at the set-up and lie before the horizon are counted nowhere. Their own times are whole seconds.
   const horizon = Math.ceil(created - lookback)
   const options = { created, baseline, horizon, ...(polled === undefined ? {} : { now: polled.at }) }
-  const recorded = new Map([...simulator.expectedSeries(options), ...recordedRatios(watched, simulator, options)])
-  const counted = exportedSeries(watched, [...exactFamilies, FAILURE_RATIO])
+  const recorded = new Map([...simulator.expectedSeries(options), ...recordedRatios(target, simulator, options)])
+  const counted = exportedSeries(target, [...exactFamilies, FAILURE_RATIO])
   const names = new Set([...recorded.keys(), ...counted.keys()])
   const differences = [...names].flatMap((series) => {
     const expected = recorded.get(series) ?? 0
@@ -38,11 +38,11 @@ export function compareWithSimulator(watched: ShownTarget, simulator: Simulator)
 
 /** The failure ratios of the exported windows, by the simulator's events. */
 function recordedRatios(
-  watched: ShownTarget,
+  target: TargetStatus,
   simulator: Simulator,
   options: Parameters<Simulator['expectedSeries']>[0],
 ) {
-  const { lastSuccess = 0, previousSuccess = lastSuccess } = watched.ledger.sync
+  const { lastSuccess = 0, previousSuccess = lastSuccess } = target.ledger.sync
   return Object.entries(EXPORTED_WINDOWS).flatMap(([window, seconds]) => {
     const { ratio } = simulator.failureRatio({ ...options, from: Math.min(lastSuccess - seconds, previousSuccess) })
     return Object.entries(ratio ?? {}).map(
@@ -52,11 +52,11 @@ function recordedRatios(
 }
 
 /** The exported series of a target, without the label `target`. */
-export function exportedSeries(watched: ShownTarget, families: readonly string[]): Map<string, number> {
+export function exportedSeries(target: TargetStatus, families: readonly string[]): Map<string, number> {
   const metrics = DERIVED_METRICS.filter(({ name }) => families.includes(name))
   const samples = metrics.flatMap((metric) =>
     metric
-      .read(watched)
+      .read(target)
       .map(({ labels, sharedLabels: { target: _target, ...shared }, value, metricName = metric.name }) => {
         const texts = Object.entries({ ...shared, ...labels }).map(([name, label]) => [name, String(label)])
         return [seriesName(metricName, Object.fromEntries(texts)), value] as const

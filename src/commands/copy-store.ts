@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<CopyTable, string>> = {
   targets: 'targets',
   calls: 'calls',
   counters: 'counters',
-  settled: 'sums of deleted calls',
+  deleted_call_totals: 'sums of deleted calls',
   gaps: 'times without a successful poll',
   alerts: 'alerts',
   usage: 'quarter-hours of minutes',

@@ -8,7 +8,7 @@ import { contributorOf, trendOf } from '../notifications/text/evidence-text.ts'
 import { linksOf } from '../notifications/text/links.ts'
 import { formatTime } from '../text/format.ts'
 import { targetView } from '../web/target-view.ts'
-import type { ShownTarget } from '../target/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 import { auditLines, auditVerdict } from './audit-lines.ts'
 import type { AuditReport } from './audit-report.ts'
 import type { Comparison } from './compare-with-simulator.ts'
@@ -45,7 +45,7 @@ export function notificationLines(notification: Notification, page: string): str
   return ['', '  ┌─ to Slack', ...lines.map((line) => `  │ ${line}`), '  └─', '']
 }
 
-/** What arrived at the webhook, in one line, under the transitions of which it tells; nothing if nothing did. */
+/** What arrived at the webhook, in one line, under the transitions that it is about; nothing if nothing did. */
 export function webhookLines(events: readonly ReceivedEvent[]): string[] {
   if (events.length === 0) return []
   const byType = Map.groupBy(events, ({ type }) => type)
@@ -60,10 +60,10 @@ export function webhookLines(events: readonly ReceivedEvent[]): string[] {
 export type DemoEnd = { audit: AuditReport; logged: number; received: ReturnType<EventReceiver['counts']> }
 
 /** The counters, whether they equal what the simulator recorded, and what is known at the end. */
-export function demoSummary(watched: ShownTarget, { series, differences }: Comparison, end?: DemoEnd): string[] {
-  const view = targetView(watched)
+export function demoSummary(target: TargetStatus, { series, differences }: Comparison, end?: DemoEnd): string[] {
+  const view = targetView(target)
   const { ended, unanswered, rejected, canceled } = view.finished
-  const [window, counts] = windows(watched.ledger)[0]!
+  const [window, counts] = windows(target.ledger)[0]!
   const ratio =
     counts.total === 0 ? 'no calls yet' : `${(100 * failureRatio(counts, 'any')).toFixed(1)}% of ${counts.total}`
   const minutes = `audio ${view.minutes.audio.toFixed(1)}, video ${view.minutes.video.toFixed(1)}`

@@ -5,22 +5,22 @@ import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
-import { connect } from '../target/connection.ts'
-import { runPoll } from '../target/pipeline.ts'
-import { openTarget } from '../target/target.ts'
+import { connect } from '../pipeline/connection.ts'
+import { runPoll } from '../pipeline/pipeline.ts'
+import { openTarget } from '../pipeline/target.ts'
 
 const DAY = 86_400
 /** Calls a day: 35 days of so many are polled through in seconds. */
 export const PAST_CALLS_PER_DAY = 300
 /** Seconds between two polls of the past, and while many calls fail. */
-const INTERVAL = 3600
-const CLOSE_INTERVAL = 120
+const POLL_INTERVAL_SECONDS = 3600
+const CLOSE_POLL_INTERVAL_SECONDS = 120
 /** So long after an incident polls are still close (seconds), until its alert has ended. */
-const AFTERMATH = 4500
+const AFTERMATH_SECONDS = 4500
 /** For so long the service lists a call: beyond the lookback of the past. */
 export const LISTED_SECONDS = 12 * 3600
 /** What suits such polls: a page for few calls, and a lookback that reaches beyond the last poll (seconds). */
-const POLL = { interval: INTERVAL, pageSize: 50, lookback: 6 * 3600, sweepInterval: DAY }
+const POLL = { interval: POLL_INTERVAL_SECONDS, pageSize: 50, lookback: 6 * 3600, sweepInterval: DAY }
 
 /** When many calls fail: on a working day before today, at an hour of UTC at which there are many. */
 const INCIDENTS = [
@@ -64,7 +64,7 @@ export function incidentsAfter(from: number, now: number) {
 
 /**
  * Polls the simulated service through its past, on a clock that jumps from poll to poll, with the code by which a daemon
- * polls: the store is then that of a daemon that has run all the time. Nobody is notified.
+ * polls: the store is then that of a daemon that has run all the time. No notifications are sent.
  *
  * @returns how many events it logged; undefined if it was aborted
  * @throws {StoreError} when the store cannot be used
@@ -79,7 +79,7 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
   const store = openSqliteStore({ path: options.store, durable: false })
   try {
     const settings = { target: config.targets[0]!, poll, rules }
-    const target = await openTarget({ settings, store, clock, route: () => [] })
+    const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
     const { client, close } = connect({ target, mayAsk: () => true, log })
     const rateLimiter = { take: async () => {}, pause: () => {}, pausedFor: () => 0 }
     const requestOptions = { rateLimiter, timeout: poll.timeout, retries: poll.retries, random: Math.random }
@@ -92,8 +92,10 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
       const left = wall() - now
       // What happens while the past is polled through belongs to it.
       if (left < 0.1) break
-      const isClose = incidents.some(({ begin, end }) => begin - INTERVAL <= now && now < end + AFTERMATH)
-      now += Math.min(left, isClose ? CLOSE_INTERVAL : INTERVAL)
+      const isClose = incidents.some(
+        ({ begin, end }) => begin - POLL_INTERVAL_SECONDS <= now && now < end + AFTERMATH_SECONDS,
+      )
+      now += Math.min(left, isClose ? CLOSE_POLL_INTERVAL_SECONDS : POLL_INTERVAL_SECONDS)
     }
     await close()
     if (aborted.aborted) return undefined

@@ -17,11 +17,11 @@ import {
 } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import { configOf, type Config } from '../config/config.ts'
-import { openBeside } from '../store/open-store.ts'
-import { StoreError, type StoreBeside } from '../store/store.ts'
+import { openForCommand } from '../store/open-store.ts'
+import { StoreError, type CommandStore } from '../store/store.ts'
 import { formatSeconds } from '../text/format.ts'
 import { startSimulator, type Simulator } from '../simulator/simulator.ts'
-import type { ShownTarget } from '../target/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 import { auditStore } from './audit-store.ts'
 import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { startDaemon } from '../daemon/daemon.ts'
@@ -133,7 +133,7 @@ export async function demo(options: DemoOptions, print: (line: string) => void):
       print('stopping: the service is frozen, and the daemon polls a last time')
     }
     const world = { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }
-    const { watched, comparison, logged } = await watchDemo(world, { ...options, callsPerMinute }, print)
+    const { target, comparison, logged } = await runDemo(world, { ...options, callsPerMinute }, print)
     if (!options.quiet) webhookLines(receiver.take()).forEach(print)
     print('')
     if (comparison === undefined) {
@@ -144,7 +144,7 @@ export async function demo(options: DemoOptions, print: (line: string) => void):
     if (report === undefined) throw new Error('the demo has no target')
     print('the end:')
     const end = { audit: report, logged, received: receiver.counts() }
-    demoSummary(watched, comparison, end).forEach(print)
+    demoSummary(target, comparison, end).forEach(print)
     return report.equal && comparison.differences.length === 0 && areDelivered(end)
   } finally {
     receiver.close()
@@ -172,15 +172,15 @@ const DELIVERY_CHECK_SECONDS = 0.2
  * Runs the daemon until it stops; the comparison is that of its final poll, undefined without one, and `logged` says how many
  * events are in the log.
  */
-async function watchDemo(
+async function runDemo(
   { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }: DemoWorld,
   { speed, callsPerMinute, seed, history, quiet }: DemoOptions & { callsPerMinute: number },
   print: (line: string) => void,
-): Promise<{ watched: ShownTarget; comparison: Comparison | undefined; logged: number }> {
-  const stop$ = new ReplaySubject<void>(1)
-  const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, stop$ })
-  const [watched] = daemon.targets.loaded()
-  if (watched === undefined) throw new Error('the demo has no target')
+): Promise<{ target: TargetStatus; comparison: Comparison | undefined; logged: number }> {
+  const draining$ = new ReplaySubject<void>(1)
+  const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, draining$ })
+  const [target] = daemon.targets.loaded()
+  if (target === undefined) throw new Error('the demo has no target')
 
   print(`callwatch demo: ${callsPerMinute} calls a minute, ${speed} × real time, seed ${seed}`)
   print(`the page:    ${daemon.url}`)
@@ -189,68 +189,70 @@ async function watchDemo(
   print(`in ${FIRST_BURST_SECONDS} s a burst of ${BURST.calls} failing calls begins; Ctrl-C ends the demo`)
   print('')
 
-  const tell = quiet ? () => {} : print
+  const printDetail = quiet ? () => {} : print
   let last: Comparison | undefined
   const compared$ = new ReplaySubject<Comparison>(1)
   let pollsLeft: number | undefined
   let summarized = systemClock.monotonic()
-  const show = (happened: DaemonEvent) => {
-    if (happened.kind === 'committed') {
-      for (const transition of happened.committed.ledger.transitions) tell(transitionLine(transition))
-      for (const notification of happened.committed.alerts.notifications)
-        notificationLines(notification, config.http.publicUrl!).forEach(tell)
+  const show = (event: DaemonEvent) => {
+    if (event.kind === 'committed') {
+      for (const transition of event.committed.ledger.transitions) printDetail(transitionLine(transition))
+      for (const notification of event.committed.alerts.notifications)
+        notificationLines(notification, config.http.publicUrl!).forEach(printDetail)
     }
-    if (happened.kind === 'polled') webhookLines(receiver.take()).forEach(tell)
+    if (event.kind === 'polled') webhookLines(receiver.take()).forEach(printDetail)
     // Compared right after a complete poll: nothing newer has been requested yet.
-    if (happened.kind !== 'polled' || happened.report.outcome !== 'complete') return
+    if (event.kind !== 'polled' || event.report.outcome !== 'complete') return
     if (pollsLeft !== undefined) {
       pollsLeft -= 1
-      if (pollsLeft === 0) compared$.next((last = compareWithSimulator(watched, simulator)))
+      if (pollsLeft === 0) compared$.next((last = compareWithSimulator(target, simulator)))
       return
     }
     const due = summarized + SUMMARY_INTERVAL_SECONDS - systemClock.monotonic()
     if (due > 0) return
-    const comparison = compareWithSimulator(watched, simulator)
+    const comparison = compareWithSimulator(target, simulator)
     if (comparison.differences.length > 0 && due > -RETRY_SUMMARY_SECONDS) return
     summarized = systemClock.monotonic()
-    demoSummary(watched, comparison).forEach(comparison.differences.length > 0 ? print : tell)
+    demoSummary(target, comparison).forEach(comparison.differences.length > 0 ? print : printDetail)
   }
   const burstInterval = BURST_INTERVAL_SECONDS[history === undefined ? 'withoutPast' : 'withPast']
   const bursts$ = timer(FIRST_BURST_SECONDS * 1000, burstInterval * 1000).pipe(
     takeUntil(stopRequested$),
     tap(() => {
-      tell(`>>> ${BURST.calls} failing calls within ${formatSeconds(BURST.seconds)}`)
+      printDetail(`>>> ${BURST.calls} failing calls within ${formatSeconds(BURST.seconds)}`)
       simulator.burst(BURST)
     }),
   )
-  const end$ = stopRequested$.pipe(
+  const timeout$ = stopRequested$.pipe(
     tap(() => {
       freeze()
       pollsLeft = FINAL_POLLS
     }),
     delay(FINAL_POLLS_TIMEOUT_SECONDS * 1000),
-    takeUntil(stop$),
-    tap(() => stop$.next()),
+    takeUntil(draining$),
+    tap(() => draining$.next()),
   )
-  const store = await openBeside(config.store)
+  const store = await openForCommand(config.store)
   const logged = async () => (await loggedEvents(store)) - loggedInPast
   const delivered$ = compared$.pipe(
     switchMap(() => timer(0, DELIVERY_CHECK_SECONDS * 1000)),
     exhaustMap(logged),
     filter((number) => number === receiver.counts().events),
-    takeUntil(stop$),
-    tap(() => stop$.next()),
+    takeUntil(draining$),
+    tap(() => draining$.next()),
   )
   try {
-    await lastValueFrom(merge(bursts$, end$, delivered$, daemon.events$.pipe(tap(show))), { defaultValue: undefined })
-    return { watched, comparison: last, logged: await logged() }
+    await lastValueFrom(merge(bursts$, timeout$, delivered$, daemon.events$.pipe(tap(show))), {
+      defaultValue: undefined,
+    })
+    return { target, comparison: last, logged: await logged() }
   } finally {
     await store.close()
   }
 }
 
 /** How many events there are in the log. */
-async function loggedEvents(store: Pick<StoreBeside, 'latestEvents'>): Promise<number> {
+async function loggedEvents(store: Pick<CommandStore, 'latestEvents'>): Promise<number> {
   const [last] = await store.latestEvents(0)
   return last?.total ?? 0
 }

@@ -16,10 +16,8 @@ export function eventLine({ type, text }: ReadEvent): string {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a CloudEvent of ours has these of the event's body
   const { subject = '', time, data } = JSON.parse(text) as Pick<EventBody, 'subject' | 'time' | 'data'>
   const [what, details] = 'alert' in data ? [titleOf(data), alertDetails(data)] : [subject, callDetails(data)]
-  const happened = type.slice(type.indexOf('.') + 1).padEnd(LONGEST)
-  return [formatTime(Date.parse(time) / 1000), data.target, happened, what, details.join(', ')]
-    .map(inOneLine)
-    .join('  ')
+  const kind = type.slice(type.indexOf('.') + 1).padEnd(LONGEST)
+  return [formatTime(Date.parse(time) / 1000), data.target, kind, what, details.join(', ')].map(inOneLine).join('  ')
 }
 
 const LONGEST = 'reappeared'.length

@@ -47,7 +47,7 @@ const FURTHER = 8
 
 /**
  * Prints events of the log, the oldest first: those after a cursor or since a moment, else the newest ones. Reads the store
- * beside a running daemon.
+ * while a daemon may be running.
  *
  * @throws {UsageError} for an unknown type, what is no cursor, and a cursor whose next events are not known any more
  * @throws {StoreError} when there is no store, or it cannot be read
@@ -99,13 +99,13 @@ async function following(
   continues: () => boolean,
   warn: (line: string) => void,
 ): Promise<void> {
-  let isTold = false
-  const tell = (error: unknown) => {
-    if (!isTold && error instanceof Error) warn(`${error.message}; retries each second`)
-    isTold = true
+  let isReported = false
+  const report = (error: unknown) => {
+    if (!isReported && error instanceof Error) warn(`${error.message}; retries each second`)
+    isReported = true
   }
   const read$ = defer(readOn).pipe(
-    tap({ next: () => (isTold = false), error: tell }),
+    tap({ next: () => (isReported = false), error: report }),
     storeRetried(systemClock, ['refused']),
     repeat({ delay: PAUSE_SECONDS * 1000 }),
     takeWhile(continues),

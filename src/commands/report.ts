@@ -25,7 +25,7 @@ export type ReportOutput = {
 }
 
 /**
- * Prints what finished in a period: calls by outcome, minutes, failures, durations. Reads the store beside a running daemon.
+ * Prints what finished in a period: calls by outcome, minutes, failures, durations. Reads the store while a daemon may be running.
  *
  * @throws {UsageError} for a time, key, zone or target that there is not
  * @throws {StoreError} when there is no store, or it cannot be read

@@ -22,18 +22,18 @@ import { VERSION } from '../daemon/version.ts'
  * @throws {UsageError} when neither the configuration nor the store has the target to reset
  */
 export async function run(load: () => Config, { resetTarget }: { resetTarget: string | undefined }): Promise<void> {
-  const asked$ = hangUpSignal()
-  const stop$ = stopSignal()
+  const requested$ = hangUpSignal()
+  const draining$ = stopSignal()
   const config = load()
   const names = config.targets.map(({ name }) => name)
   const secrets = secretsMask(secretsOf(config))
   const output = logOutput(process.stdout)
   const log = createLogger({ level: config.log.level, mask: secrets.mask, stream: output })
   const clock = systemClock
-  const readings$ = configReadings({ load, first: config, asked$, clock, stop$ })
+  const readings$ = configReadings({ load, first: config, requested$, clock, draining$ })
   const { dropped: droppedLines } = output
   const { random } = Math
-  const options = { config, readings$, secrets, clock, random, log, droppedLines, stop$, resetTarget }
+  const options = { config, readings$, secrets, clock, random, log, droppedLines, draining$, resetTarget }
   const daemon = await startDaemon(options).catch((error: unknown) => {
     throw error instanceof UnknownTarget ? new UsageError(error.message) : error
   })

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { type AlertMatch, MAX_SILENCE, type Silence, unknownIn } from '../alerts/match.ts'
+import { type AlertMatch, MAX_SILENCE_SECONDS, type Silence, unknownIn } from '../alerts/match.ts'
 import { isPattern } from '../alerts/value-pattern.ts'
 import { systemClock } from '../clock/clock.ts'
 import { silenceView } from '../web/silences-route.ts'
@@ -103,7 +103,7 @@ function noSilence(id: number): UsageError {
 }
 
 function timeOf(seconds: number): number {
-  if (seconds > MAX_SILENCE) throw new UsageError('a silence is for 366d at most')
+  if (seconds > MAX_SILENCE_SECONDS) throw new UsageError('a silence is for 366d at most')
   return seconds
 }
 

@@ -6,17 +6,17 @@ import { earlySignals } from './early-signals.ts'
  */
 export function stopSignal(): Observable<unknown> {
   // Listens before anything subscribes: process 1 of a container loses a signal without a listener.
-  const stop$ = new ReplaySubject<void>(1)
+  const draining$ = new ReplaySubject<void>(1)
   let isStopping = false
   const onSignal = () => {
     if (isStopping) process.exit(1)
     isStopping = true
-    stop$.next()
-    stop$.complete()
+    draining$.next()
+    draining$.complete()
   }
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, onSignal)
   earlySignals('SIGTERM', 'SIGINT').forEach(onSignal)
-  return stop$.asObservable()
+  return draining$.asObservable()
 }
 
 /** Emits at each SIGHUP; the first subscriber also gets an earlier one. */

@@ -15,7 +15,7 @@ import { maskSecrets } from '../log/mask-secrets.ts'
 import { VERSION } from '../daemon/version.ts'
 
 /** An alert at one moment of the sample incident. */
-type Sample = { instance: AlertInstance; notification: Notification }
+type Example = { instance: AlertInstance; notification: Notification }
 
 /**
  * Sends one sample firing and one sample resolved notification through every receiver.
@@ -35,14 +35,14 @@ export async function testNotify(config: Config, print: (line: string) => void, 
   }
   const ofMessages = receivers.map(({ name, send }) => ({
     name,
-    deliver: ({ notification }: Sample) => send(messageOf(notification)),
+    deliver: ({ notification }: Example) => send(messageOf(notification)),
   }))
   let accepted = true
   for (const { name, deliver } of [...ofMessages, ...alertmanagersOf(config)]) {
-    for (const sample of samples(config.targets[0]!.name, systemClock.wall())) {
-      const { kind } = sample.notification
+    for (const example of examples(config.targets[0]!.name, systemClock.wall())) {
+      const { kind } = example.notification
       try {
-        await deliver(sample)
+        await deliver(example)
         print(`${name}: the sample "${kind}" was accepted`)
       } catch (error) {
         if (!(error instanceof DeliveryError)) throw error
@@ -58,7 +58,7 @@ export async function testNotify(config: Config, print: (line: string) => void, 
 function alertmanagersOf({ notify }: Config) {
   return alertmanagersIn(notify).map(({ name, config: { url } }) => {
     const post = alertmanagerPost({ url, clock: systemClock, version: VERSION })
-    const deliver = ({ instance, notification: { kind, target, at } }: Sample) =>
+    const deliver = ({ instance, notification: { kind, target, at } }: Example) =>
       post([alertmanagerAlert({ target, instance }, { now: at, endsAt: kind === 'firing' ? at + 300 : at })])
     return { name, deliver }
   })
@@ -79,7 +79,7 @@ const RULE: Rule = {
   description: 'A sample sent by `callwatch test-notify`. Nothing is wrong.',
 }
 
-function samples(target: string, now: number): Sample[] {
+function examples(target: string, now: number): Example[] {
   const fired: AlertInstance = {
     key: RULE.name,
     labels: {},
@@ -94,9 +94,9 @@ function samples(target: string, now: number): Sample[] {
     calls: 40,
     counts: { ended: 23, unanswered: 5, rejected: 12, canceled: 0, other: 0, total: 40 },
     tooFewSince: undefined,
-    toldAt: now - 600,
+    lastNotifiedAt: now - 600,
   }
-  const over: AlertInstance = {
+  const ended: AlertInstance = {
     ...fired,
     state: 'recovering',
     value: 0.1,
@@ -109,7 +109,7 @@ function samples(target: string, now: number): Sample[] {
   })
   return [
     sample('firing', fired, { contributor, trend: [0.1, 0.12, 0.08, 0.1, 0.09, 0.15, 0.3, 0.425] }),
-    sample('resolved', over, { trend: [0.09, 0.15, 0.3, 0.425, 0.4, 0.3, 0.2, 0.1] }),
+    sample('resolved', ended, { trend: [0.09, 0.15, 0.3, 0.425, 0.4, 0.3, 0.2, 0.1] }),
   ]
 }
 

@@ -3,8 +3,8 @@ import type { Config } from '../config/config.ts'
 import { isBefore, readCursor, START, writeCursor } from '../events/cursor.ts'
 import { cursorSince } from '../events/read-events.ts'
 import { webhookViews, type WebhookView } from '../events/webhooks/webhook-views.ts'
-import type { StoreBeside } from '../store/store.ts'
-import type { LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/webhook-book.ts'
+import type { CommandStore } from '../store/store.ts'
+import type { LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/webhook-store.ts'
 import { formatSeconds } from '../text/format.ts'
 import { UsageError } from './explain-error.ts'
 import { withStore } from './with-store.ts'
@@ -84,7 +84,7 @@ export async function setPaused(config: Config, name: string, isPaused: boolean,
   print(isPaused ? `${name} is paused: its events wait, for events.retention at most` : `${name} goes on`)
 }
 
-async function webhookIn(store: StoreBeside, name: string): Promise<StoredWebhook> {
+async function webhookIn(store: CommandStore, name: string): Promise<StoredWebhook> {
   const all = await store.webhooks()
   const found = all.find((webhook) => webhook.name === name)
   if (found !== undefined) return found
@@ -96,7 +96,7 @@ async function webhookIn(store: StoreBeside, name: string): Promise<StoredWebhoo
 
 /** A daemon saves what it has delivered each second: then the change is made to that. */
 async function change(
-  store: StoreBeside,
+  store: CommandStore,
   name: string,
   changed: (webhook: StoredWebhook) => Promise<Omit<WebhookChange, 'name' | 'revision'>>,
 ): Promise<void> {
@@ -108,7 +108,7 @@ async function change(
 
 const PAGE = 1000
 
-async function deadLettersOf(store: StoreBeside, name: string): Promise<UndeliveredEvent[]> {
+async function deadLettersOf(store: CommandStore, name: string): Promise<UndeliveredEvent[]> {
   const found: UndeliveredEvent[] = []
   for (let after: LogPlace = START; ;) {
     const page = await store.undelivered(name, { dead: true, after, limit: PAGE })

@@ -1,10 +1,10 @@
 import type { Config } from '../config/config.ts'
-import { openBeside } from '../store/open-store.ts'
-import type { StoreBeside } from '../store/store.ts'
+import { openForCommand } from '../store/open-store.ts'
+import type { CommandStore } from '../store/store.ts'
 
-/** Works on the configured store beside the daemons that may be using it, and closes it. */
-export async function withStore<T>({ store }: Config, work: (opened: StoreBeside) => Promise<T>): Promise<T> {
-  const opened = await openBeside(store)
+/** Works on the configured store while daemons may be using it, and closes it. */
+export async function withStore<T>({ store }: Config, work: (opened: CommandStore) => Promise<T>): Promise<T> {
+  const opened = await openForCommand(store)
   try {
     return await work(opened)
   } finally {

@@ -68,7 +68,7 @@ export const configSchema = section(
   },
 )
 
-/** User ids are for nobody but who has a password, or is on this machine. */
+/** Only users with a password, or on this machine, may see user ids. */
 function checkParticipants(
   { events, http }: { events?: unknown; http?: unknown },
   report: (path: string[], message: string) => void,

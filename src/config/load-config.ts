@@ -14,7 +14,7 @@ import { readText as readFile, type ReadText } from './reading/read-text.ts'
 import { readTlsFiles } from './reading/read-tls-files.ts'
 import type { Certificate } from '../web/http-section.ts'
 
-export type LoadOptions = {
+export type LoadConfigOptions = {
   /** The value of `--config`. */
   file?: string
   env: Environment
@@ -32,7 +32,7 @@ export type LoadOptions = {
  * @throws ConfigError with every problem at once, none of them with a secret in it; mistakes in the file's syntax alone,
  *   since nothing can be said about the rest then
  */
-export function loadConfig(options: LoadOptions): Config {
+export function loadConfig(options: LoadConfigOptions): Config {
   const { env, cwd, readText = readFile } = options
   const file = readConfigFile(options)
   const { content, name, folder } = file

@@ -1,5 +1,5 @@
 import type { Config } from './config.ts'
-import { loadConfig, type LoadOptions } from './load-config.ts'
+import { loadConfig, type LoadConfigOptions } from './load-config.ts'
 import { isReadOnce, readAnyText, readText, type ReadText } from './reading/read-text.ts'
 
 /**
@@ -9,7 +9,7 @@ import { isReadOnce, readAnyText, readText, type ReadText } from './reading/read
  *
  * @returns gives the same configuration, or throws the same ConfigError, until then
  */
-export function repeatedLoad(options: LoadOptions): () => Config {
+export function repeatedLoad(options: LoadConfigOptions): () => Config {
   const once = new Map<string, string>()
   let latest: Loaded | undefined
   const readConfig: ReadText = (path) => {
@@ -22,26 +22,27 @@ export function repeatedLoad(options: LoadOptions): () => Config {
     return text
   }
   return () => {
-    const isSame = latest !== undefined && [...latest.seen].every(([path, { read, said }]) => look(read, path) === said)
+    const isSame =
+      latest !== undefined && [...latest.seen].every(([path, { read, content }]) => contentOf(read, path) === content)
     if (latest === undefined || !isSame) latest = load({ ...options, readConfig })
     return latest.outcome()
   }
 }
 
-/** A configuration, and what each of its files said. */
-type Loaded = { seen: Map<string, { read: ReadText; said: unknown }>; outcome: () => Config }
+/** A configuration, and the content of each of its files. */
+type Loaded = { seen: Map<string, { read: ReadText; content: unknown }>; outcome: () => Config }
 
-function load(options: LoadOptions & { readConfig: ReadText }): Loaded {
+function load(options: LoadConfigOptions & { readConfig: ReadText }): Loaded {
   const seen: Loaded['seen'] = new Map()
   const noting =
     (read: ReadText): ReadText =>
     (path) => {
       try {
         const text = read(path)
-        seen.set(path, { read, said: text })
+        seen.set(path, { read, content: text })
         return text
       } catch (error) {
-        seen.set(path, { read, said: reasonOf(error) })
+        seen.set(path, { read, content: reasonOf(error) })
         throw error
       }
     }
@@ -58,8 +59,8 @@ function load(options: LoadOptions & { readConfig: ReadText }): Loaded {
   }
 }
 
-/** What a file says, or why it says nothing. */
-function look(read: ReadText, path: string): unknown {
+/** The content of a file, or why it cannot be read. */
+function contentOf(read: ReadText, path: string): unknown {
   try {
     return read(path)
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { ConfigError, type Problem } from '../config/config-error.ts'
 
 /** The configuration as it was read, or what keeps it from being one. */
-export type Reading = { config: Config } | { problems: readonly Problem[] }
+export type ConfigReading = { config: Config } | { problems: readonly Problem[] }
 
 export type ConfigReadingsOptions = {
   /** Reads file, secrets' files and environment; throws a ConfigError. */
@@ -13,45 +13,45 @@ export type ConfigReadingsOptions = {
   /** The one that is active at the start. */
   first: Config
   /** Emits when it must be read now (SIGHUP). */
-  asked$: Observable<unknown>
+  requested$: Observable<unknown>
   clock: Clock
-  stop$: Observable<unknown>
+  draining$: Observable<unknown>
 }
 
 /** Seconds between two readings. */
-const INTERVAL = 2
+const READ_INTERVAL_SECONDS = 2
 
 /**
- * The configuration each time that it has changed, and each time that `asked$` emits, until `stop$`. It is read every two
+ * The configuration each time that it has changed, and each time that `requested$` emits, until `draining$`. It is read every two
  * seconds: watching files would miss those that editors replace, and those that Kubernetes changes by turning a link to
  * another folder. A file may be read while it is written: a change counts when two readings in a row agree.
  */
-export function configReadings(options: ConfigReadingsOptions): Observable<Reading> {
-  const { first, asked$, clock, stop$ } = options
-  const start: Progress = { seen: { config: first }, emitted: { config: first }, isNews: false }
+export function configReadings(options: ConfigReadingsOptions): Observable<ConfigReading> {
+  const { first, requested$, clock, draining$ } = options
+  const start: ReadingState = { seen: { config: first }, emitted: { config: first }, isNew: false }
   return merge(
-    asked$.pipe(map(() => true)),
-    timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(map(() => false)),
+    requested$.pipe(map(() => true)),
+    timer(READ_INTERVAL_SECONDS * 1000, READ_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(map(() => false)),
   ).pipe(
-    takeUntil(stop$),
-    scan(({ seen, emitted }, isAsked): Progress => {
+    takeUntil(draining$),
+    scan(({ seen, emitted }, isRequested): ReadingState => {
       const reading = read(options)
-      const isNews = isAsked || (isDeepStrictEqual(reading, seen) && !isDeepStrictEqual(reading, emitted))
-      return { seen: reading, emitted: isNews ? reading : emitted, isNews }
+      const isNew = isRequested || (isDeepStrictEqual(reading, seen) && !isDeepStrictEqual(reading, emitted))
+      return { seen: reading, emitted: isNew ? reading : emitted, isNew }
     }, start),
-    filter(({ isNews }) => isNews),
+    filter(({ isNew }) => isNew),
     map(({ emitted }) => emitted),
   )
 }
 
-type Progress = {
+type ReadingState = {
   /** The latest reading, and the latest that was emitted. */
-  seen: Reading
-  emitted: Reading
-  isNews: boolean
+  seen: ConfigReading
+  emitted: ConfigReading
+  isNew: boolean
 }
 
-function read({ load }: ConfigReadingsOptions): Reading {
+function read({ load }: ConfigReadingsOptions): ConfigReading {
   try {
     return { config: load() }
   } catch (error) {

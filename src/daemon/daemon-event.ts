@@ -2,7 +2,7 @@ import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import type { Heartbeat } from '../notifications/receivers/heartbeat/heartbeats.ts'
 import type { Message } from '../notifications/message.ts'
-import type { TargetEvent } from '../target/lifecycle.ts'
+import type { TargetEvent } from '../pipeline/lifecycle.ts'
 import type { Reload } from './reload.ts'
 
 /** One thing that a running daemon did. */
@@ -15,14 +15,14 @@ export type DaemonEvent =
   | { kind: 'overview failed'; target: string; error: unknown }
   | { kind: 'reload'; reload: Reload }
   | { kind: 'delivery'; delivery: AnyDelivery }
-  | { kind: 'heartbeat'; beaten: Heartbeat }
-  | { kind: 'webhook'; happened: WebhookEvent }
+  | { kind: 'heartbeat'; heartbeat: Heartbeat }
+  | { kind: 'webhook'; event: WebhookEvent }
   /** Some seconds have passed. */
   | { kind: 'time' }
   /** The last one: the daemon stops. */
   | { kind: 'stopped' }
 
-/** An attempt to tell somebody something, by whatever receiver. */
+/** An attempt to deliver a notification to a receiver. */
 export type AnyDelivery = {
   receiver: string
   outcome: 'sent' | 'retried' | 'dropped'

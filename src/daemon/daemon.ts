@@ -34,16 +34,16 @@ import { recipientsBy } from '../notifications/routes.ts'
 import { openStore } from '../store/open-store.ts'
 import { storeRetried } from '../store/store-retried.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
-import { lifecycle, type Targets } from '../target/lifecycle.ts'
-import { runWhile } from '../target/run-while.ts'
-import type { Route } from '../target/target.ts'
+import { lifecycle, type Targets } from '../pipeline/lifecycle.ts'
+import { runWhile } from '../pipeline/run-while.ts'
+import type { ReceiversOf } from '../pipeline/target.ts'
 import type { Credentials } from '../web/authentication.ts'
 import { startWeb } from '../web/server.ts'
-import type { Reading } from './config-readings.ts'
+import type { ConfigReading } from './config-readings.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
 import { sharedSettings } from './shared-settings.ts'
-import { storeEvents } from './store-trouble.ts'
+import { storeEvents } from './store-problem.ts'
 import { closingEvents } from '../events/new-events.ts'
 import { shownLog } from '../events/shown-log.ts'
 import { eventLog } from './event-log.ts'
@@ -57,14 +57,14 @@ import { reloads } from './reload.ts'
 import { notifying } from './notifying.ts'
 import { newOverviews } from './overviews.ts'
 import { newRetention } from './retention.ts'
-import { keepRollups } from './rollups.ts'
+import { maintainRollups } from './rollups.ts'
 import { VERSION } from './version.ts'
 
 export type Daemon = {
   /** Where the page is. */
   url: string
   targets: Targets
-  /** Everything that the daemon does while this is subscribed to, once; completes when all is closed after `stop$`. */
+  /** Everything that the daemon does while this is subscribed to, once; completes when all is closed after `draining$`. */
   events$: Observable<DaemonEvent>
 }
 
@@ -72,7 +72,7 @@ export type DaemonOptions = {
   /** The configuration with which it starts. */
   config: Config
   /** The configuration as it is read again while the daemon runs. */
-  readings$?: Observable<Reading>
+  readings$?: Observable<ConfigReading>
   /** Learns the secrets of each configuration before it is active. */
   secrets?: SecretsMask
   clock: Clock
@@ -82,15 +82,15 @@ export type DaemonOptions = {
   /** How many lines of the log could not be written. */
   droppedLines?: () => number
   /** Emits when the daemon must stop; must replay. */
-  stop$: Observable<unknown>
+  draining$: Observable<unknown>
   /** A target whose stored state is removed before it is polled. */
   resetTarget?: string | undefined
 }
 
-/** What lasts is looked after this often, to be logged again where that is due. */
+/** How often ongoing problems are checked. */
 const LOG_CHECK_SECONDS = 5
 /** The exported windows are counted from the history after a restart (seconds). */
-const MAX_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
+const MAX_WINDOW_SECONDS = Math.max(...Object.values(EXPORTED_WINDOWS))
 
 /**
  * Wires all parts together and opens them: store, targets, metrics, receivers, web. When the configuration changes, only
@@ -101,38 +101,38 @@ const MAX_WINDOW = Math.max(...Object.values(EXPORTED_WINDOWS))
  * @throws {Error} with a `code` when the web address cannot be listened on
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { config: first, readings$ = EMPTY, clock, log, droppedLines = () => 0, stop$ } = options
+  const { config: first, readings$ = EMPTY, clock, log, droppedLines = () => 0, draining$ } = options
   const { secrets = secretsMask(secretsOf(first)) } = options
   let active = first
   const receivers = await activeReceivers(first, clock, log)
-  const route: Route = (change) => recipientsBy(active.notify.routes, receivers.names())(change)
+  const receiversOf: ReceiversOf = (change) => recipientsBy(active.notify.routes, receivers.names())(change)
   const store = await openStore(first.store, receivers.names())
   // What was committed while it stopped is read also while no daemon runs.
-  const number = async () => store.sharing?.numberEvents().catch(onlyStoreErrors(undefined))
+  const number = async () => store.cluster?.numberEvents().catch(onlyStoreErrors(undefined))
   const closing: (() => Promise<void>)[] = [() => store.close(), number]
   const closeAll = async () => {
     for (const close of closing.toReversed()) await close()
   }
   try {
-    await store.sharing?.join(DAEMON_NAME, sharedSettings(first), STARTING)
+    await store.cluster?.join(DAEMON_NAME, sharedSettings(first), STARTING)
     const shared =
-      store.sharing &&
+      store.cluster &&
       sharedOwnership({
-        sharing: store.sharing,
+        cluster: store.cluster,
         clock,
         name: DAEMON_NAME,
         settings: () => sharedSettings(active),
         targets: () => active.targets.map(({ name }) => name),
-        draining$: stop$,
+        draining$,
       })
     const ownership: Ownership = shared ?? ALONE
     if (shared !== undefined) closing.push(shared.leave)
-    await closeStrayTargets(store, route, options)
-    const targets = lifecycle({ ...options, store, route, ownership, mask: secrets.mask, draining$: stop$ })
+    await closeStrayTargets(store, receiversOf, options)
+    const targets = lifecycle({ ...options, store, receiversOf, ownership, mask: secrets.mask, draining$ })
     closing.push(targets.close)
     await targets.open(first)
 
-    const overviews = newOverviews({ sharing: store.sharing, clock, targets, ownership })
+    const overviews = newOverviews({ cluster: store.cluster, clock, targets, ownership })
     let hasFailed = false
     const retention = newRetention({
       store,
@@ -143,7 +143,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         ...overviews.others().map(({ lastSuccess }) => lastSuccess),
       ],
       onProblem: (error) => {
-        // Once, until it succeeds: what keeps it from that is logged as trouble with the store.
+        // Once, until it succeeds: what keeps it from that is logged as a problem of the store.
         if (error !== undefined)
           log[hasFailed ? 'debug' : 'warn'](
             `expired rows were not deleted from the store (retried each minute): ${secrets.mask(String(error))}`,
@@ -187,26 +187,26 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     })
 
     const whenAvailable = (work: () => Promise<void>): Promise<void> =>
-      lastValueFrom(defer(work).pipe(storeRetried(clock, ['refused', 'stale']), takeUntil(stop$)), {
+      lastValueFrom(defer(work).pipe(storeRetried(clock, ['refused', 'stale']), takeUntil(draining$)), {
         defaultValue: undefined,
       })
     const { config$, reloads$ } = reloads({
       first,
-      readings$: readings$.pipe(takeUntil(stop$)),
+      readings$: readings$.pipe(takeUntil(draining$)),
       prepare: async (next) => {
         secrets.learn(secretsOf(next))
-        const { sharing } = store
-        if (sharing === undefined) await targets.open(next)
+        const { cluster } = store
+        if (cluster === undefined) await targets.open(next)
         else {
           // All daemons on the store have read the same: a daemon that cannot use the store now retries until it can.
           await whenAvailable(async () => {
             await targets.open(next)
             const settings = sharedSettings(next)
-            if (!isDeepStrictEqual(settings, sharedSettings(active))) await sharing.declare(settings)
+            if (!isDeepStrictEqual(settings, sharedSettings(active))) await cluster.declare(settings)
           })
         }
         const { names, activate } = await receivers.prepare(next)
-        if (!isDeepStrictEqual(names, receivers.names())) await whenAvailable(() => store.keepReceivers(names))
+        if (!isDeepStrictEqual(names, receivers.names())) await whenAvailable(() => store.setReceivers(names))
         log.level = next.log.level
         activate()
         if (next.http.tls !== undefined) web.renew(next.http.tls)
@@ -216,14 +216,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const reloaded$ = reloads$.pipe(map((reload): DaemonEvent => ({ kind: 'reload', reload })))
     // The lease is kept for as long as anything is asked or sent.
     const [polled, sent] = [new AsyncSubject<void>(), new AsyncSubject<void>()]
-    const ended$ = concat(polled, sent).pipe(endWith(undefined))
-    const kept$ = shared === undefined ? EMPTY : shared.keep(ended$)
-    const watched$ = merge(
-      kept$.pipe(map((event): DaemonEvent => ({ kind: 'ownership', event }))),
-      targets.followPauses(ended$),
+    const aborted$ = concat(polled, sent).pipe(endWith(undefined))
+    const ownershipEvents$ = shared === undefined ? EMPTY : shared.run(aborted$)
+    const targetEvents$ = merge(
+      ownershipEvents$.pipe(map((event): DaemonEvent => ({ kind: 'ownership', event }))),
+      targets.replicatePauses(aborted$),
       targets.run(config$).pipe(finalize(() => polled.complete())),
     ).pipe(share())
-    const exchanged$ = overviews.exchange(merge(watched$, reloaded$), ended$)
+    const overviewEvents$ = overviews.exchange(merge(targetEvents$, reloaded$), aborted$)
     const notifying$ = notifying({
       config$,
       clock,
@@ -232,42 +232,51 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       targets,
       overviews,
       ownership,
-      watched$,
-      stop$,
+      targetEvents$,
+      draining$,
     })
     const webhooks$ = eventWebhooks({ ...options, config$, store, ownership, retentionNow: retention.now }).pipe(
-      map((happened): DaemonEvent => ({ kind: 'webhook', happened })),
+      map((event): DaemonEvent => ({ kind: 'webhook', event })),
     )
     const notified$ = merge(notifying$, webhooks$).pipe(finalize(() => sent.complete()))
-    const retention$ = runWhile(config$.pipe(map(({ store: { history } }) => history)), (history, over$) =>
-      retention.keep(Math.max(history, MAX_WINDOW), merge(over$, stop$)),
+    const retention$ = runWhile(config$.pipe(map(({ store: { history } }) => history)), (history, settingsDraining$) =>
+      retention.run(Math.max(history, MAX_WINDOW_SECONDS), merge(settingsDraining$, draining$)),
     )
-    const keeping$ = config$.pipe(map(({ events: { retention, participants } }) => ({ retention, participants })))
-    const events$ = runWhile(keeping$, (kept, over$) =>
-      eventLog({ ...kept, store, clock, ownership, retentionNow: retention.now, stop$: merge(over$, stop$) }),
+    const eventLogSettings$ = config$.pipe(
+      map(({ events: { retention, participants } }) => ({ retention, participants })),
+    )
+    const events$ = runWhile(eventLogSettings$, (settings, settingsDraining$) =>
+      eventLog({
+        ...settings,
+        store,
+        clock,
+        ownership,
+        retentionNow: retention.now,
+        draining$: merge(settingsDraining$, draining$),
+      }),
     )
     const time$ = timer(LOG_CHECK_SECONDS * 1000, LOG_CHECK_SECONDS * 1000, clock.scheduler).pipe(
-      takeUntil(stop$),
+      takeUntil(draining$),
       map((): DaemonEvent => ({ kind: 'time' })),
     )
-    const rollups$ = keepRollups({ store, clock, ownership, stop$ })
-    const closed$ = defer(closeAll).pipe(ignoreElements())
+    const rollups$ = maintainRollups({ store, clock, ownership, draining$ })
+    const closeAll$ = defer(closeAll).pipe(ignoreElements())
     return {
       url: pageUrl(first.http, web.port),
       targets,
       events$: concat(
         merge(
-          exchanged$,
+          overviewEvents$,
           reloaded$,
           retention$,
           rollups$,
           events$,
           notified$,
-          storeEvents(watched$),
-          watched$,
+          storeEvents(targetEvents$),
+          targetEvents$,
           time$,
         ).pipe(endWith({ kind: 'stopped' } as const), tap(report)),
-        closed$,
+        closeAll$,
       ),
     }
   } catch (error) {
@@ -282,19 +291,19 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
  */
 async function closeStrayTargets(
   store: Store,
-  route: Route,
+  receiversOf: ReceiversOf,
   { config, resetTarget, clock, log }: DaemonOptions,
 ): Promise<void> {
   const configured = config.targets.map(({ name }) => name)
   if (resetTarget !== undefined) await expectTargets(store, [resetTarget], configured)
   const kept = configured.filter((name) => name !== resetTarget)
   const logged = alertLog({ log, clock, interval: () => config.poll.interval })
-  const stray = new Map((await store.strayAlerts(kept)).map(({ target, alerts }) => [target, alerts]))
+  const stray = new Map((await store.strayTargets(kept)).map(({ target, alerts }) => [target, alerts]))
   const closing = (target: string, because: 'target reset' | 'target removed') => {
     const now = clock.wall()
     const notifications = expiredNotifications(target, stray.get(target) ?? [], because, now)
     logged.notified(notifications)
-    const routedChanges = notifications.map((change) => ({ change, receivers: route(change) }))
+    const routedChanges = notifications.map((change) => ({ change, receivers: receiversOf(change) }))
     return [target, routedChanges, closingEvents(target, notifications, now)] as const
   }
   if (resetTarget !== undefined) await store.resetTarget(...closing(resetTarget, 'target reset'))

@@ -8,7 +8,7 @@ import type { Message } from '../notifications/message.ts'
 import { titleOf } from '../notifications/text/notification-text.ts'
 import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
 import type { AnyDelivery, DaemonEvent } from './daemon-event.ts'
-import { afterText, lastingTrouble } from './lasting-trouble.ts'
+import { afterText, ongoingProblems } from './ongoing-problems.ts'
 
 export type DeliveryReportOptions = {
   log: Logger
@@ -18,12 +18,12 @@ export type DeliveryReportOptions = {
   mask: Mask
 }
 
-type Heartbeat = Extract<DaemonEvent, { kind: 'heartbeat' }>['beaten']
+type Heartbeat = Extract<DaemonEvent, { kind: 'heartbeat' }>['heartbeat']
 
 /** Reports what was sent to metrics and log: each message once, and a receiver that fails as one outage. */
 export type DeliveryReport = {
   report: (delivery: AnyDelivery) => void
-  beaten: (heartbeat: Heartbeat) => void
+  reportHeartbeat: (heartbeat: Heartbeat) => void
   /** Logs what is due; to be called every few seconds. */
   tick: () => void
 }
@@ -34,8 +34,8 @@ const LOG = 'log'
 const HEARTBEAT = 'heartbeat'
 
 export function deliveryReport({ log, metrics, clock, mask }: DeliveryReportOptions): DeliveryReport {
-  const receivers = lastingTrouble(clock)
-  const heartbeats = lastingTrouble(clock)
+  const receivers = ongoingProblems(clock)
+  const heartbeats = ongoingProblems(clock)
 
   function report(delivery: AnyDelivery): void {
     const { receiver, outcome, problem = '', error, message } = delivery
@@ -62,7 +62,7 @@ export function deliveryReport({ log, metrics, clock, mask }: DeliveryReportOpti
     }
   }
 
-  function beaten({ outcome, problem = '' }: Heartbeat): void {
+  function reportHeartbeat({ outcome, problem = '' }: Heartbeat): void {
     if (outcome === 'failed') {
       if (heartbeats.failed(HEARTBEAT, problem)) log.warn(`the heartbeat failed: ${mask(problem)}`)
       return
@@ -80,7 +80,7 @@ export function deliveryReport({ log, metrics, clock, mask }: DeliveryReportOpti
     for (const due of heartbeats.due()) log.warn({ failed: due.failures }, `the heartbeat has failed ${lasted(due)}`)
   }
 
-  return { report, beaten, tick }
+  return { report, reportHeartbeat, tick }
 }
 
 /** What a message was about. */

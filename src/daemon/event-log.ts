@@ -13,12 +13,12 @@ export type EventLogOptions = {
   retentionNow: () => number | undefined
   /** Whether they may have participants. */
   participants: boolean
-  stop$: Observable<unknown>
+  draining$: Observable<unknown>
 }
 
 /** Seconds between two times that events get their positions, and that expired ones are deleted. */
-const NUMBERING_INTERVAL = 1
-const DELETION_INTERVAL = 10
+const NUMBERING_INTERVAL_SECONDS = 1
+const DELETION_INTERVAL_SECONDS = 10
 
 /** Keeps the log of events in order while this daemon is the leader; emits nothing. What fails now is done the next time. */
 export function eventLog({
@@ -28,17 +28,17 @@ export function eventLog({
   retention,
   retentionNow,
   participants,
-  stop$,
+  draining$,
 }: EventLogOptions): Observable<never> {
   const each = (seconds: number, work: () => Promise<void>) =>
     timer(0, seconds * 1000, clock.scheduler).pipe(
-      takeUntil(stop$),
+      takeUntil(draining$),
       filter(ownership.isLeader),
       exhaustMap(() => work().catch(onlyStoreErrors(undefined))),
     )
   return merge(
-    each(NUMBERING_INTERVAL, async () => store.sharing?.numberEvents()),
-    each(DELETION_INTERVAL, async () => {
+    each(NUMBERING_INTERVAL_SECONDS, async () => store.cluster?.numberEvents()),
+    each(DELETION_INTERVAL_SECONDS, async () => {
       // Also what another daemon has added before it reloaded the configuration.
       if (!participants) await store.eraseParticipants()
       const now = retentionNow()

@@ -18,7 +18,7 @@ import type { Config } from '../config/config.ts'
 import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import { shownLog } from '../events/shown-log.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
-import { runWhile } from '../target/run-while.ts'
+import { runWhile } from '../pipeline/run-while.ts'
 
 export type EventWebhooksOptions = {
   config$: Observable<Config>
@@ -28,26 +28,29 @@ export type EventWebhooksOptions = {
   ownership: Pick<Ownership, 'isLeader' | 'isLeader$'>
   /** From when ages are counted (UNIX seconds); undefined while that is not known. */
   retentionNow: () => number | undefined
-  stop$: Observable<unknown>
+  draining$: Observable<unknown>
 }
 
-const UPKEEP_INTERVAL = 10
+const UPKEEP_INTERVAL_SECONDS = 10
 
 /** Delivers events to all webhooks while this daemon is the leader. A reload of `events` lets what is under way end first. */
 export function eventWebhooks(options: EventWebhooksOptions): Observable<WebhookEvent> {
-  const { config$, store, clock, random, ownership, retentionNow, stop$ } = options
+  const { config$, store, clock, random, ownership, retentionNow, draining$: daemonDraining$ } = options
   const { isLeader } = ownership
-  const part$ = combineLatest([config$.pipe(map(({ events }) => events)), ownership.isLeader$.pipe(takeUntil(stop$))])
-  return runWhile(part$, ([{ webhooks, retention, participants }, leads], over$) => {
+  const part$ = combineLatest([
+    config$.pipe(map(({ events }) => events)),
+    ownership.isLeader$.pipe(takeUntil(daemonDraining$)),
+  ])
+  return runWhile(part$, ([{ webhooks, retention, participants }, leads], settingsDraining$) => {
     if (!leads) return EMPTY
-    const end$ = merge(over$, stop$)
+    const draining$ = merge(settingsDraining$, daemonDraining$)
     const expiredBefore = () => (retentionNow() ?? -Infinity) - retention
     const shown = { ...store, ...shownLog(store, () => participants) }
     const names = webhooks.map(({ name }) => name)
-    const upkeep$ = timer(0, UPKEEP_INTERVAL * 1000, clock.scheduler).pipe(
-      takeUntil(end$),
+    const upkeep$ = timer(0, UPKEEP_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
+      takeUntil(draining$),
       filter(isLeader),
-      exhaustMap(() => keepRemoved(store, names, clock.wall(), expiredBefore()).catch(onlyStoreErrors(undefined))),
+      exhaustMap(() => markRemoved(store, names, clock.wall(), expiredBefore()).catch(onlyStoreErrors(undefined))),
       ignoreElements(),
     )
     const delivered$ = defer(deliveries).pipe(
@@ -55,7 +58,7 @@ export function eventWebhooks(options: EventWebhooksOptions): Observable<Webhook
         merge(
           ...webhooks.map((webhook) => {
             const post = eventPoster(webhook, { clock })
-            return deliverEvents({ webhook, post, store: shown, clock, random, expiredBefore, isLeader, stop$: end$ })
+            return deliverEvents({ webhook, post, store: shown, clock, random, expiredBefore, isLeader, draining$ })
           }),
         ),
       ),
@@ -71,8 +74,8 @@ async function deliveries() {
   return { deliverEvents, eventPoster }
 }
 
-/** A webhook that was removed from the configuration goes on where it was if it comes back within the retention. */
-async function keepRemoved(
+/** A webhook that was removed from the configuration continues where it was if it is added again within the retention. */
+async function markRemoved(
   store: Pick<Store, 'webhooks' | 'saveWebhook'>,
   names: readonly string[],
   now: number,

@@ -3,7 +3,7 @@ import type { Clock } from '../clock/clock.ts'
 import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import type { metricsOf } from '../metrics/registry.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
-import type { Targets } from '../target/lifecycle.ts'
+import type { Targets } from '../pipeline/lifecycle.ts'
 
 export type ExposeOptions = {
   metrics: ReturnType<typeof metricsOf>
@@ -18,7 +18,7 @@ export type ExposeOptions = {
 }
 
 /** A scrape waits so long for the store (seconds). */
-const READ_WITHIN = 0.02
+const READ_TIMEOUT_SECONDS = 0.02
 
 /**
  * Exposes all metrics. Gauges of what is in the store keep their values while it cannot be read; what a store that is far
@@ -46,7 +46,7 @@ export function exposer({ metrics, store, clock, targets, receivers, webhooks, d
 
   return async (format: 'prometheus' | 'openmetrics') => {
     const readings = [readOutbox(), readWebhooks(), store.size().then((bytes) => operational.storeBytes.set(bytes))]
-    const late$ = timer(READ_WITHIN * 1000, clock.scheduler).pipe(map(() => undefined))
+    const late$ = timer(READ_TIMEOUT_SECONDS * 1000, clock.scheduler).pipe(map(() => undefined))
     await lastValueFrom(race(Promise.all(readings.map((reading) => reading.catch(onlyStoreErrors(undefined)))), late$))
     operational.targets.set(targets.all().length)
     operational.targetsOwned.set(targets.loaded().length)

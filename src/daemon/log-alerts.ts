@@ -27,7 +27,7 @@ export type AlertLog = {
 
 /** How many changes of one rule to one state have lines of their own in a period, which is an interval, or so many seconds. */
 const MAX_LINES = 10
-const MIN_PERIOD = 60
+const MIN_PERIOD_SECONDS = 60
 /** The names that a log line has at most. */
 const MAX_NAMES = 20
 
@@ -124,7 +124,7 @@ export function alertLog({ log, clock, interval }: AlertLogOptions): AlertLog {
     },
     notified,
     tick: () => {
-      const due = clock.monotonic() - Math.max(MIN_PERIOD, interval())
+      const due = clock.monotonic() - Math.max(MIN_PERIOD_SECONDS, interval())
       writeOthers((burst) => burst.began <= due)
     },
     flush: () => writeOthers(() => true),

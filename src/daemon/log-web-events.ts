@@ -3,7 +3,7 @@ import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
 import type { WebEvent } from '../web/authentication.ts'
 import { silenceView } from '../web/silences-route.ts'
 
-/** Logs and counts what somebody did over HTTP, with the address from which it came. */
+/** Logs and counts what users did over HTTP, with the address of the client. */
 export function logWebEvents(
   log: Logger,
   { loginFailures, silenceChanges }: OperationalMetrics,

@@ -18,10 +18,10 @@ import {
 import { recipientsBy } from '../notifications/routes.ts'
 import { notifyOfOutage } from '../notifications/store-outage.ts'
 import type { Store } from '../store/store.ts'
-import type { Targets } from '../target/lifecycle.ts'
-import { runWhile } from '../target/run-while.ts'
+import type { Targets } from '../pipeline/lifecycle.ts'
+import { runWhile } from '../pipeline/run-while.ts'
 import type { DaemonEvent } from './daemon-event.ts'
-import { storeTrouble } from './store-trouble.ts'
+import { storeProblem } from './store-problem.ts'
 import type { Overviews } from './overviews.ts'
 import { VERSION } from './version.ts'
 
@@ -37,8 +37,8 @@ export type NotifyingOptions = {
   /** Of the daemons that share a store one sends all notifications, also of the others' targets. */
   ownership: Pick<Ownership, 'isLeader' | 'isLeader$' | 'wasLeader'>
   /** What the targets do. */
-  watched$: Observable<DaemonEvent>
-  stop$: Observable<unknown>
+  targetEvents$: Observable<DaemonEvent>
+  draining$: Observable<unknown>
 }
 
 /** Intervals without an evaluation after which callwatch does not do what it is there for. */
@@ -46,9 +46,9 @@ const STALE_AFTER_INTERVALS = 3
 /** A target whose owner died is polled again within the lease and two intervals. */
 const OTHERS_STALE_AFTER_INTERVALS = 6
 
-/** All notifications: delivery of the outbox, Alertmanager, digest, heartbeat, and trouble with the store. */
+/** All notifications: delivery of the outbox, Alertmanager, digest, heartbeat, and problems of the store. */
 export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
-  const { config$, clock, store, targets, ownership, watched$, stop$ } = options
+  const { config$, clock, store, targets, ownership, targetEvents$, draining$: daemonDraining$ } = options
   const { others, isComplete$ } = options.overviews
   const receivers = () => options.receivers().map((receiver) => whileLeader(receiver, ownership.isLeader))
   const toRemove: ToRemove = new Map()
@@ -82,10 +82,12 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
   /** Runs with a part of the configuration until that changes, while this daemon is the leader. */
   const runWith = <Part, Event>(
     partOf: (config: Config) => Part,
-    run: (part: Part, end$: Observable<unknown>) => Observable<Event>,
+    run: (part: Part, draining$: Observable<unknown>) => Observable<Event>,
   ) => {
-    const part$ = combineLatest([config$.pipe(map(partOf)), notifies$.pipe(takeUntil(stop$))])
-    return runWhile(part$, ([part, isLeader], over$) => (isLeader ? run(part, merge(over$, stop$)) : EMPTY))
+    const part$ = combineLatest([config$.pipe(map(partOf)), notifies$.pipe(takeUntil(daemonDraining$))])
+    return runWhile(part$, ([part, isLeader], settingsDraining$) =>
+      isLeader ? run(part, merge(settingsDraining$, daemonDraining$)) : EMPTY,
+    )
   }
 
   const sent$ = runWith(
@@ -97,7 +99,7 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
       routes: notify.routes,
       publicUrl: http.publicUrl,
     }),
-    ({ groupWait, mutes, inhibit, routes, publicUrl }, end$) => {
+    ({ groupWait, mutes, inhibit, routes, publicUrl }, draining$) => {
       const recipients = recipientsBy(
         routes,
         receivers().map(({ name }) => name),
@@ -114,19 +116,19 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
             publicUrl,
             alerts,
             toRemove,
-            stop$: end$,
+            draining$,
           }),
         ),
       )
     },
   )
   // A daemon that cannot reach the store does not know whether it is still the leader: the last leader notifies.
-  const trouble$ = runWhile(config$.pipe(map(({ poll: { interval } }) => interval)), (interval, over$) =>
-    notifyOfOutage(storeTrouble(watched$).pipe(map((problem) => (ownership.wasLeader() ? problem : undefined))), {
+  const problem$ = runWhile(config$.pipe(map(({ poll: { interval } }) => interval)), (interval, settingsDraining$) =>
+    notifyOfOutage(storeProblem(targetEvents$).pipe(map((problem) => (ownership.wasLeader() ? problem : undefined))), {
       receivers: options.receivers,
       clock,
       after: 2 * interval,
-    }).pipe(takeUntil(merge(over$, stop$))),
+    }).pipe(takeUntil(merge(settingsDraining$, daemonDraining$))),
   )
   const alertmanager$ = runWith(
     ({ notify, http, poll: { interval } }) => ({
@@ -134,16 +136,16 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
       pageUrl: http.publicUrl ?? pageUrlIn(notify),
       interval,
     }),
-    ({ alertmanagers, ...part }, end$) =>
+    ({ alertmanagers, ...part }, draining$) =>
       merge(
         ...alertmanagers.map(({ name, config: { url } }) =>
-          alertmanagerRefresh({ name, url, ...part, clock, instances: alerts, stop$: end$, version: VERSION }),
+          alertmanagerRefresh({ name, url, ...part, clock, instances: alerts, draining$, version: VERSION }),
         ),
       ),
   )
   const digest$ = runWith(
     ({ notify }) => notify,
-    (notify, end$) => {
+    (notify, draining$) => {
       const { digest } = notify
       const names = digestRecipients(
         notify,
@@ -151,18 +153,18 @@ export function notifying(options: NotifyingOptions): Observable<DaemonEvent> {
       )
       return digest === undefined
         ? EMPTY
-        : dailyDigest({ ...digest, clock, store, targets: created, receivers: names, stop$: end$ })
+        : dailyDigest({ ...digest, clock, store, targets: created, receivers: names, draining$ })
     },
   )
   const heartbeat$ = runWith(
     ({ notify, poll: { interval } }) => ({ beat: notify.heartbeat, interval }),
-    ({ beat, interval }, end$) =>
-      beat === undefined ? EMPTY : heartbeats({ ...beat, isWorking: () => isWorking(interval), clock, stop$: end$ }),
+    ({ beat, interval }, draining$) =>
+      beat === undefined ? EMPTY : heartbeats({ ...beat, isWorking: () => isWorking(interval), clock, draining$ }),
   )
   return merge(
-    merge(sent$, trouble$, alertmanager$).pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery }))),
+    merge(sent$, problem$, alertmanager$).pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery }))),
     digest$,
-    heartbeat$.pipe(map((beaten): DaemonEvent => ({ kind: 'heartbeat', beaten }))),
+    heartbeat$.pipe(map((heartbeat): DaemonEvent => ({ kind: 'heartbeat', heartbeat }))),
   )
 }
 

@@ -15,14 +15,14 @@ import {
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
-import type { Sharing } from '../store/sharing.ts'
+import type { ClusterStore } from '../store/cluster-store.ts'
 import { onlyStoreErrors } from '../store/store.ts'
-import type { Targets } from '../target/lifecycle.ts'
+import type { Targets } from '../pipeline/lifecycle.ts'
 import { readOverview, writeOverview, type OtherTarget, type Overview } from '../web/overview.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 
 export type OverviewsOptions = {
-  sharing: Sharing | undefined
+  cluster: ClusterStore | undefined
   clock: Clock
   targets: Targets
   ownership: Pick<Ownership, 'ownerOf' | 'problem'>
@@ -43,7 +43,7 @@ export type Overviews = {
 }
 
 /** Seconds between two times that overviews are written and read. */
-const INTERVAL = 1
+const EXCHANGE_INTERVAL_SECONDS = 1
 /** Overviews that are written in one statement: making them takes the event loop's time. */
 const WRITTEN_TOGETHER = 50
 /** After so many seconds a target that no daemon has loaded does not delay the notifications of others any more. */
@@ -51,8 +51,8 @@ const INCOMPLETE_SECONDS = 60
 /** What changes an overview, beside commits. */
 const CHANGES: ReadonlySet<DaemonEvent['kind']> = new Set(['polled', 'skipped', 'progress', 'internal error'])
 
-export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOptions): Overviews {
-  if (sharing === undefined) return { others: () => [], isComplete$: of(true), exchange: () => EMPTY }
+export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOptions): Overviews {
+  if (cluster === undefined) return { others: () => [], isComplete$: of(true), exchange: () => EMPTY }
   const known = new Map<string, Overview>()
   /** Own targets whose overview is not written yet. */
   const changed = new Set<string>()
@@ -85,7 +85,7 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
         }
       }
       try {
-        await sharing!.publish(texts)
+        await cluster!.publish(texts)
       } catch (error) {
         for (const name of texts.keys()) changed.add(name)
         throw error
@@ -95,10 +95,10 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
   }
 
   async function read(): Promise<void> {
-    const news = await sharing!.news(cursor)
-    cursor = news.cursor
+    const recent = await cluster!.overviewsSince(cursor)
+    cursor = recent.cursor
     const named = new Set(targets.all())
-    for (const [name, text] of news.overviews) {
+    for (const [name, text] of recent.overviews) {
       const overview = readOverview(text)
       if (overview !== undefined && named.has(name)) known.set(name, overview)
     }
@@ -111,7 +111,7 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
   }
 
   const eachSecond = (work: () => Promise<DaemonEvent[]>) =>
-    timer(0, INTERVAL * 1000, clock.scheduler).pipe(
+    timer(0, EXCHANGE_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
       exhaustMap(() => work().catch(onlyStoreErrors([]))),
       mergeMap((events) => events),
     )
@@ -128,8 +128,8 @@ export function newOverviews({ sharing, clock, targets, ownership }: OverviewsOp
         return [{ ...overview, name, owner, problem: owner === undefined ? unowned : loading.get(name) }]
       })
     },
-    isComplete$: timer(0, INTERVAL * 1000, clock.scheduler).pipe(
-      map((seconds) => seconds * INTERVAL >= INCOMPLETE_SECONDS || isComplete()),
+    isComplete$: timer(0, EXCHANGE_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
+      map((seconds) => seconds * EXCHANGE_INTERVAL_SECONDS >= INCOMPLETE_SECONDS || isComplete()),
       takeWhile((complete) => !complete, true),
       distinctUntilChanged(),
     ),

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import { isoTime } from '../clock/iso-time.ts'
 import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
-import { QUARTER_OF_AN_HOUR } from './lasting-trouble.ts'
+import { LOG_REPEAT_SECONDS } from './ongoing-problems.ts'
 
 export type PollOutagesOptions = {
   log: Logger
@@ -13,7 +13,7 @@ export type PollOutagesOptions = {
   interval: () => number
 }
 
-/** A poll that has failed: what its line says beside the problem. */
+/** A poll that has failed: what its line has beside the problem. */
 export type FailedPoll = { target: string; outcome: string; requests: number; seconds: number; problem: string }
 
 /** Logs targets that cannot be polled: those that fail together are one outage. */
@@ -32,9 +32,9 @@ export type PollOutages = {
 /** The names that a log line has at most. */
 const MAX_NAMES = 20
 /** What fails again after this many seconds is another outage. */
-const RELAPSE_SECONDS = QUARTER_OF_AN_HOUR
+const RELAPSE_SECONDS = LOG_REPEAT_SECONDS
 /** The first times that a single target fails are lines of their own. */
-const LOGGED_SPELLS = 2
+const LOGGED_RELAPSES = 2
 /** After so many causes another one of a target that fails again and again is no news: each may have a number of its own. */
 const MAX_CAUSES = 5
 /** An outage of so many times the targets that its first line named is news. */
@@ -45,13 +45,13 @@ type Span = { since: number; began: number; polls: number }
 
 type Outage = {
   all: Span
-  /** Since its targets began to fail, the last time; and whether a line has said that. */
-  spell: Span & { isAnnounced: boolean }
-  spells: number
+  /** Since its targets began to fail, the last time; and whether that was logged. */
+  relapse: Span & { isAnnounced: boolean }
+  relapses: number
   logged: number
-  /** What its first line said; undefined as long as it is open which targets it concerns. */
+  /** What its first line has; undefined as long as it is open which targets it concerns. */
   announced: { targets: number; cause: string } | undefined
-  /** The causes that lines of its beginnings have said. */
+  /** The causes that were logged at its beginnings. */
   causes: Set<string>
   /** The latest failure of each target that fails. */
   failing: Map<string, FailedPoll>
@@ -59,8 +59,8 @@ type Outage = {
   failedAt: Map<string, number>
   /** The latest problem. */
   problem: string
-  /** Whether something happened that no line has said. */
-  isNews: boolean
+  /** Whether something happened that was not logged yet. */
+  isUnlogged: boolean
 }
 
 /**
@@ -81,20 +81,20 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
   function begun(): Outage {
     polled.clear()
     // A target that just failed again may be the first one of many.
-    const again = outages.find(hasUnsaidSpell)
+    const again = outages.find(hasUnloggedRelapse)
     if (again !== undefined) remove(again)
-    const { since, began, polls } = again?.spell ?? newSpan()
+    const { since, began, polls } = again?.relapse ?? newSpan()
     const outage: Outage = {
       all: { since, began, polls },
-      spell: { since, began, polls, isAnnounced: false },
-      spells: again === undefined ? 0 : 1,
+      relapse: { since, began, polls, isAnnounced: false },
+      relapses: again === undefined ? 0 : 1,
       logged: clock.monotonic(),
       announced: undefined,
       causes: new Set(),
       failing: again?.failing ?? new Map(),
       failedAt: again?.failedAt ?? new Map(),
       problem: '',
-      isNews: true,
+      isUnlogged: true,
     }
     outages.push(outage)
     return outage
@@ -130,7 +130,7 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
     const { failing, failedAt } = outage
     const [cause, count] = mostCommon([...failing.values()].map(({ problem }) => problem))
     outage.announced = { targets: failedAt.size, cause }
-    saidSpell(outage, cause)
+    markRelapseLogged(outage, cause)
     const [first] = failing.values()
     if (failedAt.size === 1 && first !== undefined) {
       const { problem, ...figures } = first
@@ -138,7 +138,7 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
       return
     }
     log.warn(
-      fieldsOf(outage, outage.spell),
+      fieldsOf(outage, outage.relapse),
       `polls of ${targetsOf(failedAt.size)} failed${shareOf(count, failedAt.size)}: ${cause}`,
     )
   }
@@ -146,15 +146,15 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
   /** Writes the line of another beginning, with what came before. */
   function announceAgain(outage: Outage): void {
     logAgain(outage)
-    saidSpell(outage, outage.problem)
+    markRelapseLogged(outage, outage.problem)
   }
 
   function logAgain(outage: Outage): void {
-    said(outage)
-    const { all, spell, spells, failing, failedAt, problem } = outage
-    if (spells > 1 && (failing.size === 0 || !spell.isAnnounced)) {
-      const now = failing.size === 0 ? 'the target is up' : `it has been down since ${formatTime(spell.since)}`
-      const polls = `${formatNumber(all.polls)} in all in ${formatNumber(spells)} outages`
+    markLogged(outage)
+    const { all, relapse, relapses, failing, failedAt, problem } = outage
+    if (relapses > 1 && (failing.size === 0 || !relapse.isAnnounced)) {
+      const now = failing.size === 0 ? 'the target is up' : `it has been down since ${formatTime(relapse.since)}`
+      const polls = `${formatNumber(all.polls)} in all in ${formatNumber(relapses)} outages`
       log.warn(
         fieldsOf(outage, all),
         `polls of the target have failed again and again ${lasted(all)}, ${polls}: ${problem}; ${now}`,
@@ -163,24 +163,24 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
     }
     const [cause, count] = mostCommon([...failing.values()].map((poll) => poll.problem))
     const which = failedAt.size === 1 ? 'the target' : `${formatNumber(failing.size)} of ${targetsOf(failedAt.size)}`
-    const polls = `${formatNumber(spell.polls)} in all${shareOf(count, failing.size)}`
-    log.warn(fieldsOf(outage, spell), `polls of ${which} have failed ${lasted(spell)}, ${polls}: ${cause}`)
+    const polls = `${formatNumber(relapse.polls)} in all${shareOf(count, failing.size)}`
+    log.warn(fieldsOf(outage, relapse), `polls of ${which} have failed ${lasted(relapse)}, ${polls}: ${cause}`)
   }
 
   function lasted({ since, began }: Span): string {
     return `since ${formatTime(since)} (${formatSeconds(clock.monotonic() - began)})`
   }
 
-  /** It was logged. */
-  function said(outage: Outage): void {
+  /** Notes that it was logged. */
+  function markLogged(outage: Outage): void {
     outage.logged = clock.monotonic()
-    outage.isNews = false
+    outage.isUnlogged = false
   }
 
-  /** So was that its targets fail, the last time. */
-  function saidSpell(outage: Outage, cause: string): void {
-    said(outage)
-    outage.spell.isAnnounced = true
+  /** Notes that the latest failure of its targets was logged. */
+  function markRelapseLogged(outage: Outage, cause: string): void {
+    markLogged(outage)
+    outage.relapse.isAnnounced = true
     if (outage.causes.size < MAX_CAUSES) outage.causes.add(cause)
   }
 
@@ -190,34 +190,35 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
 
   /** Logs that none of its targets fails any more. */
   function end(outage: Outage, poll: Omit<FailedPoll, 'problem'>): void {
-    const { failedAt, spell } = outage
-    const { polls } = spell
+    const { failedAt, relapse } = outage
+    const { polls } = relapse
     const isLone = failedAt.size === 1
     if (!isLone) remove(outage)
     // It fails again and again, which is logged each quarter of an hour.
-    if (!spell.isAnnounced) return
-    said(outage)
-    const after = `after ${formatSeconds(clock.monotonic() - spell.began)}`
+    if (!relapse.isAnnounced) return
+    markLogged(outage)
+    const after = `after ${formatSeconds(clock.monotonic() - relapse.began)}`
     const failed = `${formatNumber(polls)} ${polls === 1 ? 'poll' : 'polls'} failed`
     if (isLone) log.info({ ...poll, failed: polls }, `poll ${poll.outcome}: the target is up ${after}; ${failed}`)
-    else log.info(fieldsOf(outage, spell), `no poll fails any more of ${targetsOf(failedAt.size)}, ${after}; ${failed}`)
+    else
+      log.info(fieldsOf(outage, relapse), `no poll fails any more of ${targetsOf(failedAt.size)}, ${after}; ${failed}`)
   }
 
   return {
     failed: (poll) => {
       const outage = outageOf(poll)
       if (outage.failing.size === 0) {
-        outage.spells += 1
-        outage.spell = { ...newSpan(), isAnnounced: false }
+        outage.relapses += 1
+        outage.relapse = { ...newSpan(), isAnnounced: false }
       }
       outage.failing.set(poll.target, poll)
       outage.failedAt.set(poll.target, clock.monotonic())
       outage.all.polls += 1
-      outage.spell.polls += 1
+      outage.relapse.polls += 1
       outage.problem = poll.problem
-      outage.isNews = true
-      if (hasUnsaidSpell(outage)) {
-        if (outage.spells <= LOGGED_SPELLS) announce(outage)
+      outage.isUnlogged = true
+      if (hasUnloggedRelapse(outage)) {
+        if (outage.relapses <= LOGGED_RELAPSES) announce(outage)
         else if (outage.causes.size < MAX_CAUSES && !outage.causes.has(poll.problem)) announceAgain(outage)
       }
       settle(poll.target)
@@ -229,7 +230,7 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
       if (outage === undefined) return false
       if (outage.failing.size === 1 && outage.announced === undefined) announce(outage)
       outage.failing.delete(target)
-      outage.isNews = true
+      outage.isUnlogged = true
       if (outage.failing.size === 0) end(outage, poll)
       return true
     },
@@ -241,7 +242,7 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
         if (outage.failing.size > 0 || !outage.failedAt.has(target)) continue
         remove(outage)
         if (!wasFailing || outage.announced === undefined) continue
-        log.info(fieldsOf(outage, outage.spell), 'the last targets whose polls failed are not polled here any more')
+        log.info(fieldsOf(outage, outage.relapse), 'the last targets whose polls failed are not polled here any more')
       }
     },
     tick: () => {
@@ -249,10 +250,10 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
       for (const outage of outages) {
         if (outage.announced === undefined) {
           if (now - outage.all.began >= 2 * interval()) announce(outage)
-        } else if (hasUnsaidSpell(outage) && now - outage.spell.began > 2 * interval()) {
+        } else if (hasUnloggedRelapse(outage) && now - outage.relapse.began > 2 * interval()) {
           announceAgain(outage)
-        } else if (now - outage.logged >= QUARTER_OF_AN_HOUR) {
-          if (outage.failing.size > 0 || outage.isNews) logAgain(outage)
+        } else if (now - outage.logged >= LOG_REPEAT_SECONDS) {
+          if (outage.failing.size > 0 || outage.isUnlogged) logAgain(outage)
           else if (now - Math.max(...outage.failedAt.values()) > RELAPSE_SECONDS) remove(outage)
         }
       }
@@ -261,8 +262,8 @@ export function pollOutages({ log, clock, owned, interval }: PollOutagesOptions)
 }
 
 /** Whether it is known which target fails, but not yet logged that it does so again. */
-function hasUnsaidSpell({ announced, failing, spell }: Outage): boolean {
-  return announced !== undefined && failing.size > 0 && !spell.isAnnounced
+function hasUnloggedRelapse({ announced, failing, relapse }: Outage): boolean {
+  return announced !== undefined && failing.size > 0 && !relapse.isAnnounced
 }
 
 /** What all lines of an outage can be filtered by. */

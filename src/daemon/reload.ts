@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import type { Problem } from '../config/config-error.ts'
 import { needsRestart } from '../config/needs-restart.ts'
 import { StoreError } from '../store/store.ts'
-import type { Reading } from './config-readings.ts'
+import type { ConfigReading } from './config-readings.ts'
 
 /** The result of a configuration that was read while the daemon runs. */
 export type Reload = {
@@ -18,7 +18,7 @@ export type Reload = {
 
 export type ReloadsOptions = {
   first: Config
-  readings$: Observable<Reading>
+  readings$: Observable<ConfigReading>
   /** Prepares for a configuration, the last step before it is active. Rejects with a StoreError, and then nothing has changed. */
   prepare: (config: Config) => Promise<void>
 }
@@ -31,7 +31,7 @@ export function reloads({ first, readings$, prepare }: ReloadsOptions): {
   config$: Observable<Config>
   reloads$: Observable<Reload>
 } {
-  async function reload({ config: current }: Reload, reading: Reading): Promise<Reload> {
+  async function reload({ config: current }: Reload, reading: ConfigReading): Promise<Reload> {
     const refused = (problems: readonly Problem[]) => ({ config: current, problems, changed: [] })
     if ('problems' in reading) return refused(reading.problems)
     const changed = changedSections(current, reading.config)

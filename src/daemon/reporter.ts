@@ -19,13 +19,13 @@ import type { SyncState } from '../ledger/state.ts'
 import { formatProblem } from '../config/config-error.ts'
 import { leftOutWarnings } from '../config/shipped-rules.ts'
 import { listWarnings } from '../ledger/list-warnings.ts'
-import type { Committed } from '../target/commit.ts'
-import type { Targets } from '../target/lifecycle.ts'
+import type { Committed } from '../pipeline/commit.ts'
+import type { Targets } from '../pipeline/lifecycle.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { Mask } from '../log/mask-secrets.ts'
 import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import { deliveryReport } from './delivery-report.ts'
-import { afterText, lastingTrouble } from './lasting-trouble.ts'
+import { afterText, ongoingProblems } from './ongoing-problems.ts'
 import { alertLog } from './log-alerts.ts'
 import { pollOutages } from './poll-outages.ts'
 import type { Reload } from './reload.ts'
@@ -83,7 +83,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
 
   const outages = pollOutages({ log, clock, owned: targets.owned, interval })
   const alerts = alertLog({ log, clock, interval })
-  const storeTrouble = lastingTrouble(clock)
+  const storeProblems = ongoingProblems(clock)
   const deliveries = deliveryReport(options)
 
   /** The last one that was logged, until a target is polled. */
@@ -121,7 +121,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
 
   /** The series of a target are those of the daemon that owns it. */
   function reportOwnership(event: OwnershipEvent): void {
-    if (event.kind === 'trouble') {
+    if (event.kind === 'problem') {
       const { of, problem } = event
       if (of === 'store') metrics.storeWritable.set(problem === undefined ? 1 : 0)
       else if (problem === undefined) log.info('this daemon is a member of the cluster again')
@@ -177,9 +177,9 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     reportWarnings(target, sync)
     const seconds = Math.round(report.seconds * 1000) / 1000
     const figures = { target, outcome, requests: requests.length, seconds }
-    // An initial sync that is only long is logged page by page, and trouble with the store once for all targets.
+    // An initial sync that is only long is logged page by page, and a problem of the store is logged once for all targets.
     const isInitialSync = report.isSweeping === true && sync.lastSuccess === undefined
-    if (storeFailed) storeTrouble.again(STORE)
+    if (storeFailed) storeProblems.again(STORE)
     if (problem !== undefined) {
       log.debug(figures, `poll ${outcome}: ${problem}`)
       if (isInitialSync || storeFailed) outages.ended(target)
@@ -194,7 +194,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     outages.tick()
     alerts.tick()
     deliveries.tick()
-    for (const { since, seconds, failures, problem } of storeTrouble.due()) {
+    for (const { since, seconds, failures, problem } of storeProblems.due()) {
       const lasted = `since ${formatTime(since)} (${formatSeconds(seconds)})`
       log.warn(
         { failed: failures },
@@ -205,11 +205,11 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
 
   function reportStore(problem: string | undefined): void {
     if (problem !== undefined) {
-      storeTrouble.begin(STORE, problem)
+      storeProblems.begin(STORE, problem)
       log.warn(`nothing is counted until the store can be used: ${mask(problem)}`)
       return
     }
-    const amount = storeTrouble.ended(STORE)
+    const amount = storeProblems.ended(STORE)
     log.info(`the store can be used again${amount === undefined ? '' : afterText(amount, 'poll')}`)
   }
 
@@ -233,55 +233,55 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     } else log.info('the configuration was reloaded: nothing has changed')
   }
 
-  return (happened) => {
-    switch (happened.kind) {
+  return (event) => {
+    switch (event.kind) {
       case 'committed':
-        if (introduced.targets.has(happened.committed.target)) recordCommit(metrics, happened.committed)
-        logTransitions(happened.committed)
-        alerts.changed(happened.committed.target, happened.committed.alerts)
+        if (introduced.targets.has(event.committed.target)) recordCommit(metrics, event.committed)
+        logTransitions(event.committed)
+        alerts.changed(event.committed.target, event.committed.alerts)
         return
       case 'polled': {
         loadProblem = undefined
-        const { target, report } = happened
+        const { target, report } = event
         // A poll may end just after its target was acquired by another daemon, which has its series by now.
         const codes = introduced.targets.get(target)
         if (codes !== undefined) recordPoll(metrics, target, report)
         for (const { code } of report.requests) codes?.add(code)
-        reportPoll(happened)
+        reportPoll(event)
         return
       }
       case 'skipped':
-        if (introduced.targets.has(happened.target)) recordSkipped(metrics, happened.target)
+        if (introduced.targets.has(event.target)) recordSkipped(metrics, event.target)
         return
       case 'progress': {
-        const { target, progress } = happened
+        const { target, progress } = event
         const { pagesRead, pages = 'an unknown number of' } = progress
         log.info({ target, ...progress }, `the initial sync has read ${pagesRead} of ${pages} pages`)
         return
       }
       case 'not loaded':
         // The store is the same for all of them.
-        if (happened.problem !== loadProblem) log.warn(`targets cannot be loaded from the store: ${happened.problem}`)
-        loadProblem = happened.problem
+        if (event.problem !== loadProblem) log.warn(`targets cannot be loaded from the store: ${event.problem}`)
+        loadProblem = event.problem
         return
       case 'overview failed':
         log.error(
-          { target: happened.target, stack: mask(inspect(happened.error)) },
+          { target: event.target, stack: mask(inspect(event.error)) },
           'internal error, a bug in callwatch: the overview of the target was not written; please report it with its stack',
         )
         return
       case 'internal error':
-        reportInternalError(happened.target, happened.error, happened.seconds)
+        reportInternalError(event.target, event.error, event.seconds)
         return
       case 'removed': {
-        const { target } = happened
+        const { target } = event
         forget(target)
-        alerts.notified(happened.notifications)
+        alerts.notified(event.notifications)
         log.info({ target }, 'the target was removed')
         return
       }
       case 'store':
-        reportStore(happened.problem)
+        reportStore(event.problem)
         return
       case 'time':
         reportLasting()
@@ -290,27 +290,27 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         alerts.flush()
         return
       case 'ownership':
-        reportOwnership(happened.event)
+        reportOwnership(event.event)
         return
       case 'reload':
-        reportReload(happened.reload)
+        reportReload(event.reload)
         return
       case 'delivery':
-        deliveries.report(happened.delivery)
+        deliveries.report(event.delivery)
         return
       case 'heartbeat':
-        deliveries.beaten(happened.beaten)
+        deliveries.reportHeartbeat(event.heartbeat)
         return
       case 'webhook':
-        reportWebhook(happened.happened)
+        reportWebhook(event.event)
     }
   }
 
-  function reportWebhook(happened: WebhookEvent): void {
-    const { webhook } = happened
-    switch (happened.kind) {
+  function reportWebhook(event: WebhookEvent): void {
+    const { webhook } = event
+    switch (event.kind) {
       case 'events': {
-        const { outcome, n, problem = '' } = happened
+        const { outcome, n, problem = '' } = event
         if (introduced.webhooks.has(webhook)) metrics.webhookDeliveries.inc({ webhook, outcome }, n)
         if (outcome === 'dead') log.warn({ webhook }, `an event is a dead letter: ${mask(problem)}`)
         if (outcome === 'expired') {
@@ -319,13 +319,13 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         return
       }
       case 'failing':
-        log.warn({ webhook }, `events are not accepted, and are sent again: ${mask(happened.problem)}`)
+        log.warn({ webhook }, `events are not accepted, and are sent again: ${mask(event.problem)}`)
         return
       case 'recovered':
         log.info({ webhook }, 'no event fails any more')
         return
       case 'paused':
-        log.warn({ webhook }, `${mask(happened.problem)}: paused until \`callwatch events webhooks resume ${webhook}\``)
+        log.warn({ webhook }, `${mask(event.problem)}: paused until \`callwatch events webhooks resume ${webhook}\``)
         return
       case 'gap':
         if (introduced.webhooks.has(webhook)) metrics.webhookDeliveries.inc({ webhook, outcome: 'gap' })

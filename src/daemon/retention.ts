@@ -4,7 +4,7 @@ import type { Ownership } from '../cluster/ownership.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { StoreError, type Store } from '../store/store.ts'
 
-const INTERVAL = 60
+const DELETION_INTERVAL_SECONDS = 60
 
 /**
  * The newest end of a call that the service has said, and not callwatch's clock, which is when all others were noticed. Of the newest
@@ -49,7 +49,7 @@ export type Retention = {
   /** As {@link retentionTime}, of what this daemon has read; undefined while it has read nothing. */
   now: () => number | undefined
   /** Deletes rows that are older than `kept` (seconds) each minute while this daemon is the leader; emits nothing. */
-  keep: (kept: number, stop$: Observable<unknown>) => Observable<never>
+  run: (kept: number, draining$: Observable<unknown>) => Observable<never>
 }
 
 export function newRetention({ store, clock, ownership, lastSuccesses, onProblem }: RetentionOptions): Retention {
@@ -65,9 +65,9 @@ export function newRetention({ store, clock, ownership, lastSuccesses, onProblem
 
   return {
     now,
-    keep: (kept, stop$) =>
-      timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(
-        takeUntil(stop$),
+    run: (kept, draining$) =>
+      timer(DELETION_INTERVAL_SECONDS * 1000, DELETION_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
+        takeUntil(draining$),
         filter(ownership.isLeader),
         exhaustMap(() => deleteExpired(kept).catch(storeErrorOf).then(onProblem)),
         ignoreElements(),

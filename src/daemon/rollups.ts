@@ -15,31 +15,31 @@ import type { Ownership } from '../cluster/ownership.ts'
 import { updateRollups, type RollupPosition } from '../history/update-rollups.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
 
-const INTERVAL = 10
+const UPDATE_INTERVAL_SECONDS = 10
 
 /**
  * Adds up calls for charts and reports while this daemon is the leader; emits nothing. What fails now is done the next time:
  * until then charts and reports read the calls themselves.
  */
-export function keepRollups({
+export function maintainRollups({
   store,
   clock,
   ownership,
-  stop$,
+  draining$,
 }: {
   store: Store
   clock: Clock
   ownership: Pick<Ownership, 'isLeader'>
-  stop$: Observable<unknown>
+  draining$: Observable<unknown>
 }): Observable<never> {
   const next = (after?: RollupPosition) => defer(() => updateRollups(store, clock.wall(), after))
-  return timer(INTERVAL * 1000, INTERVAL * 1000, clock.scheduler).pipe(
-    takeUntil(stop$),
+  return timer(UPDATE_INTERVAL_SECONDS * 1000, UPDATE_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
+    takeUntil(draining$),
     filter(ownership.isLeader),
     exhaustMap(() =>
       next().pipe(
         expand((position) => (position === undefined ? EMPTY : next(position))),
-        takeUntil(stop$),
+        takeUntil(draining$),
         catchError((error: unknown) => {
           onlyStoreErrors(undefined)(error)
           return EMPTY

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { configSchema, type Config } from '../config/config.ts'
 import { alertReceiverNames, receiverNames } from '../notifications/receivers.ts'
 import type { Setting, Settings } from '../store/settings.ts'
-import { fingerprintOf } from '../target/target.ts'
+import { targetFingerprint } from '../pipeline/target.ts'
 
 /**
  * What all daemons on one store must agree in: the targets, how they are counted and evaluated, and the recipients. By the
@@ -19,7 +19,7 @@ export function sharedSettings(config: Config): Settings {
   return {
     targets: namesOf(targets),
     alerts: namesOf(alerts),
-    ...inSection('targets', Object.fromEntries(targets.map((target) => [target.name, [fingerprintOf(target)]]))),
+    ...inSection('targets', Object.fromEntries(targets.map((target) => [target.name, [targetFingerprint(target)]]))),
     ...inSection('alerts', Object.fromEntries(alerts.map((rule) => [rule.name, rule]))),
     ...inSection('poll', poll),
     ...inSection('notify', {

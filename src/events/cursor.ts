@@ -1,5 +1,5 @@
 import type { LoggedEvents } from '../store/store.ts'
-import type { LogPlace } from '../store/webhook-book.ts'
+import type { LogPlace } from '../store/webhook-store.ts'
 
 /**
  * A place in the log of events, after which a reader continues: an event by its commit's position and its place there, with

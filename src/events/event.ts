@@ -37,7 +37,7 @@ export function readBody(text: string, participants: string): EventBody {
   return body
 }
 
-/** What was committed of a target, as far as events tell of it. */
+/** What was committed of a target, as far as events depend on it. */
 export type Changes = {
   target: string
   ledger: Pick<Delta, 'transitions' | 'corrections' | 'details'>
@@ -56,7 +56,7 @@ export function eventsOf({ target, ledger, notifications, backfilled }: Changes)
   ]
 }
 
-/** A call that reappears over is two events: those who wait for its end need not know that it was lost. */
+/** A call that has ended when it reappears is two events: readers that wait for its end need not know that it was lost. */
 function transitionEvents(
   target: string,
   { call, from, to, observed, participants, at }: Transition,

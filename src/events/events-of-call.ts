@@ -3,7 +3,7 @@ import { loggedEventsOf } from '../store/rows.ts'
 import { eventIn } from './read-events.ts'
 
 /** How long before its first event a call may have been seen by the service's clock (seconds). */
-const CLOCKS_APART = 86_400
+const MAX_CLOCK_DIFFERENCE_SECONDS = 86_400
 /** Commits with events of one call that are read at most. */
 const MAX_COMMITS = 1000
 
@@ -31,7 +31,7 @@ export async function eventsOfCall(
     FROM callwatch.events
     WHERE at >= $1 AND target = $2 AND position IS NOT NULL AND data LIKE $3 ESCAPE '!'
     ORDER BY +position LIMIT ${MAX_COMMITS}`,
-    [firstSeen - CLOCKS_APART, target, `%${text.replaceAll(/[!%_]/g, '!$&')}%`],
+    [firstSeen - MAX_CLOCK_DIFFERENCE_SECONDS, target, `%${text.replaceAll(/[!%_]/g, '!$&')}%`],
   )
   const [oldest] = await store.rows('SELECT min(at) AS at FROM callwatch.events', [])
   const events = rows.map(loggedEventsOf).flatMap((row) =>

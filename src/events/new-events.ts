@@ -3,7 +3,7 @@ import type { NewEvents } from '../store/store.ts'
 import { eventsOf, writeBody, writeParticipants, type Changes } from './event.ts'
 
 /**
- * What the log gets of a commit; undefined where it tells nothing.
+ * What the log gets of a commit; undefined where it has no events.
  *
  * @param at the host's clock (UNIX seconds)
  */

@@ -41,7 +41,7 @@ export class CursorExpired extends Error {
   }
 }
 
-export type ReadOptions = {
+export type ReadEventsOptions = {
   /** Where the reader is; undefined reads from the oldest event on. */
   cursor?: Cursor | undefined
   /** Events at most. */
@@ -53,9 +53,9 @@ export type ReadOptions = {
 
 type Log = Pick<Store, 'events' | 'latestEvents'>
 
-/** Events that are read from the store at a time, and looked at for one page. */
+/** Events that are read from the store at a time, and at most for one page. */
 const BATCH = 500
-const MAX_LOOKED_AT = 20_000
+const MAX_READ = 20_000
 
 /**
  * The next events after a cursor, in the order of the log. There may be more, also where there are none that are wanted: read
@@ -66,10 +66,10 @@ const MAX_LOOKED_AT = 20_000
  */
 export async function readEvents(
   log: Log,
-  { cursor, limit, filter = {}, until = Infinity }: ReadOptions,
+  { cursor, limit, filter = {}, until = Infinity }: ReadEventsOptions,
 ): Promise<EventsPage> {
   const page: EventsPage = { events: [], next: cursor ?? START }
-  for (let lookedAt = 0; ;) {
+  for (let eventsRead = 0; ;) {
     const { position } = page.next
     const following = await log.events(position + 1, Math.min(limit, BATCH))
     // Afterwards: as long as the commit where the reader is has not been deleted, nothing behind it has.
@@ -84,8 +84,8 @@ export async function readEvents(
         page.next = { position: row.position, id: row.id, place }
         const event = eventIn(row, place, filter)
         if (event !== undefined) page.events.push(event)
-        lookedAt += 1
-        if (page.events.length === limit || lookedAt === MAX_LOOKED_AT) return page
+        eventsRead += 1
+        if (page.events.length === limit || eventsRead === MAX_READ) return page
       }
     }
     if (following.length === 0) return page

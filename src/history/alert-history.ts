@@ -105,8 +105,8 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
     severity,
   } = latest(written, row)
   const { notices, suppressions } = readNotes(String(row['notes']))
-  const isOver = until !== null && windowOf(signal) === undefined
-  const request = isOver ? undefined : callsRequest({ target: String(row['target']), signal, match, labels, window })
+  const isEnded = until !== null && windowOf(signal) === undefined
+  const request = isEnded ? undefined : callsRequest({ target: String(row['target']), signal, match, labels, window })
   return {
     target: String(row['target']),
     alert: String(row['rule']),

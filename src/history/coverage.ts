@@ -25,7 +25,7 @@ export type Coverage = {
 export type CoverageOptions = { targets?: readonly string[] | undefined; configured?: readonly string[]; now: number }
 
 /** How long after its last successful poll a target still counts as seen (seconds), and in intervals between polls. */
-const MIN_BLIND = 300
+const MIN_BLIND_SECONDS = 300
 const BLIND_INTERVALS = 3
 
 /**
@@ -52,7 +52,7 @@ export async function coverageOf(
     if (targets?.includes(target) === false) return []
     const { created, lastSuccess = created, previousSuccess = lastSuccess, clockSkew = 0 } = parse<SyncState>(sync)
     const end = Math.min(to, now + clockSkew)
-    const isSeen = end - lastSuccess <= Math.max(MIN_BLIND, BLIND_INTERVALS * (lastSuccess - previousSuccess))
+    const isSeen = end - lastSuccess <= Math.max(MIN_BLIND_SECONDS, BLIND_INTERVALS * (lastSuccess - previousSuccess))
     // Of the second in which the last one finished others may be deleted as well.
     const kept: BlindTime[] =
       expired === null ? [] : [{ target, kind: 'expired', from: created, to: Math.floor(Number(expired)) + 1 }]

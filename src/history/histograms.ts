@@ -18,7 +18,7 @@ export function classOf(seconds: number): number {
   return Math.min(MAX_CLASS, Math.floor(Math.log(seconds) * CLASSES_A_FACTOR) + SHORTEST_CLASS)
 }
 
-/** The time that stands for those of a class (seconds). */
+/** The time that represents those of a class (seconds). */
 function timeOf(each: number): number {
   return each === 0 ? 0 : Number(Math.exp((each - SHORTEST_CLASS + 0.5) / CLASSES_A_FACTOR).toPrecision(4))
 }

@@ -26,11 +26,11 @@ export type PageOptions = {
   limit: number
   after?: PagePosition | undefined
   /** Seconds after which no further part of the history is searched, but for the first: the page is not full then. */
-  patience?: number
+  searchSeconds?: number
 }
 
 /** How long the first part is that is searched (seconds). The next ones grow or shrink with the calls in them. */
-const FIRST_PART = 3600
+const FIRST_PART_SECONDS = 3600
 /** Calls that one part may have, about: its rows are sorted. */
 const CALLS_A_PART = 20_000
 const GROWTH = 8
@@ -39,20 +39,20 @@ const MANY_IDS = 2000
 
 /** A page of the calls that finished, newest first. */
 export async function listCalls(store: RowReader, query: CallsQuery, options: PageOptions): Promise<CallsPage> {
-  const { limit, after, patience = Infinity } = options
+  const { limit, after, searchSeconds = Infinity } = options
   const scope = await historyScope(store, query, query.since)
   const { oldest, newest } = scope
   const calls: HistoryCall[] = []
   let position: PagePosition = after !== undefined && after.at < query.until ? after : { at: query.until }
   if (position.at > newest) position = { at: newest + 1 }
   const byId = await isRare(store, query, scope)
-  let part = byId ? Infinity : (after?.part ?? FIRST_PART)
+  let part = byId ? Infinity : (after?.part ?? FIRST_PART_SECONDS)
   const begun = systemClock.monotonic()
   for (let isFirst = true; position.at >= oldest; isFirst = false) {
-    if (!isFirst && systemClock.monotonic() - begun > patience) return { calls, next: { ...position, part } }
+    if (!isFirst && systemClock.monotonic() - begun > searchSeconds) return { calls, next: { ...position, part } }
     const from = Math.max(oldest, position.at - part)
     // One more than is wanted shows whether there is a next page.
-    calls.push(...(await partOf(store, query, { scope, from, position, limit: limit + 1 - calls.length, byId })))
+    calls.push(...(await readPart(store, query, { scope, from, position, limit: limit + 1 - calls.length, byId })))
     if (calls.length > limit) {
       const { finished, target, call } = calls[limit - 1]!
       return { calls: calls.slice(0, limit), next: { at: finished, target, id: call.id, ...(!byId && { part }) } }
@@ -76,12 +76,12 @@ export async function oneCall(store: RowReader, target: string, id: string): Pro
 }
 
 /** `byId` finds the calls by their session ids, not by the time. */
-type Part = { scope: HistoryScope; from: number; position: PagePosition; limit: number; byId: boolean }
+type HistoryPart = { scope: HistoryScope; from: number; position: PagePosition; limit: number; byId: boolean }
 
-async function partOf(
+async function readPart(
   store: RowReader,
   query: CallsQuery,
-  { scope, from, position, limit, byId }: Part,
+  { scope, from, position, limit, byId }: HistoryPart,
 ): Promise<HistoryCall[]> {
   const { args, add } = queryArguments()
   const { at, target, id } = position

@@ -1,4 +1,4 @@
-import { QUARTER } from '../ledger/usage.ts'
+import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import type { ReadRow, RowReader } from '../store/row-reader.ts'
 import { conditionsOf, queryArguments } from './call-filter.ts'
 import type { Period } from './days.ts'
@@ -46,13 +46,16 @@ export async function readRollups(store: RowReader, query: RollupsQuery, visit: 
       const at = beginOf(Number(row['finished']), width)
       addCall(visit(each ? Number(row['target']) : ALL_TARGETS, at), row, width)
     })
-  const inner = { from: Math.ceil(period.from / QUARTER) * QUARTER, to: Math.floor(period.to / QUARTER) * QUARTER }
-  if (width < QUARTER || inner.from >= inner.to) return calls(period)
+  const inner = {
+    from: Math.ceil(period.from / QUARTER_HOUR_SECONDS) * QUARTER_HOUR_SECONDS,
+    to: Math.floor(period.to / QUARTER_HOUR_SECONDS) * QUARTER_HOUR_SECONDS,
+  }
+  if (width < QUARTER_HOUR_SECONDS || inner.from >= inner.to) return calls(period)
   await calls({ from: period.from, to: inner.from })
   await calls({ from: inner.to, to: period.to })
   const isTogether = isAll && !each
   const stale = await staleQuarters(store, inner, isTogether ? undefined : numbers)
-  for (const part of periodsOf([...stale], QUARTER)) await calls(part)
+  for (const part of periodsOf([...stale], QUARTER_HOUR_SECONDS)) await calls(part)
 
   const only = labels && new Set(labels)
   const read = { numbers: isTogether ? [ALL_TARGETS] : numbers, labels, aborted }
@@ -79,7 +82,7 @@ function usableRollups(period: Period, stale: ReadonlySet<number>, width: number
     }
   }
   const isAnyStale = (at: number, of: number) => {
-    for (let quarter = at; quarter < at + of; quarter += QUARTER) if (stale.has(quarter)) return true
+    for (let quarter = at; quarter < at + of; quarter += QUARTER_HOUR_SECONDS) if (stale.has(quarter)) return true
     return false
   }
   cover(period, widths)

@@ -1,4 +1,4 @@
-import { QUARTER } from '../ledger/usage.ts'
+import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import type { ReadRow } from '../store/row-reader.ts'
 import { classOf, HISTOGRAMS } from './histograms.ts'
 
@@ -9,7 +9,7 @@ import { classOf, HISTOGRAMS } from './histograms.ts'
  */
 
 /** Of how much a rollup is (seconds). Each begins at a multiple of its width, and consists of whole ones of the width before. */
-export const WIDTHS = [QUARTER, 3600, 10_800] as const
+export const WIDTHS = [QUARTER_HOUR_SECONDS, 3600, 10_800] as const
 
 /** When what has this width and contains a moment began (UNIX seconds). */
 export function beginOf(at: number, width: number): number {
@@ -22,7 +22,7 @@ export function widthFor(times: readonly number[]): number | undefined {
 }
 
 /** What is added up of the calls with the same labels and status: minutes, and the duration in seconds. */
-export type Amounts = readonly [
+export type RollupAmounts = readonly [
   calls: number,
   late: number,
   audio: number,
@@ -38,7 +38,7 @@ export type RollupSink = {
    * @param labels and `status` by their codes (call-codes.ts, history-columns.ts); of a total all labels are 0
    * @param amounts in an array that is used again for the next ones: a sink copies what it keeps
    */
-  add: (labels: number, status: number, amounts: Amounts) => void
+  add: (labels: number, status: number, amounts: RollupAmounts) => void
   /** Takes the histograms of calls with these labels; undefined where they are not wanted. */
   histograms: (labels: number) => CountEntry | undefined
 }
@@ -135,7 +135,7 @@ export function newRollup(): Rollup {
   }
 }
 
-type AddedAmounts = [...Amounts]
+type AddedAmounts = [...RollupAmounts]
 
 /** Of the calls with the same labels: amounts by status, and calls by entry of a histogram. */
 type Group = { statuses: Map<number, AddedAmounts>; entries: Map<number, number> }
@@ -151,7 +151,7 @@ function newSums() {
     return group
   }
   return {
-    add: (labels: number, status: number, amounts: Amounts): void => {
+    add: (labels: number, status: number, amounts: RollupAmounts): void => {
       const { statuses } = groupOf(labels)
       const known = statuses.get(status)
       if (known === undefined) statuses.set(status, [...amounts])

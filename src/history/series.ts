@@ -3,7 +3,7 @@ import { finalStatusOf } from '../ledger/call-codes.ts'
 import { ALL_LABELS } from '../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { BASELINE_CODE, LOST_CODE } from '../ledger/history-columns.ts'
-import { QUARTER, quarterHourOf } from '../ledger/usage.ts'
+import { QUARTER_HOUR_SECONDS, quarterHourOf } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { matchesLabels, queryArguments, type CallFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
@@ -84,7 +84,10 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
     aborted,
   }
   // Where there are no calls, nothing is read.
-  const period = { from: Math.max(from, quarterHourOf(oldest)), to: Math.min(to, quarterHourOf(newest) + QUARTER) }
+  const period = {
+    from: Math.max(from, quarterHourOf(oldest)),
+    to: Math.min(to, quarterHourOf(newest) + QUARTER_HOUR_SECONDS),
+  }
   await readRollups(store, { ...all, period }, (_, at): RollupSink => {
     const point = points[Math.floor((at - from) / step)]!
     return {
@@ -100,7 +103,8 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
   })
   const after = { from: to, to: newest + 1 }
   const isKnown =
-    width >= QUARTER || (await countFinished(store, { numbers }, after, MAX_CALLS_READ + 1)) <= MAX_CALLS_READ
+    width >= QUARTER_HOUR_SECONDS ||
+    (await countFinished(store, { numbers }, after, MAX_CALLS_READ + 1)) <= MAX_CALLS_READ
   if (isKnown) {
     await readRollups(store, { ...all, period: after }, (_, at) => ({
       add: () => undefined,
@@ -136,17 +140,17 @@ async function stepOf(
   }
   if (asked !== undefined) {
     expectPoints(asked)
-    if (asked < QUARTER && (await countCalls(MAX_CALLS_ASKED)) > MAX_CALLS_ASKED)
+    if (asked < QUARTER_HOUR_SECONDS && (await countCalls(MAX_CALLS_ASKED)) > MAX_CALLS_ASKED)
       throw new TooFineSteps(
-        `more than ${MAX_CALLS_ASKED} calls finished in this period: take a step of ${QUARTER} or more`,
+        `more than ${MAX_CALLS_ASKED} calls finished in this period: take a step of ${QUARTER_HOUR_SECONDS} or more`,
       )
     return asked
   }
   const fitting = STEPS.filter((step) => (to - from) / step <= MAX_POINTS)
   const [smallest = STEPS.at(-1)!] = fitting
   expectPoints(smallest)
-  if (smallest >= QUARTER || (await countCalls(MAX_CALLS_READ)) <= MAX_CALLS_READ) return smallest
-  return QUARTER
+  if (smallest >= QUARTER_HOUR_SECONDS || (await countCalls(MAX_CALLS_READ)) <= MAX_CALLS_READ) return smallest
+  return QUARTER_HOUR_SECONDS
 }
 
 async function openCalls(store: RowReader, numbers: readonly number[]): Promise<{ began: number; labels: number }[]> {

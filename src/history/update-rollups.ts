@@ -1,11 +1,11 @@
-import { QUARTER } from '../ledger/usage.ts'
+import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import type { RollupUpdate, Store } from '../store/store.ts'
 import { ALL_TARGETS, readCalls } from './read-rollups.ts'
 import { addCall, beginOf, newRollup, partOf, readRollup, WIDTHS, type Rollup } from './rollup.ts'
 
 /** So long after its end a quarter of an hour is added up: by then most of its calls were noticed (seconds). */
-const SETTLING = 300
+const SETTLING_SECONDS = 300
 /** Targets whose calls are added up at a time. */
 const MAX_TARGETS = 1000
 
@@ -13,7 +13,7 @@ const MAX_TARGETS = 1000
 export type RollupPosition = { quarter: number; target: number }
 
 /**
- * Adds up a quarter of an hour whose rollups are stale, the oldest one that is over, from its calls' rows; with it what is
+ * Adds up a quarter of an hour whose rollups are stale, the oldest one that has ended, from its calls' rows; with it what is
  * longer, and all targets together.
  *
  * @param now UNIX seconds
@@ -27,11 +27,11 @@ export async function updateRollups(
   after: RollupPosition = { quarter: -1, target: -1 },
 ): Promise<RollupPosition | undefined> {
   const [saves] = await store.rows('SELECT n FROM callwatch.rollup_saves', [])
-  const over = Math.floor(now) - QUARTER - SETTLING
+  const newestEnded = Math.floor(now) - QUARTER_HOUR_SECONDS - SETTLING_SECONDS
   const left = await store.rows(
     `SELECT target, quarter, version FROM callwatch.stale_rollups
     WHERE (quarter, target) > ($1, $2) AND quarter <= $3 ORDER BY quarter, target LIMIT ${MAX_TARGETS}`,
-    [after.quarter, after.target, over],
+    [after.quarter, after.target, newestEnded],
   )
   const stale = left.filter((row) => row['quarter'] === left[0]!['quarter'])
   if (stale.length === 0) return undefined
@@ -39,20 +39,20 @@ export async function updateRollups(
   const versions = stale.map(({ target, version }) => ({ target: Number(target), version: Number(version) }))
   const numbers = versions.map(({ target }) => target)
   const own = new Map(numbers.map(rollupOf))
-  await readCalls(store, { period: { from: quarter, to: quarter + QUARTER }, numbers }, (row) =>
-    addCall(own.get(Number(row['target']))!, row, QUARTER),
+  await readCalls(store, { period: { from: quarter, to: quarter + QUARTER_HOUR_SECONDS }, numbers }, (row) =>
+    addCall(own.get(Number(row['target']))!, row, QUARTER_HOUR_SECONDS),
   )
   const [, all] = rollupOf(ALL_TARGETS)
   for (const rollup of own.values()) rollup.addTo(all)
   const others = await store.rows(
     `SELECT by_labels FROM callwatch.targets CROSS JOIN callwatch.rollups
-    WHERE target = number AND width = ${QUARTER} AND at = $1 AND NOT target IN (${numbers.join(', ')})`,
+    WHERE target = number AND width = ${QUARTER_HOUR_SECONDS} AND at = $1 AND NOT target IN (${numbers.join(', ')})`,
     [quarter],
   )
   for (const row of others) readRollup(bytesOf(row['by_labels']), all)
 
   let parts: ReadonlyMap<number, Rollup> = new Map([...own, [ALL_TARGETS, all]])
-  const rollups = savedOf(QUARTER, quarter, parts)
+  const rollups = savedOf(QUARTER_HOUR_SECONDS, quarter, parts)
   for (const [i, width] of WIDTHS.slice(1).entries()) {
     const part = { at: beginOf(quarter, WIDTHS[i]!), width: WIDTHS[i]! }
     const at = beginOf(quarter, width)

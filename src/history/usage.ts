@@ -2,13 +2,13 @@ import { finalStatusOf, labelsOfCode } from '../ledger/call-codes.ts'
 import { ALL_LABELS, FINAL_STATUSES } from '../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { LOST_CODE } from '../ledger/history-columns.ts'
-import { QUARTER, quarterHourOf } from '../ledger/usage.ts'
+import { QUARTER_HOUR_SECONDS, quarterHourOf } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { daysOf, type Period } from './days.ts'
 import { historyScope } from './history-scope.ts'
 import { readRollups } from './read-rollups.ts'
 import { durations, HISTOGRAMS, type Durations } from './histograms.ts'
-import { widthFor, type Amounts } from './rollup.ts'
+import { widthFor, type RollupAmounts } from './rollup.ts'
 
 /** By what a report has rows, in the order of its columns. */
 export const USAGE_KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const
@@ -53,7 +53,7 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
   // To whole quarters: what is in them is read as a rollup.
   const period = {
     from: Math.max(query.from, quarterHourOf(oldest)),
-    to: Math.min(query.to, quarterHourOf(newest) + QUARTER),
+    to: Math.min(query.to, quarterHourOf(newest) + QUARTER_HOUR_SECONDS),
   }
   const days = by.includes('day') ? daysOf(period, zone) : []
   const sumOf = (all: Partial<Record<UsageKey, string | undefined>>) => {
@@ -67,7 +67,7 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
   const known = new Map<string, UsageSum[]>()
   const numbers = [...names.keys()]
   // The days of some zones begin at a half or a quarter of an hour.
-  const width = widthFor(days.slice(1).map(({ from }) => from)) ?? QUARTER
+  const width = widthFor(days.slice(1).map(({ from }) => from)) ?? QUARTER_HOUR_SECONDS
   const each = by.includes('target')
   const labels = by.some((key) => key !== 'day' && key !== 'target') ? [...ALL_LABELS.keys()] : undefined
   await readRollups(
@@ -110,7 +110,7 @@ function newSum(keys: UsageSum['keys']): UsageSum {
 }
 
 /** Adds the amounts of calls with a status, in place. */
-function addAmounts(sum: UsageSum, status: number, amounts: Amounts): void {
+function addAmounts(sum: UsageSum, status: number, amounts: RollupAmounts): void {
   const [calls, late, audio, video, participantAudio, participantVideo, duration] = amounts
   sum.calls[status === LOST_CODE ? 'lost' : finalStatusOf(status)] += calls
   for (const [i, minutes] of [audio, video, participantAudio, participantVideo].entries()) sum.minutes[i]! += minutes

@@ -18,7 +18,7 @@ export type StoredBalance = {
   /** What was counted of the calls that have a row, tracked or in the history. */
   rows: Amounts
   /** What was counted of calls whose rows were deleted. */
-  settled: Amounts
+  deletedTotals: Amounts
 }
 
 export const NO_AMOUNTS: Amounts = QUANTITIES.map(() => 0)
@@ -53,9 +53,9 @@ export type Imbalance = { quantity: Quantity; counters: number; calls: number }
 const TOLERANCE = 1e-9
 
 /** Compares the counters with the sum of all rows, deleted ones included. */
-export function imbalancesOf({ counters, rows, settled }: StoredBalance): Imbalance[] {
+export function imbalancesOf({ counters, rows, deletedTotals }: StoredBalance): Imbalance[] {
   return QUANTITIES.flatMap((quantity, i) => {
-    const [counted, calls] = [counters[i]!, rows[i]! + settled[i]!]
+    const [counted, calls] = [counters[i]!, rows[i]! + deletedTotals[i]!]
     const isEqual = Math.abs(counted - calls) <= TOLERANCE * Math.max(1, Math.abs(counted), Math.abs(calls))
     return isEqual ? [] : [{ quantity, counters: counted, calls }]
   })

@@ -109,8 +109,8 @@ export function computeDelta(
     if (before === undefined) {
       // A call with another time in the far future is not excluded, but its own time may be before the horizon.
       const isBeforeHorizon = own !== undefined && own < oldest
-      const wasOver = !isOpen && (isBeforeHorizon || isBaseline(own))
-      if (!wasOver) return observeCall(undefined, seen, answer, draft)
+      const wasFinal = !isOpen && (isBeforeHorizon || isBaseline(own))
+      if (!wasFinal) return observeCall(undefined, seen, answer, draft)
       if (isBeforeHorizon || options.baseline === 'skip') return baselineCall(undefined, seen, answer)
       // It counts, but it is no news.
       const { length } = delta.transitions

@@ -21,7 +21,7 @@ export type DeltaDraft = {
   /** Reports an end without a change of the status. */
   end: (change: Seen) => void
   /** Counts them, and reports each. */
-  news: (change: Seen, from: TransitionPoint, to: TransitionPoint) => void
+  recordTransition: (change: Seen, from: TransitionPoint, to: TransitionPoint) => void
 }
 
 type Seen = Pick<Transition, 'call' | 'participants' | 'at'>
@@ -65,7 +65,7 @@ export function newDraft(sync: SyncState): DeltaDraft {
       const { status } = change.call
       delta.transitions.push({ ...change, from: status, to: status, observed: true })
     },
-    news: (change, from, to) => {
+    recordTransition: (change, from, to) => {
       for (const step of path(change.call, from, to)) delta.transitions.push({ ...change, ...step })
     },
   }

@@ -129,7 +129,7 @@ export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDr
   if (before.notFound === 0) return { ...before, notFound: 1 }
   const lost: TrackedCall = { ...before, phase: 'lost', notFound: 0, retainUntil: now }
   draft.add(seriesKey(COUNTERS.lost), 1)
-  draft.news({ call: lost, at: now }, before.status, 'lost')
+  draft.recordTransition({ call: lost, at: now }, before.status, 'lost')
   return lost
 }
 
@@ -206,7 +206,7 @@ function countTransitions(before: TrackedCall | undefined, change: Details, draf
   if (from === call.status) return
   // After its end it is a correction.
   if (before?.phase === 'final') draft.path(call, from, call.status)
-  else draft.news(change, from, call.status)
+  else draft.recordTransition(change, from, call.status)
 }
 
 /** Whether the participants of a call were still missing, of one that has events. */

@@ -4,7 +4,7 @@ import { COUNTERS, seriesKey } from './series.ts'
 import { MARK, type TrackedCall } from './tracked-call.ts'
 
 /** The beginnings of one call in two answers differ by at most this (seconds). */
-const SAME_START = 1
+const SAME_START_SECONDS = 1
 
 /**
  * Whether an answer shows another row with the id of a tracked call: one that began earlier (-1) or later (1), by every
@@ -26,7 +26,7 @@ export function compareStart(
 
 function compareTime(time: number | undefined, before: number | undefined): -1 | 0 | 1 | undefined {
   if (time === undefined || before === undefined) return undefined
-  return Math.abs(time - before) <= SAME_START ? 0 : time < before ? -1 : 1
+  return Math.abs(time - before) <= SAME_START_SECONDS ? 0 : time < before ? -1 : 1
 }
 
 /**
@@ -39,7 +39,7 @@ export function isEarlierRow(
 ): boolean {
   if (compareStart(tracked, seen) !== -1) return false
   const began = tracked.initiatedAt ?? tracked.startedAt ?? -Infinity
-  return (tracked.marks & MARK.repeatedId) !== 0 || (seen.endedAt ?? Infinity) <= began + SAME_START
+  return (tracked.marks & MARK.repeatedId) !== 0 || (seen.endedAt ?? Infinity) <= began + SAME_START_SECONDS
 }
 
 /** Counts the anomaly of a tracked call whose id an earlier row has as well. */

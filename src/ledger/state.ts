@@ -7,7 +7,7 @@ import type { TransitionPoint } from './transitions.ts'
 import { addUsage } from './usage.ts'
 
 /**
- * The state of one target. Only {@link apply} changes it, and only after the delta was committed. It is changed in place,
+ * The state of one target. Only {@link applyDelta} changes it, and only after the delta was committed. It is changed in place,
  * because a copy in each poll would cost as much as there is, not as much as changed. All calls are kept as records; `open`
  * and `detailsWanted` have those that each poll needs as objects as well.
  */
@@ -15,7 +15,7 @@ export type LedgerState = {
   readonly calls: TrackedCalls
   /** The open calls among `calls`. */
   readonly open: Map<string, TrackedCall>
-  /** Calls whose list of participants is to be requested. */
+  /** Calls whose list of participants must be requested. */
   readonly detailsWanted: Map<string, TrackedCall>
   readonly counters: Map<string, number>
   /** Participant minutes by quarter of an hour (usage.ts). */
@@ -101,7 +101,7 @@ type Participants = readonly SeenParticipant[] | undefined
 /** The participants of a call that were not known when it ended. */
 export type Details = Pick<Correction, 'call' | 'participants' | 'at'>
 
-/** A transition up to the end of a call, which was not over when the target was set up. */
+/** A transition up to the end of a call, which was not final when the target was set up. */
 export type Transition = {
   call: TrackedCall
   from: TransitionPoint
@@ -162,10 +162,10 @@ export function newLedger(created: number): LedgerState {
 /**
  * Applies a committed delta to the state, in place.
  *
- * @param keepFinished how long `finished` keeps calls for windows (seconds)
+ * @param longestWindow how long `finished` keeps calls for windows (seconds)
  * @throws {Error} if the delta was not computed from this state
  */
-export function apply(state: LedgerState, delta: Delta, keepFinished: number): void {
+export function applyDelta(state: LedgerState, delta: Delta, longestWindow: number): void {
   if (delta.sync.seq !== state.sync.seq + 1) {
     throw new Error(`delta ${delta.sync.seq} does not follow state ${state.sync.seq}`)
   }
@@ -177,7 +177,7 @@ export function apply(state: LedgerState, delta: Delta, keepFinished: number): v
   for (const [quarterHour, minutes] of delta.usage) addUsage(state.usage, quarterHour, minutes)
   state.sync = delta.sync
   const { lastSuccess, previousSuccess } = delta.sync
-  const oldest = Math.min(previousSuccess ?? Infinity, (lastSuccess ?? Infinity) - keepFinished)
+  const oldest = Math.min(previousSuccess ?? Infinity, (lastSuccess ?? Infinity) - longestWindow)
   for (const finish of delta.finishes) state.finished.add(finish)
   if (oldest !== Infinity) state.finished.dropBefore(oldest)
 }

@@ -71,7 +71,7 @@ export const MARK = {
   timeReversed: 1 << 10,
   tooManyParticipants: 1 << 11,
   repeatedId: 1 << 12,
-  /** It was over when the target was set up, and counts nevertheless: it has no events. */
+  /** It was final when the target was set up, and is counted nevertheless: it has no events. */
   overAtSetUp: 1 << 13,
 } as const
 

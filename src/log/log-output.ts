@@ -6,8 +6,8 @@ export type LogOutput = LogStream & {
   dropped: () => number
 }
 
-/** What waits for a pipe at most (characters): one that nobody reads would fill the memory. */
-const MAX_WAITING = 1024 * 1024
+/** The most output that waits for a pipe (characters): a pipe without a reader would otherwise fill the memory. */
+const MAX_WAITING_CHARACTERS = 1024 * 1024
 
 /**
  * The output of a log on which nothing else depends: a line that cannot be written is dropped and counted, whatever the
@@ -28,7 +28,7 @@ export function logOutput(stream: NodeJS.WriteStream & { fd: number }): LogOutpu
     }
   }
   const writeToStream = (line: string): void => {
-    if (stream.writableLength + line.length > MAX_WAITING) drop()
+    if (stream.writableLength + line.length > MAX_WAITING_CHARACTERS) drop()
     else stream.write(line, (error) => error && drop())
   }
   return {

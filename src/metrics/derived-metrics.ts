@@ -4,7 +4,7 @@ import { COUNTERS, HISTOGRAMS, type DurableCounter, type DurableHistogram } from
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { SyncState, LedgerState } from '../ledger/state.ts'
 import { beganAt } from '../ledger/tracked-call.ts'
-import type { ShownTarget } from '../target/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 
 /**
  * One line of an exposition. `metricName` is the name with a suffix, where the line has one. `sharedLabels` are the same
@@ -23,8 +23,8 @@ export type DerivedMetric = {
 }
 
 /** The parts of a target that metrics read. */
-export type ExportedTarget = Pick<ShownTarget, 'name' | 'ledger' | 'alerts' | 'sweepAge'> & {
-  readonly settings: Pick<ShownTarget['settings'], 'rules'>
+export type ExportedTarget = Pick<TargetStatus, 'name' | 'ledger' | 'alerts' | 'sweepAge'> & {
+  readonly settings: Pick<TargetStatus['settings'], 'rules'>
 }
 
 /** All metrics that are derived from a target's committed state. */

@@ -4,7 +4,7 @@ const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const LAG_SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 900, 3600]
 const COMMIT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
-export type Definition = { name: string; help: string; labels: readonly string[]; buckets?: number[] }
+export type MetricDefinition = { name: string; help: string; labels: readonly string[]; buckets?: number[] }
 
 /** The metrics about callwatch itself. They are not durable: they restart with the process. */
 export const COUNTER_DEFINITIONS = {
@@ -53,7 +53,7 @@ export const COUNTER_DEFINITIONS = {
     help: 'How often this daemon did not renew its lease of a shared store in time and released its targets',
     labels: [],
   },
-} satisfies Record<string, Definition>
+} satisfies Record<string, MetricDefinition>
 
 export const GAUGE_DEFINITIONS = {
   up: { name: 'callwatch_up', help: '1 if the last poll was successful, otherwise 0', labels: ['target'] },
@@ -113,7 +113,7 @@ export const GAUGE_DEFINITIONS = {
     help: 'Always 1; the labels are the versions of callwatch and Node.js',
     labels: ['version', 'node'],
   },
-} satisfies Record<string, Definition>
+} satisfies Record<string, MetricDefinition>
 
 export const HISTOGRAM_DEFINITIONS = {
   pollDuration: {
@@ -140,7 +140,7 @@ export const HISTOGRAM_DEFINITIONS = {
     labels: [],
     buckets: COMMIT_SECONDS,
   },
-} satisfies Record<string, Definition>
+} satisfies Record<string, MetricDefinition>
 
 type Each<Definitions, Made> = { [K in keyof Definitions]: Made }
 
@@ -151,7 +151,7 @@ export type OperationalMetrics = Each<typeof COUNTER_DEFINITIONS, Counter> &
 /** Registers the operational metrics. */
 export function operationalMetrics(registry: Registry): OperationalMetrics {
   const registers = [registry]
-  const optionsOf = ({ name, help, labels }: Definition) => ({ name, help, labelNames: labels, registers })
+  const optionsOf = ({ name, help, labels }: MetricDefinition) => ({ name, help, labelNames: labels, registers })
   return {
     ...each(COUNTER_DEFINITIONS, (definition) => new Counter(optionsOf(definition))),
     ...each(GAUGE_DEFINITIONS, (definition) => new Gauge(optionsOf(definition))),
@@ -161,9 +161,9 @@ export function operationalMetrics(registry: Registry): OperationalMetrics {
   }
 }
 
-function each<Definitions extends Record<string, Definition>, Made>(
+function each<Definitions extends Record<string, MetricDefinition>, Made>(
   definitions: Definitions,
-  make: (definition: Definition) => Made,
+  make: (definition: MetricDefinition) => Made,
 ): Each<Definitions, Made> {
   const made = Object.entries(definitions).map(([key, definition]) => [key, make(definition)])
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.fromEntries does not keep the keys in its type

@@ -1,5 +1,5 @@
 import type { PollReport } from '../polling/poll-report.ts'
-import type { Committed } from '../target/commit.ts'
+import type { Committed } from '../pipeline/commit.ts'
 import type { OperationalMetrics } from './operational-metrics.ts'
 
 /** Label values that exist from the start of a target, so that `rate()` sees the first increment. */

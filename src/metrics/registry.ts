@@ -5,7 +5,7 @@ import {
   GAUGE_DEFINITIONS,
   HISTOGRAM_DEFINITIONS,
   operationalMetrics,
-  type Definition,
+  type MetricDefinition,
   type OperationalMetrics,
 } from './operational-metrics.ts'
 
@@ -71,7 +71,7 @@ export function describeMetrics(): MetricDescription[] {
   ].toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function typed(definitions: Record<string, Definition>, type: string): MetricDescription[] {
+function typed(definitions: Record<string, MetricDefinition>, type: string): MetricDescription[] {
   return Object.values(definitions).map(({ name, labels, help }) => ({ name, type, labels, help, durable: false }))
 }
 

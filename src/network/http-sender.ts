@@ -5,12 +5,12 @@ import { outboundAgent } from './outbound-agent.ts'
 import { DeliveryError } from './delivery-error.ts'
 
 /** One delivery, the whole response included (seconds). Less than a draining daemon may wait. */
-const TIMEOUT = 8
+const TIMEOUT_SECONDS = 8
 
 /** Failures before anything was sent: of names, routes, connections, TLS and certificates. */
 const UNCONNECTED =
   /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_SSL|ERR_TLS|CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_\w+)$/
-/** A connection that is not made by then (milliseconds) will not be: less than a delivery may take, to tell the two apart. */
+/** A connection that is not made by then (milliseconds) will not be: less than a delivery may take, so that the two differ. */
 const CONNECT_TIMEOUT_MS = 4000
 const GATEWAY_TIMEOUT = 504
 /** What is read of a refusal's body, decompressed: a receiver says in a line what it refuses, and its body may never end. */
@@ -39,7 +39,7 @@ type Request = (init: RequestInit) => Promise<Response>
 export function httpSender(
   options: HttpReceiver,
 ): (send: (request: Request) => Promise<unknown>, signal?: AbortSignal) => Promise<void> {
-  const { receiver, url, clock, timeout = TIMEOUT } = options
+  const { receiver, url, clock, timeout = TIMEOUT_SECONDS } = options
   const dispatcher = outboundAgent(url, { connect: { timeout: CONNECT_TIMEOUT_MS } })
   return async (send, signal) => {
     const late = new AbortController()

@@ -3,10 +3,10 @@ import { unknownName } from '../schema/unknown-name.ts'
 import { LOG } from './log-receiver.ts'
 import { alertReceiverNames, messageReceiverNames } from './receivers.ts'
 
-type Report = (path: (string | number)[], message: string) => void
+type ReportProblem = (path: (string | number)[], message: string) => void
 
 /** The cross-check of the names of receivers, and of the routes that name them. Any value may be missing or wrong. */
-export function checkReceivers(notify: Readonly<Record<string, unknown>>, report: Report): void {
+export function checkReceivers(notify: Readonly<Record<string, unknown>>, report: ReportProblem): void {
   const given: unknown[] = Array.isArray(notify['receivers']) ? notify['receivers'] : []
   const named = given.map((item) => (isMap(item) ? item : {}))
   const shorthands = alertReceiverNames.filter((type) => notify[type] !== undefined)
@@ -36,7 +36,7 @@ export function checkReceivers(notify: Readonly<Record<string, unknown>>, report
 /** @param names.messages of the receivers that routes may name */
 function checkRoutes(
   routes: unknown,
-  { messages, alertmanagers, report }: { messages: unknown[]; alertmanagers: unknown[]; report: Report },
+  { messages, alertmanagers, report }: { messages: unknown[]; alertmanagers: unknown[]; report: ReportProblem },
 ): void {
   if (!Array.isArray(routes)) return
   routes.forEach((item: unknown, index) => {

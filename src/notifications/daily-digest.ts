@@ -15,7 +15,7 @@ export type DigestOptions = {
   targets: () => readonly { name: string; created: number }[]
   /** Its recipients. */
   receivers: readonly string[]
-  stop$: Observable<unknown>
+  draining$: Observable<unknown>
 }
 
 const MINUTE_MS = 60_000
@@ -32,7 +32,7 @@ const MAX_WAIT_SECONDS = 2 * 3600
  * Emits nothing; a store that cannot be used is asked again a minute later.
  */
 export function dailyDigest(options: DigestOptions): Observable<never> {
-  const { at, timezone, clock, store, receivers, stop$ } = options
+  const { at, timezone, clock, store, receivers, draining$ } = options
   const [hour, minute] = at.split(':').map(Number)
   const begun = clock.wall()
   let done: number | undefined
@@ -51,7 +51,7 @@ export function dailyDigest(options: DigestOptions): Observable<never> {
   }
 
   return timer(0, MINUTE_MS, clock.scheduler).pipe(
-    takeUntil(stop$),
+    takeUntil(draining$),
     exhaustMap(() => makeIfDue().catch(onlyStoreErrors(undefined))),
     ignoreElements(),
   )

@@ -22,25 +22,25 @@ export type OutageOptions = {
   /** The active ones. */
   receivers: () => readonly Receiver[]
   clock: Clock
-  /** The store must have failed for so long (seconds): a moment's trouble is none. */
+  /** The store must have failed for so long (seconds): a short problem does not count. */
   after: number
 }
 
 const RETRIES = 5
-const MAX_DELAY = 60
+const MAX_DELAY_SECONDS = 60
 
 /**
  * While the store cannot be written, nothing can be enqueued in its outbox: one message is sent without it, with a few
  * retries, and another when the store can be written again.
  *
- * @param trouble$ after each attempt to commit, why it failed; undefined where it did not
+ * @param problem$ after each attempt to commit, why it failed; undefined where it did not
  */
 export function notifyOfOutage(
-  trouble$: Observable<string | undefined>,
+  problem$: Observable<string | undefined>,
   { receivers, clock, after }: OutageOptions,
 ): Observable<Delivery> {
   let notified: StoreMessage | undefined
-  return trouble$.pipe(
+  return problem$.pipe(
     distinctUntilChanged((before, now) => (before === undefined) === (now === undefined)),
     switchMap((problem) => {
       const at = clock.wall()
@@ -71,7 +71,7 @@ export function notifyOfOutage(
         count: RETRIES,
         delay: (error, attempt) => {
           if (!(error instanceof DeliveryError) || !error.retryable) throw error
-          return timer(1000 * Math.min(MAX_DELAY, error.retryAfter ?? 2 ** (attempt - 1)), clock.scheduler)
+          return timer(1000 * Math.min(MAX_DELAY_SECONDS, error.retryAfter ?? 2 ** (attempt - 1)), clock.scheduler)
         },
       }),
       catchError((error: Error) =>

@@ -1,6 +1,6 @@
 import type { ListOrder } from './list-order.ts'
 import { addToOrder, newOrderAcrossPages } from './order-across-pages.ts'
-import type { ListPage } from './page-reader.ts'
+import type { ListPage } from './poll-context.ts'
 import { hasShrunk } from './shrunk-list.ts'
 import { addToSweep, newPass, newSweep, type Sweep } from './sweep.ts'
 

@@ -4,7 +4,7 @@ import type { LedgerState } from '../ledger/state.ts'
 
 /**
  * Rows of the list that seem to be another call with the id of a tracked one, since they began earlier. Two calls with one id are
- * both listed by a sweep. If a whole sweep lists the earlier row alone, it is the tracked call, whose times the service has changed.
+ * both listed by a sweep. If a complete sweep lists only the earlier row, it is the tracked call, whose times the service has changed.
  */
 export type EarlierRows = {
   /**

@@ -4,7 +4,7 @@ import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { oldestEndIds, readOldestEnd } from './oldest-end.ts'
 import { completeSweep, verifyOrder, refuteOrder } from './list-memory.ts'
-import type { ListPage, PageReader } from './page-reader.ts'
+import type { ListPage, PollContext } from './poll-context.ts'
 import type { Slice } from './read-slice.ts'
 import {
   addToSweep,
@@ -26,14 +26,14 @@ const MAX_MISPLACED_SWEEPS = 3
  * @returns whether it has ended; false if there is more to read
  */
 export async function* endSweep(
-  reader: PageReader,
+  context: PollContext,
   sweep: Sweep,
   slice: Exclude<Slice, { result: 'interrupted' } | { result: 'horizon' }>,
 ): AsyncGenerator<CallPage, boolean> {
-  if (slice.result === 'complete') return yield* endComplete(reader, sweep, slice.last)
-  if (slice.result === 'incomplete') return yield* endIncomplete(reader, sweep)
-  if (slice.result === 'refused') yield* endRefused(reader, sweep, slice.error)
-  else yield* endTruncated(reader, sweep)
+  if (slice.result === 'complete') return yield* endComplete(context, sweep, slice.last)
+  if (slice.result === 'incomplete') return yield* endIncomplete(context, sweep)
+  if (slice.result === 'refused') yield* endRefused(context, sweep, slice.error)
+  else yield* endTruncated(context, sweep)
   return true
 }
 
@@ -42,10 +42,10 @@ export async function* endSweep(
  *
  * @returns whether it has ended; false if the list continues after its total
  */
-async function* endComplete(reader: PageReader, sweep: Sweep, last: ListPage): AsyncGenerator<CallPage, boolean> {
-  const { poll, memory } = reader
+async function* endComplete(context: PollContext, sweep: Sweep, last: ListPage): AsyncGenerator<CallPage, boolean> {
+  const { poll, memory } = context
   const isNew = (key: string) => !sweep.seen.has(key)
-  const next = yield* findCap(reader, last, isNew)
+  const next = yield* findCap(context, last, isNew)
   if (next !== undefined) {
     addToSweep(sweep, next)
     continueWithoutTotal(sweep, next)
@@ -63,30 +63,30 @@ async function* endComplete(reader: PageReader, sweep: Sweep, last: ListPage): A
     memory.misplacedSweeps = 0
     refuteOrder(memory, poll.serviceTime)
   }
-  const order = reader.order()
+  const order = context.order()
   if (order !== 'unknown' && !isOutOfOrder(sweep, order))
     verifyOrder(memory, sweep.began?.serviceTime ?? poll.serviceTime)
-  const list = yield* listAfter(reader, sweep, last)
+  const list = yield* listAfter(context, sweep, last)
   poll.size = last.total ?? sweep.seen.size
-  endSuccessfully(reader, sweep, list && { ...list, verified: true })
+  endSuccessfully(context, sweep, list && { ...list, verified: true })
   return true
 }
 
 /** Ends a sweep that cannot read the rest of the list: complete if it reached the horizon, else the poll is limited. */
-async function* endTruncated(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, void> {
-  const { memory, clock } = reader
+async function* endTruncated(context: PollContext, sweep: Sweep): AsyncGenerator<CallPage, void> {
+  const { memory, clock } = context
   memory.failingPage = undefined
   memory.oldestEndFailedAt = clock.monotonic()
-  endSuccessfully(reader, sweep, yield* listAfter(reader, sweep, undefined))
+  endSuccessfully(context, sweep, yield* listAfter(context, sweep, undefined))
 }
 
 /**
  * Ends a sweep because the service shows no more pages. A sweep that reached the horizon does not need them. Otherwise, on a
  * list that is newest first, the poll is limited; on any other it is not successful, because it does not see the newest calls.
  */
-async function* endRefused(reader: PageReader, sweep: Sweep, error: ServiceError): AsyncGenerator<CallPage, void> {
-  const { poll, memory } = reader
-  if (!sweep.reachedHorizon && reader.order() !== 'newest first') {
+async function* endRefused(context: PollContext, sweep: Sweep, error: ServiceError): AsyncGenerator<CallPage, void> {
+  const { poll, memory } = context
+  if (!sweep.reachedHorizon && context.order() !== 'newest first') {
     memory.foreground = undefined
     memory.background = undefined
     const problem = `the service refuses page ${sweep.page} and all after it: ${error.message}`
@@ -94,7 +94,7 @@ async function* endRefused(reader: PageReader, sweep: Sweep, error: ServiceError
     return
   }
   poll.limited = !sweep.reachedHorizon
-  yield* endTruncated(reader, sweep)
+  yield* endTruncated(context, sweep)
 }
 
 /**
@@ -103,18 +103,18 @@ async function* endRefused(reader: PageReader, sweep: Sweep, error: ServiceError
  *
  * @returns whether it has ended
  */
-async function* endIncomplete(reader: PageReader, sweep: Sweep): AsyncGenerator<CallPage, boolean> {
-  const { poll, memory } = reader
+async function* endIncomplete(context: PollContext, sweep: Sweep): AsyncGenerator<CallPage, boolean> {
+  const { poll, memory } = context
   if (sweep.total !== undefined && !sweep.readsPastTotal) {
     continuePastTotal(sweep)
     return false
   }
   const { truncatedAt, began } = sweep
   // If already the second page repeats the first, the service ignores the page number.
-  if (truncatedAt !== undefined && truncatedAt > 2 && reader.order() === 'newest first') {
+  if (truncatedAt !== undefined && truncatedAt > 2 && context.order() === 'newest first') {
     memory.refusedFrom = truncatedAt
     poll.limited = true
-    yield* endTruncated(reader, sweep)
+    yield* endTruncated(context, sweep)
     return true
   }
   const at = began?.serviceTime ?? poll.serviceTime
@@ -124,14 +124,14 @@ async function* endIncomplete(reader: PageReader, sweep: Sweep): AsyncGenerator<
   if (items !== undefined && shortfall?.items === items && at > shortfall.at) {
     const more = items - traits.hidden
     // This must come before the totals of pages leave these rows out.
-    const list = yield* listAfter(reader, sweep, undefined)
+    const list = yield* listAfter(context, sweep, undefined)
     memory.traits = { ...traits, hidden: items }
-    endSuccessfully(reader, sweep, list && { ...list, total: list.total - more, verified: true })
+    endSuccessfully(context, sweep, list && { ...list, total: list.total - more, verified: true })
     return true
   }
   if (items !== undefined) memory.traits = { ...traits, shortfall: { items, at } }
   // A background sweep whose shortfall changes each time waits for the sweep interval.
-  if (memory.background === sweep && shortfall !== undefined) memory.sweptAt = reader.begun
+  if (memory.background === sweep && shortfall !== undefined) memory.sweptAt = context.begun
   if (memory.foreground === sweep) poll.problem = new ServiceError('invalid', incompleteProblem(sweep))
   memory.foreground = undefined
   memory.background = undefined
@@ -140,7 +140,7 @@ async function* endIncomplete(reader: PageReader, sweep: Sweep): AsyncGenerator<
 
 /** When a sweep began and ended, by both clocks. */
 export function sweepTimes(
-  { poll }: PageReader,
+  { poll }: PollContext,
   { began = poll }: Sweep,
 ): Omit<PollSuccess, 'movesHorizon' | 'listed' | 'list'> {
   return {
@@ -158,12 +158,12 @@ export function sweepTimes(
  * @param last the last page of the sweep; undefined if the oldest end must be read again
  */
 export async function* listAfter(
-  reader: PageReader,
+  context: PollContext,
   sweep: Sweep,
   last: ListPage | undefined,
 ): AsyncGenerator<CallPage, ListSnapshot | undefined> {
-  const { poll, memory, read } = reader
-  const order = reader.order()
+  const { poll, memory, read } = context
+  const order = context.order()
   const oldestEnd = order === 'newest first' ? (sweep.lastPage ?? 1) : 1
   if (poll.success !== undefined) {
     const { list } = poll.success
@@ -171,7 +171,7 @@ export async function* listAfter(
     return last?.page === oldestEnd ? { ...list, oldestIds: oldestEndIds(last, order) } : list
   }
   if (order === 'unknown' || sweep.total === undefined) return undefined
-  const oldestPage = last?.page === oldestEnd ? last : yield* readOldestEnd(reader, oldestEnd)
+  const oldestPage = last?.page === oldestEnd ? last : yield* readOldestEnd(context, oldestEnd)
   const oldestIds = oldestPage === undefined ? [] : oldestEndIds(oldestPage, order)
   // Calls that were added since the sweep began are at the newest end; a total is usable once all of them were seen.
   let total = last?.total !== undefined && sweep.seen.size >= last.total ? last.total : undefined
@@ -191,12 +191,12 @@ export async function* listAfter(
 }
 
 /** Ends a sweep that has seen all that the service shows back to the horizon, and with it the poll. */
-export function endSuccessfully(reader: PageReader, sweep: Sweep, list: ListSnapshot | undefined): void {
-  const { poll, memory, clock } = reader
+export function endSuccessfully(context: PollContext, sweep: Sweep, list: ListSnapshot | undefined): void {
+  const { poll, memory, clock } = context
   poll.oldest = sweep.oldest
   poll.invalidKeys = sweep.invalidKeys
   const hasInvalid = sweep.invalidKeys.size > 0
-  poll.success = { ...sweepTimes(reader, sweep), movesHorizon: true, listed: listedIds(sweep), hasInvalid, list }
+  poll.success = { ...sweepTimes(context, sweep), movesHorizon: true, listed: listedIds(sweep), hasInvalid, list }
   memory.newIds.clear()
   completeSweep(memory, clock, sweep)
 }

@@ -1,6 +1,6 @@
 import type { ListSnapshot } from '../ledger/state.ts'
 import { oldestEndIds } from './oldest-end.ts'
-import type { ListPage } from './page-reader.ts'
+import type { ListPage } from './poll-context.ts'
 
 /**
  * A poll that reads the newest pages only. It is verified by the service's total, which must be the total of the last

@@ -1,9 +1,9 @@
 import type { ListSnapshot } from '../ledger/state.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
-import type { ListPage, PageReader } from './page-reader.ts'
+import type { ListPage, PollContext } from './poll-context.ts'
 
-/** Number of ids that are remembered of the oldest end. */
+/** Number of ids that are stored of the oldest end. */
 const MAX_IDS = 100
 
 /** The ids on a page at the oldest end, where the oldest calls are, from the outermost inwards. */
@@ -14,7 +14,7 @@ export function oldestEndIds({ calls }: Pick<ListPage, 'calls'>, order: ListSnap
 
 /** Reads the page at the oldest end. If that fails, the poll continues without it, and no poll retries for a sweep interval. */
 export async function* readOldestEnd(
-  { memory, clock, sweepInterval, read }: PageReader,
+  { memory, clock, sweepInterval, read }: PollContext,
   page: number,
 ): AsyncGenerator<CallPage, ListPage | undefined> {
   if (clock.monotonic() - (memory.oldestEndFailedAt ?? -Infinity) < sweepInterval) return undefined

@@ -3,7 +3,7 @@ import { sweepInBackground } from './background-sweep.ts'
 import { sweepInForeground } from './foreground-sweep.ts'
 import type { IncrementalPoll } from './incremental-poll.ts'
 import { UNEXPLAINED_POLLS } from './list-memory.ts'
-import { pageReader, type ListOptions } from './page-reader.ts'
+import { newPollContext, type PollContextOptions } from './poll-context.ts'
 import type { RunningPoll } from './poll.ts'
 import { readNewestPages } from './read-newest-pages.ts'
 import { readOpenCalls } from './read-open-calls.ts'
@@ -17,24 +17,24 @@ import { readOpenCalls } from './read-open-calls.ts'
  *
  * @throws {ServiceError} if a page cannot be read
  */
-export async function* readList(poll: RunningPoll, options: ListOptions): AsyncGenerator<CallPage, void> {
+export async function* readList(poll: RunningPoll, options: PollContextOptions): AsyncGenerator<CallPage, void> {
   const { memory, state, clock, sweepInterval } = options
   const { list } = state.sync
-  const reader = pageReader(poll, options)
+  const context = newPollContext(poll, options)
   let verified: IncrementalPoll | undefined
-  if (list !== undefined && reader.order() === list.order && !memory.isBehind) {
+  if (list !== undefined && context.order() === list.order && !memory.isBehind) {
     const before = memory.unexplainedPolls
-    verified = yield* readNewestPages(reader, list)
+    verified = yield* readNewestPages(context, list)
     // Only an unexplained total is worth another try: without a total, or in another order, a sweep must follow.
     const isUnexplained = memory.unexplainedPolls > before && memory.unexplainedPolls <= UNEXPLAINED_POLLS
     const isRetried = isUnexplained && memory.foreground === undefined
-    if (verified === undefined && isRetried && reader.order() === list.order) return
+    if (verified === undefined && isRetried && context.order() === list.order) return
     poll.problem = undefined
   }
   if (poll.success?.movesHorizon) return
-  if (verified === undefined) yield* sweepInForeground(reader)
-  else yield* readOpenCalls(reader, verified)
+  if (verified === undefined) yield* sweepInForeground(context)
+  else yield* readOpenCalls(context, verified)
   if (poll.success === undefined || poll.success.movesHorizon) return
   const isDue = clock.monotonic() - (memory.sweptAt ?? -Infinity) >= sweepInterval - memory.sweepSeconds
-  if (memory.background !== undefined || isDue) yield* sweepInBackground(reader, verified)
+  if (memory.background !== undefined || isDue) yield* sweepInBackground(context, verified)
 }

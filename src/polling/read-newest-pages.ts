@@ -12,7 +12,7 @@ import {
   type Verification,
 } from './incremental-poll.ts'
 import { completeSweep, refuteOrder } from './list-memory.ts'
-import type { PageReader } from './page-reader.ts'
+import type { PollContext } from './poll-context.ts'
 import { addToSweep } from './sweep.ts'
 import { findCap } from './total-cap.ts'
 
@@ -24,11 +24,11 @@ const MAX_INTERVAL_SHARE = 0.9
  * nor those that left explain the total, the poll is not successful: the next one requests the same again, then the oldest end.
  */
 export async function* readNewestPages(
-  reader: PageReader,
+  context: PollContext,
   snapshot: ListSnapshot,
 ): AsyncGenerator<CallPage, IncrementalPoll | undefined> {
-  const { poll, memory, state, clock, begun, interval, pageSize, read } = reader
-  const { elapsed = () => clock.monotonic() - begun } = reader
+  const { poll, memory, state, clock, begun, interval, pageSize, read } = context
+  const { elapsed = () => clock.monotonic() - begun } = context
   memory.pageSize = Math.max(memory.pageSize, Math.min(snapshot.pageSize, pageSize))
   // A call that was tracked again from the history was in the list before, and is not new.
   const { lastSweepBegan = -Infinity } = state.sync
@@ -40,12 +40,12 @@ export async function* readNewestPages(
     const page = yield* read(incremental.page)
     first ??= page
     for (const sweep of [memory.foreground, memory.background]) if (sweep) addToSweep(sweep, page)
-    if (page.total === undefined || reader.order() !== snapshot.order) return undefined
+    if (page.total === undefined || context.order() !== snapshot.order) return undefined
     let verification = addNewestPage(incremental, page, memory.newIds)
-    if (verification === 'oldest end') verification = yield* verifyWithOldestEnd(reader, incremental)
+    if (verification === 'oldest end') verification = yield* verifyWithOldestEnd(context, incremental)
     // On a list that is oldest first, new calls are beyond a total that stops at a cap.
     const isNew = (id: string) => memory.newIds.has(id)
-    if (snapshot.order === 'oldest first' && verification !== 'next page' && (yield* findCap(reader, page, isNew)))
+    if (snapshot.order === 'oldest first' && verification !== 'next page' && (yield* findCap(context, page, isNew)))
       return undefined
     if (verification === 'unexplained') {
       memory.unexplainedPolls += 1
@@ -92,13 +92,13 @@ export async function* readNewestPages(
  * Verifies the total once more at the end of a sweep, with the oldest end: calls that left there may hide new ones that were
  * not seen. If calls are added between two requests, the newest page is read again.
  */
-export async function* confirmTotal(reader: PageReader): AsyncGenerator<CallPage, boolean> {
-  const { poll, memory, pageSize, read } = reader
+export async function* confirmTotal(context: PollContext): AsyncGenerator<CallPage, boolean> {
+  const { poll, memory, pageSize, read } = context
   const snapshot = poll.success?.list
   if (poll.success === undefined || snapshot === undefined || !snapshot.verified) return false
   const incremental = newIncrementalPoll(snapshot, pageSize, true)
   for (let tries = 0; tries < 3; tries++) {
-    const verification = yield* verifyWithOldestEnd(reader, incremental)
+    const verification = yield* verifyWithOldestEnd(context, incremental)
     if (
       verification === 'verified' &&
       !incremental.isMisplaced &&
@@ -121,11 +121,11 @@ export async function* confirmTotal(reader: PageReader): AsyncGenerator<CallPage
 }
 
 async function* verifyWithOldestEnd(
-  reader: PageReader,
+  context: PollContext,
   incremental: IncrementalPoll,
 ): AsyncGenerator<CallPage, Verification> {
-  const { newIds } = reader.memory
-  const page = yield* readOldestEnd(reader, oldestEndPage(incremental))
+  const { newIds } = context.memory
+  const page = yield* readOldestEnd(context, oldestEndPage(incremental))
   return page === undefined ? assumeLeft(incremental, newIds) : addOldestEndPage(incremental, page, newIds)
 }
 

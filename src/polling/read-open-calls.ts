@@ -3,7 +3,7 @@ import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import type { IncrementalPoll } from './incremental-poll.ts'
 import { ownStart } from './list-order.ts'
-import type { PageReader } from './page-reader.ts'
+import type { PollContext } from './poll-context.ts'
 
 /** A page costs one request and saves one for each wanted call on it, so it must show at least so many. */
 const MIN_CALLS = 2
@@ -13,7 +13,7 @@ const MIN_CALLS = 2
  * to read it: those calls need no follow-up.
  */
 export async function* readOpenCalls(
-  { memory, wanted, read, poll, slice }: PageReader,
+  { memory, wanted, read, poll, slice }: PollContext,
   { snapshot, last, lastPage }: IncrementalPoll,
 ): AsyncGenerator<CallPage, void> {
   const direction = snapshot.order === 'newest first' ? 1 : -1

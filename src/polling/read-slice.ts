@@ -6,7 +6,7 @@ import { ServiceError } from '../service/service-error.ts'
 import { advanceSweep, type SweepStep } from './advance-sweep.ts'
 import { refuteOrder, type ListMemory } from './list-memory.ts'
 import { ownStart } from './list-order.ts'
-import type { ListPage, PageReader } from './page-reader.ts'
+import type { ListPage, PollContext } from './poll-context.ts'
 import { isAtNewestEnd, isOutOfOrder, resumeSweep, type Sweep } from './sweep.ts'
 
 /** The result of reading a slice of a sweep. */
@@ -42,15 +42,15 @@ const MIN_PAGES_WAITING = 6
  * @throws {ServiceError} if a page cannot be read
  */
 export async function* readSlice(
-  reader: PageReader,
+  context: PollContext,
   sweep: Sweep,
   { maxPages, maxSeconds, isResumed }: SliceLimits,
 ): AsyncGenerator<CallPage, Slice> {
-  const { poll, memory, clock, begun, record, extraPages } = reader
-  const { elapsed = () => clock.monotonic() - begun } = reader
+  const { poll, memory, clock, begun, record, extraPages } = context
+  const { elapsed = () => clock.monotonic() - begun } = context
   // The poll does not depend on a page that is older than the horizon.
-  const fetch = () => reader.fetch(sweep.page, sweep.reachedHorizon)
-  const isOlder = olderThanHorizon(reader)
+  const fetch = () => context.fetch(sweep.page, sweep.reachedHorizon)
+  const isOlder = olderThanHorizon(context)
   const isDropped = () => memory.foreground !== sweep && memory.background !== sweep
   if (isResumed) resumeSweep(sweep)
   let next = fetch()
@@ -87,7 +87,7 @@ export async function* readSlice(
     record(page)
     if (memory.newIds.size > newBefore && !isAtNewestEnd(sweep, page)) sweep.foundMisplaced = true
     if (memory.failingPage?.page === page.page) memory.failingPage = undefined
-    const order = reader.order()
+    const order = context.order()
     const step = advanceSweep(sweep, page, order, isOlder)
     if (order !== 'unknown' && isOutOfOrder(sweep, order)) {
       // New calls may be anywhere, so the sweep must read the whole list.
@@ -111,7 +111,7 @@ export async function* readSlice(
  * Whether a page is wholly older than the horizon, and than the start of every final call that is tracked within it: a long
  * call is listed where it began, though it ended recently. Open calls have follow-ups.
  */
-function olderThanHorizon({ state, horizon }: PageReader): (page: ListPage) => boolean {
+function olderThanHorizon({ state, horizon }: PollContext): (page: ListPage) => boolean {
   let earliest: number | undefined
   return ({ calls }) => {
     if (calls.length === 0 || !calls.every((call) => (ownTime(call) ?? Infinity) < horizon)) return false

@@ -1,6 +1,6 @@
 import { ownStart, type ListOrder } from './list-order.ts'
 import { newOrderAcrossPages, type OrderAcrossPages } from './order-across-pages.ts'
-import type { ListPage } from './page-reader.ts'
+import type { ListPage } from './poll-context.ts'
 
 /**
  * A listing of the whole lookback, page by page, back to the horizon or to the end of the list, over as many polls as it

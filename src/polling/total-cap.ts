@@ -1,6 +1,6 @@
 import type { CallPage } from '../service/calls-client.ts'
 import type { ListMemory } from './list-memory.ts'
-import type { ListPage, PageReader } from './page-reader.ts'
+import type { ListPage, PollContext } from './poll-context.ts'
 
 /** Whether the last page, by the total, is full, or shorter than the total says: the list may continue after it. */
 export function isLastPageSuspicious(
@@ -22,7 +22,7 @@ export function isLastPageSuspicious(
  * @returns the page after the total, if there is one
  */
 export async function* findCap(
-  { memory, read }: PageReader,
+  { memory, read }: PollContext,
   { rawTotal, lastPage }: ListPage,
   isNew: (key: string) => boolean,
 ): AsyncGenerator<CallPage, ListPage | undefined> {

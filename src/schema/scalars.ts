@@ -5,7 +5,7 @@ import { isBaseAddress, isLink, isSafeAddress, isSafeBaseAddress } from './web-a
 // The `error` of each kind of value says what was expected; the sentence around it is made in problems-of.ts. `meta` is
 // for editors alone, by way of the JSON Schema: what it can know of a value that does not follow from the checks here.
 
-/** A text that is not empty. `expected` tells the user what it is, `test` what it must be like. */
+/** A text that is not empty. `expected` describes it to the user, `test` what it must be like. */
 export function text(expected: string, test: (value: string) => boolean = () => true) {
   const error = expected
   return z.string({ error }).min(1, { error, abort: true }).refine(test, { error })

@@ -98,7 +98,7 @@ const wireParticipant = z.compile(
 )
 type WireParticipant = z.output<typeof wireParticipant>
 
-export type ReadOptions = {
+export type ReadCallOptions = {
   /** Further spellings of statuses, in lower case. */
   statusMap: ReadonlyMap<string, CallStatus>
   /** The service's clock (UNIX seconds). */
@@ -110,7 +110,7 @@ export type ReadOptions = {
 }
 
 /** A call, or why this item of a list is invalid. */
-export function readCall(item: unknown, options: ReadOptions): SeenCall | InvalidReason {
+export function readCall(item: unknown, options: ReadCallOptions): SeenCall | InvalidReason {
   if (!isObject(item)) return 'not_an_object'
   const id = readSessionId(item['sessionId'])
   if (id === undefined) return 'no_session_id'
@@ -187,7 +187,7 @@ export function readSessionId(value: unknown): string | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined
 }
 
-function readStatus(value: string, { statusMap, onUnknown }: ReadOptions): CallStatus {
+function readStatus(value: string, { statusMap, onUnknown }: ReadCallOptions): CallStatus {
   const status = value.trim().toLowerCase()
   const known = statusMap.get(status) ?? DOCUMENTED_STATUSES.find((documented) => documented === status)
   if (known === undefined) onUnknown('status', value)
@@ -199,7 +199,7 @@ function readLabel<T extends string>(
   field: string,
   value: string | undefined,
   known: readonly T[],
-  { onUnknown }: ReadOptions,
+  { onUnknown }: ReadCallOptions,
 ): T | undefined {
   if (value === undefined || value === '') return undefined
   const label = known.find((documented) => documented === value)

@@ -44,7 +44,7 @@ export const COPY_TABLES = {
     },
   },
   counters: { key: 2, columns: { target: 'target', series: 'text', value: 'number' } },
-  settled: { key: 2, columns: { target: 'target', quantity: 'text', value: 'number' } },
+  deleted_call_totals: { key: 2, columns: { target: 'target', quantity: 'text', value: 'number' } },
   gaps: { key: 2, columns: { target: 'target', ended: 'number', began: 'number' } },
   alerts: { key: 2, columns: { target: 'target', alert: 'text', data: 'text' } },
   usage: { key: 2, columns: { target: 'target', quarter: 'whole', minutes: 'number' } },
@@ -86,7 +86,7 @@ export const COPY_TABLES = {
   silences: { key: 1, columns: { id: 'whole', until: 'number', data: 'text' } },
   pauses: { key: 1, columns: { key: 'text', until: 'number' } },
 } as const satisfies Readonly<
-  Record<string, { /** The number of columns that tell rows apart. */ key: number; columns: Columns }>
+  Record<string, { /** The number of columns that identify a row. */ key: number; columns: Columns }>
 >
 
 export type CopyTable = keyof typeof COPY_TABLES

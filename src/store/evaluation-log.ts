@@ -1,15 +1,15 @@
-import type { Evaluated } from '../alerts/trigger.ts'
+import type { EvaluationRecord } from '../alerts/trigger.ts'
 
 /** The log's rows hold an hour each. */
 export const HOUR = 3600
 
 /** When the hour began in which an evaluation belongs (UNIX seconds). */
-export function hourOf({ at }: Evaluated): number {
+export function hourOf({ at }: EvaluationRecord): number {
   return Math.floor(at / HOUR) * HOUR
 }
 
 /** An evaluation in a few characters, to be appended to its hour's row: whole milliseconds since the hour began. */
-export function packEvaluated(evaluated: Evaluated): string {
+export function packEvaluation(evaluated: EvaluationRecord): string {
   const since = (time: number) => Math.round((time - hourOf(evaluated)) * 1000)
   const { at } = evaluated
   if (evaluated.kind === 'tick') return `t${since(at)},${Math.round(evaluated.pollAge * 1000)};`
@@ -19,7 +19,7 @@ export function packEvaluated(evaluated: Evaluated): string {
 }
 
 /** The evaluations of an hour's row, in order. */
-export function unpackEvaluated(hour: number, data: string): Evaluated[] {
+export function unpackEvaluations(hour: number, data: string): EvaluationRecord[] {
   const time = (milliseconds: string | undefined) => (hour * 1000 + Number(milliseconds)) / 1000
   return data
     .split(';')

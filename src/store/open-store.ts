@@ -1,9 +1,9 @@
 import type { CopySource, CopyDestination } from './copy-tables.ts'
-import { openSqliteBeside } from './sqlite/open-beside.ts'
+import { openSqliteForCommand } from './sqlite/open-for-command.ts'
 import { openSqliteSource, openSqliteDestination } from './sqlite/open-copy.ts'
 import { openSqliteReader } from './sqlite/open-reader.ts'
 import { openSqliteThread } from './sqlite/thread.ts'
-import { StoreError, type StoreBeside, type Store } from './store.ts'
+import { StoreError, type CommandStore, type Store } from './store.ts'
 import type { StoreReader } from './store-reader.ts'
 
 /** Which store: a file of one daemon's own, or a PostgreSQL database that several share. */
@@ -31,7 +31,7 @@ export async function openStore(address: DaemonStoreAddress, receivers: readonly
 }
 
 /**
- * Opens a store beside the daemons that may be using it, without writing.
+ * Opens a store while daemons may be using it, without writing.
  *
  * @throws {StoreError} refused: there is none, or it is not ours, of another schema, or damaged
  */
@@ -42,22 +42,22 @@ export async function openReader(address: StoreAddress): Promise<StoreReader> {
 }
 
 /**
- * Opens a store to change something in it, beside the daemons that may be using it.
+ * Opens a store to change something in it, while daemons may be using it.
  *
  * @throws {StoreError} refused: as for {@link openReader}
  */
-export async function openBeside(address: StoreAddress): Promise<StoreBeside> {
-  if ('path' in address) return openSqliteBeside(address.path)
-  const { openPostgresBeside } = await import('./postgres/open-beside.ts')
-  return openPostgresBeside(address.url)
+export async function openForCommand(address: StoreAddress): Promise<CommandStore> {
+  if ('path' in address) return openSqliteForCommand(address.path)
+  const { openPostgresForCommand } = await import('./postgres/open-for-command.ts')
+  return openPostgresForCommand(address.url)
 }
 
 /** Whether a shared store accepts this program's connection, and a sentence on that; undefined of a file. */
 export async function probeStore(address: StoreAddress): Promise<{ works: boolean; message: string } | undefined> {
   if ('path' in address) return undefined
-  const { connectForLong } = await import('./postgres/connect-beside.ts')
+  const { connectForLongStatements } = await import('./postgres/connect-for-command.ts')
   try {
-    const connection = await connectForLong(address.url)
+    const connection = await connectForLongStatements(address.url)
     await connection.close()
     return { works: true, message: `${connection.place} answers` }
   } catch (error) {

@@ -1,13 +1,13 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
-import type { Evaluated } from '../alerts/trigger.ts'
+import type { EvaluationRecord } from '../alerts/trigger.ts'
 import type { Silence } from '../alerts/match.ts'
 import { QUANTITIES, sumOfAmounts, type Amounts, type Quantity } from '../ledger/balance.ts'
 import { unpackCall } from '../ledger/call-record.ts'
 import { newLedger, type SyncState, type LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
-import { unpackEvaluated } from './evaluation-log.ts'
+import { unpackEvaluations } from './evaluation-log.ts'
 import { StoreError, type LoggedEvents, type NewEvents, type OutboxEntry, type OutboxContent } from './store.ts'
-import type { StoredWebhook, UndeliveredEvent } from './webhook-book.ts'
+import type { StoredWebhook, UndeliveredEvent } from './webhook-store.ts'
 
 // The rows that both stores have, as values.
 
@@ -39,13 +39,13 @@ export function ledgerOf(sync: SyncState): LedgerState {
 /**
  * Since when finished calls are needed for windows (UNIX seconds).
  *
- * @param keepFinished how far back windows reach (seconds)
+ * @param longestWindow how far back windows reach (seconds)
  */
 export function finishedSince(
   { created, lastSuccess = created, previousSuccess = lastSuccess }: SyncState,
-  keepFinished: number,
+  longestWindow: number,
 ): number {
-  return Math.min(previousSuccess, lastSuccess - keepFinished)
+  return Math.min(previousSuccess, lastSuccess - longestWindow)
 }
 
 /** The store has another target under this name. */
@@ -115,8 +115,8 @@ export function alertsByTarget(rows: readonly Row[]): { target: string; alerts: 
 }
 
 /** The evaluations of rows with `hour` and `data`, those since a moment (UNIX seconds). */
-export function evaluationsOf(rows: readonly Row[], since: number): Evaluated[] {
-  return rows.flatMap(({ hour, data }) => unpackEvaluated(Number(hour), String(data))).filter(({ at }) => at >= since)
+export function evaluationsOf(rows: readonly Row[], since: number): EvaluationRecord[] {
+  return rows.flatMap(({ hour, data }) => unpackEvaluations(Number(hour), String(data))).filter(({ at }) => at >= since)
 }
 
 /** What waits in the outbox, of a row with `id`, `claimed` and `data`. */
@@ -129,7 +129,7 @@ export function silenceOf({ id, until, data }: Row): Silence {
   return { ...parse<Omit<Silence, 'id'>>(data), id: Number(id), until: Number(until) }
 }
 
-/** What an edit at `now` makes of a silence: what it matched until then is kept. Undefined where somebody else has edited it before. */
+/** What an edit at `now` makes of a silence: what it matched until then is kept. Undefined if it was edited meanwhile. */
 export function editedSilence(
   before: Silence,
   edit: Omit<Silence, 'id'>,
@@ -141,14 +141,16 @@ export function editedSilence(
   return { ...edit, earlier: isSame ? earlier : [...earlier, { match, until: now }] }
 }
 
-/** The amounts of a target's rows of `settled`. */
-export function settledAmounts(rows: readonly Row[]): Amounts {
+/** The amounts of a target's rows of `deleted_call_totals`. */
+export function deletedCallTotals(rows: readonly Row[]): Amounts {
   const values = new Map(rows.map(({ quantity, value }) => [quantity, Number(value)]))
   return QUANTITIES.map((quantity) => values.get(quantity) ?? 0)
 }
 
-/** What was counted of calls whose rows are deleted: the same transaction adds it to the table `settled`. */
-export function settledOf(deleted: readonly TrackedCall[]): (readonly [quantity: Quantity, amount: number])[] {
+/** What was counted of calls whose rows are deleted: the same transaction adds it to the table `deleted_call_totals`. */
+export function deletedCallTotalsOf(
+  deleted: readonly TrackedCall[],
+): (readonly [quantity: Quantity, amount: number])[] {
   const sums = sumOfAmounts(deleted)
   return QUANTITIES.map((quantity, i) => [quantity, sums[i]!] as const).filter(([, amount]) => amount !== 0)
 }

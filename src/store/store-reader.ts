@@ -1,4 +1,4 @@
-import type { Evaluated } from '../alerts/trigger.ts'
+import type { EvaluationRecord } from '../alerts/trigger.ts'
 import type { StoredBalance } from '../ledger/balance.ts'
 import type { TrackedCalls } from '../ledger/tracked-calls.ts'
 import type { SyncState } from '../ledger/state.ts'
@@ -6,7 +6,7 @@ import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
 import type { RowReader } from './row-reader.ts'
 import type { Store } from './store.ts'
 
-/** Reads a store beside the daemons that use it. Every method rejects with a {@link StoreError} when it cannot be read now. */
+/** Reads a store while daemons use it. Every method rejects with a {@link StoreError} when it cannot be read now. */
 export type StoreReader = {
   /** How the store is called in a sentence: its file, or its database. */
   readonly place: string
@@ -19,7 +19,7 @@ export type StoreReader = {
   /** What the counters and the calls of a target come to, as both were at one moment. */
   balance: (target: string) => Promise<StoredBalance>
   /** The rule evaluations since a moment (UNIX seconds), the oldest first. */
-  evaluations: (target: string, since: number) => Promise<Evaluated[]>
+  evaluations: (target: string, since: number) => Promise<EvaluationRecord[]>
   /** How calls finished since a moment (UNIX seconds). */
   finishes: (target: string, since: number) => Promise<Finish[]>
   /** Until when requests with a key are paused by a rate limit (UNIX seconds by the host's clock). */

@@ -10,7 +10,7 @@ import { ADDRESS_FORM } from './postgres/address.ts'
 /** What holds where neither a file nor a database is named. */
 const DEFAULT_STORE_PATH = 'data/callwatch.db'
 /** Seconds. */
-export const DEFAULT_LEASE = 10
+export const DEFAULT_LEASE_SECONDS = 10
 
 /** What is expected of an address. */
 export const A_DATABASE =
@@ -34,7 +34,7 @@ const given = section(
     lease: duration({ min: 1, max: 3600 })
       .optional()
       .describe(
-        `With url: a daemon that does not renew for this long loses its targets to the others; default: ${DEFAULT_LEASE}s`,
+        `With url: a daemon that does not renew for this long loses its targets to the others; default: ${DEFAULT_LEASE_SECONDS}s`,
       ),
     history: duration().prefault('63d').describe('How long finished calls are kept'),
   },
@@ -53,8 +53,12 @@ const given = section(
 /** The section `store`: the embedded store has a path, the one that several daemons share an address. */
 export const storeSection = completed(
   given,
-  ({ path = DEFAULT_STORE_PATH, url, lease = DEFAULT_LEASE, history }): { history: number } & DaemonStoreAddress =>
-    url === undefined ? { path, history } : { url, lease, history },
+  ({
+    path = DEFAULT_STORE_PATH,
+    url,
+    lease = DEFAULT_LEASE_SECONDS,
+    history,
+  }): { history: number } & DaemonStoreAddress => (url === undefined ? { path, history } : { url, lease, history }),
 )
 
 /** Durations are in seconds. */

@@ -1,7 +1,7 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { EpisodeNote } from '../alerts/episode.ts'
 import type { AlertDelta } from '../alerts/evaluate.ts'
-import type { Evaluated } from '../alerts/trigger.ts'
+import type { EvaluationRecord } from '../alerts/trigger.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Silence } from '../alerts/match.ts'
 import type { FinalStatus } from '../ledger/call.ts'
@@ -9,8 +9,8 @@ import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { RowReader } from './row-reader.ts'
-import type { Sharing } from './sharing.ts'
-import type { WebhookBook } from './webhook-book.ts'
+import type { ClusterStore } from './cluster-store.ts'
+import type { WebhookStore } from './webhook-store.ts'
 
 /** What one poll or tick changes of a target, in one transaction. */
 export type Commit = {
@@ -19,7 +19,7 @@ export type Commit = {
   /** The changes of alerts that are notified, each with its receivers. */
   routedChanges: readonly RoutedChange[]
   /** The evaluation that `alerts` came from. */
-  evaluated?: Evaluated
+  evaluated?: EvaluationRecord
   /** Undefined where it has none. */
   events?: NewEvents | undefined
   /** The time without a successful poll that this commit ends, where it was long. */
@@ -94,9 +94,9 @@ export type Store = {
    * A target's state; sets the target up where it is new.
    *
    * @param created the host's clock (UNIX seconds), for a new target
-   * @param keepFinished how far back finished calls are needed for windows (seconds)
+   * @param longestWindow how far back finished calls are needed for windows (seconds)
    */
-  openTarget: (identity: TargetIdentity, created: number, keepFinished: number) => Promise<StoredTarget>
+  openTarget: (identity: TargetIdentity, created: number, longestWindow: number) => Promise<StoredTarget>
   /** Deletes all rows of a target but its events and past alerts, and enqueues and logs the ends of its alerts; opened again, it starts from nothing. */
   resetTarget: (name: string, routedChanges: readonly RoutedChange[], events?: NewEvents) => Promise<void>
   /** A target's calls that were counted and evicted, by id: those of these ids that the history still has. */
@@ -119,9 +119,9 @@ export type Store = {
   /** Enqueues something for each receiver, unless this deduplication key was used before. */
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => Promise<void>
   /** From now on these are all configured receivers: what waits for any other is removed, and nothing is enqueued for it. */
-  keepReceivers: (receivers: readonly string[]) => Promise<void>
+  setReceivers: (receivers: readonly string[]) => Promise<void>
   /** Targets other than these that are not marked as removed yet, or have alerts, with their alerts. */
-  strayAlerts: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
+  strayTargets: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
   /**
    * Deletes all alerts of a target, and enqueues and logs their ends.
    *
@@ -186,14 +186,14 @@ export type Store = {
   eraseParticipants: () => Promise<void>
   close: () => Promise<void>
   /** What the daemons know of each other, where several use this store. */
-  readonly sharing?: Sharing
-} & WebhookBook &
+  readonly cluster?: ClusterStore
+} & WebhookStore &
   RowReader
 
-/** What a command changes in a store beside the daemons that use it, which find it when they read it next. */
-export type StoreBeside = Pick<
+/** What a command may do with a store while daemons use it. They see its changes when they read the store next. */
+export type CommandStore = Pick<
   Store,
-  'silences' | 'addSilence' | 'editSilence' | 'expireSilence' | 'events' | 'latestEvents' | 'close' | keyof WebhookBook
+  'silences' | 'addSilence' | 'editSilence' | 'expireSilence' | 'events' | 'latestEvents' | 'close' | keyof WebhookStore
 >
 
 /** `n` calls of a target that finished in the same minute, the first of which is 0, with the same status. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { SEVERITIES } from '../alerts/match.ts'
 import { alertHistory } from '../history/alert-history.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { concurrencyLimit } from './concurrency-limit.ts'
 import { known, period, periodOf } from './period-parameters.ts'
 import type { ReportRouteOptions } from './report-route.ts'
@@ -19,7 +19,7 @@ const MAX_AT_A_TIME = 2
 /** `GET /api/v1/alerts/history`: the alerts that fired in a period, those that still fire included, newest first. */
 export function alertHistoryRoute(app: FastifyInstance, { store, wall, targets }: ReportRouteOptions): void {
   const limit = concurrencyLimit(MAX_AT_A_TIME)
-  const config: Described = {
+  const config: RouteDescription = {
     summary: 'Alerts that fired in a period, those that still fire included, newest first',
     answers: { 200: 'AlertHistory' },
   }

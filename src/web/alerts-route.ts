@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { matches, unknownIn, type AlertMatch, type KnownNames } from '../alerts/match.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { alertMatch, givenIn } from './match-parameters.ts'
 import { BadRequest } from './problem.ts'
 import type { ServedTargets } from './server.ts'
@@ -11,7 +11,10 @@ export type AlertsRouteOptions = { targets: ServedTargets; known: () => KnownNam
 
 /** `GET /api/v1/alerts`: the alerts as they are now; with a match, those that a silence with it would match. */
 export function alertsRoute(app: FastifyInstance, { targets, known }: AlertsRouteOptions): void {
-  const config: Described = { summary: 'Alerts that are pending, firing or recovering', answers: { 200: 'Alerts' } }
+  const config: RouteDescription = {
+    summary: 'Alerts that are pending, firing or recovering',
+    answers: { 200: 'Alerts' },
+  }
   api(app).get('/api/v1/alerts', { schema: { querystring: alertMatch }, config }, async ({ query }) => {
     const match = givenIn(query)
     const unknown = unknownIn(match, known())

@@ -4,7 +4,7 @@ import type { AnswerName } from './answers.ts'
 import { BadRequest } from './problem.ts'
 
 /** What the `config` of a route of the API says for the document. */
-export type Described = {
+export type RouteDescription = {
   /** What it does. */
   summary: string
   /** What it answers where it succeeds, and errors that have more than others. */
@@ -12,7 +12,7 @@ export type Described = {
 }
 
 declare module 'fastify' {
-  interface FastifyContextConfig extends Partial<Described> {}
+  interface FastifyContextConfig extends Partial<RouteDescription> {}
 }
 
 /** By status, the schema of the answer in answers.ts, or one for each content type; null where it has no content. */

@@ -18,7 +18,7 @@ export type WebEvent = { peer: string } & (
 )
 
 /** Whether orchestrators probe this path, without a password and by any name. */
-export const isOpen = ({ url }: { url: string }): boolean => ['/healthz', '/readyz'].includes(url.split('?')[0]!)
+export const isHealthCheck = ({ url }: { url: string }): boolean => ['/healthz', '/readyz'].includes(url.split('?')[0]!)
 
 export type AuthenticateOptions = {
   /** Read at each request: they may change in between. */
@@ -51,13 +51,14 @@ export async function authenticate(
     },
   })
   app.addHook('onRequest', async (request, reply) => {
-    if (isOpen(request) || request.headers.authorization === undefined || browsers.knows(request)) return undefined
+    if (isHealthCheck(request) || request.headers.authorization === undefined || browsers.knows(request))
+      return undefined
     if (await attempts.admit(request.ip)) return undefined
     const detail = 'too many log-ins have failed from this address; try again later'
     return sendProblem(reply.header('retry-after', LOGIN_RETRY_AFTER_SECONDS), 429, detail)
   })
   app.addHook('onRequest', (request, reply, done) => {
-    if (isOpen(request)) done()
+    if (isHealthCheck(request)) done()
     else app.basicAuth(request, reply, done)
   })
 }

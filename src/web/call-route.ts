@@ -6,7 +6,7 @@ import { eventsOfCall } from '../events/events-of-call.ts'
 import { oneCall } from '../history/list-calls.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { RowReader } from '../store/row-reader.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { sendProblem } from './problem.ts'
 
 export type CallDetails = ReturnType<typeof detailsOf>
@@ -15,7 +15,7 @@ const params = z.strictObject({ target: z.string().describe('Name of a target'),
 
 /** `GET /api/v1/calls/TARGET/SESSION_ID`: one call, how it changed after its end, and its events as far as they are kept. */
 export function callRoute(app: FastifyInstance, { store }: { store: RowReader }): void {
-  const config: Described = { summary: 'One call with its events', answers: { 200: 'CallDetails' } }
+  const config: RouteDescription = { summary: 'One call with its events', answers: { 200: 'CallDetails' } }
   api(app).get('/api/v1/calls/:target/:session_id', { schema: { params }, config }, async (request, reply) => {
     const { target, session_id: id } = request.params
     const call = await oneCall(store, target, id)

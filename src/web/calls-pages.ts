@@ -6,9 +6,9 @@ import { listCalls, type PagePosition } from '../history/list-calls.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import type { Store } from '../store/store.ts'
-import type { ShownTarget } from '../target/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 
-export type ListedCall = { target: string; call: TrackedCall }
+export type PageCall = { target: string; call: TrackedCall }
 
 /** A selection of calls, and where it begins. */
 export type CallsWanted = {
@@ -27,13 +27,13 @@ export type Position = {
 }
 
 /** Some calls of a selection, and where the next ones begin; undefined after the last one. */
-export type ListedPart = { calls: ListedCall[]; next: Position | undefined }
+export type ListedPart = { calls: PageCall[]; next: Position | undefined }
 
 /** Calls in progress of other daemons' targets are in the store alone. */
 export type CallsSource = {
   targets: {
     all: () => readonly string[]
-    own: () => readonly ShownTarget[]
+    own: () => readonly TargetStatus[]
     others: () => readonly { name: string }[]
   }
   store: Pick<Store, 'openCalls'> & RowReader
@@ -44,7 +44,7 @@ const CALLS_PER_TURN = 500
 /** Calls that are read from the history at a time, for a response that has all of them. */
 const CALLS_PER_READ = 5000
 /** How long the history is searched for one response (seconds), where hardly any call is wanted. */
-const PATIENCE = 2
+const SEARCH_SECONDS = 2
 
 /** Lists at most `max` calls of a selection, in parts, each in its own iteration of the event loop. */
 export async function* pagesOf(wanted: CallsWanted, max: number, from: CallsSource): AsyncGenerator<ListedPart, void> {
@@ -79,7 +79,11 @@ async function* finished(
   let { after } = from
   for (let left = max; left > 0;) {
     const isAll = max === Infinity
-    const options = { limit: Math.min(left, CALLS_PER_READ), after, patience: isAll ? PATIENCE : PATIENCE - spent() }
+    const options = {
+      limit: Math.min(left, CALLS_PER_READ),
+      after,
+      searchSeconds: isAll ? SEARCH_SECONDS : SEARCH_SECONDS - spent(),
+    }
     const page = await listCalls(store, { ...filter, since, until }, options)
     after = page.next
     left -= page.calls.length
@@ -89,12 +93,12 @@ async function* finished(
       yield { calls: page.calls.slice(i, i + CALLS_PER_TURN), next }
       await setImmediate()
     }
-    if (after === undefined || (!isAll && spent() > PATIENCE)) return
+    if (after === undefined || (!isAll && spent() > SEARCH_SECONDS)) return
   }
 }
 
 /** Every daemon has them in the same order, or pages that two daemons serve would repeat and miss calls. */
-async function callsInProgress(filter: CallFilter, { targets, store }: CallsSource): Promise<ListedCall[]> {
+async function callsInProgress(filter: CallFilter, { targets, store }: CallsSource): Promise<PageCall[]> {
   const isWanted = (name: string) => filter.targets?.includes(name) !== false
   const own = new Map(targets.own().map(({ name, ledger }) => [name, ledger.open]))
   const others = targets.others().flatMap(({ name }) => (isWanted(name) ? [name] : []))

@@ -6,7 +6,7 @@ import { callRowView, type CallRowView } from '../events/call-data.ts'
 import { MOMENT_IN_UTC, readMoment } from '../history/moment.ts'
 import { FINAL_STATUSES, MODES, OPEN_STATUSES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
 import { csvLine } from '../text/csv.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { cursorOf, pagesOf, readCursor, type CallsSource, type CallsWanted } from './calls-pages.ts'
 import { concurrencyLimit } from './concurrency-limit.ts'
 import { BadRequest } from './problem.ts'
@@ -72,7 +72,7 @@ export function callsRoute(
   clock: Pick<Clock, 'scheduler' | 'wall'> = systemClock,
 ): void {
   const large = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
-  const config: Described = {
+  const config: RouteDescription = {
     summary: 'Calls in progress, or finished calls of the history',
     answers: { 200: { 'application/json': 'Calls', 'text/csv': 'CallsCsv', 'application/x-ndjson': 'CallsNdjson' } },
   }

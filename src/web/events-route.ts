@@ -28,7 +28,7 @@ import {
   type ReadEvent,
 } from '../events/read-events.ts'
 import { onlyStoreErrors, type Store } from '../store/store.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { BadRequest, sendProblem } from './problem.ts'
 
 type Log = Pick<Store, 'events' | 'latestEvents'>
@@ -86,7 +86,7 @@ const parameters = z.strictObject({
 
 /**
  * `GET /api/v1/events`: the log of events, a page after a cursor, or, where a client accepts it, a stream of server-sent
- * events that goes on: `Last-Event-ID` or `after` says where, else it begins with the `latest` past events.
+ * events that continues: `Last-Event-ID` or `after` says where, else it begins with the `latest` past events.
  */
 export function eventsRoute(
   app: FastifyInstance,
@@ -94,7 +94,7 @@ export function eventsRoute(
   { scheduler }: Pick<Clock, 'scheduler'> = systemClock,
 ): void {
   const open = new Set<Promise<unknown>>()
-  const closing$ = new Subject<void>()
+  const aborted$ = new Subject<void>()
   /** The position of the newest commit, read for all streams together. */
   const newest$ = timer(0, NOTICE_SECONDS * 1000, scheduler).pipe(
     exhaustMap(() => readLatest(log, 0).catch(onlyStoreErrors(undefined))),
@@ -104,7 +104,7 @@ export function eventsRoute(
     share({ connector: () => new ReplaySubject<number>(1) }),
   )
 
-  const config: Described = {
+  const config: RouteDescription = {
     summary: 'The log of events: a page after a cursor, or a stream of server-sent events',
     answers: {
       200: { 'application/json': 'Events', [BATCH_TYPE]: 'EventBatch', [STREAM_TYPE]: 'EventStream' },
@@ -128,24 +128,27 @@ export function eventsRoute(
       const detail = `${MAX_STREAMS} event streams are open already; close one, or try again later`
       return sendProblem(reply.header('retry-after', RETRY_AFTER_SECONDS), 503, detail)
     }
-    const closed$ = new ReplaySubject<void>(1)
-    const closing = closing$.subscribe(closed$)
+    const streamAborted$ = new ReplaySubject<void>(1)
+    const aborting = aborted$.subscribe(streamAborted$)
     const begin = typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }
-    const stream = Readable.from(follow(log, { begin, filter: wanted, newest$, closed$, scheduler }), {
-      // One text at a time: each may have as many events as are read together.
-      highWaterMark: 1,
-    })
+    const stream = Readable.from(
+      streamTexts(log, { begin, filter: wanted, newest$, aborted$: streamAborted$, scheduler }),
+      {
+        // One text at a time: each may have as many events as are read together.
+        highWaterMark: 1,
+      },
+    )
     const ended = new Promise<void>((resolve) => reply.raw.once('close', resolve))
     open.add(ended)
     void ended.then(() => {
-      closing.unsubscribe()
+      aborting.unsubscribe()
       open.delete(ended)
-      closed$.next()
+      streamAborted$.next()
     })
     return reply.header('cache-control', 'no-store').header('x-accel-buffering', 'no').type(STREAM_TYPE).send(stream)
   })
   app.addHook('preClose', async () => {
-    closing$.next()
+    aborted$.next()
     // A client that does not read is cut.
     await firstValueFrom(race(from(Promise.all(open)), timer(CLOSING_MS)))
   })
@@ -178,24 +181,25 @@ async function sendPage(reply: FastifyReply, isBatch: boolean, read: () => Promi
   }
 }
 
-type FollowOptions = {
+type StreamOptions = {
   begin: { resumed: string } | { latest: number }
   filter: EventFilter
   newest$: Observable<number>
-  closed$: Observable<void>
+  aborted$: Observable<void>
   scheduler: Clock['scheduler']
 }
 
-/** The texts of a stream (WHATWG HTML §9.2), each when the client has read the one before, until `closed$`. */
-async function* follow(
+/** The texts of a stream (WHATWG HTML §9.2), each when the client has read the one before, until `aborted$`. */
+async function* streamTexts(
   log: Log,
-  { begin, filter: wanted, newest$, closed$, scheduler }: FollowOptions,
+  { begin, filter: wanted, newest$, aborted$, scheduler }: StreamOptions,
 ): AsyncGenerator<string, void> {
-  // The first line tells the client at once that it is connected.
+  // The first line shows the client at once that it is connected.
   yield ': connected\nretry: 2000\n\n'
-  let isClosed = false
-  closed$.subscribe(() => (isClosed = true))
-  const wait = (until$: Observable<boolean>) => firstValueFrom(until$.pipe(takeUntil(closed$)), { defaultValue: true })
+  let isAborted = false
+  aborted$.subscribe(() => (isAborted = true))
+  const wait = (condition$: Observable<boolean>) =>
+    firstValueFrom(condition$.pipe(takeUntil(aborted$)), { defaultValue: true })
   const pause = (seconds: number) => timer(seconds * 1000, scheduler).pipe(map(() => false))
   const isBeyond = (position: number) =>
     newest$.pipe(
@@ -207,7 +211,7 @@ async function* follow(
   let written = scheduler.now()
   for (;;) {
     const page = await nextPage(log, begin, next, wanted).catch(onlyStoreErrors(undefined))
-    if (isClosed) return
+    if (isAborted) return
     if (page === undefined) {
       await wait(pause(NOTICE_SECONDS))
       continue
@@ -217,7 +221,7 @@ async function* follow(
     next = page.next
     const silence = (scheduler.now() - written) / 1000
     if (page.text !== '' || isFirst || silence >= KEEP_ALIVE_SECONDS) {
-      // An id without data moves the client's last id, so that it goes on behind events that it does not want.
+      // An id without data moves the client's last id, so that it continues after events that it does not want.
       yield page.text === '' ? `: keep-alive\nid: ${writeCursor(next)}\n\n` : page.text
       written = scheduler.now()
     } else if (isAtEnd) await wait(race(isBeyond(next.position), pause(KEEP_ALIVE_SECONDS - silence)))
@@ -227,7 +231,7 @@ async function* follow(
 /** What a stream says next, and where it is then. */
 async function nextPage(
   log: Log,
-  begin: FollowOptions['begin'],
+  begin: StreamOptions['begin'],
   next: Cursor | undefined,
   wanted: EventFilter,
 ): Promise<{ text: string; next: Cursor }> {
@@ -242,7 +246,7 @@ async function nextPage(
     return { text: page.events.map(formatEvent).join(''), next: page.next }
   } catch (error) {
     if (!(error instanceof CursorExpired)) throw error
-    // Events were missed: the client loads what it shows again, and goes on with what is new.
+    // Events were missed: the client loads what it shows again, and continues with new events.
     const { next: newest } = await readLatest(log, 0)
     return { text: `id: ${writeCursor(newest)}\nevent: reset\ndata: {}\n\n`, next: newest }
   }

@@ -3,10 +3,10 @@ import * as z from 'zod'
 import type { FinalStatus } from '../ledger/call.ts'
 import { countByStatus } from '../ledger/finished-calls.ts'
 import type { SyncState, LedgerState } from '../ledger/state.ts'
-import type { ShownTarget } from '../target/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 import type { Store } from '../store/store.ts'
 import type { OtherTarget } from './overview.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { serviceNow } from './target-view.ts'
 import { isoTime } from '../clock/iso-time.ts'
 
@@ -31,7 +31,7 @@ export type FinishedPerMinute = Awaited<ReturnType<typeof finishedPerMinute>>
 type PerMinuteSource = {
   targets: {
     all: () => readonly string[]
-    own: () => readonly ShownTarget[]
+    own: () => readonly TargetStatus[]
     others: () => readonly Pick<OtherTarget, 'name' | 'at' | 'lastSuccess' | 'serviceNow'>[]
   }
   store: Pick<Store, 'finishedPerMinute'>
@@ -40,7 +40,7 @@ type PerMinuteSource = {
 
 /** `GET /api/v1/finished-per-minute`: how many calls finished in each of the last `minutes` minutes, by target and status. */
 export function finishedPerMinuteRoute(app: FastifyInstance, source: PerMinuteSource): void {
-  const config: Described = {
+  const config: RouteDescription = {
     summary: 'Finished calls by minute and outcome',
     answers: { 200: 'FinishedPerMinute' },
   }

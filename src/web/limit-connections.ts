@@ -8,7 +8,7 @@ const NEARLY_FULL = 0.8
 const SHORT_KEEP_ALIVE_MS = 5000
 
 /** `requests` are those that have no answer yet; undefined before the first one. */
-type Connection = { socket: Socket; network: string; requests?: number }
+type OpenConnection = { socket: Socket; network: string; requests?: number }
 
 /**
  * Keeps at most `max` connections open and refuses none: an older one gives way instead. So no client keeps out health checks
@@ -16,7 +16,7 @@ type Connection = { socket: Socket; network: string; requests?: number }
  */
 export function limitConnections(server: Server, max = MAX_CONNECTIONS): void {
   /** By address and port of the client, which are the same above and below TLS. The one that was used last comes last. */
-  const open = new Map<string, Connection>()
+  const open = new Map<string, OpenConnection>()
   const usualKeepAlive = server.keepAliveTimeout
   const adaptKeepAlive = () => {
     server.keepAliveTimeout = open.size < max * NEARLY_FULL ? usualKeepAlive : SHORT_KEEP_ALIVE_MS
@@ -54,7 +54,7 @@ export function limitConnections(server: Server, max = MAX_CONNECTIONS): void {
  * The idle connection of the client that has the most of them all; if none is idle, the oldest connection of that client. One that
  * has sent no request yet is not idle: it may be a health check.
  */
-function whatGivesWay(open: [key: string, Connection][]): [key: string, Connection] {
+function whatGivesWay(open: [key: string, OpenConnection][]): [key: string, OpenConnection] {
   const shares = [...Map.groupBy(open, ([, { network }]) => network).values()]
   const inOrder = shares.toSorted((a, b) => b.length - a.length).flat()
   return inOrder.find(([, { requests }]) => requests === 0) ?? inOrder[0]!

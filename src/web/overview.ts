@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
-import type { ShownTarget } from '../target/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 import { committedJson, currentView, joinJson, serviceNow, type CurrentView } from './target-view.ts'
 
 /** What a daemon shows of a target that another one owns, as its owner wrote it. Times are UNIX seconds, ages seconds. */
@@ -55,7 +55,7 @@ const head = z.object({
  *
  * @param wall UNIX seconds
  */
-export function writeOverview(target: ShownTarget, wall: number): string {
+export function writeOverview(target: TargetStatus, wall: number): string {
   const { sync } = target.ledger
   const written: z.input<typeof head> = {
     version: 1,

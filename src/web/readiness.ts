@@ -1,4 +1,4 @@
-import type { ShownTarget } from '../target/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 
 /** The response of `/readyz`: 503 for `not ready`, otherwise 200. */
 export type Readiness = { status: 'ready' } | { status: 'degraded' | 'not ready'; problems: string[] }
@@ -16,7 +16,7 @@ const MAX_INITIAL_SYNC_SECONDS = 600
  * @param loading the targets that it owns and has not loaded
  */
 export function readiness(
-  own: readonly ShownTarget[],
+  own: readonly TargetStatus[],
   problem: string | undefined,
   loading: readonly { problem: string | undefined }[] = [],
 ): Readiness {
@@ -28,7 +28,7 @@ export function readiness(
       unloadable > 0 ? `${unloadable} targets cannot be loaded` : `${loading.length} targets are being loaded`
     return { status: 'not ready', problems: [`${what} from the store${unloadable > 0 ? `; ${DETAILS}` : ''}`] }
   }
-  const describe = (some: readonly ShownTarget[], problemOf: (target: ShownTarget) => string) =>
+  const describe = (some: readonly TargetStatus[], problemOf: (target: TargetStatus) => string) =>
     some.map((target) => `target ${target.name}: ${problemOf(target)}`)
 
   const unwritable = own.filter(({ health }) => health().storeFailed)
@@ -50,33 +50,33 @@ const DETAILS = '/api/v1/status says why'
 const OWNS_NOTHING =
   'this daemon can own no target: the store cannot be used, or other daemons have another configuration'
 
-const hasSucceeded = ({ ledger }: ShownTarget) => ledger.sync.lastSuccess !== undefined
+const hasSucceeded = ({ ledger }: TargetStatus) => ledger.sync.lastSuccess !== undefined
 
 /** Its initial sync is in progress, and the service answers. */
-function isInitialSync(target: ShownTarget): boolean {
+function isInitialSync(target: TargetStatus): boolean {
   const { hasPage, polledFor } = target.health()
   return !hasSucceeded(target) && hasPage && polledFor <= MAX_INITIAL_SYNC_SECONDS
 }
 
-function isFailing(target: ShownTarget): boolean {
+function isFailing(target: TargetStatus): boolean {
   const { up, isSweeping, problem } = target.health()
   return isStale(target) || (!up && !isSweeping && problem !== undefined)
 }
 
 /** An initial sync that continues, however long, is not an outage; but without a clock it counts nothing. */
-function isStale(target: ShownTarget): boolean {
+function isStale(target: TargetStatus): boolean {
   const isSyncing = !hasSucceeded(target) && target.health().hasPage && target.ledger.sync.clockSkew !== undefined
   return !isSyncing && target.pollAge() > STALE_AFTER_INTERVALS * target.settings.poll.interval
 }
 
-function syncProgress({ progress }: ShownTarget): string {
+function syncProgress({ progress }: TargetStatus): string {
   const current = progress()
   if (current === undefined) return 'the initial sync has not ended yet'
   const { pagesRead, pages = 'an unknown number of' } = current
   return `the initial sync has read ${pagesRead} of ${pages} pages`
 }
 
-function failureOf(target: ShownTarget): string {
+function failureOf(target: TargetStatus): string {
   if (!hasSucceeded(target)) return `no successful poll yet; ${DETAILS}`
   return isStale(target) ? `no successful poll for too long; ${DETAILS}` : `the last poll failed; ${DETAILS}`
 }

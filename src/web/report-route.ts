@@ -4,7 +4,7 @@ import { coverageOf } from '../history/coverage.ts'
 import { coverageView, expectTargets, usageCsv, usageReport } from '../history/usage-report.ts'
 import { USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { concurrencyLimit } from './concurrency-limit.ts'
 import { known, list, period, periodOf } from './period-parameters.ts'
 
@@ -32,7 +32,7 @@ export type ReportRouteOptions = {
 /** `GET /api/v1/report`: what was used in a period; `GET /api/v1/coverage`: when targets were not seen. */
 export function reportRoute(app: FastifyInstance, { store, wall, targets }: ReportRouteOptions): void {
   const limit = concurrencyLimit(MAX_REPORTS_AT_A_TIME)
-  const report: Described = {
+  const report: RouteDescription = {
     summary: 'What was used: calls by outcome, minutes and durations of the calls that finished in a period',
     answers: { 200: { 'application/json': 'Report', 'text/csv': 'ReportCsv' } },
   }
@@ -41,13 +41,13 @@ export function reportRoute(app: FastifyInstance, { store, wall, targets }: Repo
     if (limit.admits(reply) === undefined) return reply
     const { by: wanted, zone, target: only, format } = query
     const by = USAGE_KEYS.filter((key) => wanted.includes(key))
-    const [now, left] = [wall(), new AbortController()]
-    reply.raw.once('close', () => left.abort())
-    const asked = { ...periodOf(query, now), by, zone, targets: only, aborted: left.signal }
+    const [now, aborting] = [wall(), new AbortController()]
+    reply.raw.once('close', () => aborting.abort())
+    const asked = { ...periodOf(query, now), by, zone, targets: only, aborted: aborting.signal }
     const found = await known(usageReport(store, asked, { configured: targets.all(), now }))
     return format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found, by))
   })
-  const coverage: Described = { summary: 'Of which times not all calls are known', answers: { 200: 'Coverage' } }
+  const coverage: RouteDescription = { summary: 'Of which times not all calls are known', answers: { 200: 'Coverage' } }
   api(app).get(
     '/api/v1/coverage',
     { schema: { querystring: coverageParameters }, config: coverage },

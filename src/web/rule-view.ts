@@ -1,6 +1,6 @@
 import { definitionOf } from '../alerts/definition-of.ts'
 import type { Rule } from '../alerts/rule.ts'
-import { sample } from '../alerts/sample.ts'
+import { ruleValues } from '../alerts/rule-value.ts'
 import { signalView } from '../alerts/signal-view.ts'
 import type { FinishedCalls } from '../ledger/finished-calls.ts'
 import type { SyncState } from '../ledger/state.ts'
@@ -8,10 +8,10 @@ import type { SyncState } from '../ledger/state.ts'
 export type RuleView = ReturnType<typeof ruleView>
 
 /** What the evaluation of a rule depends on. */
-type Evaluated = { finished: FinishedCalls; sync: Pick<SyncState, 'lastSuccess' | 'previousSuccess'> }
+type RuleInput = { finished: FinishedCalls; sync: Pick<SyncState, 'lastSuccess' | 'previousSuccess'> }
 
 /** A rule in `/api/v1/status`, with its settings. Durations and windows are seconds. */
-export function ruleView(rule: Rule, ledger: Evaluated) {
+export function ruleView(rule: Rule, ledger: RuleInput) {
   const { name, severity, signal, breach, threshold, clear, match, by } = rule
   return {
     name,
@@ -27,12 +27,12 @@ export function ruleView(rule: Rule, ledger: Evaluated) {
 }
 
 /** The values of a rule at the last successful poll, by its labels; null where there were too few calls. */
-function readingsOf(rule: Rule, { finished, sync }: Evaluated) {
+function readingsOf(rule: Rule, { finished, sync }: RuleInput) {
   const { lastSuccess: now = 0, previousSuccess } = sync
   const end = { now, previousSuccess }
   const poll = { kind: 'poll', ...end, limited: false, finished, open: [], created: 0, usedSince: () => 0 } as const
-  const samples = sample(rule, poll, () => ({ from: now, to: now }), [])
-  return Array.from(samples?.values() ?? [], ({ labels, value, calls = 0, tooFew }) => ({
+  const values = ruleValues(rule, poll, () => ({ from: now, to: now }), [])
+  return Array.from(values?.values() ?? [], ({ labels, value, calls = 0, tooFew }) => ({
     labels,
     value: tooFew ? null : value,
     calls,

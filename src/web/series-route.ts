@@ -4,7 +4,7 @@ import { coverageOf } from '../history/coverage.ts'
 import { seriesOf, STEPS, TooFineSteps, type Series } from '../history/series.ts'
 import { coverageView, expectTargets, type CoverageView } from '../history/usage-report.ts'
 import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { concurrencyLimit } from './concurrency-limit.ts'
 import { known, period, periodOf } from './period-parameters.ts'
 import { BadRequest } from './problem.ts'
@@ -34,7 +34,7 @@ export type SeriesView = Series & { coverage: CoverageView }
 /** `GET /api/v1/series`: what finished in each step of a period, and how many calls were in progress. */
 export function seriesRoute(app: FastifyInstance, { store, wall, targets }: ReportRouteOptions): void {
   const limit = concurrencyLimit(MAX_SERIES_AT_A_TIME)
-  const config: Described = {
+  const config: RouteDescription = {
     summary: 'Calls by outcome, minutes, percentiles and calls in progress, as points over time',
     answers: { 200: 'Series' },
   }
@@ -42,11 +42,11 @@ export function seriesRoute(app: FastifyInstance, { store, wall, targets }: Repo
   api(app).get('/api/v1/series', options, async ({ query }, reply): Promise<SeriesView | typeof reply> => {
     if (limit.admits(reply) === undefined) return reply
     const { target, type, mode, receiver_type: receiverType, step } = query
-    const [now, all, left] = [wall(), targets.all(), new AbortController()]
-    reply.raw.once('close', () => left.abort())
+    const [now, all, aborting] = [wall(), targets.all(), new AbortController()]
+    reply.raw.once('close', () => aborting.abort())
     const { from, to = now } = periodOf(query, now)
     await known(expectTargets(store, target ?? [], all))
-    const wanted = { from, to, targets: target, type, mode, receiverType, step, aborted: left.signal }
+    const wanted = { from, to, targets: target, type, mode, receiverType, step, aborted: aborting.signal }
     const series = await seriesOf(store, wanted, now).catch((error: unknown) => {
       throw error instanceof TooFineSteps ? new BadRequest(error.message) : error
     })

@@ -6,10 +6,10 @@ import fastify, { type FastifyInstance } from 'fastify'
 import type { KnownNames } from '../alerts/match.ts'
 import { isLoopback } from '../network/loopback.ts'
 import type { Store } from '../store/store.ts'
-import type { ShownTarget } from '../target/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 import { alertHistoryRoute } from './alert-history-route.ts'
 import { alertsRoute } from './alerts-route.ts'
-import { authenticate, isOpen, type Credentials, type WebEvent } from './authentication.ts'
+import { authenticate, isHealthCheck, type Credentials, type WebEvent } from './authentication.ts'
 import { callRoute } from './call-route.ts'
 import { callsRoute } from './calls-route.ts'
 import { eventsRoute } from './events-route.ts'
@@ -18,7 +18,7 @@ import type { Certificate } from './http-section.ts'
 import { limitConnections } from './limit-connections.ts'
 import { oneRequestPerIteration } from './one-request-per-iteration.ts'
 import { pageFiles } from './page-files.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { answerBadPath, answerErrors, answerUnreadable, sendProblem } from './problem.ts'
 import { readiness } from './readiness.ts'
 import { reportRoute } from './report-route.ts'
@@ -71,7 +71,7 @@ export type WebOptions = {
 export type ServedTargets = {
   all: () => readonly string[]
   /** Those that this daemon owns and has loaded. */
-  own: () => readonly ShownTarget[]
+  own: () => readonly TargetStatus[]
   /** Those that it owns and has not loaded, with the reason where that has failed. */
   loading: () => readonly { problem: string | undefined }[]
   /** Those that other daemons own, or none, as far as an overview is known. */
@@ -156,7 +156,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
     return ready.status === 'not ready' ? reply.code(503).send(ready) : ready
   })
   const routes = api(app)
-  const status: Described = { summary: 'Targets with counts, windows and rules', answers: { 200: 'Status' } }
+  const status: RouteDescription = { summary: 'Targets with counts, windows and rules', answers: { 200: 'Status' } }
   routes.get('/api/v1/status', { config: status }, async (_request, reply) => {
     const problem = options.problem()
     const head = JSON.stringify({ version, now: isoTime(wall()), ...(problem && { problem }) }).slice(0, -1)
@@ -175,7 +175,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   silencesRoute(app, { ...options, changedBy: options.auth })
   eventsRoute(app, options.store)
   webhooksRoute(app, options)
-  const document: Described = { summary: 'This document', answers: { 200: 'OpenApi' } }
+  const document: RouteDescription = { summary: 'This document', answers: { 200: 'OpenApi' } }
   routes.get('/api/v1/openapi.json', { config: document }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(await readFile(DOCUMENT)),
   )
@@ -199,7 +199,7 @@ function refuseOtherHosts(app: FastifyInstance, publicUrl: () => string | undefi
   app.addHook('onRequest', async (request, reply) => {
     const { host } = request.headers
     const name = URL.parse(`http://${host}`)?.hostname.replace(/\.$/, '') ?? ''
-    if (host === undefined || isOpen(request) || isLoopback(name)) return undefined
+    if (host === undefined || isHealthCheck(request) || isLoopback(name)) return undefined
     if (name === URL.parse(publicUrl() ?? '')?.hostname) return undefined
     return sendProblem(
       reply,

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { MAX_SILENCE, unknownIn, type AlertMatch, type KnownNames, type Silence } from '../alerts/match.ts'
+import { MAX_SILENCE_SECONDS, unknownIn, type AlertMatch, type KnownNames, type Silence } from '../alerts/match.ts'
 import { isoTime } from '../clock/iso-time.ts'
 import { MOMENT_IN_UTC, readMoment } from '../history/moment.ts'
 import { parseDuration } from '../schema/duration-text.ts'
 import type { Store } from '../store/store.ts'
 import type { Credentials, WebEvent } from './authentication.ts'
-import { api, type Described } from './api.ts'
+import { api, type RouteDescription } from './api.ts'
 import { alertMatch, givenIn } from './match-parameters.ts'
 import { BadRequest, sendProblem } from './problem.ts'
 
@@ -25,13 +25,13 @@ export type SilencesRouteOptions = {
 export function silencesRoute(app: FastifyInstance, options: SilencesRouteOptions): void {
   const { store, wall, changedBy, onEvent, known } = options
   const routes = api(app)
-  const listing: Described = {
+  const listing: RouteDescription = {
     summary: 'Active silences, and with `since` those that expired since then',
     answers: { 200: 'Silences' },
   }
-  const adding: Described = { summary: 'Add a silence; needs http.auth', answers: { 201: 'Silence' } }
-  const editing: Described = { summary: 'Edit an active silence; needs http.auth', answers: { 200: 'Silence' } }
-  const expiring: Described = { summary: 'Expire a silence early; needs http.auth', answers: { 204: null } }
+  const adding: RouteDescription = { summary: 'Add a silence; needs http.auth', answers: { 201: 'Silence' } }
+  const editing: RouteDescription = { summary: 'Edit an active silence; needs http.auth', answers: { 200: 'Silence' } }
+  const expiring: RouteDescription = { summary: 'Expire a silence early; needs http.auth', answers: { 204: null } }
   const preValidation = async (_request: FastifyRequest, reply: FastifyReply) => {
     if (changedBy !== undefined) return undefined
     const detail = 'changing silences over HTTP needs http.auth; the command `callwatch silence` does not'
@@ -114,7 +114,7 @@ const listParameters = z.strictObject({
 const duration = z
   .string({ error: 'expected a duration such as "2h"' })
   .transform((text) => parseDuration(text) ?? Number.NaN)
-  .refine((seconds) => seconds > 0 && seconds <= MAX_SILENCE, {
+  .refine((seconds) => seconds > 0 && seconds <= MAX_SILENCE_SECONDS, {
     error: 'expected a duration such as "30m", "2h" or "7d", above 0 and at most 366d',
   })
   .describe('Duration from now, such as 30m, 2h or 7d; at most 366d')

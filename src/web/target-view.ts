@@ -5,24 +5,24 @@ import type { LedgerState, SyncState } from '../ledger/state.ts'
 import { horizon } from '../ledger/horizon.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../metrics/derived-metrics.ts'
-import type { ShownTarget } from '../target/target.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
 import { ruleView } from './rule-view.ts'
 import { isoTime } from '../clock/iso-time.ts'
 
 /** The service's clock now (UNIX seconds), extrapolated from the last successful poll. */
-export function serviceNow({ ledger: { sync }, pollAge }: Pick<ShownTarget, 'ledger' | 'pollAge'>): number {
+export function serviceNow({ ledger: { sync }, pollAge }: Pick<TargetStatus, 'ledger' | 'pollAge'>): number {
   return (sync.lastSuccess ?? sync.created) + pollAge()
 }
 
 export type TargetView = ReturnType<typeof targetView>
 
 /** A target in `/api/v1/status`. Its sums equal the counters on `/metrics` at the same commit. */
-export function targetView(target: ShownTarget) {
+export function targetView(target: TargetStatus) {
   return { ...currentView(target), ...committedView(target) }
 }
 
 /** The same as JSON. The committed part, which has nearly all of it, is formatted once a commit. */
-export function targetJson(target: ShownTarget): string {
+export function targetJson(target: TargetStatus): string {
   return joinJson(currentView(target), committedJson(target))
 }
 
@@ -34,7 +34,7 @@ export function joinJson(current: CurrentView, committed: string): string {
 export type CurrentView = ReturnType<typeof currentView>
 
 /** What changes without a commit. */
-export function currentView(target: ShownTarget) {
+export function currentView(target: TargetStatus) {
   const { name, ledger } = target
   const { up, problem, effectiveInterval, requestsLastMinute, slowSweep, refusedFrom } = target.health()
   const owner = target.owner()
@@ -59,7 +59,7 @@ export function currentView(target: ShownTarget) {
 }
 
 /** What a commit changes, or a day that ends, or a reload. */
-function committedView(target: ShownTarget) {
+function committedView(target: TargetStatus) {
   const { ledger, settings } = target
   const { poll, rules } = settings
   const { sync } = ledger
@@ -95,7 +95,7 @@ function committedView(target: ShownTarget) {
 }
 
 /** The committed part as JSON. */
-export function committedJson(target: ShownTarget): string {
+export function committedJson(target: TargetStatus): string {
   const { ledger, settings } = target
   const day = Math.floor(serviceNow(target) / DAY)
   const cached = cache.get(ledger.sync)
@@ -108,7 +108,7 @@ export function committedJson(target: ShownTarget): string {
 const DAY = 86_400
 
 /** Each commit makes a new sync state. */
-const cache = new WeakMap<SyncState, { settings: ShownTarget['settings']; day: number; json: string }>()
+const cache = new WeakMap<SyncState, { settings: TargetStatus['settings']; day: number; json: string }>()
 
 /** Rounds ages (seconds): clocks are not more exact than a millisecond. */
 function toMilliseconds(seconds: number): number {

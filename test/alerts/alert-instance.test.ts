@@ -8,7 +8,7 @@ import { at, finishedAt, INTERVAL, pollAt, evaluatedTarget } from './evaluated-t
 // When alerts change state is drawn in life.test.ts. This is what their notifications say, what clocks do to them, and
 // what no diagram can draw.
 
-/** Fewer than three open calls are trouble, until there are five again. */
+/** Fewer than three open calls are a problem, until there are five again. */
 const QUIET = ruleOn({ name: 'in_progress' }, { name: 'Quiet', breach: 'below', threshold: 3, clear: 5 })
 const REPEATED: Rule = { ...RATIO, repeat: 60 }
 
@@ -26,34 +26,34 @@ function polled(rule: Rule, seen: readonly number[]) {
 describe('an alert is notified', () => {
   test('of firing and resolving with value, peak, calls and times, and may fire again', () => {
     const target = polled(RATIO, [10, 14, 6, 5, 4, 10])
-    expect(target.said).toMatchObject([
+    expect(target.notifications).toMatchObject([
       { kind: 'firing', value: 0.5, threshold: 0.3, peak: 0.5, since: at(0), firingSince: at(0), at: at(0) },
       { kind: 'resolved', value: 0.2, threshold: 0.2, peak: 0.7, firingSince: at(0), at: at(60) },
       { kind: 'firing', peak: 0.5, since: at(75) },
     ])
-    expect(target.said[1]!.counts).toMatchObject({ rejected: 4, ended: 16, total: 20 })
+    expect(target.notifications[1]!.counts).toMatchObject({ rejected: 4, ended: 16, total: 20 })
     const { state, since, evaluatedAt } = polled(RATIO, Array(10).fill(10)).instances.get(RATIO.name)!
     expect([state, since, evaluatedAt]).toEqual(['firing', at(0), at(135)])
   })
 
-  test('with the lowest value as its peak, where trouble lies below the threshold, and resolves at `clear`', () => {
-    expect(polled(QUIET, [2, 1, 3, 4, 2, 5]).said).toMatchObject([
+  test('with the lowest value as its peak, where the problem lies below the threshold, and resolves at `clear`', () => {
+    expect(polled(QUIET, [2, 1, 3, 4, 2, 5]).notifications).toMatchObject([
       { kind: 'firing', breach: 'below', value: 2, threshold: 3, peak: 2 },
       { kind: 'resolved', breach: 'below', value: 5, threshold: 5, peak: 1 },
     ])
   })
 
   test('with the peak of the time in which it was pending, and both times', () => {
-    expect(polled({ ...QUIET, for: 45 }, [2, 0, 1, 2]).said).toMatchObject([
+    expect(polled({ ...QUIET, for: 45 }, [2, 0, 1, 2]).notifications).toMatchObject([
       { kind: 'firing', value: 2, peak: 0, since: at(0), firingSince: at(45) },
     ])
-    expect(polled({ ...RATIO, for: 45 }, [10, 6, 10, 10, 10, 10]).said).toMatchObject([
+    expect(polled({ ...RATIO, for: 45 }, [10, 6, 10, 10, 10, 10]).notifications).toMatchObject([
       { kind: 'firing', since: at(30), firingSince: at(75), at: at(75) },
     ])
   })
 
   test('with the peak and the beginning of before a relapse', () => {
-    expect(polled({ ...RATIO, keepFiringFor: 60 }, [10, 0, 14, 8, 0, 0, 0, 0, 0]).said.at(-1)).toMatchObject({
+    expect(polled({ ...RATIO, keepFiringFor: 60 }, [10, 0, 14, 8, 0, 0, 0, 0, 0]).notifications.at(-1)).toMatchObject({
       kind: 'resolved',
       value: 0,
       peak: 0.7,
@@ -70,13 +70,13 @@ describe('an alert is notified', () => {
     for (let seconds = 30; seconds < 930; seconds += INTERVAL) target.poll(at(seconds), 3, 3)
     expect(target.instances.get(RATIO.name)).toMatchObject({ state, value: failed / 20, peak: 0.5, calls: 20 })
     target.poll(at(930), 3, 3)
-    expect(target.said.slice(1)).toMatchObject([
+    expect(target.notifications.slice(1)).toMatchObject([
       { kind: 'expired', expiredBecause: 'too few calls', value: failed / 20, threshold: 0.3, peak: 0.5, at: at(930) },
     ])
-    expect(target.said[1]).toMatchObject({ firingSince: at(0), counts: { total: 20 } })
+    expect(target.notifications[1]).toMatchObject({ firingSince: at(0), counts: { total: 20 } })
   })
 
-  test('as expired also where trouble lies below the threshold', () => {
+  test('as expired also where the problem lies below the threshold', () => {
     const brief = ruleOn(
       { name: 'duration_mean', window: 60, minCalls: 5 },
       { name: 'Brief', breach: 'below', threshold: 30 },
@@ -87,7 +87,7 @@ describe('an alert is notified', () => {
       expect(target.state('Brief')).toBe(seconds === 0 ? 'inactive' : 'firing')
       target.evaluate(pollAt(at(seconds), { finished }), at(seconds))
     }
-    expect(target.said).toMatchObject([
+    expect(target.notifications).toMatchObject([
       { kind: 'firing', value: 10, calls: 5 },
       { kind: 'expired', expiredBecause: 'too few calls', value: 10, calls: 5 },
     ])
@@ -97,12 +97,12 @@ describe('an alert is notified', () => {
     const target = evaluatedTarget([POLL_AGE])
     for (const age of [300, 315, 330]) target.tick(at(age), age)
     target.poll(at(345), 0, 0)
-    expect(target.said).toMatchObject([
+    expect(target.notifications).toMatchObject([
       { kind: 'firing', signal: { name: 'poll_age' }, value: 315, threshold: 300, at: at(315) },
       { kind: 'resolved', value: 0, threshold: 300, peak: 330, firingSince: at(315), at: at(345) },
     ])
-    expect(target.said[0]).not.toHaveProperty('counts')
-    expect(target.said[0]).not.toHaveProperty('calls')
+    expect(target.notifications[0]).not.toHaveProperty('counts')
+    expect(target.notifications[0]).not.toHaveProperty('calls')
   })
 })
 
@@ -111,7 +111,7 @@ describe('a reminder', () => {
     const target = evaluatedTarget([REPEATED, { ...POLL_AGE, threshold: 60, clear: 60, repeat: 60 }])
     target.poll(at(0), 10)
     for (let seconds = INTERVAL; seconds <= 135; seconds += INTERVAL) target.tick(at(seconds), seconds)
-    expect(target.said.slice(1).map(({ alert, kind, asOf }) => [alert, kind, asOf])).toEqual([
+    expect(target.notifications.slice(1).map(({ alert, kind, asOf }) => [alert, kind, asOf])).toEqual([
       ['HighFailureRate', 'reminder', at(0)],
       ['NoGoodPoll', 'firing', undefined],
       ['HighFailureRate', 'reminder', at(0)],
@@ -120,7 +120,7 @@ describe('a reminder', () => {
   })
 
   test('has the value and the peak of now', () => {
-    expect(polled(REPEATED, [8, 16, 10, 10, 9]).said.at(-1)).toMatchObject({
+    expect(polled(REPEATED, [8, 16, 10, 10, 9]).notifications.at(-1)).toMatchObject({
       kind: 'reminder',
       value: 0.45,
       peak: 0.8,
@@ -137,7 +137,7 @@ describe('a reminder', () => {
     const target = polled(REPEATED, [10])
     for (let seconds = INTERVAL; seconds <= 120; seconds += INTERVAL) evaluate(target, at(seconds))
     const verdict = { kind: 'reminder', value: 0.5, calls: 20, threshold: 0.3, counts: { total: 20 } }
-    expect(target.said.slice(1)).toMatchObject([
+    expect(target.notifications.slice(1)).toMatchObject([
       { ...verdict, at: at(60), firingSince: at(0) },
       { ...verdict, at: at(120) },
     ])
@@ -150,13 +150,13 @@ describe('a reminder', () => {
   ])('comes after `repeat`: %s', (_, seconds, notified) => {
     const target = evaluatedTarget([REPEATED])
     for (const second of seconds) target.poll(at(second), 10)
-    expect(target.said.map(({ at: now }) => now - at(0))).toEqual(notified)
+    expect(target.notifications.map(({ at: now }) => now - at(0))).toEqual(notified)
   })
 
   test('comes within `repeat` of a step back of the wall clock', () => {
     const target = polled({ ...REPEATED, keepFiringFor: 600 }, [10, 10, 10])
     for (let seconds = 0; seconds <= 120; seconds += INTERVAL) target.tick(at(-86_400 + seconds), 45 + seconds)
-    expect(target.said.map(({ kind, at: now }) => [kind, now - at(0)])).toEqual([
+    expect(target.notifications.map(({ kind, at: now }) => [kind, now - at(0)])).toEqual([
       ['firing', 0],
       ['reminder', -86_400 + 60],
       ['reminder', -86_400 + 120],
@@ -222,7 +222,7 @@ describe('missing data never resolves an alert', () => {
     const target = evaluatedTarget([ruleOn({ name: 'calls_finished', window: 900 }, { threshold: 5 })])
     target.poll(at(0), 0, 6)
     target.poll(at(15), 0, 0)
-    expect(target.said).toMatchObject([{ kind: 'firing' }, { kind: 'resolved', value: 0 }])
+    expect(target.notifications).toMatchObject([{ kind: 'firing' }, { kind: 'resolved', value: 0 }])
   })
 
   test('after a restart and hours without a poll it stays until a poll, and only the poll age changes', () => {
@@ -232,7 +232,7 @@ describe('missing data never resolves an alert', () => {
     target.tick(at(20_000), 301)
     target.restart()
     target.poll(at(20_015), 0)
-    expect(target.said.slice(1).map(({ kind, alert, value }) => `${alert} ${kind} ${value}`)).toEqual([
+    expect(target.notifications.slice(1).map(({ kind, alert, value }) => `${alert} ${kind} ${value}`)).toEqual([
       'HighFailureRate reminder 0.5',
       'NoGoodPoll firing 301',
       'NoGoodPoll resolved 0',

@@ -9,10 +9,10 @@ import { openSince } from './sample-calls.ts'
 import { at, finishedAt, INTERVAL, pollAt, monthOf, stored } from './evaluated-target.ts'
 
 const STATES = { inactive: 'i', pending: 'p', firing: 'f', recovering: 'r' }
-const SAID: Record<Change, string> = { firing: 'F', reminder: 'M', resolved: 'R', expired: 'X' }
+const CHANGES: Record<Change, string> = { firing: 'F', reminder: 'M', resolved: 'R', expired: 'X' }
 
 /** A rule's alerts, and the notifications of the last evaluation. */
-type State = { instances: ReadonlyMap<string, AlertInstance>; said: AlertDelta['notifications']; polledAt: number }
+type State = { instances: ReadonlyMap<string, AlertInstance>; sent: AlertDelta['notifications']; polledAt: number }
 
 /**
  * Expects of a rule the lifecycle that three lines of marbles draw, one frame an interval. callwatch is restarted
@@ -22,21 +22,21 @@ type State = { instances: ReadonlyMap<string, AlertInstance>; said: AlertDelta['
  *   many calls were open; `x`: a poll at three calls, which all failed; `o`: a poll at a list of which the service did
  *   not show all, without calls; `t`: a tick, because the poll failed; `-`: nothing, because callwatch did not run
  * - `state`: inactive, pending, firing, recovering
- * - `said`: Firing, reMinder, Resolved, eXpired
+ * - `sent`: Firing, reMinder, Resolved, eXpired
  */
-export function expectLifecycle(rule: Rule, { seen, state, said }: Record<'seen' | 'state' | 'said', string>): void {
+export function expectLifecycle(rule: Rule, { seen, state, sent }: Record<'seen' | 'state' | 'sent', string>): void {
   const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected))
   scheduler.run(({ hot, expectObservable }) => {
-    const atRest: State = { instances: new Map(), said: [], polledAt: at(0) }
+    const atRest: State = { instances: new Map(), sent: [], polledAt: at(0) }
     const evaluated$ = hot(seen).pipe(
       timestamp(scheduler),
       scan((before, marble) => evaluateAt(rule, before, marble), atRest),
       share(),
     )
     const state$ = evaluated$.pipe(map(({ instances }) => STATES[instances.get(rule.name)?.state ?? 'inactive']))
-    const said$ = evaluated$.pipe(concatMap((evaluated) => evaluated.said.map(({ kind }) => SAID[kind])))
+    const sent$ = evaluated$.pipe(concatMap((evaluated) => evaluated.sent.map(({ kind }) => CHANGES[kind])))
     expectObservable(state$).toBe(state)
-    expectObservable(said$).toBe(said)
+    expectObservable(sent$).toBe(sent)
   })
 }
 
@@ -48,7 +48,7 @@ function evaluateAt(rule: Rule, { instances, polledAt }: State, { value, timesta
   const { changed, ended, notifications } = evaluate(restarted, trigger, options)
   for (const instance of changed) restarted.set(instance.key, instance)
   for (const { key } of ended) restarted.delete(key)
-  return { instances: restarted, said: notifications, polledAt: trigger.kind === 'poll' ? now : polledAt }
+  return { instances: restarted, sent: notifications, polledAt: trigger.kind === 'poll' ? now : polledAt }
 }
 
 function triggerOf(marble: string, now: number, polledAt: number): Trigger {

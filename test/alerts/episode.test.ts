@@ -16,7 +16,7 @@ function rowsOf(rules: readonly Rule[], failures: readonly (number | null)[]) {
 }
 
 const written = (target: ReturnType<typeof rowsOf>) =>
-  target.said.map(episodeRow).map(({ data, ...row }) => ({ ...row, ...parse<Episode>(data) }))
+  target.notifications.map(episodeRow).map(({ data, ...row }) => ({ ...row, ...parse<Episode>(data) }))
 
 describe('the row of an episode', () => {
   test('has from the firing on what the rule looks at, and where it ends how the value went', () => {

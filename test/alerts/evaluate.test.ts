@@ -38,7 +38,7 @@ describe('a failure ratio', () => {
     const finished = finishedAt(at(0), { unanswered: 3, rejected: 2, canceled: 1, ended: 3, other: 1 })
     const target = evaluatedTarget([rule])
     target.evaluate(pollAt(at(0), { finished }), at(0))
-    expect(target.said).toMatchObject([{ signal: { reason }, value, counts: { total: 10, other: 1 } }])
+    expect(target.notifications).toMatchObject([{ signal: { reason }, value, counts: { total: 10, other: 1 } }])
   })
 })
 
@@ -50,11 +50,11 @@ describe('a reload of the rules', () => {
     target.reload([POLL_AGE])
     target.tick(at(15), 15)
     expect(target.instances.size).toBe(0)
-    expect(target.said.slice(1)).toMatchObject([
+    expect(target.notifications.slice(1)).toMatchObject([
       { kind: 'expired', expiredBecause: 'rule removed', alert: RATIO.name, value: 0.5, peak: 0.5, at: at(15) },
     ])
     target.tick(at(30), 30)
-    expect(target.said).toHaveLength(2)
+    expect(target.notifications).toHaveLength(2)
   })
 
   test('that edits a rule keeps its incident, and notifies with the new rule', () => {
@@ -62,7 +62,7 @@ describe('a reload of the rules', () => {
     target.poll(at(0), 14)
     target.reload([{ ...RATIO, threshold: 0.8, clear: 0.6, severity: 'critical', description: 'edited' }])
     target.poll(at(15), 11)
-    expect(target.said.slice(1)).toMatchObject([
+    expect(target.notifications.slice(1)).toMatchObject([
       {
         kind: 'resolved',
         value: 0.55,
@@ -85,7 +85,7 @@ describe('a notification', () => {
       ...times(20, at(-1000)),
     ]
     target.evaluate(pollAt(at(0), { finished }), at(0))
-    expect(target.said).toMatchObject([
+    expect(target.notifications).toMatchObject([
       {
         kind: 'firing',
         value: 0.4,
@@ -110,7 +110,10 @@ describe('a notification', () => {
       contributor: { value: 'video' },
       window: { from: at(-900), to: at(0) },
     })
-    expect(target.said[0]).toMatchObject({ contributor: { value: 'video' }, window: { from: at(-900), to: at(0) } })
+    expect(target.notifications[0]).toMatchObject({
+      contributor: { value: 'video' },
+      window: { from: at(-900), to: at(0) },
+    })
     expect(poll(15, 'audio').evidence).toMatchObject({ contributor: { value: 'audio' }, window: { to: at(15) } })
     // The history has all calls since the first that made it fire.
     expect(target.instances.values().toArray()[0]!.measuredFrom).toBe(at(-900))
@@ -122,7 +125,7 @@ describe('a notification', () => {
     const target = evaluatedTarget([POLL_AGE])
     target.evaluate({ kind: 'tick', pollAge: 400, cause: 'the service answered 401' }, at(0))
     target.evaluate({ kind: 'tick', pollAge: 415 }, at(15))
-    expect(target.said).toMatchObject([{ kind: 'firing', cause: 'the service answered 401' }])
+    expect(target.notifications).toMatchObject([{ kind: 'firing', cause: 'the service answered 401' }])
     expect(target.instances.values().toArray()[0]).toMatchObject({ evidence: {} })
     expect(target.instances.values().toArray()[0]!.evidence).not.toHaveProperty('cause')
   })
@@ -130,7 +133,7 @@ describe('a notification', () => {
   test('of a resolved alert has the value now, the peak, and from when to when it fired', () => {
     const target = evaluatedTarget([{ ...RATIO, for: 15 }])
     for (const [i, failed] of [8, 10, 18, 9, 3].entries()) target.poll(at(i * INTERVAL), failed)
-    expect(target.said[1]).toMatchObject({
+    expect(target.notifications[1]).toMatchObject({
       kind: 'resolved',
       value: 0.15,
       counts: { rejected: 3, ended: 17 },
@@ -144,7 +147,7 @@ describe('a notification', () => {
   test('has all that the rule says, and no more', () => {
     const target = evaluatedTarget([{ ...RATIO, runbookUrl: 'https://runbook.test/', description: 'Poll at {value}' }])
     target.poll(at(0), 10)
-    expect(target.said).toEqual([
+    expect(target.notifications).toEqual([
       {
         kind: 'firing',
         target: 'production',
@@ -178,7 +181,7 @@ test('each rule is evaluated by itself', () => {
   expect([target.state(), target.state('Worse')]).toEqual(['firing', 'inactive'])
   target.poll(at(15), 12)
   target.poll(at(30), 7)
-  expect(target.said.map(({ kind, alert }) => `${alert} ${kind}`)).toEqual([
+  expect(target.notifications.map(({ kind, alert }) => `${alert} ${kind}`)).toEqual([
     'HighFailureRate firing',
     'Worse firing',
     'Worse resolved',

@@ -59,7 +59,7 @@ export function evaluatedTarget(rules: readonly Rule[]) {
   return {
     instances,
     /** All notifications, the oldest first. */
-    said: [] as Notification[],
+    notifications: [] as Notification[],
     /** Continues with what was stored, as after a kill -9. */
     restart(): void {
       for (const [key, instance] of instances) instances.set(key, stored(instance))
@@ -75,7 +75,7 @@ export function evaluatedTarget(rules: readonly Rule[]) {
       })
       for (const instance of delta.changed) instances.set(instance.key, instance)
       for (const { key } of delta.ended) instances.delete(key)
-      this.said.push(...delta.notifications)
+      this.notifications.push(...delta.notifications)
       return delta
     },
     poll(now: number, failed: number, total = 20, previousSuccess?: number): AlertDelta {
@@ -86,7 +86,7 @@ export function evaluatedTarget(rules: readonly Rule[]) {
     },
     state: (name = RATIO.name) => instances.get(name)?.state ?? 'inactive',
     kinds(): string[] {
-      return this.said.map(({ kind }) => kind)
+      return this.notifications.map(({ kind }) => kind)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { evidenceOf } from '../../src/alerts/evidence.ts'
-import { sample } from '../../src/alerts/sample.ts'
+import { ruleValues } from '../../src/alerts/rule-value.ts'
 import type { RuleLabels } from '../../src/alerts/groups.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { monthOf } from '../../src/clock/calendar.ts'
@@ -123,10 +123,10 @@ describe('the top contributor of an alert', () => {
     const poll = pollAt(NOW, { finished, previousSuccess: at(-6000) })
     const target = evaluatedTarget([RATIO])
     target.evaluate(poll, NOW)
-    expect(target.said).toMatchObject([
+    expect(target.notifications).toMatchObject([
       { value: 0.6, counts: { rejected: 15 }, contributor: { value: 'video', failures: 12, ofFailures: 15 } },
     ])
-    expect(target.said[0]!.trend?.at(-1)).toBe(0.6)
+    expect(target.notifications[0]!.trend?.at(-1)).toBe(0.6)
   })
 
   test('is absent for three calls, which are noise', () => {
@@ -136,8 +136,8 @@ describe('the top contributor of an alert', () => {
     for (let seconds = 1000; seconds <= 1900; seconds += 15) {
       target.evaluate(pollAt(at(seconds), { finished: few }), at(seconds))
     }
-    expect(target.said).toMatchObject([{ kind: 'firing', contributor: {} }, { kind: 'expired' }])
-    expect(target.said[1]).not.toHaveProperty('contributor')
+    expect(target.notifications).toMatchObject([{ kind: 'firing', contributor: {} }, { kind: 'expired' }])
+    expect(target.notifications[1]).not.toHaveProperty('contributor')
   })
 })
 
@@ -182,7 +182,7 @@ describe('the trend of an alert', () => {
 
   test('ends with the value of the notification', () => {
     const finished = [...window(0, 7, 13), finishAt(at(0), 'rejected'), finishAt(at(-WINDOW), 'rejected')]
-    const value = sample(RATIO, pollAt(NOW, { finished }), monthOf, [])!.get(RATIO.name)!.value
+    const value = ruleValues(RATIO, pollAt(NOW, { finished }), monthOf, [])!.get(RATIO.name)!.value
     expect(evidence(RATIO, { finished }).trend?.at(-1)).toBe(value)
   })
 

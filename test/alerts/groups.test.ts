@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sample } from '../../src/alerts/sample.ts'
+import { ruleValues } from '../../src/alerts/rule-value.ts'
 import { documentedGroups, instanceKey, isGroupOf, type RuleLabels } from '../../src/alerts/groups.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
@@ -10,8 +10,8 @@ const CALLS = ruleOn({ name: 'calls_finished', window: 900 }, { name: 'Calls' })
 
 /** The values of a rule by the key of the alert, after these calls. */
 function valuesOf(rule: Rule, finished: ReturnType<typeof times>, known: RuleLabels[] = []) {
-  const samples = sample(rule, pollAt(at(0), { finished }), monthOf, known)!
-  return Object.fromEntries([...samples].map(([key, { value }]) => [key, value]))
+  const values = ruleValues(rule, pollAt(at(0), { finished }), monthOf, known)!
+  return Object.fromEntries([...values].map(([key, { value }]) => [key, value]))
 }
 
 describe('the key of an alert', () => {
@@ -77,7 +77,7 @@ describe('a rule with groups', () => {
 
   test('groups open calls and those of both kinds', () => {
     const poll = pollAt(at(0), { open: [openSince(at(-60), labelled('video'))], finished: times(1, at(0)) })
-    const keysAndValues = (rule: Rule) => [...sample(rule, poll, monthOf, [])!.values()].map(({ value }) => value)
+    const keysAndValues = (rule: Rule) => [...ruleValues(rule, poll, monthOf, [])!.values()].map(({ value }) => value)
     expect(keysAndValues({ ...ruleOn({ name: 'in_progress' }), by: ['type'] })).toEqual([0, 1])
     expect(keysAndValues({ ...ruleOn({ name: 'calls_started', window: 900 }), by: ['type'] })).toEqual([1, 1])
   })
@@ -88,7 +88,7 @@ describe('a rule with groups', () => {
     const [audio, other] = [openSince(at(-60)), openSince(at(-60), labelled('other'))]
     target.evaluate(pollAt(at(0), { open: [audio, audio, other, other] }), at(0))
     target.evaluate(pollAt(at(15), { open: [audio, audio] }), at(15))
-    expect(target.said.map(({ kind, key, labels, value }) => [kind, key, labels, value])).toEqual([
+    expect(target.notifications.map(({ kind, key, labels, value }) => [kind, key, labels, value])).toEqual([
       ['firing', 'Busy{type="audio"}', { type: 'audio' }, 2],
       ['firing', 'Busy{type="other"}', { type: 'other' }, 2],
       ['resolved', 'Busy{type="other"}', { type: 'other' }, 0],
@@ -119,7 +119,7 @@ describe('the labels of an alert are those of a group of its rule', () => {
     target.evaluate(pollAt(at(0), { finished: times(3, at(0)) }), at(0))
     target.reload([{ ...CALLS, by: ['mode'] }])
     target.tick(at(15), 15)
-    expect(target.said.slice(1)).toMatchObject([
+    expect(target.notifications.slice(1)).toMatchObject([
       { kind: 'expired', expiredBecause: 'rule changed', key: 'Calls{type="audio"}', labels: { type: 'audio' } },
     ])
     expect(target.instances.size).toBe(0)

@@ -11,7 +11,7 @@ describe('an alert with a `for` of four intervals', () => {
     expectLifecycle(LASTING, {
       seen: '  23455559999',
       state: ' iippppfffff',
-      said: '  ------F----',
+      sent: '  ------F----',
     })
   })
 
@@ -19,7 +19,7 @@ describe('an alert with a `for` of four intervals', () => {
     expectLifecycle(LASTING, {
       seen: '  55535555555',
       state: ' pppippppfff',
-      said: '  --------F--',
+      sent: '  --------F--',
     })
   })
 
@@ -27,7 +27,7 @@ describe('an alert with a `for` of four intervals', () => {
     expectLifecycle(LASTING, {
       seen: '  555x5555555',
       state: ' pppippppfff',
-      said: '  --------F--',
+      sent: '  --------F--',
     })
   })
 
@@ -35,12 +35,12 @@ describe('an alert with a `for` of four intervals', () => {
     expectLifecycle(LASTING, {
       seen: '  55---5--55',
       state: ' pp---p--ff',
-      said: '  --------F-',
+      sent: '  --------F-',
     })
     expectLifecycle(LASTING, {
       seen: '  55ttt5tt55',
       state: ' ppppppppff',
-      said: '  --------F-',
+      sent: '  --------F-',
     })
   })
 
@@ -48,12 +48,12 @@ describe('an alert with a `for` of four intervals', () => {
     expectLifecycle(LASTING, {
       seen: '  0ttt5ttt5ttt5',
       state: ' iiiippppppppf',
-      said: '  ------------F',
+      sent: '  ------------F',
     })
     expectLifecycle(LASTING, {
       seen: '  0-----5----5----5',
       state: ' i-----p----p----f',
-      said: '  ----------------F',
+      sent: '  ----------------F',
     })
   })
 
@@ -61,12 +61,12 @@ describe('an alert with a `for` of four intervals', () => {
     expectLifecycle(LASTING, {
       seen: '  55-----5--------------5',
       state: ' pp-----p--------------p',
-      said: '  -----------------------',
+      sent: '  -----------------------',
     })
     expectLifecycle(LASTING, {
       seen: '  00-----5--------------5---5',
       state: ' ii-----p--------------p---f',
-      said: '  --------------------------F',
+      sent: '  --------------------------F',
     })
   })
 })
@@ -76,7 +76,7 @@ describe('hysteresis of an alert', () => {
     expectLifecycle(RATIO, {
       seen: '  3433332333433210',
       state: ' ifffffiiiifffiii',
-      said: '  -F----R---F--R--',
+      sent: '  -F----R---F--R--',
     })
   })
 
@@ -84,7 +84,7 @@ describe('hysteresis of an alert', () => {
     expectLifecycle(RATIO, {
       seen: '  3434343434343434',
       state: ' ifffffffffffffff',
-      said: '  -F--------------',
+      sent: '  -F--------------',
     })
   })
 })
@@ -95,7 +95,7 @@ test('an alert without hysteresis flaps while its value hovers around the thresh
     {
       seen: '  4343434343',
       state: ' fififififi',
-      said: '  FRFRFRFRFR',
+      sent: '  FRFRFRFRFR',
     },
   )
 })
@@ -107,7 +107,7 @@ describe('keep_firing_for of four intervals', () => {
     expectLifecycle(KEPT, {
       seen: '  5333222232222225',
       state: ' ffffrrrrfrrrriif',
-      said: '  F------------R-F',
+      sent: '  F------------R-F',
     })
   })
 
@@ -115,7 +115,7 @@ describe('keep_firing_for of four intervals', () => {
     expectLifecycle(KEPT, {
       seen: '  5232323223223222',
       state: ' frfrfrfrrfrrfrrr',
-      said: '  F---------------',
+      sent: '  F---------------',
     })
   })
 
@@ -123,12 +123,12 @@ describe('keep_firing_for of four intervals', () => {
     expectLifecycle(KEPT, {
       seen: '  52tttttttt22222',
       state: ' frrrrrrrrrrrrri',
-      said: '  F-------------R',
+      sent: '  F-------------R',
     })
     expectLifecycle(KEPT, {
       seen: '  555-----2--------------2',
       state: ' fff-----r--------------r',
-      said: '  F-----------------------',
+      sent: '  F-----------------------',
     })
   })
 })
@@ -140,7 +140,7 @@ describe('an alert whose window of four intervals has too few calls', () => {
     expectLifecycle(BRIEF, {
       seen: '  5xxxx5xxxxxx',
       state: ' ffffffffffii',
-      said: '  F---------X-',
+      sent: '  F---------X-',
     })
   })
 
@@ -148,12 +148,12 @@ describe('an alert whose window of four intervals has too few calls', () => {
     expectLifecycle(BRIEF, {
       seen: '  5xtttttxx---------xxxx',
       state: ' fffffffff---------fffi',
-      said: '  F--------------------X',
+      sent: '  F--------------------X',
     })
     expectLifecycle(BRIEF, {
       seen: '  55x-----x--------------xx',
       state: ' fff-----f--------------ff',
-      said: '  F------------------------',
+      sent: '  F------------------------',
     })
   })
 
@@ -163,7 +163,7 @@ describe('an alert whose window of four intervals has too few calls', () => {
       {
         seen: '  52xxxxxx5',
         state: ' frrrrriif',
-        said: '  F-----X-F',
+        sent: '  F-----X-F',
       },
     )
   })
@@ -172,7 +172,7 @@ describe('an alert whose window of four intervals has too few calls', () => {
     expectLifecycle(BRIEF, {
       seen: '  xxx2xxx',
       state: ' iiiiiii',
-      said: '  -------',
+      sent: '  -------',
     })
   })
 })
@@ -181,8 +181,8 @@ describe('a reminder every four intervals', () => {
   test('comes at polls, each four intervals after the one before, and never without `repeat`', () => {
     const seen = ' 5555555555555'
     const state = 'fffffffffffff'
-    expectLifecycle({ ...RATIO, repeat: 60 }, { seen, state, said: 'F---M---M---M' })
-    expectLifecycle(RATIO, { seen, state, said: 'F------------' })
+    expectLifecycle({ ...RATIO, repeat: 60 }, { seen, state, sent: 'F---M---M---M' })
+    expectLifecycle(RATIO, { seen, state, sent: 'F------------' })
   })
 
   test('is counted from when the alert fired, and never comes while it is pending', () => {
@@ -191,7 +191,7 @@ describe('a reminder every four intervals', () => {
       {
         seen: '  55555555555',
         state: ' pppppffffff',
-        said: '  -----F---M-',
+        sent: '  -----F---M-',
       },
     )
   })
@@ -202,7 +202,7 @@ describe('a reminder every four intervals', () => {
       {
         seen: '  5555t5ttt222t225553',
         state: ' fffffffffrrrrrrffff',
-        said: '  F----M---------M---',
+        sent: '  F----M---------M---',
       },
     )
   })
@@ -213,7 +213,7 @@ describe('a reminder every four intervals', () => {
       {
         seen: '  52ttttttttxxxxxxx',
         state: ' frrrrrrrrrrrrrrrr',
-        said: '  F----------------',
+        sent: '  F----------------',
       },
     )
   })
@@ -224,7 +224,7 @@ describe('a reminder every four intervals', () => {
       {
         seen: '  55ttttttttt5',
         state: ' ffffffffffff',
-        said: '  F---M---M---',
+        sent: '  F---M---M---',
       },
     )
   })
@@ -235,7 +235,7 @@ describe('a reminder every four intervals', () => {
       {
         seen: '  55-----------tttttx',
         state: ' ff-----------ffffff',
-        said: '  F------------M---M-',
+        sent: '  F------------M---M-',
       },
     )
   })
@@ -248,7 +248,7 @@ describe('an alert on poll_age', () => {
     expectLifecycle(BLIND, {
       seen: '  5ttttttt5ttttttox',
       state: ' iiiiifffiiiiiffii',
-      said: '  -----F--R----F-R-',
+      sent: '  -----F--R----F-R-',
     })
   })
 
@@ -258,7 +258,7 @@ describe('an alert on poll_age', () => {
       {
         seen: '  5ttttttttt5',
         state: ' iiiiippfffi',
-        said: '  -------F--R',
+        sent: '  -------F--R',
       },
     )
   })
@@ -269,7 +269,7 @@ describe('an alert on poll_age', () => {
       {
         seen: '  5ttttt5tttt',
         state: ' iiiiifrrrii',
-        said: '  -----F---R-',
+        sent: '  -----F---R-',
       },
     )
   })
@@ -282,7 +282,7 @@ describe('an alert below three open calls, clear at five', () => {
     expectLifecycle(QUIET, {
       seen: '  543221345345556',
       state: ' iiifffffrffrrii',
-      said: '  ---F---------R-',
+      sent: '  ---F---------R-',
     })
   })
 
@@ -290,7 +290,7 @@ describe('an alert below three open calls, clear at five', () => {
     expectLifecycle(QUIET, {
       seen: '  5oo2oooooo5o5oo',
       state: ' iiifffffffrriii',
-      said: '  ---F--------R--',
+      sent: '  ---F--------R--',
     })
   })
 })

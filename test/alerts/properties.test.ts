@@ -82,7 +82,7 @@ function walk(
   target: ReturnType<typeof evaluatedTarget>,
   { rules, steps: taken }: { rules: readonly Rule[]; steps: readonly Step[] },
   onStep: (
-    said: ReturnType<typeof target.evaluate>['notifications'],
+    notifications: ReturnType<typeof target.evaluate>['notifications'],
     trigger: Trigger,
     now: number,
     forward: number,
@@ -109,8 +109,8 @@ test('no alert is notified as firing twice without `repeat` between, and none en
       /** When each firing alert was last notified, by how far the clock had advanced. */
       const firing = new Map<string, number>()
       const broken: unknown[] = []
-      walk(target, { rules, steps: taken }, (said, trigger, now, forward) => {
-        for (const notification of said) {
+      walk(target, { rules, steps: taken }, (notifications, trigger, now, forward) => {
+        for (const notification of notifications) {
           const { kind, key, alert, breach, value, threshold, expiredBecause } = notification
           kinds.set(expiredBecause ?? kind, (kinds.get(expiredBecause ?? kind) ?? 0) + 1)
           const since = firing.get(key)
@@ -134,8 +134,8 @@ test('no alert is notified as firing twice without `repeat` between, and none en
         // Between polls that come as they should, it is left to the next one.
         const isDue = (evaluated: number) => now <= evaluated || now - evaluated > 2 * INTERVAL
         const overdue = fires.filter(
-          ({ state, toldAt = now, evaluatedAt }) =>
-            state === 'firing' && now - toldAt >= variant.repeat && isDue(evaluatedAt),
+          ({ state, lastNotifiedAt = now, evaluatedAt }) =>
+            state === 'firing' && now - lastNotifiedAt >= variant.repeat && isDue(evaluatedAt),
         )
         if (variant.repeat > 0 && overdue.length > 0) broken.push(['is notified too late', overdue])
       })
@@ -156,7 +156,7 @@ test('the notifications and instances of alerts are the same with and without re
       const [restarted, undisturbed] = [evaluatedTarget([]), evaluatedTarget([])]
       walk(restarted, { rules, steps: taken }, () => undefined)
       walk(undisturbed, { rules, steps: taken.map((step) => ({ ...step, restart: false })) }, () => undefined)
-      expect(restarted.said).toEqual(undisturbed.said)
+      expect(restarted.notifications).toEqual(undisturbed.notifications)
       expect(restarted.instances).toEqual(undisturbed.instances)
     }),
     { numRuns: 500 },

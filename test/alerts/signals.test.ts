@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { sample, type Sample } from '../../src/alerts/sample.ts'
+import { ruleValues, type RuleValue } from '../../src/alerts/rule-value.ts'
 import type { Trigger } from '../../src/alerts/trigger.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { signals, type Signal } from '../../src/alerts/signals.ts'
@@ -16,16 +16,16 @@ const WINDOW = { window: 900 }
 const NOW = at(0)
 
 /** What a rule without groups reads. */
-function sampleOf(rule: Rule, trigger: Trigger): Sample | undefined {
-  const samples = sample(rule, trigger, monthOf, [])
-  if (samples !== undefined) expect([...samples.keys()]).toEqual([rule.name])
-  return samples?.get(rule.name)
+function ruleValueOf(rule: Rule, trigger: Trigger): RuleValue | undefined {
+  const values = ruleValues(rule, trigger, monthOf, [])
+  if (values !== undefined) expect([...values.keys()]).toEqual([rule.name])
+  return values?.get(rule.name)
 }
 
 /** The value and the number of calls that a signal reads from a poll. */
 function valueOf(signal: Signal, differing: PartOfPoll) {
-  const sampled = sampleOf(ruleOn(signal), pollAt(NOW, differing))
-  return [sampled?.value, sampled?.calls]
+  const ruleValue = ruleValueOf(ruleOn(signal), pollAt(NOW, differing))
+  return [ruleValue?.value, ruleValue?.calls]
 }
 
 test('every file of signals/ is in the list of signals, and every signal in docs/alerting.md', () => {
@@ -85,7 +85,7 @@ describe('each signal', () => {
   ])(
     '$name of no calls is a value, 0, and no lack of calls: a successful poll without calls is data',
     (signal, value) => {
-      expect(sampleOf(ruleOn(signal), pollAt(NOW, {}))).toMatchObject({ value, calls: 0, tooFew: false })
+      expect(ruleValueOf(ruleOn(signal), pollAt(NOW, {}))).toMatchObject({ value, calls: 0, tooFew: false })
     },
   )
 
@@ -94,14 +94,14 @@ describe('each signal', () => {
     { name: 'answer_delay_p95', minCalls: 0, ...WINDOW },
     { name: 'duration_mean', minCalls: 0, ...WINDOW },
   ])('$name of no calls has too few of them, whatever the rule asks for', (signal) => {
-    expect(sampleOf(ruleOn(signal), pollAt(NOW, {}))).toMatchObject({ value: NaN, calls: 0, tooFew: true })
+    expect(ruleValueOf(ruleOn(signal), pollAt(NOW, {}))).toMatchObject({ value: NaN, calls: 0, tooFew: true })
   })
 
   test('is evaluated at a tick only if it is poll_age', () => {
     const tick = { kind: 'tick', pollAge: 42 } as const
-    expect(sampleOf(ruleOn({ name: 'poll_age' }), tick)).toMatchObject({ value: 42, tooFew: false })
-    expect(sampleOf(ruleOn({ name: 'in_progress' }), tick)).toBeUndefined()
-    expect(sampleOf(ruleOn({ name: 'budget_minutes', limit: 1, timezone: 'UTC' }), tick)).toBeUndefined()
+    expect(ruleValueOf(ruleOn({ name: 'poll_age' }), tick)).toMatchObject({ value: 42, tooFew: false })
+    expect(ruleValueOf(ruleOn({ name: 'in_progress' }), tick)).toBeUndefined()
+    expect(ruleValueOf(ruleOn({ name: 'budget_minutes', limit: 1, timezone: 'UTC' }), tick)).toBeUndefined()
   })
 })
 
@@ -119,9 +119,9 @@ describe('calls_started', () => {
     const rule = ruleOn(started, { onlyIf: { offset: 3600, atLeast: 1 } })
     const began = at(-3600 - 100)
     const finished = [finishAt(at(-60), 'ended', { began })]
-    expect(sampleOf(rule, pollAt(NOW, { finished }))).toMatchObject({ value: 0, mayBreach: true })
-    expect(sampleOf(rule, pollAt(NOW, { open: [openSince(began)] }))).toMatchObject({ value: 0, mayBreach: true })
-    expect(sampleOf(rule, pollAt(NOW, {}))).toMatchObject({ value: 0, mayBreach: false })
+    expect(ruleValueOf(rule, pollAt(NOW, { finished }))).toMatchObject({ value: 0, mayBreach: true })
+    expect(ruleValueOf(rule, pollAt(NOW, { open: [openSince(began)] }))).toMatchObject({ value: 0, mayBreach: true })
+    expect(ruleValueOf(rule, pollAt(NOW, {}))).toMatchObject({ value: 0, mayBreach: false })
   })
 })
 
@@ -145,18 +145,22 @@ describe('answer_delay_p95 is the nearest rank', () => {
   test('counts only answered calls, also for min_calls', () => {
     const signal: Signal = { name: 'answer_delay_p95', minCalls: 3, ...WINDOW }
     const two = [...times(50, at(-1), 'unanswered'), ...times(2, at(-1), 'ended', { answerDelay: 7 })]
-    expect(sampleOf(ruleOn(signal), pollAt(NOW, { finished: two }))).toMatchObject({ calls: 2, tooFew: true })
+    expect(ruleValueOf(ruleOn(signal), pollAt(NOW, { finished: two }))).toMatchObject({ calls: 2, tooFew: true })
     const three = [...two, finishAt(at(-1), 'ended', { answerDelay: 7 })]
-    expect(sampleOf(ruleOn(signal), pollAt(NOW, { finished: three }))).toMatchObject({ value: 7, tooFew: false })
+    expect(ruleValueOf(ruleOn(signal), pollAt(NOW, { finished: three }))).toMatchObject({ value: 7, tooFew: false })
   })
 })
 
 test('duration_mean counts only calls that have a duration, also for min_calls', () => {
   const signal: Signal = { name: 'duration_mean', minCalls: 2, ...WINDOW }
   const one = [...times(50, at(-1), 'rejected'), finishAt(at(-1), 'ended', { duration: 30 })]
-  expect(sampleOf(ruleOn(signal), pollAt(NOW, { finished: one }))).toMatchObject({ value: 30, calls: 1, tooFew: true })
+  expect(ruleValueOf(ruleOn(signal), pollAt(NOW, { finished: one }))).toMatchObject({
+    value: 30,
+    calls: 1,
+    tooFew: true,
+  })
   const two = [...one, finishAt(at(-1), 'ended', { duration: 0 })]
-  expect(sampleOf(ruleOn(signal), pollAt(NOW, { finished: two }))).toMatchObject({
+  expect(ruleValueOf(ruleOn(signal), pollAt(NOW, { finished: two }))).toMatchObject({
     value: 15,
     calls: 2,
     tooFew: false,
@@ -198,7 +202,7 @@ test.each([
   const usedSince = (time: number) => usedBetween(usage, time, Infinity)
   const trigger = pollAt(november + 900, { usedSince })
   const rule = ruleOn({ name: 'budget_minutes', limit: 100, timezone })
-  expect(sampleOf(rule, trigger)).toMatchObject({ value: share, calls: undefined, tooFew: false, mayBreach: true })
+  expect(ruleValueOf(rule, trigger)).toMatchObject({ value: share, calls: undefined, tooFew: false, mayBreach: true })
 })
 
 describe('min_calls', () => {
@@ -208,7 +212,7 @@ describe('min_calls', () => {
     [20, 20, false],
   ])('a ratio over %d calls, of which %d failed, is noise below 20: too few is %s', (total, failed, tooFew) => {
     const rule = ruleOn({ name: 'failure_ratio', reason: 'any', minCalls: 20, ...WINDOW })
-    expect(sampleOf(rule, poll(NOW, failed, total))).toMatchObject({ value: 1, calls: total, tooFew })
+    expect(ruleValueOf(rule, poll(NOW, failed, total))).toMatchObject({ value: 1, calls: total, tooFew })
   })
 
   test.each([
@@ -221,6 +225,6 @@ describe('min_calls', () => {
     const [breach, threshold, failed, mayBreach] = given
     const signal = { name: 'failure_ratio', reason: 'any', minCalls: 20, confidence: 0.95, ...WINDOW } as const
     const rule = ruleOn(signal, { breach, threshold })
-    expect(sampleOf(rule, poll(NOW, failed, 20))).toMatchObject({ value: 0.5, mayBreach })
+    expect(ruleValueOf(rule, poll(NOW, failed, 20))).toMatchObject({ value: 0.5, mayBreach })
   })
 })

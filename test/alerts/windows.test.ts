@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sample } from '../../src/alerts/sample.ts'
+import { ruleValues } from '../../src/alerts/rule-value.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import type { Signal } from '../../src/alerts/signals.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
@@ -20,14 +20,14 @@ const WINDOWED: Signal[] = [
 /** A call that a window of any signal counts at this moment (UNIX seconds). */
 const callAt = (time: number) => finishAt(time, 'ended', { began: time, answerDelay: 3, duration: 0 })
 
-function sampleOf(rule: Rule, differing: PartOfPoll) {
-  return sample(rule, pollAt(NOW, differing), monthOf, [])?.get(rule.name)
+function ruleValueOf(rule: Rule, differing: PartOfPoll) {
+  return ruleValues(rule, pollAt(NOW, differing), monthOf, [])?.get(rule.name)
 }
 
 describe('the window of a rule', () => {
   test.each(WINDOWED)('on $name includes both of its ends, and nothing past them', (signal) => {
     const counted = [-900.001, -900, -450, 0, 0.001].map(
-      (seconds) => sampleOf(ruleOn(signal), { finished: [callAt(at(seconds))] })?.calls,
+      (seconds) => ruleValueOf(ruleOn(signal), { finished: [callAt(at(seconds))] })?.calls,
     )
     expect(counted).toEqual([0, 1, 1, 1, 0])
   })
@@ -35,21 +35,21 @@ describe('the window of a rule', () => {
   test('on calls_started includes both of its ends for open calls as well', () => {
     const rule = ruleOn({ name: 'calls_started', window: 900 })
     const counted = [-900.001, -900, 0, 0.001].map(
-      (seconds) => sampleOf(rule, { open: [openSince(at(seconds))] })?.calls,
+      (seconds) => ruleValueOf(rule, { open: [openSince(at(seconds))] })?.calls,
     )
     expect(counted).toEqual([0, 1, 1, 0])
   })
 
   test.each(WINDOWED)('on $name starts no later than the previous successful poll', (signal) => {
     const counted = (previousSuccess: number) =>
-      sampleOf(ruleOn(signal), { finished: [callAt(at(-5000))], previousSuccess })?.calls
+      ruleValueOf(ruleOn(signal), { finished: [callAt(at(-5000))], previousSuccess })?.calls
     expect([at(-15), at(-4999.999), at(-5000), at(-9000)].map(counted)).toEqual([0, 0, 1, 1])
   })
 
   test('is not shortened by a recent successful poll', () => {
     const rule = ruleOn({ name: 'calls_finished', window: 900 })
     const finished = [callAt(at(-900)), callAt(at(-1))]
-    expect(sampleOf(rule, { finished, previousSuccess: at(-15) })?.value).toBe(2)
+    expect(ruleValueOf(rule, { finished, previousSuccess: at(-15) })?.value).toBe(2)
   })
 })
 
@@ -70,19 +70,19 @@ describe('the match of a rule', () => {
     [{ type: 'other', mode: 'other', receiver_type: 'other' }, 8],
   ])('of %j leaves %d calls', (match, calls) => {
     for (const signal of WINDOWED.slice(0, 2)) {
-      expect(sampleOf(ruleOn(signal, { match }), { finished })?.calls).toBe(calls)
+      expect(ruleValueOf(ruleOn(signal, { match }), { finished })?.calls).toBe(calls)
     }
   })
 
   test('applies to open calls, and to the calls of the compared past', () => {
     const open = [openSince(at(-20)), openSince(at(-20), labelled('video'))]
     for (const signal of [{ name: 'in_progress' }, { name: 'stuck_calls', longerThan: 10 }] satisfies Signal[]) {
-      expect(sampleOf(ruleOn(signal, { match: { type: 'video' } }), { open })?.value).toBe(1)
+      expect(ruleValueOf(ruleOn(signal, { match: { type: 'video' } }), { open })?.value).toBe(1)
     }
     const compared = ruleOn({ name: 'calls_finished', window: 900 }, { match: { type: 'video' }, onlyIf: WEEK })
     const before = (type: 'audio' | 'video') => times(5, at(-7 * 86_400), 'ended', labelled(type))
-    expect(sampleOf(compared, { finished: before('video') })?.mayBreach).toBe(true)
-    expect(sampleOf(compared, { finished: before('audio') })?.mayBreach).toBe(false)
+    expect(ruleValueOf(compared, { finished: before('video') })?.mayBreach).toBe(true)
+    expect(ruleValueOf(compared, { finished: before('audio') })?.mayBreach).toBe(false)
   })
 })
 
@@ -97,18 +97,18 @@ describe('a rule that compares with the past', () => {
     [5, -7 * 86_400 + 1, false, 'after it'],
     [5, -7 * 86_400 - 3601, false, 'before it'],
   ])('with %d calls then and the offset %d s has a breach: %s (%s)', (number, seconds, mayBreach) => {
-    expect(sampleOf(NO_CALLS, { finished: times(number, at(seconds)) })).toMatchObject({ value: 0, mayBreach })
+    expect(ruleValueOf(NO_CALLS, { finished: times(number, at(seconds)) })).toMatchObject({ value: 0, mayBreach })
   })
 
   test('compares a window of its own length, however long ago the last poll was', () => {
     const finished = times(5, at(-7 * 86_400 - 10_000))
-    expect(sampleOf(NO_CALLS, { finished, previousSuccess: at(-20_000) })?.mayBreach).toBe(false)
+    expect(ruleValueOf(NO_CALLS, { finished, previousSuccess: at(-20_000) })?.mayBreach).toBe(false)
   })
 
   test('compares each group with its own past', () => {
     const rule: Rule = { ...NO_CALLS, by: ['type'] }
-    const samples = sample(rule, pollAt(NOW, { finished: times(5, at(-7 * 86_400)) }), monthOf, [])!
-    expect([...samples].map(([key, { mayBreach }]) => [key, mayBreach])).toEqual([
+    const values = ruleValues(rule, pollAt(NOW, { finished: times(5, at(-7 * 86_400)) }), monthOf, [])!
+    expect([...values].map(([key, { mayBreach }]) => [key, mayBreach])).toEqual([
       ['HighFailureRate{type="audio"}', true],
       ['HighFailureRate{type="video"}', false],
     ])
@@ -119,11 +119,11 @@ describe('a limited poll', () => {
   const limited = { limited: true, finished: times(30, at(-1), 'rejected') }
 
   test.each(WINDOWED)('gives a rule on $name a verdict above its threshold, none below it', (signal) => {
-    expect(sampleOf(ruleOn(signal), limited)).toBeDefined()
-    expect(sampleOf(ruleOn(signal, { breach: 'below' }), limited)).toBeUndefined()
+    expect(ruleValueOf(ruleOn(signal), limited)).toBeDefined()
+    expect(ruleValueOf(ruleOn(signal, { breach: 'below' }), limited)).toBeUndefined()
   })
 
   test('resets the poll age', () => {
-    expect(sampleOf(ruleOn({ name: 'poll_age' }), limited)?.value).toBe(0)
+    expect(ruleValueOf(ruleOn({ name: 'poll_age' }), limited)?.value).toBe(0)
   })
 })

@@ -30,13 +30,13 @@ export type ChaosRun = {
   stops: { seconds: number; code: number | null }[]
   /** Seconds that each second SIGTERM took, sent while the first one waited for a cycle. */
   secondStops: number[]
-  /** The results of the store's troubles. */
-  storeTroubles: StoreTrouble[]
+  /** The results of the store's problems. */
+  storeProblems: StoreProblem[]
   /** While set, switches are not drawn again. */
   isSteady: boolean
 }
 
-export type StoreTrouble = {
+export type StoreProblem = {
   kind: 'full' | 'locked'
   /** `callwatch_store_writable` was 0. */
   shown: boolean

@@ -11,7 +11,7 @@ const WANTED: Record<string, readonly string[]> = {
   'turns of events': ['event.vanished', 'event.returned', 'date.offset', 'date.absent', 'odd.unusable', 'odd.fields'],
   kills: ['kill.at_random', 'kill.in_cycle', 'kill.before_commit', 'kill.after_commit', 'kill.after_notification'],
   stops: ['stop.sigterm', 'stop.second_sigterm'],
-  'store troubles': ['store.full', 'store.locked'],
+  'store problems': ['store.full', 'store.locked'],
   'the receiver fails': ['slack.http_500', 'slack.http_429', 'slack.hang'],
   'the second receiver fails': ['on-call.http_500', 'on-call.http_429', 'on-call.hang'],
   'the webhook fails': ['http_500', 'http_429', 'http_404', 'hang', 'reset_after', 'slow'].map(

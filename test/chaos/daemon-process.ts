@@ -15,7 +15,7 @@ export type DaemonProcess = {
   /** All that it has written so far, to both streams. */
   output: () => string
   /** Resolves as soon as the output has a match; rejects when the process ends or half a minute passes first. */
-  said: (pattern: RegExp) => Promise<RegExpMatchArray>
+  logged: (pattern: RegExp) => Promise<RegExpMatchArray>
   /** Sends a signal; resolves with the exit code, null where the signal itself ended it. */
   end: (signal: NodeJS.Signals) => Promise<number | null>
 }
@@ -52,7 +52,7 @@ export async function startDaemonProcess(config: string, orderFile: string): Pro
     running.delete(child)
     return code ?? null
   })
-  const said = (pattern: RegExp) =>
+  const logged = (pattern: RegExp) =>
     new Promise<RegExpMatchArray>((resolve, reject) => {
       const fail = (why: string) =>
         reject(new Error(`${why} before it wrote ${String(pattern)}:\n${written.join('').slice(-2000)}`))
@@ -71,12 +71,12 @@ export async function startDaemonProcess(config: string, orderFile: string): Pro
         fail('the daemon ended')
       })
     })
-  const [, url] = await said(/page at (http:\S+?)"/)
+  const [, url] = await logged(/page at (http:\S+?)"/)
   return {
     child,
     url: url!,
     output: () => written.join(''),
-    said,
+    logged,
     end: (signal) => {
       child.kill(signal)
       return exited

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { eventually } from '../system/eventually.ts'
 import { count, killDaemon, startDaemon, stopDaemon, stopDaemonTwice, type ChaosRun } from './chaos-run.ts'
 import type { DaemonProcess } from './daemon-process.ts'
-import { storeFull, storeLocked } from './store-trouble.ts'
+import { storeFull, storeLocked } from './store-problem.ts'
 
 /** Something that happens to a running daemon; afterwards a daemon runs again. */
 export type Disruption = (run: ChaosRun, daemon: DaemonProcess) => Promise<void>
@@ -81,7 +81,7 @@ async function killedAsSoonAs(
 }
 
 async function killedInCommit(run: ChaosRun, daemon: DaemonProcess, side: 'before' | 'after'): Promise<void> {
-  const paused = daemon.said(new RegExp(`chaos: paused ${side} COMMIT`))
+  const paused = daemon.logged(new RegExp(`chaos: paused ${side} COMMIT`))
   writeFileSync(run.files.order, side)
   await paused
   await killDaemon(run, daemon, `kill.${side}_commit`)

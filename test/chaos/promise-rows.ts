@@ -35,7 +35,7 @@ const LONGEST_SECOND_STOP = 1
 const MINUTES_APART = 1e-9
 
 export function promiseRows(
-  { stops, secondStops, storeTroubles }: ChaosRun,
+  { stops, secondStops, storeProblems }: ChaosRun,
   figures: Figures,
   mostAllowed: number,
 ): Row[] {
@@ -77,7 +77,7 @@ export function promiseRows(
       `${Math.max(0, ...secondStops).toFixed(1)} s at most of ${secondStops.length}`,
       secondStops.every((seconds) => seconds <= LONGEST_SECOND_STOP),
     ),
-    ...storeTroubles.map(({ kind, shown, unready, requests, counted, notified, recovered }) =>
+    ...storeProblems.map(({ kind, shown, unready, requests, counted, notified, recovered }) =>
       row(
         `store ${kind}`,
         `${shown ? 'shown' : 'NOT SHOWN'}, ${unready ? 'not ready' : 'READY'}, ${notified ? 'notified' : 'NOT NOTIFIED'}, ${requests} requests meanwhile, ` +

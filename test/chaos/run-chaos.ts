@@ -18,7 +18,7 @@ import { disruptions } from './disruptions.ts'
 import { beforeRetryAfter, mostInAMinute, now, observeRequests } from './observed-requests.ts'
 import { promiseRows, reportRow, type ChaosReport } from './promise-rows.ts'
 import { isAllCovered, coverageRows } from './coverage-rows.ts'
-import { openSqliteBeside } from '../../src/store/sqlite/open-beside.ts'
+import { openSqliteForCommand } from '../../src/store/sqlite/open-for-command.ts'
 import { deliveriesRow, resumeWebhook } from './compare-deliveries.ts'
 import { eventsRow } from './compare-events.ts'
 import { startEventReader } from './event-reader.ts'
@@ -84,7 +84,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     reached: new Map(),
     stops: [],
     secondStops: [],
-    storeTroubles: [],
+    storeProblems: [],
     isSteady: false,
   }
   writeFileSync(
@@ -131,7 +131,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     const exported = parseExposition(await textAt(`${daemon.url}metrics`))
     await stopDaemon(run, daemon)
     const store = readStore(files.store)
-    const left = openSqliteBeside(files.store)
+    const left = openSqliteForCommand(files.store)
     const events = await eventsRow(reader, left, new Map([['chaos', store.counters]]))
     const deliveries = await deliveriesRow(webhook, left)
     const history = openSqliteReader(files.store)

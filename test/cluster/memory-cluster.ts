@@ -1,18 +1,18 @@
 import type { Clock } from '../../src/clock/clock.ts'
 import { difference, type Settings } from '../../src/store/settings.ts'
-import { OtherSettingsError, type Renewal, type Member, type Sharing } from '../../src/store/sharing.ts'
+import { OtherSettingsError, type Renewal, type Member, type ClusterStore } from '../../src/store/cluster-store.ts'
 import { StoreError } from '../../src/store/store.ts'
 
 export type MemoryCluster = {
   /** What one daemon has of the store; `isReachable` says whether it can be used by it now. */
-  sharing: (lease: number, isReachable?: () => boolean) => Sharing
+  clusterStore: (lease: number, isReachable?: () => boolean) => ClusterStore
   /** Who owns a target by the store, by the member's id. */
   owners: ReadonlyMap<string, string>
   /** How often a target changed hands. */
   moves: () => number
 }
 
-/** What a shared store knows of its daemons, in memory, by one clock, as `Sharing` says it is. */
+/** What a shared store knows of its daemons, in memory, by one clock, as `ClusterStore` says it is. */
 export function memoryCluster(clock: Clock): MemoryCluster {
   const members = new Map<string, Member & { ends: number; settings: Settings; declared: number }>()
   const owners = new Map<string, string>()
@@ -31,7 +31,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
     return how === undefined ? undefined : new OtherSettingsError(latest!.name, how)
   }
 
-  function sharing(lease: number, isReachable = () => true): Sharing {
+  function clusterStore(lease: number, isReachable = () => true): ClusterStore {
     let self = ''
     let own: Settings = {}
     const answer = async <T>(work: () => T): Promise<T> => {
@@ -90,7 +90,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
             if (owners.get(target) === self) overviews.set(target, { text, number: ++published })
           }
         }),
-      news: (cursor = '0') =>
+      overviewsSince: (cursor = '0') =>
         answer(() => {
           const changed = [...overviews].filter(([, { number }]) => number > Number(cursor))
           return {
@@ -100,5 +100,5 @@ export function memoryCluster(clock: Clock): MemoryCluster {
         }),
     }
   }
-  return { sharing, owners, moves: () => moves }
+  return { clusterStore, owners, moves: () => moves }
 }

@@ -18,13 +18,13 @@ function cluster(targets: readonly string[] = TARGETS) {
 
   async function start(name: string, { settings = SETTINGS, busy = 0 }: { settings?: Settings; busy?: number } = {}) {
     const now = { isReachable: true, settings, targets }
-    const sharing = store.sharing(LEASE, () => now.isReachable)
+    const clusterStore = store.clusterStore(LEASE, () => now.isReachable)
     const draining$ = new ReplaySubject<void>(1)
     const killed = new Subject<void>()
     const ended = new Subject<void>()
-    await sharing.join(name, settings, STARTING)
+    await clusterStore.join(name, settings, STARTING)
     const ownership = sharedOwnership({
-      sharing,
+      cluster: clusterStore,
       clock,
       name,
       settings: () => now.settings,
@@ -33,19 +33,19 @@ function cluster(targets: readonly string[] = TARGETS) {
     })
     const events: OwnershipEvent[] = []
     const running = ownership
-      .keep(ended)
+      .run(ended)
       .pipe(takeUntil(killed))
       .subscribe((event) => events.push(event))
     onTestFinished(() => running.unsubscribe())
-    /** Targets that are watched, for as long as their tenures say; a cycle goes on for `busy` seconds. */
+    /** Targets that are watched, for as long as their leases say; a cycle goes on for `busy` seconds. */
     const watched = new Set<string>()
     const lost = new Set<string>()
     for (const target of targets) {
       ownership
-        .tenure$(target)
+        .lease$(target)
         .pipe(takeUntil(killed))
-        .subscribe((tenure) => {
-          const done = tenure.use()
+        .subscribe((lease) => {
+          const done = lease.hold()
           watched.add(target)
           let isOver = false
           const end = () => {
@@ -54,8 +54,8 @@ function cluster(targets: readonly string[] = TARGETS) {
             watched.delete(target)
             done()
           }
-          tenure.draining$.subscribe(() => (busy === 0 ? end() : void clock.scheduler.schedule(end, busy * 1000)))
-          tenure.aborted$.subscribe(() => {
+          lease.draining$.subscribe(() => (busy === 0 ? end() : void clock.scheduler.schedule(end, busy * 1000)))
+          lease.aborted$.subscribe(() => {
             lost.add(target)
             end()
           })
@@ -67,7 +67,7 @@ function cluster(targets: readonly string[] = TARGETS) {
       events,
       watched,
       lost,
-      sharing,
+      clusterStore,
       stop: () => draining$.next(),
       /** As the program does once nothing is asked or sent any more. */
       end: () => ended.next(),
@@ -128,7 +128,7 @@ describe('daemons that share a store', () => {
   test('a daemon that has joined and still loads its targets owns none yet, and the others keep theirs', async () => {
     const { clock, store, start } = cluster()
     const a = await start('a')
-    await store.sharing(LEASE).join('b', SETTINGS, STARTING)
+    await store.clusterStore(LEASE).join('b', SETTINGS, STARTING)
     await clock.advance(LEASE - 1)
     expect(counts(a)).toEqual([12])
   })
@@ -176,7 +176,7 @@ describe('daemons that share a store', () => {
     expect([a.isLeader(), b.isLeader()]).toEqual([false, true])
   })
 
-  test('trouble shorter than a lease changes nothing', async () => {
+  test('a problem shorter than a lease changes nothing', async () => {
     const { clock, start } = cluster()
     const [a, b] = [await start('a'), await start('b')]
     await clock.advance(10)
@@ -207,7 +207,7 @@ describe('daemons that share a store', () => {
     const b = await start('b')
     await clock.advance(10)
     // b has reloaded its configuration, and a has not yet.
-    await b.sharing.declare({ 'poll.lookback': '7200' })
+    await b.clusterStore.declare({ 'poll.lookback': '7200' })
     await clock.advance(5)
     expect(counts(a, b)).toEqual([0, 12])
     expect(a.problem()).toMatch(/not that of b, which uses the same store: poll.lookback is \d+ here and 7200 there;/)
@@ -219,14 +219,14 @@ describe('daemons that share a store', () => {
     expect(a.problem()).toBeUndefined()
   })
 
-  test('a store that refuses a daemon is reported as trouble with the store, not with the settings', async () => {
+  test('a store that refuses a daemon is reported as a problem of the store, not of the settings', async () => {
     const { clock, start } = cluster()
     const a = await start('a')
     await clock.advance(5)
-    a.sharing.renew = async () => Promise.reject(new StoreError('refused', 'the password is wrong'))
+    a.clusterStore.renew = async () => Promise.reject(new StoreError('refused', 'the password is wrong'))
     await clock.advance(5)
-    expect(a.events.filter(({ kind }) => kind === 'trouble')).toEqual([
-      { kind: 'trouble', of: 'store', problem: 'the password is wrong' },
+    expect(a.events.filter(({ kind }) => kind === 'problem')).toEqual([
+      { kind: 'problem', of: 'store', problem: 'the password is wrong' },
     ])
   })
 

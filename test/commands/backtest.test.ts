@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Notification } from '../../src/alerts/notification.ts'
-import { commitObservation, tick } from '../../src/target/pipeline.ts'
-import { openTarget } from '../../src/target/target.ts'
-import { pollConfig, targetConfig } from '../target/settings.ts'
+import { commitObservation, tick } from '../../src/pipeline/pipeline.ts'
+import { openTarget } from '../../src/pipeline/target.ts'
+import { pollConfig, targetConfig } from '../pipeline/settings.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
@@ -40,7 +40,7 @@ async function runLive(path: string) {
     const store = openSqliteStore({ path })
     const poll = pollConfig({ interval: INTERVAL, details: 'never' })
     const settings = { target: targetConfig({ name: 'production' }), poll, rules: RULES }
-    return { store, target: await openTarget({ settings, store, clock, route: () => [] }) }
+    return { store, target: await openTarget({ settings, store, clock, receiversOf: () => [] }) }
   }
   let { store, target } = await open()
   for (let seconds = 0; seconds < 120 * MINUTE; seconds += INTERVAL) {

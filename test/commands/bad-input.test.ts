@@ -2,18 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { describe, expect, test, vi } from 'vitest'
 import type { Sample } from '../metrics/read-exposition.ts'
 import { daemonInProcess, RETRIES, type DaemonInProcess } from '../daemon/daemon-in-process.ts'
-import {
-  answering,
-  notListening,
-  withBadCertificate,
-  withKey,
-  withoutHost,
-  type TroubledService,
-} from './troubled-service.ts'
+import { answering, notListening, withBadCertificate, withKey, withoutHost, type BadService } from './bad-service.ts'
 
-type Trouble = {
+type Problem = {
   what: string
-  service: () => Promise<TroubledService>
+  service: () => Promise<BadService>
   code: string
   /** In the log, and in `/api/v1/status`. */
   reason: RegExp
@@ -23,7 +16,7 @@ type Trouble = {
 }
 
 const AGAIN = RETRIES + 1
-const TROUBLES: Trouble[] = [
+const PROBLEMS: Problem[] = [
   {
     what: 'a wrong key',
     service: () => withKey(() => 'no such key'),
@@ -137,7 +130,7 @@ const TROUBLES: Trouble[] = [
 
 const noOpenssl = spawnSync('openssl', ['version']).error !== undefined
 
-describe.each(TROUBLES)('a service with $what', ({ service, code, reason, requests, needsOpenssl = false }) => {
+describe.each(PROBLEMS)('a service with $what', ({ service, code, reason, requests, needsOpenssl = false }) => {
   test(
     'fails each poll, which is one log line an outage, counts nothing, and recovers',
     { timeout: 20_000 },

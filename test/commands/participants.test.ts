@@ -37,9 +37,9 @@ events: { participants: true }
 `)
   const printed = async (...args: string[]) => {
     const { code, stdout, stderr } = await callwatch([...args, '--config', config])
-    return { code, stderr, said: stdout !== '', names: stdout.includes('alice') }
+    return { code, stderr, hasOutput: stdout !== '', names: stdout.includes('alice') }
   }
-  const naming = (names: boolean) => ({ code: 0, stderr: '', said: true, names })
+  const naming = (names: boolean) => ({ code: 0, stderr: '', hasOutput: true, names })
   expect(await printed('events', '--json')).toEqual(naming(true))
   expect(await printed('events')).toEqual(naming(false))
   expect(await printed('events', 'webhooks', 'dead', 'crm')).toEqual(naming(false))

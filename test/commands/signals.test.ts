@@ -61,22 +61,22 @@ test.each([
     'before the first subscription is not lost',
     `process.kill(process.pid, 'SIGTERM')
     await signalled
-    stop$.subscribe({ next: () => console.log('stop'), complete: () => clearTimeout(waiting) })`,
+    draining$.subscribe({ next: () => console.log('stop'), complete: () => clearTimeout(waiting) })`,
     'stop\n',
     0,
   ],
   [
     'reaches each subscriber once',
-    `stop$.subscribe(() => console.log('first'))
+    `draining$.subscribe(() => console.log('first'))
     process.kill(process.pid, 'SIGTERM')
     await signalled
-    stop$.subscribe({ next: () => console.log('second'), complete: () => clearTimeout(waiting) })`,
+    draining$.subscribe({ next: () => console.log('second'), complete: () => clearTimeout(waiting) })`,
     'first\nsecond\n',
     0,
   ],
   [
     'ends the process when it is the second, also after a different one',
-    `stop$.subscribe(() => process.kill(process.pid, 'SIGINT'))
+    `draining$.subscribe(() => process.kill(process.pid, 'SIGINT'))
     process.kill(process.pid, 'SIGTERM')`,
     '',
     1,
@@ -91,7 +91,7 @@ test.each([
   ['that does not come keeps no process alive', 'clearTimeout(waiting)', '', 0],
 ])('a stop signal %s', async (_what, script, stdout, code) => {
   const listening = `
-    const stop$ = (await stop()).stopSignal()
+    const draining$ = (await stop()).stopSignal()
     const signalled = new Promise((resolve) => process.once('SIGTERM', resolve))
     ${script}`
   expect(await ran(listening)).toEqual({ stdout, code, signal: null })

@@ -120,8 +120,8 @@ describe('a start that may succeed later ends with exit code 1:', () => {
   inPostgres('the daemons that run', ({ newDatabase }) => {
     test('have other settings', async () => {
       const url = await newDatabase()
-      const { sharing } = await openShared(url)
-      await sharing.join('first', { 'poll.interval': '1h' }, '{}')
+      const { cluster } = await openShared(url)
+      await cluster.join('first', { 'poll.interval': '1h' }, '{}')
       const { code, stderr } = await run({ env: { CALLWATCH_STORE_URL: url } })
       expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('is not that of first') })
     })

@@ -52,11 +52,11 @@ test.each([
   [403, 'no channel for /services/T0/B0/hunter2', 'Slack refused the message with 403'],
 ])(
   'test-notify exits 1 for a webhook that responds %i, with its reason and without its address',
-  async (status, body, said) => {
+  async (status, body, reason) => {
     const { env } = await webhook(status, body)
     const { code, stdout, stderr } = await callwatch(['test-notify'], { env })
     expect(code).toBe(1)
-    expect(stdout).toContain(`slack: the sample "firing" failed: ${said}`)
+    expect(stdout).toContain(`slack: the sample "firing" failed: ${reason}`)
     expect(stdout).toContain('slack: the sample "resolved" failed')
     expect(stdout + stderr).not.toContain(env.SLACK_WEBHOOK_URL)
   },

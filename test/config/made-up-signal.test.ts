@@ -52,17 +52,19 @@ test.each([
   expect(problemsWhenLoading({ env: {}, cwd })).toMatch(problem)
 })
 
-test('it is evaluated, shown in a message and in the status, replayed, and said in PromQL', () => {
+test('it is evaluated, shown in a message and in the status, replayed, and written in PromQL', () => {
   const rule = videoRule()
   const target = evaluatedTarget([rule])
   target.evaluate(pollAt(at(0), { finished: FINISHED }), at(0))
   const summary = '60% of the calls that finished in the last 1h are of type video, above the threshold of 50%'
-  expect(target.said.map(summaryOf)).toEqual([summary])
-  expect(target.said).toMatchObject([{ key: 'Video{mode="call"}', value: 0.6, calls: 5, trend: { length: 8 } }])
+  expect(target.notifications.map(summaryOf)).toEqual([summary])
+  expect(target.notifications).toMatchObject([
+    { key: 'Video{mode="call"}', value: 0.6, calls: 5, trend: { length: 8 } },
+  ])
 
   const evaluations = [{ kind: 'poll', at: at(0), now: at(0), previousSuccess: undefined, limited: false } as const]
   const options = { target: 'production', rules: [rule], interval: INTERVAL, monthOf }
-  expect(replay({ evaluations, finishes: FINISHED }, options).notifications).toEqual(target.said)
+  expect(replay({ evaluations, finishes: FINISHED }, options).notifications).toEqual(target.notifications)
 
   const { finished } = pollAt(at(0), { finished: FINISHED })
   expect(ruleView(rule, { finished, sync: { lastSuccess: at(0), previousSuccess: undefined } })).toMatchObject({

@@ -69,10 +69,10 @@ describe('the image', () => {
     const [file = '', ...args] = image.command
     const container = spawn(file, args, { ...image.settings, env, stdio: ['ignore', 'pipe', 'pipe'] })
     onTestFinished(() => void container.kill('SIGKILL'))
-    let said = ''
-    for (const stream of [container.stdout, container.stderr]) stream.on('data', (text) => (said += String(text)))
+    let output = ''
+    for (const stream of [container.stdout, container.stderr]) stream.on('data', (text) => (output += String(text)))
 
-    const isReady = async () => expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status, said).toBe(200)
+    const isReady = async () => expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status, output).toBe(200)
     await vi.waitFor(isReady, { timeout: 20_000, interval: 50 })
     expect(healthcheck()).toBe(0)
     const store = statSync(image.settings.env['CALLWATCH_STORE_PATH']!)
@@ -84,7 +84,7 @@ describe('the image', () => {
     expect(await exited).toEqual([0, null])
     // `docker stop` waits for ten seconds before it kills.
     expect(performance.now() - begun).toBeLessThan(10_000)
-    expect(said).toContain('"msg":"stopped"')
+    expect(output).toContain('"msg":"stopped"')
     expect(healthcheck()).toBe(1)
 
     function healthcheck(): number | null {

@@ -1,6 +1,6 @@
 import { NEVER, Subject } from 'rxjs'
 import { expect, test } from 'vitest'
-import { configReadings, type Reading } from '../../src/daemon/config-readings.ts'
+import { configReadings, type ConfigReading } from '../../src/daemon/config-readings.ts'
 import type { Config } from '../../src/config/config.ts'
 import { ConfigError } from '../../src/config/config-error.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
@@ -14,16 +14,16 @@ const INVALID = { path: 'http.port', message: 'found a map; expected a number' }
 /** Reads a configuration that the test changes. */
 function reading() {
   const clock = virtualClock()
-  const asked$ = new Subject<void>()
+  const requested$ = new Subject<void>()
   const file: { says: Config | Error } = { says: FIRST }
-  const readings: Reading[] = []
+  const readings: ConfigReading[] = []
   const load = () => {
     if (file.says instanceof Error) throw file.says
     // A new reading is equal, not identical.
     return structuredClone(file.says)
   }
-  configReadings({ load, first: FIRST, asked$, clock, stop$: NEVER }).subscribe((one) => readings.push(one))
-  return { clock, asked$, file, readings }
+  configReadings({ load, first: FIRST, requested$, clock, draining$: NEVER }).subscribe((one) => readings.push(one))
+  return { clock, requested$, file, readings }
 }
 
 test('nothing is emitted while the configuration is unchanged', async () => {
@@ -63,10 +63,10 @@ test('an invalid configuration is emitted once, and so is the return of the old 
 })
 
 test('a requested reading is emitted at once, also of an unchanged configuration', async () => {
-  const { asked$, file, readings } = reading()
-  asked$.next()
+  const { requested$, file, readings } = reading()
+  requested$.next()
   file.says = changed(1)
-  asked$.next()
+  requested$.next()
   expect(readings).toEqual([{ config: FIRST }, { config: changed(1) }])
 })
 

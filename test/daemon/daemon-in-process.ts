@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { ReplaySubject, Subject, type Subscription } from 'rxjs'
 import { onTestFinished, vi } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
-import type { Reading } from '../../src/daemon/config-readings.ts'
+import type { ConfigReading } from '../../src/daemon/config-readings.ts'
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts'
 import type { Reload } from '../../src/daemon/reload.ts'
 import { configOf, type Config } from '../../src/config/config.ts'
@@ -44,8 +44,8 @@ export async function daemonInProcess(
   differing: Partial<Config> = {},
   resetTarget?: string,
 ): Promise<DaemonInProcess> {
-  const stop$ = new ReplaySubject<void>(1)
-  const readings$ = new Subject<Reading>()
+  const draining$ = new ReplaySubject<void>(1)
+  const readings$ = new Subject<ConfigReading>()
   const log: LogLine[] = []
   const config = { ...configTo(baseUrl, poll), ...differing }
   const daemon = await startDaemon({
@@ -55,7 +55,7 @@ export async function daemonInProcess(
     // Without waits between attempts.
     random: () => 0,
     log: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
-    stop$,
+    draining$,
     resetTarget,
   })
   const polls: PollReport[] = []
@@ -65,16 +65,16 @@ export async function daemonInProcess(
   let isKilled = false
   const done = new Promise<void>((resolve, reject) => {
     running = daemon.events$.subscribe({
-      next: (happened) => {
-        if (happened.kind === 'polled') polls.push(happened.report)
-        if (happened.kind === 'reload') reloads.push(happened.reload)
+      next: (event) => {
+        if (event.kind === 'polled') polls.push(event.report)
+        if (event.kind === 'reload') reloads.push(event.reload)
       },
       error: reject,
       complete: resolve,
     })
   })
   const stop = async () => {
-    stop$.next()
+    draining$.next()
     if (!isKilled) await done
   }
   onTestFinished(stop)

@@ -2,7 +2,7 @@ import { Subject } from 'rxjs'
 import { expect, onTestFinished, test } from 'vitest'
 import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
 import { newOverviews } from '../../src/daemon/overviews.ts'
-import type { Target } from '../../src/target/target.ts'
+import type { Target } from '../../src/pipeline/target.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
 import { shownTarget } from '../web/serve.ts'
@@ -15,9 +15,9 @@ async function two() {
   const cluster = memoryCluster(clock)
   const store = { isReachable: true }
   const start = async (name: string, own: string) => {
-    const sharing = cluster.sharing(10_000, () => store.isReachable)
-    await sharing.join(name, {}, '{}')
-    await sharing.acquire([own], 1)
+    const clusterStore = cluster.clusterStore(10_000, () => store.isReachable)
+    await clusterStore.join(name, {}, '{}')
+    await clusterStore.acquire([own], 1)
     const state = {
       problem: undefined as string | undefined,
       loaded: [own],
@@ -33,19 +33,19 @@ async function two() {
       loading: () => (state.loaded.length === 0 ? [{ name: own, problem: state.loadProblem }] : []),
     }
     const ownership = { ownerOf: (target: string) => `owner of ${target}`, problem: () => state.problem }
-    const publish: typeof sharing.publish = (texts) =>
-      state.hangs ? new Promise(() => undefined) : sharing.publish(texts)
-    const overviews = newOverviews({ sharing: { ...sharing, publish }, clock, targets, ownership })
-    const happened = new Subject<DaemonEvent>()
+    const publish: typeof clusterStore.publish = (texts) =>
+      state.hangs ? new Promise(() => undefined) : clusterStore.publish(texts)
+    const overviews = newOverviews({ cluster: { ...clusterStore, publish }, clock, targets, ownership })
+    const event$ = new Subject<DaemonEvent>()
     const events: DaemonEvent[] = []
-    const running = overviews.exchange(happened, new Subject()).subscribe((event) => events.push(event))
+    const running = overviews.exchange(event$, new Subject()).subscribe((event) => events.push(event))
     const complete: boolean[] = []
     running.add(overviews.isComplete$.subscribe((is) => complete.push(is)))
     onTestFinished(() => running.unsubscribe())
-    const acquired = () => happened.next({ kind: 'ownership', event: { kind: 'acquired', targets: [own] } })
+    const acquired = () => event$.next({ kind: 'ownership', event: { kind: 'acquired', targets: [own] } })
     const problems = () => overviews.others().map(({ name, problem }) => [name, problem])
     const others = () => overviews.others().map(({ name, owner }) => [name, owner])
-    return { state, acquired, others, problems, events, complete, happened }
+    return { state, acquired, others, problems, events, complete, event$ }
   }
   return { clock, store, one: await start('one', 'a'), two: await start('two', 'b') }
 }
@@ -121,7 +121,7 @@ test('a bug in the overview of one target is reported, and keeps no other one fr
   await clock.advance(2)
   expect(one.events).toEqual([{ kind: 'overview failed', target: 'a', error }])
   one.state.broken = {}
-  one.happened.next({ kind: 'skipped', target: 'a' })
+  one.event$.next({ kind: 'skipped', target: 'a' })
   await clock.advance(2)
   expect(other.others()).toEqual([['a', 'owner of a']])
 })

@@ -1,7 +1,7 @@
 import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
 import { newLedger } from '../../src/ledger/state.ts'
 import type { PollReport } from '../../src/polling/poll-report.ts'
-import { healthRecord, type HealthRecord } from '../../src/target/health.ts'
+import { healthRecord, type HealthRecord } from '../../src/pipeline/health.ts'
 
 /** A poll of a target that was successful, or for which the store could not be used; or the service, unless `storeFailed`. */
 export function pollEvent(

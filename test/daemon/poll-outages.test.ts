@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { reporter } from '../../src/daemon/reporter.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
-import { healthRecord } from '../../src/target/health.ts'
+import { healthRecord } from '../../src/pipeline/health.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { pollEvent } from './poll-event.ts'
 

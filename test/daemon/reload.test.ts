@@ -6,7 +6,7 @@ import { startSimulator } from '../../src/simulator/simulator.ts'
 import { localServer } from '../commands/local-server.ts'
 import { ANY_CALL } from './any-call.ts'
 import { daemonInProcess, KEY, type DaemonInProcess } from './daemon-in-process.ts'
-import { pollConfig } from '../target/settings.ts'
+import { pollConfig } from '../pipeline/settings.ts'
 
 const WAIT = { timeout: 8000, interval: 20 }
 const ANOTHER_KEY = 'hunter3-hunter3'

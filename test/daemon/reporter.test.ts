@@ -3,8 +3,8 @@ import { merge, Subject } from 'rxjs'
 import { expect, test } from 'vitest'
 import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
 import { reporter } from '../../src/daemon/reporter.ts'
-import { storeEvents } from '../../src/daemon/store-trouble.ts'
-import { healthRecord } from '../../src/target/health.ts'
+import { storeEvents } from '../../src/daemon/store-problem.ts'
+import { healthRecord } from '../../src/pipeline/health.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { pollEvent } from './poll-event.ts'
 import { FIRING, messageOf } from '../notifications/sample.ts'
@@ -27,7 +27,7 @@ test('the store counts as writable again once the lease is renewed, also without
     ['settings', 'other'],
     ['store', undefined],
   ] as const) {
-    report({ kind: 'ownership', event: { kind: 'trouble', of, problem } })
+    report({ kind: 'ownership', event: { kind: 'problem', of, problem } })
     seen.push((await metrics.storeWritable.get()).values[0]?.value)
   }
   expect(seen).toEqual([0, 0, 1])
@@ -52,13 +52,13 @@ test('a store that cannot be used is one line of the log, and so is its return',
   for (const problem of [undefined, 'the disk of secret is full', undefined, 'and again']) {
     for (const [target, record] of records) events$.next(pollEvent(target, problem, record))
   }
-  const said = lines.map((line): string => JSON.parse(line).msg)
-  expect(said.filter((text) => !text.includes('target is up'))).toEqual([
+  const messages = lines.map((line): string => JSON.parse(line).msg)
+  expect(messages.filter((text) => !text.includes('target is up'))).toEqual([
     'nothing is counted until the store can be used: the disk of *** is full',
     'the store can be used again, after 0s; 3 polls failed',
     'nothing is counted until the store can be used: and again',
   ])
-  expect(said.filter((text) => text.includes('target is up'))).toHaveLength(3)
+  expect(messages.filter((text) => text.includes('target is up'))).toHaveLength(3)
 })
 
 test('targets that move are one line of the log', () => {
@@ -98,7 +98,7 @@ function logging() {
   return { report, pass, logged, lines, clock }
 }
 
-test('trouble with the store is a line each quarter of an hour, with how many polls failed, until it ends', async () => {
+test('a problem of the store is a line each quarter of an hour, with how many polls failed, until it ends', async () => {
   const { report, pass, logged } = logging()
   report({ kind: 'store', problem: 'the disk of secret is full' })
   for (let minutes = 0; minutes < 40; minutes++) {
@@ -153,11 +153,11 @@ test('a receiver that nobody sends to any more is not logged again', async () =>
 test('a heartbeat that fails is logged in the same way', async () => {
   const { report, pass, logged } = logging()
   for (let seconds = 0; seconds < 900; seconds += 15) {
-    report({ kind: 'heartbeat', beaten: { outcome: 'failed', problem: 'no answer' } })
+    report({ kind: 'heartbeat', heartbeat: { outcome: 'failed', problem: 'no answer' } })
     await pass(15)
   }
-  report({ kind: 'heartbeat', beaten: { outcome: 'sent' } })
-  report({ kind: 'heartbeat', beaten: { outcome: 'sent' } })
+  report({ kind: 'heartbeat', heartbeat: { outcome: 'sent' } })
+  report({ kind: 'heartbeat', heartbeat: { outcome: 'sent' } })
   expect(logged()).toEqual([
     'the heartbeat failed: no answer',
     'the heartbeat has failed since 2026-09-21 14:13:20 UTC (15m), 60 attempts: no answer',

@@ -32,12 +32,12 @@ async function retained(
   const known = { lastSuccess: lastSuccess === undefined ? undefined : CREATED + lastSuccess * DAY }
   const problems: (StoreError | undefined)[] = []
   const ownership = { isLeader: () => true }
-  const stop$ = new Subject<void>()
-  const common = { store: change(store), clock, ownership, stop$ }
+  const draining$ = new Subject<void>()
+  const common = { store: change(store), clock, ownership, draining$ }
   const lastSuccesses = () => [undefined, known.lastSuccess]
   const retention = newRetention({ ...common, lastSuccesses, onProblem: (problem) => problems.push(problem) })
   for (const work$ of [
-    retention.keep(KEPT, stop$),
+    retention.run(KEPT, draining$),
     eventLog({ ...common, retentionNow: retention.now, retention: KEPT, participants: true }),
   ]) {
     const running = work$.subscribe()

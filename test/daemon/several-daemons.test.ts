@@ -15,7 +15,7 @@ const WAIT = { timeout: 15_000, interval: 50 }
 
 const QUIET: Config['notify'] = { groupWait: 0, receivers: [], routes: [], inhibit: [], mutes: [] }
 
-type TargetStatus = {
+type TargetView = {
   name: string
   owner?: string
   up: boolean
@@ -46,7 +46,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
   const statusOf = ({ daemon }: DaemonInProcess) =>
     vi.waitFor(async () => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
-      const { targets } = (await (await fetch(`${daemon.url}api/v1/status`)).json()) as { targets: TargetStatus[] }
+      const { targets } = (await (await fetch(`${daemon.url}api/v1/status`)).json()) as { targets: TargetView[] }
       expect(targets).toHaveLength(4)
       return targets
     }, WAIT)

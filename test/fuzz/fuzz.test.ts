@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { packCall, unpackCall } from '../../src/ledger/call-record.ts'
-import { apply, newLedger } from '../../src/ledger/state.ts'
+import { applyDelta, newLedger } from '../../src/ledger/state.ts'
 import { computeDelta, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
 import type { ServiceAnswer } from '../../src/ledger/observation.ts'
 import { callsClient } from '../../src/service/calls-client.ts'
@@ -73,7 +73,7 @@ test(
         if (!(increment >= 0 && Number.isFinite(increment))) throw new Error(`${series} + ${increment}, for ${body}`)
       }
       for (const changed of delta.calls.values()) expect(unpackCall(changed.id, packCall(changed))).toEqual(changed)
-      apply(state, delta, 3600)
+      applyDelta(state, delta, 3600)
       if (n % 1000 === 0) expect([...state.counters.values()].every(Number.isFinite)).toBe(true)
       // Memory is bounded by what is tracked; here by starting over.
       if (n % 1000 === 0) state = newLedger(START)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { DEFAULT_LEASE } from '../../src/store/store-section.ts'
+import { DEFAULT_LEASE_SECONDS } from '../../src/store/store-section.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { readAddress } from '../../src/store/postgres/address.ts'
 import { callwatch } from '../commands/callwatch.ts'
@@ -206,7 +206,7 @@ describe('docs/kubernetes.md', () => {
     // Replicas restart one at a time, each after the previous one owns its targets again.
     const { maxUnavailable, maxSurge } = replicas.spec.strategy.rollingUpdate
     expect([replicas.spec.replicas, maxUnavailable, maxSurge, budget.spec.maxUnavailable]).toEqual([3, 1, 0, 1])
-    expect(replicas.spec.minReadySeconds).toBeGreaterThan(DEFAULT_LEASE)
+    expect(replicas.spec.minReadySeconds).toBeGreaterThan(DEFAULT_LEASE_SECONDS)
     const { config: loaded } = mounted(own, [
       ['config', config.data],
       ['secrets', secret.stringData],

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { countedAmounts, imbalancesOf, sumOfAmounts, type Amounts } from '../../src/ledger/balance.ts'
 import { completePoll, CREATED, ledgerBook, seen } from './seen.ts'
 
-const balance = (counters: Amounts, rows: Amounts, settled: Amounts) => imbalancesOf({ counters, rows, settled })
+const balance = (counters: Amounts, rows: Amounts, deletedTotals: Amounts) =>
+  imbalancesOf({ counters, rows, deletedTotals })
 
 describe('the counters of a ledger', () => {
   test('equal the sums of its calls, without baseline calls', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compareCall, lastMinutes } from '../../src/ledger/compare-call.ts'
 import type { SeenCall } from '../../src/ledger/call.ts'
-import { apply, newLedger, type LedgerState } from '../../src/ledger/state.ts'
+import { applyDelta, newLedger, type LedgerState } from '../../src/ledger/state.ts'
 import { computeDelta, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
 import { CREATED, listed, seen } from './seen.ts'
 
@@ -14,7 +14,7 @@ function after(...answers: SeenCall[]): LedgerState {
   const ledger = newLedger(CREATED)
   for (const [i, answer] of answers.entries()) {
     const delta = computeDelta(ledger, { answers: [listed(AFTER + i, answer)] }, OPTIONS)
-    if (delta !== undefined) apply(ledger, { ...delta, sync: { ...delta.sync, seq: ledger.sync.seq + 1 } }, 1000)
+    if (delta !== undefined) applyDelta(ledger, { ...delta, sync: { ...delta.sync, seq: ledger.sync.seq + 1 } }, 1000)
   }
   return ledger
 }

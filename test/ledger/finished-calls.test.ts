@@ -67,19 +67,19 @@ function expectSame(
 describe('finished calls, added in any order,', () => {
   test('are found in any window as in a sorted list', () => {
     fc.assert(
-      fc.property(finishes, windows, (calls, looked) => expectSame(keptFinishes(calls), calls, looked)),
+      fc.property(finishes, windows, (calls, ranges) => expectSame(keptFinishes(calls), calls, ranges)),
       { numRuns: 500 },
     )
   })
 
   test('are found together with others that were not added, and do not change', () => {
     fc.assert(
-      fc.property(finishes, finishes, windows, (calls, added, looked) => {
+      fc.property(finishes, finishes, windows, (calls, added, ranges) => {
         const kept = keptFinishes(calls)
         const view = withFinishes(kept, added)
-        expectSame(view, [...calls, ...added], looked)
-        expectSame(withFinishes(view, calls), [...calls, ...added, ...calls], looked)
-        expectSame(kept, calls, looked)
+        expectSame(view, [...calls, ...added], ranges)
+        expectSame(withFinishes(view, calls), [...calls, ...added, ...calls], ranges)
+        expectSame(kept, calls, ranges)
       }),
       { numRuns: 300 },
     )
@@ -89,7 +89,7 @@ describe('finished calls, added in any order,', () => {
     const changes = fc.array(fc.oneof({ weight: 6, arbitrary: finish }, edge), { maxLength: 80, size: 'max' })
     let dropped = 0
     fc.assert(
-      fc.property(changes, windows, (done, looked) => {
+      fc.property(changes, windows, (done, ranges) => {
         const kept = keptFinishes()
         let calls: FinishedCall[] = []
         for (const change of done) {
@@ -103,7 +103,7 @@ describe('finished calls, added in any order,', () => {
           calls = calls.filter(({ at }) => Math.floor(at / MINUTE) * MINUTE + MINUTE > change)
           dropped += before - calls.length
         }
-        expectSame(kept, calls, [...looked, [-Infinity, Infinity]])
+        expectSame(kept, calls, [...ranges, [-Infinity, Infinity]])
       }),
       { numRuns: 500 },
     )

@@ -1,7 +1,7 @@
 import type { SeenCall } from '../../src/ledger/call.ts'
 import type { FinishedCall } from '../../src/ledger/finished-calls.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter } from '../../src/ledger/series.ts'
-import { apply, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
+import { applyDelta, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
 import { computeDelta, possiblyEvictedIds, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
 import type { Observation, ServiceAnswer } from '../../src/ledger/observation.ts'
 import { isCounted, type TrackedCall } from '../../src/ledger/tracked-call.ts'
@@ -84,7 +84,7 @@ export function ledgerBook(options: Partial<LedgerOptions> = {}, state: LedgerSt
       const rows = possiblyEvictedIds(state, observation, settings).flatMap((id) => history.get(id) ?? [])
       const delta = computeDelta(state, observation, settings, new Map(rows.map((row) => [row.id, row])))
       if (delta === undefined) return undefined
-      apply(state, delta, 86_400)
+      applyDelta(state, delta, 86_400)
       for (const id of delta.calls.keys()) history.delete(id)
       for (const call of delta.evicted) if (isCounted(call)) history.set(call.id, call)
       return delta

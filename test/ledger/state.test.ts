@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { apply } from '../../src/ledger/state.ts'
+import { applyDelta } from '../../src/ledger/state.ts'
 import { computeDelta } from '../../src/ledger/compute-delta.ts'
 import { completePoll, contents, ledgerBook, seen } from './seen.ts'
 
@@ -10,8 +10,8 @@ test('a delta is applied once, to the state from which it was computed', () => {
     baseline: 'skip',
     details: 'never',
   })!
-  apply(state, delta, 100)
-  expect(() => apply(state, delta, 100)).toThrow('delta 1 does not follow state 1')
+  applyDelta(state, delta, 100)
+  expect(() => applyDelta(state, delta, 100)).toThrow('delta 1 does not follow state 1')
   expect(state.open.size).toBe(1)
 })
 

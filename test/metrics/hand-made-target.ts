@@ -100,6 +100,6 @@ export function firing(rule: Rule = RATIO_RULE): AlertInstance {
     calls: 40,
     counts: { ended: 23, unanswered: 5, rejected: 12, canceled: 0, other: 0, total: 40 },
     tooFewSince: undefined,
-    toldAt: NOW - 60,
+    lastNotifiedAt: NOW - 60,
   }
 }

@@ -28,7 +28,7 @@ function digesting(now: string, setting: Setting = {}) {
   const { at = '09:00', timezone = 'Europe/Berlin', receivers = ['slack'] } = setting
   const { created = { production: '2026-01-01T00:00:00Z' } } = setting
   const clock = virtualClock(utc(now))
-  const stop$ = new Subject<void>()
+  const draining$ = new Subject<void>()
   const store = openSqliteStore({ path: ':memory:' })
   const broken = { isBusy: false }
   const counted: string[] = []
@@ -45,7 +45,7 @@ function digesting(now: string, setting: Setting = {}) {
       clock,
       receivers,
       targets: () => targets,
-      stop$,
+      draining$,
       store: {
         countFinished: async (target, from, to) => {
           counted.push(target)
@@ -77,7 +77,7 @@ function digesting(now: string, setting: Setting = {}) {
   return {
     poll,
     clock,
-    stop$,
+    draining$,
     broken,
     counted,
     digests,
@@ -144,9 +144,9 @@ describe('the digest', () => {
   })
 
   test('is not sent once the daemon stops', async () => {
-    const { clock, days, stop$ } = digesting('2026-11-18T07:59:00Z')
+    const { clock, days, draining$ } = digesting('2026-11-18T07:59:00Z')
     await clock.advance(30)
-    stop$.next()
+    draining$.next()
     await clock.advance(600)
     expect(await days()).toEqual([])
   })

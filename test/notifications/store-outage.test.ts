@@ -15,7 +15,7 @@ const busy = (retryAfter?: number) => new DeliveryError('it answered 503', { ret
 /** Notifications of the store to some receivers, each of which answers an attempt with an error or nothing. */
 function notifying(answers: Record<string, (attempt: number) => Error | undefined> = { slack: () => undefined }) {
   const clock = virtualClock(AT)
-  const trouble$ = new Subject<string | undefined>()
+  const problem$ = new Subject<string | undefined>()
   const received: [second: number, receiver: string, state: string][] = []
   const messages: Message[] = []
   const deliveries: Delivery[] = []
@@ -30,13 +30,13 @@ function notifying(answers: Record<string, (attempt: number) => Error | undefine
     }
     return { name, send }
   })
-  notifyOfOutage(trouble$, { receivers: () => receivers, clock, after: FAILING_SECONDS }).subscribe((delivery) =>
+  notifyOfOutage(problem$, { receivers: () => receivers, clock, after: FAILING_SECONDS }).subscribe((delivery) =>
     deliveries.push(delivery),
   )
   /** The store is tried every ten seconds, with the same result. */
   const tried = async (problem: string | undefined, seconds: number) => {
     for (let i = 0; i < seconds; i += 10) {
-      trouble$.next(problem)
+      problem$.next(problem)
       await clock.advance(10)
     }
   }
@@ -80,7 +80,7 @@ describe('a store that cannot be written', () => {
 })
 
 describe('a store that can be written again', () => {
-  test('is notified once, where the trouble was', async () => {
+  test('is notified once, where the problem was', async () => {
     const { tried, messages, received } = notifying()
     await tried(FULL, 60)
     await tried(undefined, 600)
@@ -102,7 +102,7 @@ describe('a store that can be written again', () => {
     ])
   })
 
-  test('is not notified after a moment of trouble, though there was a longer one before', async () => {
+  test('is not notified after a short problem, though there was a longer one before', async () => {
     const { tried, received } = notifying()
     await tried(FULL, 60)
     await tried(undefined, 40)
@@ -111,7 +111,7 @@ describe('a store that can be written again', () => {
     expect(received).toHaveLength(2)
   })
 
-  test('ends the attempts to notify of the trouble', async () => {
+  test('ends the attempts to notify of the problem', async () => {
     const { tried, received } = notifying({ slack: (attempt) => (attempt <= 2 ? busy(20) : undefined) })
     await tried(FULL, 60)
     await tried(undefined, 600)

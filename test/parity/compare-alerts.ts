@@ -1,4 +1,4 @@
-import type { Sample } from '../../src/alerts/sample.ts'
+import type { RuleValue } from '../../src/alerts/rule-value.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { CLOSED, isIn } from './episodes.ts'
 import { evaluateAtScrapes } from './evaluate-at-scrapes.ts'
@@ -29,8 +29,8 @@ export type Difference = {
   evidence: Evidence | undefined
 }
 
-/** The evaluation that caused the difference, with the sample of each side; undefined for no evaluation. */
-export type Evidence = { at: number; callwatch: Sample | undefined; prometheus: Sample | undefined }
+/** The evaluation that caused the difference, with the value of each side; undefined for no evaluation. */
+export type Evidence = { at: number; callwatch: RuleValue | undefined; prometheus: RuleValue | undefined }
 
 /** The comparison for one rule: the number of evaluations, how many fire on both sides, and the differences. */
 export type Comparison = { alert: string; compared: number; bothFiring: number; differences: Difference[] }
@@ -82,7 +82,7 @@ export function compareAlerts(
       if (!scrapes[until]!.up) return { cause: 'down' }
       for (let i = until; i >= Math.max(0, until - Math.ceil(memoryOf(rule) / interval) - 1); i--) {
         const { at, poll } = scrapes[i]!
-        const evidence = { at, callwatch: poll && byPolls[i]!.sampled, prometheus: byScrapes[i]!.sampled }
+        const evidence = { at, callwatch: poll && byPolls[i]!.ruleValue, prometheus: byScrapes[i]!.ruleValue }
         if (poll === undefined) return { cause: 'polls', evidence }
         if (sideOf(rule, evidence.callwatch) === sideOf(rule, evidence.prometheus)) continue
         return areNear(evidence) ? { cause: 'windows', evidence } : undefined
@@ -110,8 +110,8 @@ function memoryOf({ signal, keepFiringFor, for: lasting }: Rule): number {
 }
 
 /** On which side of a rule's limits a value is. */
-function sideOf({ breach, threshold, clear }: Rule, sampled: Sample | undefined): string | undefined {
-  if (sampled === undefined || sampled.tooFew) return sampled && 'too few'
-  const isBeyond = (limit: number) => (breach === 'above' ? sampled.value > limit : sampled.value < limit)
+function sideOf({ breach, threshold, clear }: Rule, ruleValue: RuleValue | undefined): string | undefined {
+  if (ruleValue === undefined || ruleValue.tooFew) return ruleValue && 'too few'
+  const isBeyond = (limit: number) => (breach === 'above' ? ruleValue.value > limit : ruleValue.value < limit)
   return isBeyond(threshold) ? 'beyond the threshold' : isBeyond(clear) ? 'not cleared' : 'clear'
 }

@@ -1,6 +1,6 @@
 import type { AlertInstance } from '../../src/alerts/alert-instance.ts'
 import { evaluate } from '../../src/alerts/evaluate.ts'
-import { sample, type Sample } from '../../src/alerts/sample.ts'
+import { ruleValues, type RuleValue } from '../../src/alerts/rule-value.ts'
 import type { Poll, Trigger } from '../../src/alerts/trigger.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { windowOf } from '../../src/alerts/signal.ts'
@@ -13,8 +13,8 @@ import type { Scrape } from './polled-history.ts'
 /** The result of callwatch's own code for a rule at a scrape. */
 export type AtScrape = {
   firing: boolean
-  /** The sample that the rule was evaluated on; undefined for rules that are not about finished calls. */
-  sampled: Sample | undefined
+  /** The value that the rule was evaluated on; undefined for rules that are not about finished calls. */
+  ruleValue: RuleValue | undefined
 }
 
 /**
@@ -40,7 +40,7 @@ export function evaluateAtScrapes(rule: Rule, scrapes: readonly Scrape[], basis:
   const finished = keptFinishes()
   // Before the first successful poll the age counts from the set-up, which was before the first scrape.
   let polled = -1
-  let sampled: Sample | undefined
+  let ruleValue: RuleValue | undefined
   return scrapes.map((scrape): AtScrape => {
     const { at, up, poll } = scrape
     const now = CREATED + at
@@ -56,9 +56,9 @@ export function evaluateAtScrapes(rule: Rule, scrapes: readonly Scrape[], basis:
       const delta = evaluate(instances, trigger, { target: 'production', rules: [rule], now, interval, monthOf })
       for (const instance of delta.changed) instances.set(instance.key, instance)
       for (const { key } of delta.ended) instances.delete(key)
-      if (trigger.kind === 'poll') sampled = sampleOf(rule, trigger)
+      if (trigger.kind === 'poll') ruleValue = ruleValueOf(rule, trigger)
     }
-    return { firing: [...instances.values()].some(({ state }) => state !== 'pending'), sampled }
+    return { firing: [...instances.values()].some(({ state }) => state !== 'pending'), ruleValue }
 
     function triggerAt(): Trigger | undefined {
       if (rule.signal.name === 'poll_age') return up || basis === 'scrapes' ? { kind: 'tick', pollAge: age } : undefined
@@ -73,9 +73,9 @@ export function evaluateAtScrapes(rule: Rule, scrapes: readonly Scrape[], basis:
   })
 }
 
-function sampleOf(rule: Rule, poll: Poll): Sample | undefined {
+function ruleValueOf(rule: Rule, poll: Poll): RuleValue | undefined {
   if (windowOf(rule.signal) === undefined) return undefined
-  return sample(rule, poll, monthOf, [])?.get(rule.name)
+  return ruleValues(rule, poll, monthOf, [])?.get(rule.name)
 }
 
 function valueOf({ series }: Scrape, metric: string): number | undefined {

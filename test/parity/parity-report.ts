@@ -1,4 +1,4 @@
-import type { Sample } from '../../src/alerts/sample.ts'
+import type { RuleValue } from '../../src/alerts/rule-value.ts'
 import { CAUSES, type Comparison, type Difference } from './compare-alerts.ts'
 
 /** Lists every difference with its cause, and the totals. The report is a file under review. */
@@ -27,7 +27,7 @@ function comparisonLines({ alert, compared, bothFiring, differences }: Compariso
 function differenceLine({ at, evaluations, firesIn, cause, evidence }: Difference): string {
   const made =
     evidence &&
-    ` (${timeOf(evidence.at)} callwatch ${shownSample(evidence.callwatch)}, Prometheus ${shownSample(evidence.prometheus)})`
+    ` (${timeOf(evidence.at)} callwatch ${shownValue(evidence.callwatch)}, Prometheus ${shownValue(evidence.prometheus)})`
   return `  ${timeOf(at)}  only in ${firesIn.padEnd(10)} ${String(evaluations).padStart(2)} x  ${cause}${made ?? ''}`
 }
 
@@ -43,8 +43,8 @@ function sum(differences: readonly Difference[]): number {
   return differences.reduce((total, { evaluations }) => total + evaluations, 0)
 }
 
-function shownSample(sampled: Sample | undefined): string {
-  return sampled === undefined ? 'none' : `${sampled.value.toFixed(3)} of ${sampled.calls}`
+function shownValue(ruleValue: RuleValue | undefined): string {
+  return ruleValue === undefined ? 'none' : `${ruleValue.value.toFixed(3)} of ${ruleValue.calls}`
 }
 
 function timeOf(at: number): string {

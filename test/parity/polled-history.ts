@@ -10,9 +10,9 @@ import { metricsOf } from '../../src/metrics/registry.ts'
 import { between } from '../../src/simulator/random.ts'
 import { random } from '../../src/simulator/random.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { commitObservation, tick } from '../../src/target/pipeline.ts'
-import { openTarget, type Target } from '../../src/target/target.ts'
-import { pollConfig, targetConfig } from '../target/settings.ts'
+import { commitObservation, tick } from '../../src/pipeline/pipeline.ts'
+import { openTarget, type Target } from '../../src/pipeline/target.ts'
+import { pollConfig, targetConfig } from '../pipeline/settings.ts'
 import { CREATED, listed as listedAt, seen } from '../ledger/seen.ts'
 import { isIn, LASTS, OUTAGES, RESTARTS } from './episodes.ts'
 import { seededCalls, type SeededCall } from './seeded-calls.ts'
@@ -69,7 +69,7 @@ export async function pollHistory(seed: number, rules: readonly Rule[], metrics:
     operational.targetsOwned.set(1)
     const poll = pollConfig({ interval: INTERVAL, details: 'never' })
     const settings = { target: targetConfig({ name: TARGET }), poll, rules }
-    return { operational, target: await openTarget({ settings, store, clock, route: () => [] }) }
+    return { operational, target: await openTarget({ settings, store, clock, receiversOf: () => [] }) }
   }
   let daemon: Daemon | undefined
   const observations = observationsOf(calls)

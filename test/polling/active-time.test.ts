@@ -5,7 +5,7 @@ import type { RateLimiter } from '../../src/polling/rate-limiter.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
-import { running } from '../target/running.ts'
+import { running } from '../pipeline/running.ts'
 
 describe('the active time of a poll', () => {
   /** A rate limiter whose requests wait for these seconds, one after the other. */

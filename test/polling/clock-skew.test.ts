@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { addSkew, UNKNOWN_SKEW, type ClockSkew } from '../../src/polling/clock-skew.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
-import { INTERVAL, running } from '../target/running.ts'
+import { INTERVAL, running } from '../pipeline/running.ts'
 
 const HOUR = 3600
 const DAY = 86_400

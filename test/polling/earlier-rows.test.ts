@@ -3,7 +3,7 @@ import type { SeenCall } from '../../src/ledger/call.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import { completePoll, CREATED, ledgerBook, seen, total } from '../ledger/seen.ts'
 import { earlierRows } from '../../src/polling/earlier-rows.ts'
-import { INTERVAL, running } from '../target/running.ts'
+import { INTERVAL, running } from '../pipeline/running.ts'
 
 const HOUR = 3600
 const minutes = (audio: number) => ({

@@ -5,7 +5,7 @@ import {
   addOldestEndPage,
   type IncrementalPoll,
 } from '../../src/polling/incremental-poll.ts'
-import type { ListPage } from '../../src/polling/page-reader.ts'
+import type { ListPage } from '../../src/polling/poll-context.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { call, polling, numbered } from './polling.ts'
 

@@ -4,7 +4,7 @@ import { newPoll } from '../../src/polling/poll.ts'
 import { missingCalls } from '../../src/polling/shrunk-list.ts'
 import { completePoll, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
 import { call, numbered } from './polling.ts'
-import { INTERVAL, running } from '../target/running.ts'
+import { INTERVAL, running } from '../pipeline/running.ts'
 
 describe('the missing calls of a list that has shrunk', () => {
   /** Of a list that had calls 1 to 40, and now has these. */
@@ -162,11 +162,11 @@ describe('a list that is suddenly empty', () => {
     await clock.advance(INTERVAL)
     service.known.clear()
     await clock.advance(INTERVAL)
-    const said = 'the service shows an empty list, much less than before; '
+    const start = 'the service shows an empty list, much less than before; '
     expect(reports().map(({ problem }) => problem)).toEqual([
       undefined,
-      `${said}the missing calls still exist: is its index being rebuilt?`,
-      `${said}Get Call does not know the missing calls either: the next poll decides`,
+      `${start}the missing calls still exist: is its index being rebuilt?`,
+      `${start}Get Call does not know the missing calls either: the next poll decides`,
     ])
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { newListMemory } from '../../src/polling/list-memory.ts'
-import type { ListPage } from '../../src/polling/page-reader.ts'
+import type { ListPage } from '../../src/polling/poll-context.ts'
 import { isLastPageSuspicious } from '../../src/polling/total-cap.ts'
 import { call, polling, numbered } from './polling.ts'
 

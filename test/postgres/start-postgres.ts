@@ -60,7 +60,7 @@ export type PostgresOptions = {
   settings?: Readonly<Record<string, string>>
 }
 
-const PATIENCE = 20
+const TIMEOUT_SECONDS = 20
 
 /** Settings under which a server starts and commits fast, and takes a standby. */
 const SETTINGS = {
@@ -122,7 +122,7 @@ export async function startStandby(
     const rows = await connection.run("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'")
     return rows.length === 1
   }
-  await eventually(async () => ((await isSynchronous()) ? true : undefined), PATIENCE)
+  await eventually(async () => ((await isSynchronous()) ? true : undefined), TIMEOUT_SECONDS)
   await connection.close()
   // Promoted, it must not wait for the one that is dead.
   configure(folder, { synchronous_standby_names: '' })
@@ -218,7 +218,7 @@ async function launch(folder: string, port: number): Promise<ChildProcess> {
     return connection !== undefined ? true : undefined
   }
   try {
-    await eventually(isUp, PATIENCE)
+    await eventually(isUp, TIMEOUT_SECONDS)
   } catch (error) {
     endWithTest()
     throw error

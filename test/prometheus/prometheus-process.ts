@@ -62,7 +62,7 @@ export async function startPrometheus(): Promise<RunningPrometheus> {
     writeFileSync(join(folder, 'callwatch.yaml'), daemonConfig(simulator.url, simulator.keys.fullAccess))
     const daemon = start(process.execPath, [join(project, 'src/main.ts'), 'run', '--config', 'callwatch.yaml'], folder)
     children.push(daemon)
-    const page = await daemon.said(/"url":"(http:[^"]+)"/)
+    const page = await daemon.logged(/"url":"(http:[^"]+)"/)
 
     cpSync(SHIPPED, folder, { recursive: true })
     writeFileSync(join(folder, 'prometheus.yaml'), prometheusConfig(new URL(page).host))
@@ -72,7 +72,7 @@ export async function startPrometheus(): Promise<RunningPrometheus> {
       folder,
     )
     children.push(prometheus)
-    const address = await prometheus.said(/"Listening on" address=(127\.0\.0\.1:\d+)/)
+    const address = await prometheus.logged(/"Listening on" address=(127\.0\.0\.1:\d+)/)
     const api = apiOf(`http://${address}`)
     const query = queryWith(api)
     await eventually(async () => {
@@ -109,7 +109,7 @@ function prometheusConfig(daemon: string): string {
   return stringify(config)
 }
 
-type Child = { child: ChildProcess; exited: Promise<unknown>; said: (pattern: RegExp) => Promise<string> }
+type Child = { child: ChildProcess; exited: Promise<unknown>; logged: (pattern: RegExp) => Promise<string> }
 
 function start(program: string, args: readonly string[], cwd: string): Child {
   const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -118,12 +118,12 @@ function start(program: string, args: readonly string[], cwd: string): Child {
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => (output += text))
   }
-  const said = (pattern: RegExp) =>
+  const logged = (pattern: RegExp) =>
     eventually(() => {
       if (child.exitCode !== null) throw new Error(`${program} ended:\n${output}`)
       return Promise.resolve(pattern.exec(output)?.[1])
     }, 20)
-  return { child, exited, said }
+  return { child, exited, logged }
 }
 
 function apiOf(url: string): RunningPrometheus['api'] {

@@ -30,15 +30,15 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
   polling: { folders: ['ledger', 'service', 'store', 'clock', 'schema'] },
   store: { folders: ['ledger', 'alerts', 'clock', 'schema'] },
   history: { folders: ['ledger', 'alerts', 'store', 'clock', 'schema', 'text'] },
-  target: {
+  pipeline: {
     folders: ['ledger', 'alerts', 'events', 'service', 'polling', 'store', 'clock'],
     types: ['cluster', 'config'],
   },
-  metrics: { folders: ['ledger', 'alerts'], types: ['polling', 'target'] },
+  metrics: { folders: ['ledger', 'alerts'], types: ['polling', 'pipeline'] },
   cluster: { folders: ['clock', 'store'] },
   web: {
     folders: ['ledger', 'alerts', 'events', 'history', 'store', 'metrics', 'clock', 'network', 'schema', 'text'],
-    types: ['target'],
+    types: ['pipeline'],
   },
   notifications: { folders: ['ledger', 'alerts', 'history', 'store', 'clock', 'network', 'text', 'schema'] },
   config: { folders: ['schema', 'network'], files: SECTIONS },
@@ -50,7 +50,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
       'history',
       'service',
       'polling',
-      'target',
+      'pipeline',
       'store',
       'cluster',
       'metrics',

@@ -15,7 +15,7 @@ import { deliverOutbox } from '../../src/notifications/delivery/deliver-outbox.t
 import type { AlertMessage } from '../../src/notifications/message.ts'
 import { sizeOf } from '../../src/simulator/listing.ts'
 import type { Random } from '../../src/simulator/random.ts'
-import { lifecycle, type Lifecycle, type TargetEvent } from '../../src/target/lifecycle.ts'
+import { lifecycle, type Lifecycle, type TargetEvent } from '../../src/pipeline/lifecycle.ts'
 import { webhookOf } from '../events/webhooks/any-webhook.ts'
 import { drawSettings } from './draw-run.ts'
 import { mortalProcess, type MortalProcess } from './mortal-process.ts'
@@ -41,7 +41,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   const process = mortalProcess({ ...run.clock, wall: () => hostTime(run) }, draw, risk)
   const { clock } = process
   const store = process.store(run.store)
-  const stop$ = new ReplaySubject<void>(1)
+  const draining$ = new ReplaySubject<void>(1)
   const alerts = () => {
     const { target } = run
     return target ? [...target.alerts.values()].map((instance) => ({ target: target.name, instance })) : []
@@ -50,7 +50,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   const { mutes } = run.suppressions
   const delivered$ = merge(
     ...run.receivers.map(({ receiver }) =>
-      deliverOutbox(receiver, { store, clock, groupWait: 10, mutes, inhibit, alerts, stop$ }),
+      deliverOutbox(receiver, { store, clock, groupWait: 10, mutes, inhibit, alerts, draining$ }),
     ),
   )
   const outbox = delivered$.subscribe(({ receiver, message, outcome }) => {
@@ -65,9 +65,9 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
     random: run.webhook.draw,
     expiredBefore: () => (retentionTime([run.target?.ledger.sync.lastSuccess], clock) ?? -Infinity) - 30 * 86_400,
     isLeader: () => true,
-    stop$,
+    draining$,
   }).subscribe()
-  const targets = targetsOf(run, process, { draw, draining$: stop$ })
+  const targets = targetsOf(run, process, { draw, draining$ })
   run.settings = drawSettings(run.drawn, draw)
   const config$ = new BehaviorSubject(simulatedConfig(run))
   const opened = { isReady: false }
@@ -89,7 +89,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
     await resume(run)
     await run.clock.advance(INTERVAL)
   }
-  stop$.next()
+  draining$.next()
   config$.complete()
   for (let i = 0; i < INTERVALS_TO_END && !state.hasEnded && process.died() === undefined; i++)
     await run.clock.advance(INTERVAL)
@@ -145,7 +145,7 @@ function targetsOf(
       { write: (line: string) => void run.report.lines.push(line) },
     ),
     store: process.store(run.store),
-    route: () => run.drawn.receivers,
+    receiversOf: () => run.drawn.receivers,
     ownership: ALONE,
     mask: (text) => text,
     draining$,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { retentionTime } from '../../src/daemon/retention.ts'
 import { updateRollups } from '../../src/history/update-rollups.ts'
-import type { Evaluated } from '../../src/alerts/trigger.ts'
+import type { EvaluationRecord } from '../../src/alerts/trigger.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
 import type { Finish, TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { addBurst } from '../../src/simulator/arrivals.ts'
@@ -15,7 +15,7 @@ import { defaultSwitches, switchNames, type Switches } from '../../src/simulator
 import { advance } from '../../src/simulator/world.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Store } from '../../src/store/store.ts'
-import type { Target } from '../../src/target/target.ts'
+import type { Target } from '../../src/pipeline/target.ts'
 import { virtualClock, type VirtualClock } from '../clock/virtual-clock.ts'
 import { alertOracle, type AlertOracle } from './alert-oracle.ts'
 import { compareRun } from './compare-run.ts'
@@ -100,7 +100,7 @@ export type Run = {
   /** How the latest ones went. */
   latest: string[]
   /** What was committed of calls that finished, of evaluations, and of notifications. */
-  history: { evaluations: Evaluated[]; finishes: Finish[]; notified: Notification[] }
+  history: { evaluations: EvaluationRecord[]; finishes: Finish[]; notified: Notification[] }
   target: Target | undefined
   report: RunReport
 }

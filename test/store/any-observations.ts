@@ -45,9 +45,9 @@ export const anyObservations: fc.Arbitrary<Observation[]> = fc
       maxLength: 12,
     },
   )
-  .map((looks) => {
+  .map((drawn) => {
     let at = 0
-    return looks.map(({ calls: shown, kind, after }) => {
+    return drawn.map(({ calls: shown, kind, after }) => {
       at += after
       if (kind === 'whole') return completePoll(at, ...shown)
       if (kind === 'part') return { answers: [listed(CREATED + at, ...shown)] }

@@ -30,7 +30,7 @@ test.each(meanings)('a bug of callwatch is no failure of %s, and stays what it i
   }
 })
 
-test('what SQLite says is trouble with the store', () => {
+test('what SQLite says is a problem of the store', () => {
   const error = thrownBy(() => new DatabaseSync(':memory:').exec('SELECT * FROM nowhere'))
   expect(sqliteError(error, 'x.db')).toBeInstanceOf(StoreError)
   const missing = thrownBy(() => new DatabaseSync('/nowhere/at/all.db'))

@@ -10,10 +10,10 @@ const KEYS: readonly (readonly UsageKey[])[] = [[], ['day', 'type', 'mode', 'rec
  * was counted of deleted rows. No daemon may write meanwhile.
  */
 export async function reportProblems(reader: StoreReader, target: string): Promise<string[]> {
-  const { counters, settled } = await reader.balance(target)
+  const { counters, deletedTotals } = await reader.balance(target)
   const open = [...(await reader.calls(target)).values()].filter(({ phase }) => phase === 'open')
   const openAmounts = sumOfAmounts(open)
-  const expected = counters.map((counted, i) => counted - settled[i]! - openAmounts[i]!)
+  const expected = counters.map((counted, i) => counted - deletedTotals[i]! - openAmounts[i]!)
   const problems: string[] = []
   for (const by of KEYS) {
     const rows = await usageOf(reader, { from: 0, to: 4e9, zone: 'UTC', by, targets: [target] })

@@ -36,7 +36,7 @@ describe('the built program', () => {
   test('runs with its store, and serves the page with its libraries', async () => {
     const env = { ...TARGET, CALLWATCH_STORE_PATH: join(folder, 'store.db') }
     const program = startProgram(['run'], env, main)
-    const [, url = ''] = await program.said(/"url":"(\S+?)"/)
+    const [, url = ''] = await program.printed(/"url":"(\S+?)"/)
     const parts = {
       '': 'page.js',
       'page.js': 'Calls in progress',

@@ -97,7 +97,7 @@ describe('the package', () => {
     expect(nodes.size).toBe(2)
     for (const [release, node] of nodes) {
       const demo = startProgram(['demo', '--quiet'], { HOME: folder }, command, node)
-      const [, page = ''] = await demo.said(/the page: +(\S+)/)
+      const [, page = ''] = await demo.printed(/the page: +(\S+)/)
       expect(await (await fetch(page)).text()).toContain('callwatch')
       // Some polls.
       await wait(4000)

@@ -10,7 +10,7 @@ export type Program = {
   /** All that it has written so far, to both streams. */
   output: () => string
   /** Resolves with the match as soon as the output has one; rejects when the process ends first. */
-  said: (pattern: RegExp) => Promise<RegExpMatchArray>
+  printed: (pattern: RegExp) => Promise<RegExpMatchArray>
   /** Sends a signal and resolves with the exit code, null where the signal itself ended it. */
   end: (signal: NodeJS.Signals) => Promise<number | null>
 }
@@ -39,7 +39,7 @@ export function startProgram(
   return {
     child,
     output: () => output,
-    said: (pattern) =>
+    printed: (pattern) =>
       new Promise((resolve, reject) => {
         const check = () => {
           const match = output.match(pattern)

@@ -32,7 +32,7 @@ export type Daemon = {
 /** @param simulatorArgs further options of `callwatch simulate` */
 export async function systemWorld(...simulatorArgs: string[]): Promise<SystemWorld> {
   const simulator = startProgram(['simulate', '--port', '0', '--api-key', API_KEY, ...simulatorArgs])
-  const [, url] = await simulator.said(/calls service: (\S+)/)
+  const [, url] = await simulator.printed(/calls service: (\S+)/)
   const control = `${new URL(url!).origin}/_simulator`
   const folder = temporaryFolder()
   const config = join(folder, 'callwatch.yaml')
@@ -40,7 +40,7 @@ export async function systemWorld(...simulatorArgs: string[]): Promise<SystemWor
   return {
     startDaemon: async (env = { CALLWATCH_STORE_PATH: join(folder, 'callwatch.db') }, main) => {
       const program = startProgram(['run', '--config', config], env, main)
-      const [, page] = await program.said(/page at (http:\S+?)"/)
+      const [, page] = await program.printed(/page at (http:\S+?)"/)
       return {
         program,
         scrape: async () => parseExposition(await (await fetch(`${page}metrics`)).text()),

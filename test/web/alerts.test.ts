@@ -34,12 +34,12 @@ test('/api/v1/alerts lists the alerts of all targets in the documented shape', a
 })
 
 test('/api/v1/alerts/history lists the alerts that fired in a period, newest first', async () => {
-  const { url, tell } = await serve([shownTarget()], { history: [{ target: 'production', call: finishedCall('a') }] })
+  const { url, append } = await serve([shownTarget()], { history: [{ target: 'production', call: finishedCall('a') }] })
   const fired = firingOf(RATIO, 'production', NOW - 3600, { peak: 0.7 })
   const episode = { threshold: 0.3, values: [[NOW - 3600, 0.5], [NOW - 1800, null]] as const, measuredFrom: NOW - 4500 } // oxfmt-ignore
   const window = { from: NOW - 2700, to: NOW - 1800 }
-  await tell(fired, { ...fired, kind: 'resolved', at: NOW - 1800, threshold: 0.2, episode, window })
-  await tell(firingOf(POLL_AGE, 'production', NOW - 60))
+  await append(fired, { ...fired, kind: 'resolved', at: NOW - 1800, threshold: 0.2, episode, window })
+  await append(firingOf(POLL_AGE, 'production', NOW - 60))
   const ask = async (query: string) => {
     const { alerts } = JSON.parse(await (await fetch(`${url}/api/v1/alerts/history?${query}`)).text())
     return alerts

@@ -287,10 +287,10 @@ describe('/api/v1/report and /api/v1/coverage', () => {
     }
     const days = Array.from({ length: 30 }, (_, i) => inHistory(`day-${i}`, 60 + i * 86_400))
     const { url } = await serve([shownTarget()], { history: days, onRead })
-    const leaving = new AbortController()
-    const left = fetch(`${url}/api/v1/report?since=0`, { signal: leaving.signal }).catch((error: Error) => error.name)
+    const aborting = new AbortController()
+    const left = fetch(`${url}/api/v1/report?since=0`, { signal: aborting.signal }).catch((error: Error) => error.name)
     await vi.waitFor(() => expect(reads).toBeGreaterThan(4))
-    leaving.abort()
+    aborting.abort()
     expect(await left).toBe('AbortError')
     // Only the part that is being read ends.
     await wait(300)

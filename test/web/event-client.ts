@@ -11,11 +11,11 @@ export type EventClient = {
 
 /** Connects, and resolves after the greeting of the server: events published from then on arrive. */
 export async function eventClient(url: string, headers: Record<string, string> = {}, query = ''): Promise<EventClient> {
-  const leaving = new AbortController()
-  onTestFinished(() => leaving.abort())
+  const aborting = new AbortController()
+  onTestFinished(() => aborting.abort())
   const response = await fetch(`${url}/api/v1/events${query}`, {
     headers: { accept: 'text/event-stream', ...headers },
-    signal: leaving.signal,
+    signal: aborting.signal,
   })
   const blocks = readBlocks(response.body!)
   await blocks.next()

@@ -34,7 +34,7 @@ async function eventServer() {
   onTestFinished(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   /** Logs calls that began, each in a commit of its own, named from one number to another. */
-  const tell = (from: number, to = from, filling = '') => {
+  const append = (from: number, to = from, filling = '') => {
     for (let n = from; n <= to; n++) {
       const body = { type: 'call.initiated', subject: String(n), time: '2026-11-21T00:00:00.000Z', data: { filling } }
       rows.push({
@@ -47,7 +47,7 @@ async function eventServer() {
       })
     }
   }
-  return { url, rows, tell, clock, reads: () => reads, isAway: (is: boolean) => (away = is) }
+  return { url, rows, append, clock, reads: () => reads, isAway: (is: boolean) => (away = is) }
 }
 
 describe('/api/v1/events', () => {
@@ -57,8 +57,8 @@ describe('/api/v1/events', () => {
   }
 
   test('answers with the log from its beginning, page by page', async () => {
-    const { url, tell } = await serve([shownTarget()])
-    await tell(FIRING, { ...FIRING, kind: 'resolved' })
+    const { url, append } = await serve([shownTarget()])
+    await append(FIRING, { ...FIRING, kind: 'resolved' })
     const first = await get(url, 'limit=1')
     expect(first.body).toMatchObject({
       events: [{ specversion: '1.0', source: 'urn:callwatch:production', type: 'callwatch.alert.firing' }],
@@ -70,8 +70,8 @@ describe('/api/v1/events', () => {
   })
 
   test('answers with a batch where one is asked for, and with the cursor in a header', async () => {
-    const { url, tell } = await serve([shownTarget()])
-    await tell(FIRING)
+    const { url, append } = await serve([shownTarget()])
+    await append(FIRING)
     const { response, body } = await get(url, '', { accept: 'application/cloudevents-batch+json' })
     expect(response.headers.get('content-type')).toContain('application/cloudevents-batch+json')
     expect(body).toMatchObject([{ type: 'callwatch.alert.firing' }])
@@ -80,8 +80,8 @@ describe('/api/v1/events', () => {
   })
 
   test('selects events by type, target and call', async () => {
-    const { url, tell } = await eventServer()
-    tell(1, 3)
+    const { url, append } = await eventServer()
+    append(1, 3)
     const subjects = async (query: string) =>
       ((await get(url, query)).body['events'] as unknown as { subject: string }[]).map(({ subject }) => subject) // oxlint-disable-line typescript/no-unsafe-type-assertion -- our own answers
     expect(await subjects('session_id=2')).toEqual(['2'])
@@ -107,8 +107,8 @@ describe('/api/v1/events', () => {
   })
 
   test('answers 410 with the oldest cursor to one of another store', async () => {
-    const { url, tell } = await serve([shownTarget()])
-    await tell(FIRING)
+    const { url, append } = await serve([shownTarget()])
+    await append(FIRING)
     const { status, body } = await get(url, 'after=1.0.made-up')
     expect([status, body['detail']]).toEqual([410, expect.stringContaining('deleted by events.retention')])
     expect((await get(url, `after=${body['oldest']}`)).body['events']).toHaveLength(1)
@@ -117,9 +117,9 @@ describe('/api/v1/events', () => {
 
 describe('the stream of events', () => {
   test('has what is logged for every connected client, each as a CloudEvent', async () => {
-    const { url, tell } = await serve([shownTarget()])
+    const { url, append } = await serve([shownTarget()])
     const clients = [await eventClient(url), await eventClient(url)]
-    await tell(FIRING)
+    await append(FIRING)
     for (const client of clients) {
       const data = { type: 'callwatch.alert.firing', data: { alert: 'HighFailureRate' } }
       expect(await client.next()).toMatchObject({ event: 'alert', data })
@@ -136,16 +136,16 @@ describe('the stream of events', () => {
   })
 
   test('goes on after the last id of a client that reconnects, also after a restart, then with new events', async () => {
-    const { url, tell, rows } = await eventServer()
-    tell(1)
+    const { url, append, rows } = await eventServer()
+    append(1)
     const before = await eventClient(url, {}, '?latest=1')
     const { id } = (await before.next())!
-    tell(2, 10_000)
+    append(2, 10_000)
     const again = await eventServer()
     again.rows.push(...rows)
     const after = await eventClient(again.url, { 'last-event-id': id })
     for (let n = 2; n <= 10_000; n++) expect(numberIn(await after.next())).toBe(String(n))
-    again.tell(10_001)
+    again.append(10_001)
     await again.clock.advance(1)
     expect(numberIn(await after.next())).toBe('10001')
     const asked = await eventClient(again.url, {}, `?after=${id}`)
@@ -156,18 +156,18 @@ describe('the stream of events', () => {
     ['of another store', '1.0.of-7'],
     ['of an older version', '00000000-1'],
   ])('begins with a reset for an id %s, then has new events', async (_what, id) => {
-    const { url, tell, clock } = await eventServer()
-    tell(1)
+    const { url, append, clock } = await eventServer()
+    append(1)
     const client = await eventClient(url, { 'last-event-id': id })
     expect(await client.next()).toMatchObject({ event: 'reset', data: {}, id: '1.0.of-1' })
-    tell(2)
+    append(2)
     await clock.advance(1)
     expect(numberIn(await client.next())).toBe('2')
   })
 
   test('begins with the latest events that a client requests, 500 at most', async () => {
-    const { url, tell } = await eventServer()
-    tell(1, 2000)
+    const { url, append } = await eventServer()
+    append(1, 2000)
     const client = await eventClient(url, {}, '?latest=2')
     expect([numberIn(await client.next()), numberIn(await client.next())]).toEqual(['1999', '2000'])
     const most = await eventClient(url, {}, '?latest=99999')
@@ -175,22 +175,22 @@ describe('the stream of events', () => {
   })
 
   test('has only events of a filter, and misses none behind those that are left out', async () => {
-    const { url, tell, clock } = await eventServer()
+    const { url, append, clock } = await eventServer()
     const client = await eventClient(url, {}, '?session_id=30000')
-    tell(1, 30_000)
+    append(1, 30_000)
     await clock.advance(1)
     expect(numberIn(await client.next())).toBe('30000')
   })
 
   test('holds little of the log for a client that does not read, and serves the others', async () => {
-    const { url, tell, clock, reads } = await eventServer()
+    const { url, append, clock, reads } = await eventServer()
     const { hostname, port } = new URL(url)
     const slow = connect(Number(port), hostname)
     onTestFinished(() => void slow.destroy())
     slow.write(`GET /api/v1/events HTTP/1.1\r\nhost: ${hostname}\r\naccept: text/event-stream\r\n\r\n`)
     await once(slow, 'data')
     slow.pause()
-    tell(1, 4000, 'x'.repeat(10_000))
+    append(1, 4000, 'x'.repeat(10_000))
     await clock.advance(1)
     await vi.waitFor(() => expect(reads()).toBeGreaterThan(5))
     const reading = await eventClient(url, { 'last-event-id': '0' })
@@ -204,8 +204,8 @@ describe('the stream of events', () => {
   })
 
   test('has a comment every 15 s while there is nothing for the client, until it disconnects', async () => {
-    const { url, clock, tell } = await eventServer()
-    tell(1)
+    const { url, clock, append } = await eventServer()
+    append(1)
     const client = new AbortController()
     const query = '?type=alert.firing'
     const { body } = await fetch(`${url}/api/v1/events${query}`, { headers: STREAM, signal: client.signal })
@@ -224,18 +224,18 @@ describe('the stream of events', () => {
         await clock.advance(3)
       }
       await received(`: keep-alive\nid: ${n - 1}.0.of-${n - 1}\n\n`)
-      tell(n)
+      append(n)
     }
     client.abort()
     await expect.poll(() => clock.waiting()).toBe(0)
   })
 
   test('goes on where the store could not be read for a while', async () => {
-    const { url, tell, clock, isAway } = await eventServer()
-    tell(1)
+    const { url, append, clock, isAway } = await eventServer()
+    append(1)
     const client = await eventClient(url, { 'last-event-id': '0' })
     expect(numberIn(await client.next())).toBe('1')
-    tell(2)
+    append(2)
     isAway(true)
     await clock.advance(3)
     isAway(false)

@@ -37,7 +37,7 @@ test('src/web/openapi.json is OpenAPI 3.1', async () => {
 })
 
 test('the server answers as the document says, on every path', async () => {
-  const { url, tell, log } = await serve(TARGETS, {
+  const { url, append, log } = await serve(TARGETS, {
     auth: AUTH,
     history: [{ target: 'production', call: finishedCall('over') }],
     others: [ELSEWHERE],
@@ -48,8 +48,8 @@ test('the server answers as the document says, on every path', async () => {
       removed: { removedAt: NOW - 60 },
     },
   })
-  await tell(firingOf(RATIO, 'production', NOW, {}))
-  await tell({ ...firingOf(RATIO, 'production', NOW, {}), kind: 'expired', expiredBecause: 'rule removed' })
+  await append(firingOf(RATIO, 'production', NOW, {}))
+  await append({ ...firingOf(RATIO, 'production', NOW, {}), kind: 'expired', expiredBecause: 'rule removed' })
   await log(CALL_CHANGES)
   const answered: string[] = []
   const ask = async (operation: string, path: string, init: Request = {}) => {

@@ -4,12 +4,12 @@ import { callsRoute } from '../../src/web/calls-route.ts'
 import { finishedPerMinuteRoute } from '../../src/web/finished-per-minute.ts'
 import { readOverview, writeOverview, type OtherTarget } from '../../src/web/overview.ts'
 import { targetView } from '../../src/web/target-view.ts'
-import type { ShownTarget } from '../../src/target/target.ts'
+import type { TargetStatus } from '../../src/pipeline/target.ts'
 import { finish, firing, NOW, openCall, POLLED } from '../metrics/hand-made-target.ts'
 import { serve, shownTarget } from './serve.ts'
 
 /** A target as the daemons show it that do not own it, `age` seconds after its owner wrote its overview. */
-function elsewhere(target: ShownTarget, owner: string | undefined = 'host, process 7', age = 0): OtherTarget {
+function elsewhere(target: TargetStatus, owner: string | undefined = 'host, process 7', age = 0): OtherTarget {
   const overview = readOverview(writeOverview(target, NOW - age))
   if (overview === undefined) throw new Error('the overview was not understood')
   return { ...overview, name: target.name, owner, problem: undefined }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import type { ShownTarget } from '../../src/target/target.ts'
+import type { TargetStatus } from '../../src/pipeline/target.ts'
 import { readiness } from '../../src/web/readiness.ts'
 import { serve, shownTarget } from './serve.ts'
 
 const BEFORE_INITIAL_SYNC = {}
 const successful = (target = 'production') => shownTarget({ target })
 
-async function readyz(targets: ShownTarget[]) {
+async function readyz(targets: TargetStatus[]) {
   const { url } = await serve(targets)
   const response = await fetch(`${url}/readyz`)
   return { status: response.status, body: await response.json() }
@@ -14,7 +14,7 @@ async function readyz(targets: ShownTarget[]) {
 
 const WHY = '/api/v1/status says why'
 
-const unready: [what: string, targets: ShownTarget[], problems: string[]][] = [
+const unready: [what: string, targets: TargetStatus[], problems: string[]][] = [
   [
     'before the initial sync has ended',
     [shownTarget({ sync: BEFORE_INITIAL_SYNC })],
@@ -91,7 +91,7 @@ test.each(unready)('/readyz is 503 %s', async (_what, targets, problems) => {
   expect(await readyz(targets)).toEqual({ status: 503, body: { status: 'not ready', problems } })
 })
 
-const degraded: [what: string, targets: ShownTarget[], problems: string[]][] = [
+const degraded: [what: string, targets: TargetStatus[], problems: string[]][] = [
   [
     'when a target without any successful poll fails, and others do not',
     [successful('a'), shownTarget({ target: 'b', pollAge: 1000, sync: BEFORE_INITIAL_SYNC, problem: 'no answer' })],
@@ -113,7 +113,7 @@ test.each(degraded)('/readyz is 200 and degraded %s', async (_what, targets, pro
   expect(await readyz(targets)).toEqual({ status: 200, body: { status: 'degraded', problems } })
 })
 
-const ready: [what: string, targets: ShownTarget[]][] = [
+const ready: [what: string, targets: TargetStatus[]][] = [
   ['after a successful poll', [successful()]],
   [
     'when an initial sync takes longer than ten minutes',
@@ -135,10 +135,10 @@ test.each(ready)('/readyz is 200 and ready %s', async (_what, targets) => {
 })
 
 test('/readyz, which needs no password, contains no text of the service', async () => {
-  const said = { problem: 'the service answered 500: <b>come in</b>', pollAge: 1000 }
-  const { body } = await readyz([shownTarget(said), shownTarget({ ...said, target: 'b', storeFailed: true })])
+  const failing = { problem: 'the service answered 500: <b>come in</b>', pollAge: 1000 }
+  const { body } = await readyz([shownTarget(failing), shownTarget({ ...failing, target: 'b', storeFailed: true })])
   expect(JSON.stringify(body)).not.toContain('come in')
-  expect((await readyz([shownTarget(said)])).status).toBe(503)
+  expect((await readyz([shownTarget(failing)])).status).toBe(503)
 })
 
 test('/healthz is 200 even if all targets fail', async () => {

@@ -6,14 +6,14 @@ import { quarterHourOf } from '../../src/ledger/usage.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { StoreError } from '../../src/store/store.ts'
-import type { WebhookProgress } from '../../src/store/webhook-book.ts'
+import type { WebhookProgress } from '../../src/store/webhook-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Credentials } from '../../src/web/authentication.ts'
 import type { Changes } from '../../src/events/event.ts'
 import { closingEvents, newEvents } from '../../src/events/new-events.ts'
 import { startWeb } from '../../src/web/server.ts'
-import { healthRecord, type RecordedPoll } from '../../src/target/health.ts'
-import type { ShownTarget } from '../../src/target/target.ts'
+import { healthRecord, type RecordedPoll } from '../../src/pipeline/health.ts'
+import type { TargetStatus } from '../../src/pipeline/target.ts'
 import type { WebEvent } from '../../src/web/authentication.ts'
 import type { OtherTarget } from '../../src/web/overview.ts'
 import { handMadeTarget, POLLED, NOW } from '../metrics/hand-made-target.ts'
@@ -26,7 +26,7 @@ type Made = Parameters<typeof handMadeTarget>[0] & {
 } & Partial<RecordedPoll>
 
 /** A target that is polled every 15 s. Its last poll was successful unless `made` has a problem. */
-export function shownTarget(made: Made = {}): ShownTarget {
+export function shownTarget(made: Made = {}): TargetStatus {
   const { sync = POLLED, pollAge = 5, problem, isSweeping = false, storeFailed = false } = made
   const { slowSweep, refusedFrom } = made
   const { hasPage = problem === undefined || isSweeping, polledFor = 0 } = made
@@ -89,7 +89,7 @@ export type ServeOptions = {
 export type Served = {
   url: string
   /** Logs changes of alerts of a target, and keeps them in the history. */
-  tell: (...changes: Notification[]) => Promise<void>
+  append: (...changes: Notification[]) => Promise<void>
   /** Logs changes of calls of a target. */
   log: (ledger: Changes['ledger']) => Promise<void>
   noted: readonly WebEvent[]
@@ -100,7 +100,7 @@ export type Served = {
 
 /** Serves hand-made targets on a free port of loopback; closes after the test. */
 export async function serve(
-  targets: ShownTarget[],
+  targets: TargetStatus[],
   { history = [], others = [], webhooks = {}, storeProblem, onRead, publicUrl, ...options }: ServeOptions = {},
 ): Promise<Served> {
   const store = openSqliteStore({ path: ':memory:' })
@@ -166,7 +166,7 @@ export async function serve(
     ...options,
   })
   onTestFinished(web.close)
-  const tell = (...changes: Notification[]) =>
+  const append = (...changes: Notification[]) =>
     store.expireAlerts(
       'production',
       changes.map((change) => ({ change, receivers: [] })),
@@ -178,7 +178,7 @@ export async function serve(
   }
   return {
     url: `http://127.0.0.1:${web.port}`,
-    tell,
+    append,
     log,
     close: web.close,
     noted,

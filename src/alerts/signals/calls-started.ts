@@ -14,8 +14,8 @@ export const callsStarted = callSignal({
   calls: ({ finished, open }, { from, to }) => {
     const isInside = (began: number) => began >= from && began <= to
     // A call that began in the window finished in it, or after it, or has not yet.
-    const over = finished.between(from, Infinity).filter(({ began }) => isInside(began))
-    return [...over, ...open.filter((call) => isInside(beganAt(call)))]
+    const ended = finished.between(from, Infinity).filter(({ began }) => isInside(began))
+    return [...ended, ...open.filter((call) => isInside(beganAt(call)))]
   },
   measure: measureNumber,
   describe: ({ value }, signal) => `${someCalls(value)} began ${inWindow(signal)}`,

@@ -7,7 +7,7 @@ export type Draft = {
   tree: unknown
   /** What was wrong so far; paths are the user's. */
   problems: readonly Problem[]
-  /** Places in the tree about which a problem already speaks. */
+  /** Places in the tree that a problem already names. */
   reported: readonly string[]
   /** Places in the tree whose value is not from there in the file, and what the user calls them. */
   origins: ReadonlyMap<string, string>

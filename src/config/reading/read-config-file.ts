@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { ConfigError } from '../config-error.ts'
 import type { Environment } from './environment.ts'
-import { fileTrouble } from './file-trouble.ts'
+import { fileProblem } from './file-problem.ts'
 import { parseYaml, type YamlContent } from './parse-yaml.ts'
 import { readAnyText, type ReadText } from './read-text.ts'
 
@@ -12,7 +12,7 @@ export type ConfigFile = YamlContent & { name: string; folder: string }
 
 /**
  * Reads the file that `--config` names, else the one of CALLWATCH_CONFIG, else ./callwatch.yaml if there is one; else
- * the content is empty and the environment speaks alone.
+ * the content is empty and only the environment counts.
  *
  * @throws ConfigError where a named file cannot be read, or the file is not YAML
  */
@@ -32,12 +32,12 @@ export function readConfigFile(options: {
   try {
     source = readConfig(path)
   } catch (error) {
-    const trouble = fileTrouble(error)
+    const problem = fileProblem(error)
     const named = file === undefined ? (env['CALLWATCH_CONFIG'] ? 'CALLWATCH_CONFIG' : undefined) : option
-    if (named === undefined && trouble === 'does not exist')
+    if (named === undefined && problem === 'does not exist')
       return { content: null, placeOf: () => undefined, name, folder: cwd }
     throw new ConfigError([
-      { path: named ?? name, message: `the file \`${name}\` ${trouble}; expected ${expected} in YAML` },
+      { path: named ?? name, message: `the file \`${name}\` ${problem}; expected ${expected} in YAML` },
     ])
   }
   return { ...parseYaml(source, name), name, folder: dirname(path) }

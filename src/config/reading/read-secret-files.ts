@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { nameOf, withOrigin, withProblem, type Draft } from './draft.ts'
-import { fileTrouble } from './file-trouble.ts'
+import { fileProblem } from './file-problem.ts'
 import { formatPath, valueAt, withValue, type Path } from '../../schema/path.ts'
 import type { ReadText } from './read-text.ts'
 import { secretPlaces } from '../secret-places.ts'
@@ -29,21 +29,21 @@ function readSecretFile(draft: Draft, secret: Path, folders: Folders): Draft {
 
   const folder = draft.origins.has(formatPath(place)) ? folders.cwd : folders.file
   const content = read(resolve(folder, name), folders.readText)
-  if ('trouble' in content) {
+  if ('problem' in content) {
     const file = mayShow(draft, place, name) ? `the file \`${name}\`` : 'the file named there'
-    return withProblem(draft, place, `${file} ${content.trouble}; expected a file that holds the secret`)
+    return withProblem(draft, place, `${file} ${content.problem}; expected a file that holds the secret`)
   }
   const origin = nameOf(draft, place)
   const tree = withValue(withValue(draft.tree, place, undefined), secret, content.secret)
   return withOrigin({ ...draft, tree }, secret, origin)
 }
 
-function read(file: string, readText: ReadText): { secret: string } | { trouble: string } {
+function read(file: string, readText: ReadText): { secret: string } | { problem: string } {
   try {
     const secret = readText(file).trim()
-    return secret === '' ? { trouble: 'is empty' } : { secret }
+    return secret === '' ? { problem: 'is empty' } : { secret }
   } catch (error) {
-    return { trouble: fileTrouble(error) }
+    return { problem: fileProblem(error) }
   }
 }
 

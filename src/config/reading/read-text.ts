@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'n
 export type ReadText = (path: string) => string
 
 /** No configuration, secret or certificate is longer (bytes). */
-const MAX_TEXT = 1_000_000
+const MAX_TEXT_BYTES = 1_000_000
 
 /** A regular file. A pipe or a device is refused, and not waited for: it would be read again and again. */
 export const readText: ReadText = (path) => {
@@ -47,22 +47,22 @@ export class UnreadableFile extends Error {
 
 const piece = Buffer.allocUnsafe(64 * 1024)
 /** How long a pipe may keep its reader waiting, and how often that looks (milliseconds). */
-const MAX_WAIT = 5000
-const WAIT = 20
+const MAX_WAIT_MS = 5000
+const WAIT_MS = 20
 
 function readWhole(file: number, isPipe = false): string {
   const pieces: Buffer[] = []
-  const end = performance.now() + MAX_WAIT
+  const end = performance.now() + MAX_WAIT_MS
   for (let length = 0; ;) {
     const read = readPiece(file)
-    // Before anybody has opened a pipe to write, it looks as if it had ended.
+    // Until a writer has opened a pipe, it looks as if it had ended.
     const isAwaited = read === undefined || (read === 0 && length === 0 && isPipe)
     if (isAwaited && performance.now() > end) throw new UnreadableFile('NOT_WRITTEN')
-    if (isAwaited) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT)
+    if (isAwaited) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS)
     else if (read === 0) return Buffer.concat(pieces).toString()
     else {
       length += read
-      if (length > MAX_TEXT) throw new UnreadableFile('TOO_LARGE')
+      if (length > MAX_TEXT_BYTES) throw new UnreadableFile('TOO_LARGE')
       pieces.push(Buffer.from(piece.subarray(0, read)))
     }
   }

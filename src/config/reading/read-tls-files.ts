@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { withProblem, type Draft } from './draft.ts'
-import { fileTrouble } from './file-trouble.ts'
+import { fileProblem } from './file-problem.ts'
 import { formatPath, valueAt, type Path } from '../../schema/path.ts'
 import type { ReadText } from './read-text.ts'
 import type { Certificate } from '../../web/http-section.ts'
@@ -40,12 +40,12 @@ function readPem(draft: Draft, place: Path, { folder, readText }: From, what: st
   } catch (error) {
     const file = draft.templates.has(formatPath(place)) ? 'the file named there' : `the file \`${name}\``
     return {
-      draft: withProblem(draft, place, `${file} ${fileTrouble(error)}; expected a file that holds ${what} (PEM)`),
+      draft: withProblem(draft, place, `${file} ${fileProblem(error)}; expected a file that holds ${what} (PEM)`),
     }
   }
 }
 
-/** Where the trouble is, as far as each of the two can be checked by itself. */
+/** Where the problem is, as far as each of the two can be checked by itself. */
 function unusable({ cert, key }: Certificate, error: unknown): [place: Path, message: string] {
   if (!isUsable({ cert }))
     return [CERT, 'found no certificate in the file; expected one in PEM, with its intermediate certificates']

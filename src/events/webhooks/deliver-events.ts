@@ -17,7 +17,7 @@ import {
 } from 'rxjs'
 import { DeliveryError } from '../../network/delivery-error.ts'
 import { onlyStoreErrors, StoreError } from '../../store/store.ts'
-import type { WebhookProgress } from '../../store/webhook-book.ts'
+import type { WebhookProgress } from '../../store/webhook-store.ts'
 import { readOne } from '../read-events.ts'
 import type { EventQueue, QueuedEvent } from './event-queue.ts'
 import { openWebhook, type OpenOptions, type OpenWebhook } from './open-webhook.ts'
@@ -30,26 +30,26 @@ export type DeliverEventsOptions = Omit<OpenOptions, 'report'> & {
   /** From 0 to 1. */
   random: () => number
   isLeader: () => boolean
-  /** Emits when nothing more is to be sent. */
-  stop$: Observable<unknown>
+  /** Emits when nothing more must be sent. */
+  draining$: Observable<unknown>
 }
 
 /** Seconds between two savings of how far it is, which is what a crash may repeat. */
-const SAVED_EACH = 1
+const SAVE_INTERVAL_SECONDS = 1
 /** The longest delay between two attempts of an event (seconds), without what is drawn. */
-const MAX_DELAY = 300
+const MAX_DELAY_SECONDS = 300
 /** How long an event that is refused is sent again (seconds). */
-const REFUSED_FOR = 600
+const MAX_REFUSED_SECONDS = 600
 /** Requests under way have so long when the daemon stops (seconds). */
-const DRAIN = 3
+const DRAIN_SECONDS = 3
 const [TIMEOUT, TOO_EARLY, GONE] = [408, 425, 410]
 
 /**
- * Delivers the events of the log that a webhook wants, each at least once, in order for each call, until `stop$`. One that
+ * Delivers the events of the log that a webhook wants, each at least once, in order for each call, until `draining$`. One that
  * fails is retried with longer and longer delays, and holds up later events of its call only. How far it is is in the store.
  */
 export function deliverEvents(options: DeliverEventsOptions): Observable<WebhookEvent> {
-  const { webhook, post, store, clock, random, isLeader, stop$ } = options
+  const { webhook, post, store, clock, random, isLeader, draining$ } = options
   const { name } = webhook
   return defer(() => {
     const [attempts$, low$] = [new Subject<QueuedEvent>(), new Subject<void>()]
@@ -60,12 +60,12 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     const unreported: WebhookEvent[] = []
     let opened: OpenWebhook | undefined
     let active = 0
-    let isStopped = false
+    let isDraining = false
     let checkedAt = -Infinity
 
     /** Sends what may be sent now. */
     function pump(): void {
-      if (opened === undefined || opened.progress.paused !== undefined || isStopped) return
+      if (opened === undefined || opened.progress.paused !== undefined || isDraining) return
       while (receiver.permits(active)) {
         const event = opened.queue.take(clock.monotonic())
         if (event === undefined) return
@@ -96,7 +96,7 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
       } finally {
         active -= 1
         pump()
-        if (isStopped && active === 0) attempts$.complete()
+        if (isDraining && active === 0) attempts$.complete()
         if (opened?.hasRoomAgain() === true) low$.next()
       }
     }
@@ -112,8 +112,8 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
       event.attempts += 1
       event.problem = message
       event.refusedSince = isRefused ? (event.refusedSince ?? wall) : undefined
-      const isDead = event.refusedSince !== undefined && wall - event.refusedSince >= REFUSED_FOR
-      const delay = jittered(Math.min(MAX_DELAY, 2 ** Math.min(event.attempts - 1, 20)))
+      const isDead = event.refusedSince !== undefined && wall - event.refusedSince >= MAX_REFUSED_SECONDS
+      const delay = jittered(Math.min(MAX_DELAY_SECONDS, 2 ** Math.min(event.attempts - 1, 20)))
       if (isDead) queue.bury(event)
       else queue.postpone(event, clock.monotonic() + Math.max(delay, delayOfEvent(error)))
       const outcome = counted(name, isDead ? 'dead' : 'retried', 1, message)
@@ -130,40 +130,40 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     /** Reads what there is room for, and saves how far the webhook is. */
     async function work(): Promise<WebhookEvent[]> {
       if (!isLeader()) return []
-      const isDue = opened === undefined || clock.monotonic() - checkedAt >= SAVED_EACH
+      const isDue = opened === undefined || clock.monotonic() - checkedAt >= SAVE_INTERVAL_SECONDS
       if (isDue) {
         checkedAt = clock.monotonic()
         const stored = (await store.webhooks()).find((known) => known.name === name)
         if (opened?.isCurrent(stored) !== true) {
           opened = undefined
-          // Those under way would be sent a second time beside themselves.
+          // Otherwise requests under way would be sent twice.
           if (active > 0) return []
-          // Somebody who resumes it, or replays events, does not wait for what the receiver asked before.
+          // A user who resumes it, or replays events, does not wait for an earlier Retry-After.
           receiver.reset()
           opened = await openWebhook({ ...options, report: (...events) => void unreported.push(...events) }, stored)
         }
         if ((stored?.dead ?? 0) > 0) await opened.expireDead()
       }
-      await opened?.fill(() => !isStopped && isLeader(), pump)
+      await opened?.fill(() => !isDraining && isLeader(), pump)
       if (isDue) await opened?.save({ problem: receiver.problem() })
       opened?.queue.wake(clock.monotonic())
       pump()
       return unreported.splice(0)
     }
 
-    const drained$ = stop$.pipe(
+    const drained$ = draining$.pipe(
       take(1),
       tap(() => {
-        isStopped = true
+        isDraining = true
         if (active === 0) attempts$.complete()
       }),
-      switchMap(() => timer(DRAIN * 1000, clock.scheduler)),
+      switchMap(() => timer(DRAIN_SECONDS * 1000, clock.scheduler)),
       tap(() => aborting.abort()),
       ignoreElements(),
       takeUntil(attempts$.pipe(ignoreElements(), endWith(undefined))),
     )
-    const worked$ = merge(timer(0, SAVED_EACH * 1000, clock.scheduler), low$).pipe(
-      takeUntil(stop$),
+    const worked$ = merge(timer(0, SAVE_INTERVAL_SECONDS * 1000, clock.scheduler), low$).pipe(
+      takeUntil(draining$),
       exhaustMap(() => work().catch(onlyStoreErrors<WebhookEvent[]>([]))),
     )
     const last$ = defer(async () => {

@@ -1,4 +1,4 @@
-import type { LogPlace, UndeliveredEvent } from '../../store/webhook-book.ts'
+import type { LogPlace, UndeliveredEvent } from '../../store/webhook-store.ts'
 import { isBefore } from '../cursor.ts'
 
 /** An event on its way to a webhook. Times are of the host's monotonic clock (seconds). */
@@ -23,10 +23,10 @@ export type Checkpoint = {
 }
 
 /** After so many attempts an event fails again and again. */
-const SEVERAL = 3
+const FAILING_AFTER_ATTEMPTS = 3
 
 /** A request that takes longer than this (seconds) does not keep the cursor where it is. */
-const LONG = 2
+const LONG_REQUEST_SECONDS = 2
 
 /** Events that a webhook has not received yet. Each series has its first event sent, and the others wait for it. */
 export type EventQueue = {
@@ -140,7 +140,7 @@ export function eventQueue(): EventQueue {
         !isWhole &&
         event.attempts === 0 &&
         !event.isListed &&
-        (ready.has(event) || now - (event.sentAt ?? -Infinity) < LONG)
+        (ready.has(event) || now - (event.sentAt ?? -Infinity) < LONG_REQUEST_SECONDS)
       const first = waiting.filter(isFresh).reduce<QueuedEvent | undefined>(earlier, undefined)
       const listed = [...waiting, ...dead].filter(
         (event) => !isFresh(event) && (first === undefined || isBefore(event, first)),
@@ -148,7 +148,7 @@ export function eventQueue(): EventQueue {
       const put = listed
         .filter((event) => !event.isListed || event.isChanged)
         .map((event) => ({ event, row: rowOf(event) }))
-      const problem = waiting.find(({ attempts }) => attempts >= SEVERAL)?.problem
+      const problem = waiting.find(({ attempts }) => attempts >= FAILING_AFTER_ATTEMPTS)?.problem
       return { first, put, remove: [...removed], problem }
     },
     stored: ({ put, remove }) => {

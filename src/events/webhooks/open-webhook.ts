@@ -4,10 +4,10 @@ import type {
   LogPlace,
   StoredWebhook,
   UndeliveredEvent,
-  WebhookBook,
+  WebhookStore,
   WebhookChange,
   WebhookProgress,
-} from '../../store/webhook-book.ts'
+} from '../../store/webhook-store.ts'
 import { before, readCursor, START, writeCursor, type Cursor } from '../cursor.ts'
 import { CursorExpired, readEvents, readLatest, type ReadEvent } from '../read-events.ts'
 import { eventQueue, type EventQueue, type QueuedEvent } from './event-queue.ts'
@@ -17,7 +17,7 @@ import type { WebhookConfig } from './webhook-section.ts'
 
 export type OpenOptions = {
   webhook: WebhookConfig
-  store: Pick<Store, 'events' | 'latestEvents' | keyof WebhookBook>
+  store: Pick<Store, 'events' | 'latestEvents' | keyof WebhookStore>
   clock: Clock
   /** Events from before then are expired (UNIX seconds). */
   expiredBefore: () => number
@@ -29,7 +29,7 @@ export type OpenWebhook = {
   readonly queue: EventQueue
   /** Its cursor is the one that was saved last. */
   readonly progress: WebhookProgress
-  /** Whether nobody else has changed it in the store. */
+  /** Whether it is unchanged in the store. */
   isCurrent: (stored: StoredWebhook | undefined) => boolean
   /** Whether the queue has room again for events that had none. */
   hasRoomAgain: () => boolean
@@ -85,7 +85,7 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
 
   /** Reads a part of the log; resolves with whether that was all of it. */
   async function readOn(): Promise<boolean> {
-    // Where there is no room, only what has expired is passed over.
+    // Where there is no room, only expired events are skipped.
     const part = room() > 0 ? { limit: Math.min(PAGE, room()) } : { limit: PAGE, until: expiredBefore() }
     const { events, next } = await readEvents(store, { cursor: readTo, filter, ...part }).catch(fromOldest)
     const isAll = writeCursor(next) === writeCursor(readTo)
@@ -102,7 +102,7 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
     return { events: [], next: readCursor(error.oldest) ?? START }
   }
 
-  /** Changes what is stored, unless somebody else has done so. */
+  /** Changes what is stored, unless it was changed meanwhile. */
   async function change(what: Omit<WebhookChange, 'name' | 'revision'>): Promise<boolean> {
     isLost = !(await store.saveWebhook({ name, revision, ...what }))
     if (isLost) return false

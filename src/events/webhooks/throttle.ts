@@ -5,13 +5,13 @@ import type { QueuedEvent } from './event-queue.ts'
 /** Requests at the same time. */
 const CONCURRENT = 16
 /** So many events in a row that fail in one of these ways at their first attempt are those of a receiver that is down. */
-const DOWN_AFTER = 5
+const DOWN_AFTER_FAILURES = 5
 const DOWN: readonly (number | undefined)[] = [undefined, 429, 502, 503, 504]
 /** The longest delay between two requests to it (seconds). */
-const MAX_PROBE_DELAY = 15
+const MAX_PROBE_DELAY_SECONDS = 15
 /** Their `Retry-After` is about the receiver, that of others about the event. */
 const BUSY: readonly (number | undefined)[] = [429, 503]
-const MAX_RETRY_AFTER = 3600
+const MAX_RETRY_AFTER_SECONDS = 3600
 
 /**
  * How much a receiver may be sent: many events at once; one at a time, with delays, while it is down; none while it asks
@@ -38,7 +38,7 @@ export function throttle(clock: Clock, jittered: (delay: number) => number): Thr
   let pausedUntil = 0
   /** The one that is sent while the receiver is down. */
   let probe: QueuedEvent | undefined
-  const isDown = () => failures >= DOWN_AFTER
+  const isDown = () => failures >= DOWN_AFTER_FAILURES
   const pauseFor = (seconds: number) => (pausedUntil = Math.max(pausedUntil, clock.monotonic() + seconds))
 
   return {
@@ -46,7 +46,7 @@ export function throttle(clock: Clock, jittered: (delay: number) => number): Thr
     sent: (event) => (probe = isDown() ? event : undefined),
     accepted: () => (failures = 0),
     failed: (event, { message, status, retryAfter = 0 }) => {
-      if (BUSY.includes(status)) pauseFor(Math.min(retryAfter, MAX_RETRY_AFTER))
+      if (BUSY.includes(status)) pauseFor(Math.min(retryAfter, MAX_RETRY_AFTER_SECONDS))
       if (!DOWN.includes(status)) {
         failures = 0
         return
@@ -55,7 +55,8 @@ export function throttle(clock: Clock, jittered: (delay: number) => number): Thr
       if (isDown() ? event !== probe : event.attempts > 1) return
       failures += 1
       problem = message
-      if (isDown()) pauseFor(jittered(Math.min(MAX_PROBE_DELAY, 2 ** Math.min(failures - DOWN_AFTER, 20))))
+      if (isDown())
+        pauseFor(jittered(Math.min(MAX_PROBE_DELAY_SECONDS, 2 ** Math.min(failures - DOWN_AFTER_FAILURES, 20))))
     },
     reset: () => {
       failures = 0
@@ -67,5 +68,5 @@ export function throttle(clock: Clock, jittered: (delay: number) => number): Thr
 
 /** How long a receiver asks to wait with an event alone (seconds). */
 export function delayOfEvent({ status, retryAfter = 0 }: DeliveryError): number {
-  return BUSY.includes(status) ? 0 : Math.min(retryAfter, MAX_RETRY_AFTER)
+  return BUSY.includes(status) ? 0 : Math.min(retryAfter, MAX_RETRY_AFTER_SECONDS)
 }

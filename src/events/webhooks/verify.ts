@@ -20,7 +20,7 @@ export type WebhookRequest = {
 type HeadersLike = { get: (name: string) => string | null }
 
 /** A request that is older or newer is refused (seconds). */
-const TOLERANCE = 300
+const TOLERANCE_SECONDS = 300
 
 /**
  * Verifies the signature and the time of a request, as Standard Webhooks say, and returns its event. The same event may arrive again:
@@ -37,7 +37,7 @@ export function verifyWebhook(
   now = systemClock.wall(),
 ): CallwatchEvent {
   const secrets = [secret].flat()
-  // One that is empty would accept what anybody signs.
+  // With an empty secret any signature would be accepted.
   if (secrets.length === 0 || !secrets.every((one) => typeof one === 'string' && isSigningSecret(one)))
     throw new TypeError('the secret of the webhook is missing, or is not whsec_ and base64 of 24 to 64 bytes')
   const text = body instanceof Uint8Array ? Buffer.from(body).toString() : body
@@ -45,8 +45,8 @@ export function verifyWebhook(
   const header = headerOf(headers)
   const [id, timestamp, signatures] = [header('webhook-id'), header('webhook-timestamp'), header('webhook-signature')]
   if (!/^\d+$/.test(timestamp)) throw new WebhookRefused('the header webhook-timestamp is no time')
-  if (!(Math.abs(now - Number(timestamp)) <= TOLERANCE))
-    throw new WebhookRefused(`the request was signed more than ${TOLERANCE} seconds ago, or the clocks differ`)
+  if (!(Math.abs(now - Number(timestamp)) <= TOLERANCE_SECONDS))
+    throw new WebhookRefused(`the request was signed more than ${TOLERANCE_SECONDS} seconds ago, or the clocks differ`)
   const expected = signedHeaders(id, Number(timestamp), text, secrets)['webhook-signature']!.split(' ')
   const isSigned = signatures.split(' ').some((one) => expected.some((own) => isEqual(own, one)))
   if (!isSigned) throw new WebhookRefused('the request is not signed with this secret')

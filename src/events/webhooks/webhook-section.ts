@@ -7,7 +7,7 @@ import { labelMap, section } from '../../schema/section.ts'
 import { EVENT_TYPES } from '../types.ts'
 import { isSigningSecret } from './signing-secret.ts'
 
-const MAX_TIMEOUT = 60
+const MAX_TIMEOUT_SECONDS = 60
 const atLeastOne = { error: 'at least one, or no such key for all' }
 
 const signingSecret = () =>
@@ -36,7 +36,7 @@ export const webhookSection = section({
     .boolean({ error: '`true` or `false`' })
     .prefault(true)
     .describe('Whether to deliver what was found late: in the first poll, or after a time without one'),
-  timeout: duration({ min: 1, max: MAX_TIMEOUT }).prefault('15s').describe('How long a request may take'),
+  timeout: duration({ min: 1, max: MAX_TIMEOUT_SECONDS }).prefault('15s').describe('How long a request may take'),
   from: oneOf(['now', 'start'])
     .prefault('now')
     .describe('Where a new webhook begins: with what happens from `now` on, or at the `start` of the log'),

@@ -1,6 +1,6 @@
 import { isoTime } from '../../clock/iso-time.ts'
 import type { Store } from '../../store/store.ts'
-import type { StoredWebhook } from '../../store/webhook-book.ts'
+import type { StoredWebhook } from '../../store/webhook-store.ts'
 import { readCursor, START } from '../cursor.ts'
 
 export type WebhookView = Awaited<ReturnType<typeof webhookViews>>[number]

@@ -30,17 +30,17 @@ export type DeliverOptions = {
   /** The alerts of all targets as they are now. */
   alerts: () => readonly LiveAlert[]
   toRemove?: ToRemove
-  /** Emits when nothing more is to be sent; a delivery under way is finished. */
-  stop$: Observable<unknown>
+  /** Emits when nothing more must be sent; a delivery under way is finished. */
+  draining$: Observable<unknown>
 }
 
 /**
- * Delivers what waits in the outbox, one message a second, until `stop$`. The entries of a message are claimed before it
+ * Delivers what waits in the outbox, one message a second, until `draining$`. The entries of a message are claimed before it
  * is sent, and removed after it was accepted, or refused for good. A failing receiver is retried after longer and longer
  * waits, up to five minutes, with a message of what waits by then. A store that cannot be used is asked again.
  */
 export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Observable<Delivery> {
-  const { store, clock, groupWait, mutes, inhibit, isNotified, publicUrl, toRemove = new Map(), stop$ } = options
+  const { store, clock, groupWait, mutes, inhibit, isNotified, publicUrl, toRemove = new Map(), draining$ } = options
   const { name } = receiver
   const backoff = backoffOn(clock)
   const inhibitorsAmong = inhibition(inhibit, isNotified)
@@ -74,7 +74,7 @@ export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Obse
   }
 
   return timer(0, 1000, clock.scheduler).pipe(
-    takeUntil(stop$),
+    takeUntil(draining$),
     exhaustMap(() => round().catch(onlyStoreErrors(undefined))),
     filter((delivery) => delivery !== undefined),
   )

@@ -27,7 +27,7 @@ export function deliveryNotes(entries: readonly OutboxEntry[], notice: Omit<Noti
 /** What suppresses an alert, of which this is the latest change. */
 export type Suppressed = { change: Notification; by: readonly Suppression[] }
 
-/** So many are remembered at most. */
+/** The most notes in memory. */
 const MAX_NOTED = 200_000
 
 /** Notes in the history of alerts why a message about them waits, each reason once in the life of a sender. */

@@ -4,10 +4,10 @@ import { DeliveryError } from '../../network/delivery-error.ts'
 import type { Receiver } from '../receiver.ts'
 import type { Batch, Delivery, Stage } from './batch.ts'
 
-const FIRST_DELAY = 1
-const MAX_DELAY = 300
+const FIRST_DELAY_SECONDS = 1
+const MAX_DELAY_SECONDS = 300
 /** A receiver that asks for a longer wait than this (seconds) is asked again all the same: alerts are at stake. */
-const MAX_RETRY_AFTER = 3600
+const MAX_RETRY_AFTER_SECONDS = 3600
 
 /** When a receiver that fails may be sent to again: after longer and longer waits, or when it asks for it. */
 export type Backoff = {
@@ -24,8 +24,8 @@ export function backoffOn(clock: Clock): Backoff {
     isPaused: () => clock.monotonic() < pausedUntil,
     failed: (retryAfter) => {
       failures += 1
-      const delay = retryAfter ?? Math.min(MAX_DELAY, FIRST_DELAY * 2 ** (failures - 1))
-      pausedUntil = clock.monotonic() + Math.min(delay, MAX_RETRY_AFTER)
+      const delay = retryAfter ?? Math.min(MAX_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (failures - 1))
+      pausedUntil = clock.monotonic() + Math.min(delay, MAX_RETRY_AFTER_SECONDS)
     },
     answered: () => {
       failures = 0

@@ -10,12 +10,12 @@ export function linksOf(notification: Notification, page: string): AlertLinks {
   const { target, alert, labels } = notification
   const behind = callsBehind(notification)
   // What is in progress now says nothing of an alert that has ended.
-  const isOver = hasEnded(notification) && behind?.window === undefined
+  const isEnded = hasEnded(notification) && behind?.window === undefined
   const view = (parameters: Record<string, string>, hash: string) =>
     `${page}/?${new URLSearchParams(parameters).toString()}#${hash}`
   return {
     ...(behind &&
-      !isOver && {
+      !isEnded && {
         calls: view(
           {
             target: behind.target,

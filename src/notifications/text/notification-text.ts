@@ -39,7 +39,7 @@ export function worstOf(notification: Notification): [name: string, value: strin
   return [breach === 'above' ? peakName : 'lowest', formatValue(notification, peak)]
 }
 
-/** The name of the alert, with what tells it from its siblings: `HighFailureRate (type=video)`. */
+/** The name of the alert, with what distinguishes it from its siblings: `HighFailureRate (type=video)`. */
 export function titleOf({ alert, labels }: Pick<Notification, 'alert' | 'labels'>): string {
   const own = formatLabels(labels)
   return own === '' ? alert : `${alert} (${own})`

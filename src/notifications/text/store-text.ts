@@ -1,7 +1,7 @@
 import type { StoreMessage } from '../message.ts'
 import { formatSeconds, formatTime } from '../../text/format.ts'
 
-/** What the trouble with the store means, in sentences around the problem itself, which is put in by {@link storeText}. */
+/** What the problem with the store means, in sentences around the problem itself, which is put in by {@link storeText}. */
 export type StoreText = { title: string; before: string; problem: string; after: string }
 
 /** That the store cannot be written, or can again: since when, why, and what it means for the counts. */

@@ -40,7 +40,7 @@ export type ConnectOptions = {
   prepare?: boolean
 }
 
-const DEADLINE = 5
+const DEFAULT_DEADLINE_SECONDS = 5
 
 /** The oldest version that has all that is used here. */
 const OLDEST_VERSION = 13
@@ -71,7 +71,7 @@ export async function connect(url: string | PostgresAddress, options: ConnectOpt
 async function connectTo(
   address: PostgresAddress,
   host: Host,
-  { deadline = DEADLINE, readOnly = false, clock = systemClock, prepare = true }: ConnectOptions,
+  { deadline = DEFAULT_DEADLINE_SECONDS, readOnly = false, clock = systemClock, prepare = true }: ConnectOptions,
 ): Promise<Connection> {
   const setUp = (parameters: Record<string, string>) =>
     openConnection(address, host, { deadline, clock, prepare, parameters })
@@ -205,7 +205,7 @@ function openConnection(
     }
   }
 
-  function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+  function runExclusive<T>(work: () => Promise<T>): Promise<T> {
     if (isDirect) return work()
     const done = last.then(work)
     last = done.catch(() => undefined)
@@ -223,9 +223,9 @@ function openConnection(
     host: server,
     isDropped: () => dropped !== undefined,
     drop,
-    run: (statement, args = []) => oneAtATime(async () => withoutHoles(await watched(ask(statement, args)))),
+    run: (statement, args = []) => runExclusive(async () => withoutHoles(await watched(ask(statement, args)))),
     each: (statement, args, take) =>
-      oneAtATime(async () => {
+      runExclusive(async () => {
         const rows = ask(statement, args).forEach((row) => {
           heard += 1
           take(row)

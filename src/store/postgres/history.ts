@@ -3,8 +3,8 @@ import { finalStatusOf } from '../../ledger/call-codes.ts'
 import { LOST_CODE } from '../../ledger/history-columns.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
-import { quarterHourOf, USAGE_KEPT } from '../../ledger/usage.ts'
-import { callOf, settledOf } from '../rows.ts'
+import { quarterHourOf, USAGE_RETENTION_SECONDS } from '../../ledger/usage.ts'
+import { callOf, deletedCallTotalsOf } from '../rows.ts'
 import type { MinuteCount } from '../store.ts'
 import type { Session } from './connection.ts'
 import { markStale } from './rollups.ts'
@@ -136,8 +136,8 @@ const NOTE_EXPIRED = `
   UPDATE callwatch.targets SET expired = greatest(expired,
     (SELECT max(finished) FROM unnest($1::int[], $2::float8[]) AS deleted (target, finished) WHERE target = number))
   WHERE number = ANY ($1::int[])`
-const SETTLE = `
-  UPDATE callwatch.settled AS sum SET value = sum.value + more
+const ADD_DELETED_CALL_TOTALS = `
+  UPDATE callwatch.deleted_call_totals AS sum SET value = sum.value + more
   FROM unnest($1::int[], $2::text[], $3::float8[]) AS given (target, quantity, more)
   WHERE sum.target = given.target AND sum.quantity = given.quantity`
 
@@ -151,8 +151,8 @@ async function deleteCalls({ run }: Session, before: number): Promise<number> {
   if (locked.length === 0) return 0
   const deleted = await run(DELETE_CALLS, [before, locked.map(({ number }) => Number(number))])
   const byTarget = Map.groupBy(deleted, ({ target }) => Number(target))
-  const settled = [...byTarget].flatMap(([target, rows]) =>
-    settledOf(rows.map(callOf)).map(([quantity, amount]) => ({ target, quantity, amount })),
+  const totals = [...byTarget].flatMap(([target, rows]) =>
+    deletedCallTotalsOf(rows.map(callOf)).map(([quantity, amount]) => ({ target, quantity, amount })),
   )
   const [numbers, times] = [
     deleted.map(({ target }) => Number(target)),
@@ -160,10 +160,10 @@ async function deleteCalls({ run }: Session, before: number): Promise<number> {
   ]
   await run(NOTE_EXPIRED, [numbers, times])
   await run(MARK_STALE, [times.map(quarterHourOf), numbers])
-  await run(SETTLE, [
-    settled.map(({ target }) => target),
-    settled.map(({ quantity }) => quantity),
-    settled.map(({ amount }) => amount),
+  await run(ADD_DELETED_CALL_TOTALS, [
+    totals.map(({ target }) => target),
+    totals.map(({ quantity }) => quantity),
+    totals.map(({ amount }) => amount),
   ])
   return deleted.length
 }
@@ -187,7 +187,7 @@ export async function deleteExpired(
     [DELETE_GAPS, before],
     // Whole numbers, as the columns are: what lies before a moment lies before the next whole second.
     [DELETE_EVALUATIONS, Math.ceil(before)],
-    [DELETE_USAGE, Math.ceil(before - USAGE_KEPT)],
+    [DELETE_USAGE, Math.ceil(before - USAGE_RETENTION_SECONDS)],
   ] as const
   const repeat = async (batch: () => Promise<number>, most: number) => {
     while ((await batch()) === most && clock.monotonic() - begun < MAX_DELETION_SECONDS);

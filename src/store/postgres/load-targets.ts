@@ -8,7 +8,7 @@ import type { Row, Session } from './connection.ts'
 import { snapshot, transaction } from './transaction.ts'
 
 /** The arguments of `Store.openTarget`. */
-export type Wanted = { identity: TargetIdentity; created: number; keepFinished: number }
+export type Wanted = { identity: TargetIdentity; created: number; longestWindow: number }
 
 /** In one order: else two daemons that add the same targets could deadlock. */
 const ADD = `
@@ -18,7 +18,7 @@ const ADD = `
     ORDER BY name
     ON CONFLICT DO NOTHING RETURNING number
   )
-  INSERT INTO callwatch.settled (target, quantity, value)
+  INSERT INTO callwatch.deleted_call_totals (target, quantity, value)
   SELECT number, quantity, 0 FROM added, unnest($4::text[]) AS given (quantity)`
 
 const TARGETS = `
@@ -80,7 +80,7 @@ export async function addTargets(
   })
 }
 
-async function insertTargets({ run }: Session, added: readonly Omit<Wanted, 'keepFinished'>[]): Promise<void> {
+async function insertTargets({ run }: Session, added: readonly Omit<Wanted, 'longestWindow'>[]): Promise<void> {
   await run(ADD, [
     added.map(({ identity }) => identity.name),
     added.map(({ identity }) => identity.fingerprint),
@@ -106,14 +106,14 @@ async function readTargets(
   }
   for (const row of await run(TARGETS, [wanted.map(({ identity }) => identity.name)])) {
     const place = Number(row['place']) - 1
-    const { identity, keepFinished } = wanted[place]!
+    const { identity, longestWindow } = wanted[place]!
     if (row['fingerprint'] !== identity.fingerprint) {
       results[place] = otherTarget(identity.name)
       continue
     }
     attempt(place, () => {
       const ledger = ledgerOf(parse<SyncState>(row['sync']))
-      const oldest = finishedSince(ledger.sync, keepFinished)
+      const oldest = finishedSince(ledger.sync, longestWindow)
       const stored = { ledger, alerts: new Map<string, AlertInstance>() }
       results[place] = stored
       targets.push({ ...stored, place, number: Number(row['number']), oldest })

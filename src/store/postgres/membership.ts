@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { parse } from '../rows.ts'
 import { difference, type Settings } from '../settings.ts'
-import { OtherSettingsError, type Renewal, type Sharing } from '../sharing.ts'
+import { OtherSettingsError, type Renewal, type ClusterStore } from '../cluster-store.ts'
 import type { Row, Session } from './connection.ts'
 import { REOPEN_CALLS } from './removed-targets.ts'
 import { codeOf } from './postgres-error.ts'
@@ -11,7 +11,7 @@ import { transaction } from './transaction.ts'
 import type { Fence } from './write-commits.ts'
 
 /** This daemon as a member, and what the store needs to know of that. */
-export type Membership = Omit<Sharing, 'pauses' | 'addTargets' | 'publish' | 'numberEvents' | 'news'> & {
+export type Membership = Omit<ClusterStore, 'pauses' | 'addTargets' | 'publish' | 'numberEvents' | 'overviewsSince'> & {
   /** Its id, while it is a member. */
   self: () => string | undefined
   /** The fence under which it may commit a target; undefined where it does not own it. */
@@ -44,7 +44,7 @@ const RENEW = `
  * Everything in one statement, so that members and owners are of one moment: the targets of each owner in one row, as JSON
  * of their epochs, since there are many. The settings, which grow with the targets, only where they are not this member's, by their digest.
  */
-const LOOK = `
+const READ_MEMBERS = `
   SELECT 'settings' AS kind, NULL AS id, name, settings AS text, NULL::float8 AS number FROM (${DECLARED}) AS declared
     WHERE md5(settings) <> $1
   UNION ALL SELECT 'member', id::text, name, note, joined FROM callwatch.members
@@ -136,7 +136,7 @@ export function membership(pool: Pool, { lease, onJoin }: MembershipOptions): Me
         const [renewed, , rows] = await Promise.all([
           run(RENEW, [me, status, lease]),
           run(DELETE_DEAD).catch(() => []),
-          run(LOOK, [ownDigest]),
+          run(READ_MEMBERS, [ownDigest]),
         ])
         if (renewed.length === 0) {
           loseAll()

@@ -11,9 +11,9 @@ import {
   type CopyValue,
 } from '../copy-tables.ts'
 import { BASELINE_CODE } from '../../ledger/history-columns.ts'
-import { QUARTER } from '../../ledger/usage.ts'
+import { QUARTER_HOUR_SECONDS } from '../../ledger/usage.ts'
 import { StoreError } from '../store.ts'
-import { connectForLong } from './connect-beside.ts'
+import { connectForLongStatements } from './connect-for-command.ts'
 import type { Argument, Connection, Session } from './connection.ts'
 import { codeOf, LOCK_NOT_AVAILABLE } from './postgres-error.ts'
 import { ALL_EVENTS } from './events.ts'
@@ -64,7 +64,7 @@ export async function openPostgresDestination(url: string): Promise<CopyDestinat
 
 /** Rollups are not copied: they are added up from the copied calls. */
 const COPIED_STALE = markStale(
-  `(SELECT DISTINCT floor(finished / ${QUARTER})::bigint * ${QUARTER} AS quarter, target FROM callwatch.calls
+  `(SELECT DISTINCT floor(finished / ${QUARTER_HOUR_SECONDS})::bigint * ${QUARTER_HOUR_SECONDS} AS quarter, target FROM callwatch.calls
   WHERE finished IS NOT NULL AND status <> ${BASELINE_CODE})`,
 )
 
@@ -78,7 +78,7 @@ type AloneOptions = {
 
 /** Connects to a database, and begins a transaction for as long as which no daemon can begin to use it. */
 async function connectAlone(url: string, { readOnly, prepare, check }: AloneOptions): Promise<Connection> {
-  const connection = await connectForLong(url, { readOnly })
+  const connection = await connectForLongStatements(url, { readOnly })
   try {
     await prepare(connection)
     // This transaction waits for the other side, which may be slow.

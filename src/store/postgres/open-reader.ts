@@ -4,21 +4,21 @@ import { trackedCalls } from '../../ledger/tracked-calls.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import type { Finish } from '../../ledger/tracked-call.ts'
 import { HOUR } from '../evaluation-log.ts'
-import { callOf, evaluationsOf, parse, settledAmounts } from '../rows.ts'
+import { callOf, evaluationsOf, parse, deletedCallTotals } from '../rows.ts'
 import type { StoreReader } from '../store-reader.ts'
-import { connectBeside } from './connect-beside.ts'
+import { connectForCommand } from './connect-for-command.ts'
 import { eventsFrom, latestEvents } from './events.ts'
 import { snapshot } from './transaction.ts'
 
 const OF_TARGET = 'target = (SELECT number FROM callwatch.targets WHERE name = $1)'
 
 /**
- * Opens a store beside the daemons that may be using it, without writing; a standby is good enough.
+ * Opens a store while daemons may be using it, without writing; a standby is good enough.
  *
  * @throws {StoreError} refused: nothing of callwatch is in the database, or of another schema, or it refuses connections
  */
 export async function openPostgresReader(url: string): Promise<StoreReader> {
-  const session = await connectBeside(url, { readOnly: true })
+  const session = await connectForCommand(url, { readOnly: true })
   return {
     place: session.place,
     target: async (name) => {
@@ -45,11 +45,13 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
           for (const [i, amount] of amountsOf(callOf(row)).entries()) rows[i]! += amount
         })
         const counters = await run(`SELECT series, value FROM callwatch.counters WHERE ${OF_TARGET}`, [target])
-        const settled = await run(`SELECT quantity, value FROM callwatch.settled WHERE ${OF_TARGET}`, [target])
+        const totals = await run(`SELECT quantity, value FROM callwatch.deleted_call_totals WHERE ${OF_TARGET}`, [
+          target,
+        ])
         return {
           counters: countedAmounts(counters.map(({ series, value }) => [String(series), Number(value)])),
           rows,
-          settled: settledAmounts(settled),
+          deletedTotals: deletedCallTotals(totals),
         }
       }),
     evaluations: async (target, since) => {

@@ -95,7 +95,7 @@ export function postgresOutbox(receivers: readonly string[] | undefined) {
     if (hasEnded(change)) await session.run(ENQUEUE_END, [target, key, configuredReceivers ?? null, content])
     else await session.run(ENQUEUE_BEGINNING, [target, key, configured(recipients), content, beginning])
   }
-  const keep = async (session: Session, routedChanges: readonly RoutedChange[]): Promise<void> => {
+  const writeEpisodes = async (session: Session, routedChanges: readonly RoutedChange[]): Promise<void> => {
     const all = routedChanges.map(({ change }) => episodeRow(change))
     // No row can be written twice in a statement.
     const rows = [...new Map(all.map((row) => [JSON.stringify([row.target, row.key, row.since]), row])).values()]
@@ -121,7 +121,7 @@ export function postgresOutbox(receivers: readonly string[] | undefined) {
   return {
     /** Removes what waits for receivers that are not configured. */
     clear,
-    keepReceivers: async (session: Session, names: readonly string[]): Promise<void> => {
+    setReceivers: async (session: Session, names: readonly string[]): Promise<void> => {
       configuredReceivers = names
       await clear(session)
     },
@@ -130,7 +130,7 @@ export function postgresOutbox(receivers: readonly string[] | undefined) {
       if (routedChanges.length === 0) return
       await Promise.all([
         ...routedChanges.map((routed) => enqueueChange(session, routed)),
-        keep(session, routedChanges),
+        writeEpisodes(session, routedChanges),
       ])
     },
     note: async (session: Session, notes: readonly EpisodeNote[]): Promise<void> => {

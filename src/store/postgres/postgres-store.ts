@@ -2,7 +2,7 @@ import { systemClock, type Clock } from '../../clock/clock.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { batched } from '../batched.ts'
 import { alertsByTarget, parse } from '../rows.ts'
-import type { SharedStore } from '../sharing.ts'
+import type { StoreWithCluster } from '../cluster-store.ts'
 import { isBug, StoreError, type Commit, type NewEvents, type RoutedChange, type Store } from '../store.ts'
 import { readAddress } from './address.ts'
 import { connect, type Connection, type Session } from './connection.ts'
@@ -10,7 +10,7 @@ import { countFinished, deleteExpired, evictedCalls, finishedPerMinute, openCall
 import { deleteEvents, eraseParticipants, eventsFrom, latestEvents, logEvents, numberEvents } from './events.ts'
 import { addTargets, loadTargets, type Wanted } from './load-targets.ts'
 import { membership } from './membership.ts'
-import { publish, readNews } from './news.ts'
+import { publish, readOverviews } from './overviews.ts'
 import { postgresOutbox } from './outbox.ts'
 import { saveRollups } from './rollups.ts'
 import { openPool, type Pool } from './pool.ts'
@@ -52,7 +52,7 @@ const COMMIT_CONNECTIONS = 2
 
 /** Queries of the history that run at the same time, and how long one may take (seconds). */
 const READ_CONNECTIONS = 2
-const READ_DEADLINE = 60
+const READ_DEADLINE_SECONDS = 60
 
 /** Commits and calls that are written in one statement: what takes longer than its timeout would never be written. */
 const COMMITTED_TOGETHER = 1000
@@ -64,7 +64,7 @@ const BATCH = 200
 const RESET_TIMEOUT_SECONDS = 120
 
 /** A migration may rewrite tables of millions of rows. */
-const MIGRATION_DEADLINE = 600
+const MIGRATION_DEADLINE_SECONDS = 600
 
 /** The default (seconds): it leaves time for two attempts to renew a lease. */
 const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
@@ -76,7 +76,7 @@ const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
  * @throws {StoreError} refused: wrong address, user, password or database, too old a server, or of a newer callwatch;
  * unavailable: it cannot be reached now
  */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<StoreWithCluster> {
   const { url, lease, receivers, clock = systemClock, deadline = deadlineFor(lease) } = options
   let address = readAddress(url)
   const open = async () => {
@@ -95,7 +95,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const memberPool = openPool({ open, size: 1, clock, isWanted, giveUp })
   // Queries of the history may take long: nothing else waits for them, and they say nothing of the database.
   const readPool = openPool({
-    open: () => connect(address, { deadline: READ_DEADLINE, clock, prepare: false }),
+    open: () => connect(address, { deadline: READ_DEADLINE_SECONDS, clock, prepare: false }),
     size: READ_CONNECTIONS,
     clock,
     isWanted,
@@ -107,7 +107,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
   try {
     if (!(await pool.use(isMigrated))) {
-      const connection = await connect(address, { deadline: MIGRATION_DEADLINE, clock })
+      const connection = await connect(address, { deadline: MIGRATION_DEADLINE_SECONDS, clock })
       try {
         await migrate(connection)
       } finally {
@@ -209,7 +209,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 
   return {
-    openTarget: (identity, created, keepFinished) => load({ identity, created, keepFinished }),
+    openTarget: (identity, created, longestWindow) => load({ identity, created, longestWindow }),
     resetTarget: async (name, routedChanges, events) => {
       await deleting(async (resetting) => {
         await lockForReset(resetting, name, members.self())
@@ -228,9 +228,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     removeFromOutbox: (ids, notes) => outbox.remove(session, ids, notes),
     noteEpisodes: (notes) => outbox.note(session, notes),
     countOutbox: () => outbox.count(session),
-    keepReceivers: (names) => outbox.keepReceivers(session, names),
+    setReceivers: (names) => outbox.setReceivers(session, names),
     enqueueOnce: (key, content, receivers) => outbox.enqueueOnce(session, key, content, receivers),
-    strayAlerts: async (targets) => {
+    strayTargets: async (targets) => {
       const rows = await session.run(
         `SELECT name, data FROM callwatch.targets LEFT JOIN callwatch.alerts ON target = number
         WHERE name <> ALL ($1::text[]) AND (removed IS NULL OR data IS NOT NULL) ORDER BY name, alert`,
@@ -241,7 +241,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     expireAlerts,
     ...postgresSilences(session),
     pausedUntil,
-    // Several daemons use one key, and the service may tell each another time.
+    // Several daemons use one key, and the service may give each another time.
     pauseUntil: async (key, until) => {
       await session.run(
         `INSERT INTO callwatch.pauses AS known (key, until) VALUES ($1, $2::float8)
@@ -275,7 +275,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     close: async () => {
       await Promise.all([pool.close(), memberPool.close(), readPool.close()])
     },
-    sharing: {
+    cluster: {
       ...members,
       pauses,
       addTargets: (identities, created) => pool.use((connection) => addTargets(connection, identities, created)),
@@ -284,7 +284,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         if (self !== undefined) await publish(session, self, overviews)
       },
       numberEvents: () => allOrNothing(numberEvents),
-      news: (cursor) => readNews(session, cursor),
+      overviewsSince: (cursor) => readOverviews(session, cursor),
     },
   }
 }

@@ -1,14 +1,16 @@
 import { PHASE_AT, STATUS_AT } from '../../ledger/call-record.ts'
 import { LOST_CODE } from '../../ledger/history-columns.ts'
-import { QUARTER } from '../../ledger/usage.ts'
+import { QUARTER_HOUR_SECONDS } from '../../ledger/usage.ts'
 import { markStale } from './rollups.ts'
 
 const marked = (targets: string) =>
-  markStale(`(SELECT floor(removed / ${QUARTER})::bigint * ${QUARTER} AS quarter, number AS target FROM ${targets})`)
+  markStale(
+    `(SELECT floor(removed / ${QUARTER_HOUR_SECONDS})::bigint * ${QUARTER_HOUR_SECONDS} AS quarter, number AS target FROM ${targets})`,
+  )
 
 /**
- * Nobody sees the ends of the open calls of a target ($1) that left the configuration: their columns say that they are lost
- * from then on ($2, UNIX seconds by the service's clock). Their records stay as they are.
+ * callwatch does not see the ends of the open calls of a target ($1) that left the configuration. Their columns mark them as
+ * lost from then on ($2, UNIX seconds by the service's clock); their records stay as they are.
  */
 export const LOSE_OPEN_CALLS = `
   WITH gone AS (

@@ -6,7 +6,7 @@ import { markAllStale } from './rollups.ts'
 const TABLES = [
   'calls',
   'counters',
-  'settled',
+  'deleted_call_totals',
   'gaps',
   'alerts',
   'usage',

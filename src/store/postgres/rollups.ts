@@ -1,4 +1,4 @@
-import { QUARTER } from '../../ledger/usage.ts'
+import { QUARTER_HOUR_SECONDS } from '../../ledger/usage.ts'
 import type { RollupUpdate } from '../store.ts'
 import type { Session } from './connection.ts'
 
@@ -10,7 +10,7 @@ export function markStale(rows: string): string {
 
 const MARK_ALL_STALE = markStale(
   `(SELECT at AS quarter, target FROM callwatch.rollups
-  WHERE target = (SELECT number FROM callwatch.targets WHERE name = $1) AND width = ${QUARTER})`,
+  WHERE target = (SELECT number FROM callwatch.targets WHERE name = $1) AND width = ${QUARTER_HOUR_SECONDS})`,
 )
 
 /** No other save has changed what this one was added up from: not one that was on its way when that was read, either. */

@@ -113,7 +113,7 @@ export const MIGRATIONS: readonly string[] = [
   ) WITH (fillfactor = 70);
 
   -- What was counted of calls whose rows were deleted.
-  CREATE TABLE callwatch.settled (
+  CREATE TABLE callwatch.deleted_call_totals (
     target integer NOT NULL,
     quantity text NOT NULL,         -- ledger/balance.ts Quantity
     value double precision NOT NULL CHECK (value <> 'NaN'),
@@ -177,7 +177,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE callwatch.webhooks (
     name text PRIMARY KEY,
     revision bigint NOT NULL,       -- how often the row was saved
-    data text NOT NULL              -- JSON of webhook-book.ts WebhookProgress
+    data text NOT NULL              -- JSON of webhook-store.ts WebhookProgress
   ) WITH (fillfactor = 50);
 
   -- Events before the cursor of a webhook that were not delivered to it.
@@ -186,7 +186,7 @@ export const MIGRATIONS: readonly string[] = [
     position bigint NOT NULL,       -- events.position
     place integer NOT NULL,         -- in the commit
     dead boolean NOT NULL,          -- whether it is a dead letter
-    data text NOT NULL,             -- JSON of the rest of webhook-book.ts UndeliveredEvent
+    data text NOT NULL,             -- JSON of the rest of webhook-store.ts UndeliveredEvent
     PRIMARY KEY (webhook, dead, position, place)
   );
 

@@ -1,5 +1,5 @@
 import { storedWebhookOf, undeliveredColumns, undeliveredOf } from '../rows.ts'
-import type { LogPlace, WebhookBook, WebhookChange } from '../webhook-book.ts'
+import type { LogPlace, WebhookStore, WebhookChange } from '../webhook-store.ts'
 import type { Session } from './connection.ts'
 
 const WEBHOOKS = `
@@ -32,7 +32,7 @@ const PUT = `
 export function postgresWebhooks(
   { run }: Session,
   allOrNothing: <T>(work: (session: Session) => Promise<T>) => Promise<T>,
-): WebhookBook {
+): WebhookStore {
   return {
     webhooks: async () => (await run(WEBHOOKS)).map(storedWebhookOf),
     undelivered: async (webhook, { dead, after, limit }) =>

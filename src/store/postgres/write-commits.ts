@@ -2,7 +2,7 @@ import { RECORD_BYTES, writeCall } from '../../ledger/call-record.ts'
 import { HISTORY_COLUMNS, historyColumns } from '../../ledger/history-columns.ts'
 import { isCounted } from '../../ledger/tracked-call.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
-import { hourOf, packEvaluated } from '../evaluation-log.ts'
+import { hourOf, packEvaluation } from '../evaluation-log.ts'
 import { eventColumns } from '../rows.ts'
 import type { Commit } from '../store.ts'
 import type { Argument, Session } from './connection.ts'
@@ -143,7 +143,7 @@ export async function writeCommits(session: Session, fenced: readonly FencedComm
       ({ alerts }) => alerts.ended,
       ({ key }) => key,
     ),
-    ...columns(({ evaluated }) => (evaluated === undefined ? [] : [evaluated]), hourOf, packEvaluated),
+    ...columns(({ evaluated }) => (evaluated === undefined ? [] : [evaluated]), hourOf, packEvaluation),
     ...columns(
       ({ events }) => (events === undefined ? [] : [eventColumns(events)]),
       ({ id }) => id,

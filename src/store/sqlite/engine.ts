@@ -5,9 +5,9 @@ import { finalStatusOf } from '../../ledger/call-codes.ts'
 import { BASELINE_CODE, LOST_CODE } from '../../ledger/history-columns.ts'
 import { countByStatus, type FinishedCounts } from '../../ledger/finished-calls.ts'
 import type { SyncState } from '../../ledger/state.ts'
-import { quarterHourOf, usedBetween, USAGE_KEPT } from '../../ledger/usage.ts'
+import { quarterHourOf, usedBetween, USAGE_RETENTION_SECONDS } from '../../ledger/usage.ts'
 import type { ReadRow } from '../row-reader.ts'
-import { alertsByTarget, callOf, settledOf } from '../rows.ts'
+import { alertsByTarget, callOf, deletedCallTotalsOf } from '../rows.ts'
 import type {
   RoutedChange,
   LoggedEvents,
@@ -46,7 +46,7 @@ type Row = Readonly<Record<string, unknown>>
  * thread can send to another.
  */
 export type SqliteEngine = {
-  openTarget: (identity: TargetIdentity, newState: SyncState, keepFinished: number) => OpenedTarget
+  openTarget: (identity: TargetIdentity, newState: SyncState, longestWindow: number) => OpenedTarget
   readCalls: (cursor: string) => CallsPart | undefined
   resetTarget: (name: string, routedChanges: readonly RoutedChange[], events?: PackedEvents) => void
   /** The sequence number of the last commit of a target; undefined of none that is known. */
@@ -59,8 +59,8 @@ export type SqliteEngine = {
   noteEpisodes: (notes: readonly EpisodeNote[]) => void
   countOutbox: () => Map<string, number>
   enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => void
-  keepReceivers: (receivers: readonly string[]) => void
-  strayAlerts: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
+  setReceivers: (receivers: readonly string[]) => void
+  strayTargets: (targets: readonly string[]) => { target: string; alerts: AlertInstance[] }[]
   expireAlerts: (
     target: string,
     routedChanges: readonly RoutedChange[],
@@ -91,7 +91,7 @@ export type SqliteEngine = {
 } & ReturnType<typeof webhooksIn>
 
 /** Tables with the target's number. */
-const OF_TARGET = ['calls', 'counters', 'settled', 'gaps', 'alerts', 'usage', 'evaluations'] as const
+const OF_TARGET = ['calls', 'counters', 'deleted_call_totals', 'gaps', 'alerts', 'usage', 'evaluations'] as const
 
 /** Calls of all targets that are deleted at a time: everything else waits meanwhile. */
 const DELETED_AT_ONCE = 2000
@@ -199,8 +199,8 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
     noteEpisodes: (notes) => transaction(() => outbox.note(notes)),
     countOutbox: outbox.count,
     enqueueOnce: (key, content, receivers) => transaction(() => outbox.enqueueOnce(key, content, receivers)),
-    keepReceivers: (names) => transaction(() => outbox.keepReceivers(names)),
-    strayAlerts: (targets) => {
+    setReceivers: (names) => transaction(() => outbox.setReceivers(names)),
+    strayTargets: (targets) => {
       const rows = prepare(`
         SELECT name, data FROM targets LEFT JOIN alerts ON target = number
         WHERE removed IS NULL OR data IS NOT NULL ORDER BY name, alert`).all()
@@ -262,13 +262,13 @@ export function openSqliteEngine({ path, receivers, durable = true }: SqliteOpti
         for (const { number } of [...targets.slice(first), ...targets.slice(0, first)]) {
           const deleted = statements.deleteExpired.all(number!, before, left)
           left -= deleted.length
-          commits.settle(Number(number), settledOf(deleted.map(callOf)))
+          commits.addDeletedCallTotals(Number(number), deletedCallTotalsOf(deleted.map(callOf)))
           const times = deleted.map(({ finished }) => Number(finished))
           if (times.length > 0) statements.noteExpired.run(Math.max(...times), number!)
           rollups.markStale(Number(number), new Set(times.map(quarterHourOf)))
           statements.deleteExpiredGaps.run(number!, before)
           statements.deleteExpiredEvaluations.run(number!, before)
-          statements.deleteExpiredUsage.run(number!, before - USAGE_KEPT)
+          statements.deleteExpiredUsage.run(number!, before - USAGE_RETENTION_SECONDS)
         }
       }),
     saveRollups: (update) => transaction(() => rollups.saveRollups(update)),

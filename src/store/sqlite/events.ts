@@ -51,7 +51,7 @@ export function participantsEraser(db: DatabaseSync): () => boolean {
       isInJournal = true
     }
     if (hasMore()) return true
-    // What was written before is there until nobody reads it any more: then the next call empties it.
+    // Earlier writes stay in the journal while a reader needs them. Then the next call empties it.
     if (isInJournal) isInJournal = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] !== 0
     return false
   }

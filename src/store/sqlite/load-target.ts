@@ -36,10 +36,10 @@ export function targetLoader(db: DatabaseSync, { restore }: Pick<ReturnType<type
   /** The parts that are still to be read, by cursor. */
   const cursors = new Map<string, Generator<CallsPart, void>>()
 
-  function readTarget(row: Row, keepFinished: number): OpenedTarget {
+  function readTarget(row: Row, longestWindow: number): OpenedTarget {
     const number = Number(row['number'])
     const sync = parse<SyncState>(row['sync'])
-    const since = finishedSince(sync, keepFinished)
+    const since = finishedSince(sync, longestWindow)
     const counters = prepare('SELECT series, value FROM counters WHERE target = ?').all(number)
     const usage = prepare('SELECT quarter, minutes FROM usage WHERE target = ? ORDER BY quarter').all(number)
     const alerts = prepare('SELECT data FROM alerts WHERE target = ?').all(number)
@@ -67,19 +67,19 @@ export function targetLoader(db: DatabaseSync, { restore }: Pick<ReturnType<type
   function addTarget({ name, fingerprint }: TargetIdentity, sync: SyncState): OpenedTarget {
     const insert = prepare('INSERT INTO targets (name, fingerprint, seq, sync) VALUES (?, ?, 0, ?)')
     const { lastInsertRowid: number } = insert.run(name, fingerprint, JSON.stringify(sync))
-    const addSettled = prepare('INSERT INTO settled (target, quantity, value) VALUES (?, ?, 0)')
-    for (const quantity of QUANTITIES) addSettled.run(number, quantity)
+    const addTotal = prepare('INSERT INTO deleted_call_totals (target, quantity, value) VALUES (?, ?, 0)')
+    for (const quantity of QUANTITIES) addTotal.run(number, quantity)
     return { sync, finishedSince: Infinity, counters: new Map(), usage: new Map(), alerts: [], cursor: undefined }
   }
 
   return {
     /** A target's state; sets the target up where it is new. */
-    open: (identity: TargetIdentity, newState: SyncState, keepFinished: number): OpenedTarget => {
+    open: (identity: TargetIdentity, newState: SyncState, longestWindow: number): OpenedTarget => {
       const row = prepare('SELECT fingerprint, number, sync FROM targets WHERE name = ?').get(identity.name)
       if (row === undefined) return addTarget(identity, newState)
       if (row['fingerprint'] !== identity.fingerprint) throw otherTarget(identity.name)
       restore(identity.name)
-      return readTarget(row, keepFinished)
+      return readTarget(row, longestWindow)
     },
     /**
      * The next part of a target's calls; undefined after the last one.

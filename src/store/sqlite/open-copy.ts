@@ -12,7 +12,7 @@ import {
   type CopyValue,
 } from '../copy-tables.ts'
 import { BASELINE_CODE } from '../../ledger/history-columns.ts'
-import { QUARTER } from '../../ledger/usage.ts'
+import { QUARTER_HOUR_SECONDS } from '../../ledger/usage.ts'
 import { StoreError } from '../store.ts'
 import { holdStore, openExisting, openOwn } from './open-database.ts'
 import { attempting, sqliteError } from './sqlite-error.ts'
@@ -75,7 +75,7 @@ export function openSqliteDestination(path: string): CopyDestination {
 /** Rollups are not copied: they are added up from the copied calls. */
 const COPIED_STALE = `
   INSERT INTO stale_rollups (quarter, target, version)
-  SELECT DISTINCT CAST(finished / ${QUARTER} AS INTEGER) * ${QUARTER}, target, 1
+  SELECT DISTINCT CAST(finished / ${QUARTER_HOUR_SECONDS} AS INTEGER) * ${QUARTER_HOUR_SECONDS}, target, 1
   FROM calls WHERE finished IS NOT NULL AND status <> ${BASELINE_CODE}`
 
 /** The rows of a table, in batches. */

@@ -52,7 +52,7 @@ type OpenExistingOptions = {
 }
 
 /**
- * Opens the database of a store beside the daemon that may be using it, without its lock.
+ * Opens the database of a store while a daemon may be using it, without its lock.
  *
  * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
  */
@@ -119,8 +119,8 @@ export function holdStore(path: string): (() => void) | undefined {
   const lock = `${existsSync(path) ? realpathSync(path) : path}.lock`
   if (existsSync(lock)) return takeLock(lock)
   makePrivate(path)
-  // A daemon whose lock file was removed still has the store open. Only then must nobody have it open: a command that
-  // reads for long must not keep a daemon from starting.
+  // A daemon whose lock file was removed still has the store open. Only in that case is the store itself checked: a
+  // command that reads for long must not keep a daemon from starting.
   const store = new DatabaseSync(path, { timeout: 0 })
   try {
     store.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')

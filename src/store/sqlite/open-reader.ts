@@ -3,7 +3,7 @@ import { LOST_CODE } from '../../ledger/history-columns.ts'
 import { trackedCalls } from '../../ledger/tracked-calls.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { HOUR } from '../evaluation-log.ts'
-import { callOf, evaluationsOf, parse, settledAmounts } from '../rows.ts'
+import { callOf, evaluationsOf, parse, deletedCallTotals } from '../rows.ts'
 import type { StoreReader } from '../store-reader.ts'
 import { eventsIn } from './events.ts'
 import { openExisting } from './open-database.ts'
@@ -13,7 +13,7 @@ import { attempting } from './sqlite-error.ts'
 const OF_TARGET = 'target = (SELECT number FROM targets WHERE name = ?)'
 
 /**
- * Opens a store beside the daemon that may be using it: without its lock, and without writing.
+ * Opens a store while a daemon may be using it: without its lock, and without writing.
  *
  * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
  */
@@ -26,7 +26,7 @@ export function openSqliteReader(path: string): StoreReader {
     call: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND id = ? AND tracked = 1`),
     rows: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET}`),
     counters: db.prepare(`SELECT series, value FROM counters WHERE ${OF_TARGET}`),
-    settled: db.prepare(`SELECT quantity, value FROM settled WHERE ${OF_TARGET}`),
+    deletedTotals: db.prepare(`SELECT quantity, value FROM deleted_call_totals WHERE ${OF_TARGET}`),
     evaluations: db.prepare(`SELECT hour, data FROM evaluations WHERE ${OF_TARGET} AND hour >= ? ORDER BY hour`),
     finishes: db.prepare(`SELECT id, data FROM calls WHERE ${OF_TARGET} AND finished >= ? AND status <> ${LOST_CODE}`),
     pausedUntil: db.prepare('SELECT until FROM pauses WHERE key = ?'),
@@ -61,7 +61,7 @@ export function openSqliteReader(path: string): StoreReader {
               statements.counters.all(target).map(({ series, value }) => [String(series), Number(value)]),
             ),
             rows: sumOfAmounts(statements.rows.iterate(target).map(callOf)),
-            settled: settledAmounts(statements.settled.all(target)),
+            deletedTotals: deletedCallTotals(statements.deletedTotals.all(target)),
           }
         } finally {
           db.exec('COMMIT')

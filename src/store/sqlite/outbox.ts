@@ -33,12 +33,12 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
     count: db.prepare('SELECT receiver, count(*) AS n FROM outbox GROUP BY receiver'),
   }
   let isConfigured = (_receiver: string) => true
-  const keepReceivers = (names: readonly string[]): void => {
+  const setReceivers = (names: readonly string[]): void => {
     isConfigured = (receiver) => names.includes(receiver)
     statements.forgetUntold.run(JSON.stringify(names))
     statements.removeOthers.run(JSON.stringify(names))
   }
-  if (configuredReceivers !== undefined) keepReceivers(configuredReceivers)
+  if (configuredReceivers !== undefined) setReceivers(configuredReceivers)
   const enqueue = (content: OutboxContent, recipients: Iterable<string>): void => {
     for (const receiver of recipients) {
       if (isConfigured(receiver)) statements.enqueue.run(receiver, JSON.stringify(content))
@@ -71,7 +71,7 @@ export function sqliteOutbox(db: DatabaseSync, configuredReceivers: readonly str
       if (statements.useKey.run(key).changes === 1) enqueue(content, recipients)
     },
     /** Removes what waits for any other receiver, now and as long as these are all that are configured. */
-    keepReceivers,
+    setReceivers,
     /** All that waits for a receiver, the oldest first. */
     read: (receiver: string): OutboxEntry[] => statements.read.all(receiver).map(outboxEntryOf),
     claim: (ids: readonly number[], claimed: boolean): void => {

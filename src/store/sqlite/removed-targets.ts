@@ -18,7 +18,7 @@ export function removedTargets(db: DatabaseSync, { markStale }: Pick<ReturnType<
     UPDATE calls SET finished = NULL, noticed = NULL, status = ${codeAt(STATUS_AT)}
     WHERE target = ? AND finished = ? AND tracked = 1 AND ${codeAt(PHASE_AT)} = 0`)
   return {
-    /** Nobody sees the ends of its open calls: their columns say that they are lost from now on (the host's clock); their records stay. */
+    /** callwatch does not see the ends of its open calls: their columns mark them as lost from now on (the host's clock); their records stay. */
     remove: (name: string, now: number): void => {
       const { number = 0, removed, skew } = find.get(name) ?? {}
       if (removed !== null) return

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { QUARTER } from '../../ledger/usage.ts'
+import { QUARTER_HOUR_SECONDS } from '../../ledger/usage.ts'
 import type { RollupUpdate } from '../store.ts'
 
 const COUNT = 'INSERT INTO rollup_saves (only, n) VALUES (1, 1) ON CONFLICT DO UPDATE SET n = n + 1'
@@ -13,7 +13,7 @@ export function rollupsIn(db: DatabaseSync) {
     )
   const statements = {
     mark: mark('VALUES (?, ?, 1)'),
-    markAll: mark(`SELECT at, target, 1 FROM rollups WHERE target = ? AND width = ${QUARTER}`),
+    markAll: mark(`SELECT at, target, 1 FROM rollups WHERE target = ? AND width = ${QUARTER_HOUR_SECONDS}`),
     countReset: prepare(COUNT),
     countSave: prepare(`${COUNT} WHERE n = ?`),
     version: prepare('SELECT version FROM stale_rollups WHERE quarter = ? AND target = ?'),

@@ -58,7 +58,7 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
 
   -- What was counted of calls whose rows were deleted.
-  CREATE TABLE settled (
+  CREATE TABLE deleted_call_totals (
     target INTEGER NOT NULL,
     quantity TEXT NOT NULL,         -- ledger/balance.ts Quantity
     value REAL NOT NULL,
@@ -138,7 +138,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE webhooks (
     name TEXT PRIMARY KEY,
     revision INTEGER NOT NULL,      -- how often the row was saved
-    data TEXT NOT NULL              -- JSON of webhook-book.ts WebhookProgress
+    data TEXT NOT NULL              -- JSON of webhook-store.ts WebhookProgress
   ) STRICT, WITHOUT ROWID;
 
   -- Events before the cursor of a webhook that were not delivered to it.
@@ -147,7 +147,7 @@ export const MIGRATIONS: readonly string[] = [
     position INTEGER NOT NULL,      -- events.position
     place INTEGER NOT NULL,         -- in the commit
     dead INTEGER NOT NULL,          -- whether it is a dead letter
-    data TEXT NOT NULL,             -- JSON of the rest of webhook-book.ts UndeliveredEvent
+    data TEXT NOT NULL,             -- JSON of the rest of webhook-store.ts UndeliveredEvent
     PRIMARY KEY (webhook, dead, position, place)
   ) STRICT, WITHOUT ROWID;
 

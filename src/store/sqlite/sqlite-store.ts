@@ -50,7 +50,7 @@ export function invokeMethod<M extends keyof SqliteEngine>(
 }
 
 /** How a store runs queries that may take long. */
-export type Reading = { read: InvokeEngine; endReading: () => Promise<void> }
+export type QueryRunner = { read: InvokeEngine; endReading: () => Promise<void> }
 
 const nothing = () => Promise.resolve()
 
@@ -61,7 +61,7 @@ const nothing = () => Promise.resolve()
  */
 export function sqliteStore(
   invoke: InvokeEngine,
-  { read, endReading }: Reading = { read: invoke, endReading: nothing },
+  { read, endReading }: QueryRunner = { read: invoke, endReading: nothing },
 ): Store {
   async function commit(target: string, given: Commit): Promise<void> {
     const packed = packCommit(given)
@@ -75,8 +75,8 @@ export function sqliteStore(
     }
   }
   return {
-    openTarget: async (identity, created, keepFinished) =>
-      loadTarget(invoke, await invoke('openTarget', [identity, newLedger(created).sync, keepFinished])),
+    openTarget: async (identity, created, longestWindow) =>
+      loadTarget(invoke, await invoke('openTarget', [identity, newLedger(created).sync, longestWindow])),
     resetTarget: (name, routedChanges, events) => invoke('resetTarget', [name, routedChanges, packEvents(events)]),
     evictedCalls: async (target, ids) => {
       const rows = await invoke('evictedCalls', [target, ids])
@@ -89,8 +89,8 @@ export function sqliteStore(
     noteEpisodes: (notes) => invoke('noteEpisodes', [notes]),
     countOutbox: () => invoke('countOutbox', []),
     enqueueOnce: (key, content, receivers) => invoke('enqueueOnce', [key, content, receivers]),
-    keepReceivers: (receivers) => invoke('keepReceivers', [receivers]),
-    strayAlerts: (targets) => invoke('strayAlerts', [targets]),
+    setReceivers: (receivers) => invoke('setReceivers', [receivers]),
+    strayTargets: (targets) => invoke('strayTargets', [targets]),
     expireAlerts: (target, routedChanges, events, removed) =>
       invoke('expireAlerts', [target, routedChanges, packEvents(events), removed]),
     silences: (now) => invoke('silences', [now]),

@@ -52,12 +52,12 @@ export async function openSqliteThread(given: SqliteOptions, clock: Clock = syst
   const options = { ...given }
   const engine = engineThread(options)
   await engine.start()
-  const keepReceivers: Store['keepReceivers'] = async (receivers) => {
+  const setReceivers: Store['setReceivers'] = async (receivers) => {
     // For the next engine, if this one ends.
     options.receivers = receivers
-    await engine.invoke('keepReceivers', [receivers])
+    await engine.invoke('setReceivers', [receivers])
   }
-  if (options.path === ':memory:') return { ...sqliteStore(engine.invoke), keepReceivers }
+  if (options.path === ':memory:') return { ...sqliteStore(engine.invoke), setReceivers }
   let reading: ReturnType<typeof engineThread> | undefined
   let inFlight = 0
   let idle: Subscription | undefined
@@ -88,7 +88,7 @@ export async function openSqliteThread(given: SqliteOptions, clock: Clock = syst
       void endReading()
     },
   })
-  return { ...store, keepReceivers }
+  return { ...store, setReceivers }
 }
 
 function closedError({ path }: ThreadOptions): StoreError {

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { storedWebhookOf, undeliveredColumns, undeliveredOf } from '../rows.ts'
 import { transaction } from './transaction.ts'
-import type { StoredWebhook, UndeliveredEvent, WebhookBook, WebhookChange } from '../webhook-book.ts'
+import type { StoredWebhook, UndeliveredEvent, WebhookStore, WebhookChange } from '../webhook-store.ts'
 
 type WebhooksIn = {
   webhooks: () => StoredWebhook[]
-  undelivered: (...query: Parameters<WebhookBook['undelivered']>) => UndeliveredEvent[]
+  undelivered: (...query: Parameters<WebhookStore['undelivered']>) => UndeliveredEvent[]
   saveWebhook: (change: WebhookChange) => boolean
 }
 

@@ -1,11 +1,11 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
-import type { Evaluated } from '../../alerts/trigger.ts'
+import type { EvaluationRecord } from '../../alerts/trigger.ts'
 import type { Quantity } from '../../ledger/balance.ts'
 import { readCall, RECORD_BYTES } from '../../ledger/call-record.ts'
 import { HISTORY_COLUMNS, historyColumns } from '../../ledger/history-columns.ts'
 import type { SyncState } from '../../ledger/state.ts'
-import { hourOf, packEvaluated } from '../evaluation-log.ts'
+import { hourOf, packEvaluation } from '../evaluation-log.ts'
 import type { eventColumns } from '../rows.ts'
 import { StoreError, type Gap, type RoutedChange } from '../store.ts'
 import { overwriteDeleted } from './events.ts'
@@ -28,7 +28,7 @@ export type PackedCommit = {
   stale: ReadonlySet<number>
   alerts: { changed: readonly AlertInstance[]; ended: readonly string[] }
   routedChanges: readonly RoutedChange[]
-  evaluated: Evaluated | undefined
+  evaluated: EvaluationRecord | undefined
   events: PackedEvents | undefined
   gap: Gap | undefined
 }
@@ -73,7 +73,7 @@ export function commitWriter(
       INSERT INTO events (id, target, at, n, total, data, participants)
       VALUES (?, ?, ?, ?, ? + coalesce((SELECT total FROM events ORDER BY position DESC LIMIT 1), 0), ?, ?)`),
     addGap: prepare('INSERT INTO gaps (target, began, ended) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
-    settle: prepare('UPDATE settled SET value = value + ? WHERE target = ? AND quantity = ?'),
+    addDeletedCallTotals: prepare('UPDATE deleted_call_totals SET value = value + ? WHERE target = ? AND quantity = ?'),
   }
 
   function write(target: string, commit: PackedCommit): void {
@@ -94,7 +94,7 @@ export function commitWriter(
     for (const key of alerts.ended) statements.deleteAlert.run(number, key)
     outbox.enqueueChanges(routedChanges)
     if (evaluated !== undefined) {
-      statements.logEvaluation.run(number, hourOf(evaluated), packEvaluated(evaluated))
+      statements.logEvaluation.run(number, hourOf(evaluated), packEvaluation(evaluated))
     }
     if (gap !== undefined) statements.addGap.run(number, gap.began, gap.ended)
     logEvents(target, events)
@@ -108,8 +108,11 @@ export function commitWriter(
   }
 
   /** Adds up what was counted of calls whose rows are deleted in the same transaction. */
-  function settle(target: number, amounts: readonly (readonly [quantity: Quantity, amount: number])[]): void {
-    for (const [quantity, amount] of amounts) statements.settle.run(amount, target, quantity)
+  function addDeletedCallTotals(
+    target: number,
+    amounts: readonly (readonly [quantity: Quantity, amount: number])[],
+  ): void {
+    for (const [quantity, amount] of amounts) statements.addDeletedCallTotals.run(amount, target, quantity)
   }
 
   function writeCalls(target: number, { ids, records }: PackedCalls): void {
@@ -129,5 +132,5 @@ export function commitWriter(
     for (; next < ids.length; next++) statements.insertOne.run(...row(next))
   }
 
-  return { write, settle, logEvents }
+  return { write, addDeletedCallTotals, logEvents }
 }

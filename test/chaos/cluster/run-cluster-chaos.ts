@@ -23,7 +23,7 @@ import { clusterConfig, MAX_REQUESTS_PER_MINUTE, FAILOVER_SECONDS } from './clus
 import { failOver, disruptions } from './cluster-disruptions.ts'
 import { startOne, type ClusterRun, type ClusterTarget } from './cluster-run.ts'
 import { openPostgresReader } from '../../../src/store/postgres/open-reader.ts'
-import { openPostgresBeside } from '../../../src/store/postgres/open-beside.ts'
+import { openPostgresForCommand } from '../../../src/store/postgres/open-for-command.ts'
 import { deliveriesRow, resumeWebhook } from '../compare-deliveries.ts'
 import { reportProblems } from '../../store/report-problems.ts'
 import { rollupProblems } from '../../store/rollup-problems.ts'
@@ -168,7 +168,7 @@ export async function runClusterChaos({
     const duplicates = sum(messages.map((each) => each.duplicates))
     // The leader puts the last events in order within about a second.
     await wait(2000)
-    const left = await openPostgresBeside(run.primary.postgres.url)
+    const left = await openPostgresForCommand(run.primary.postgres.url)
     const events = await eventsRow(reader, left, await countersOf(database.get))
     const deliveries = await deliveriesRow(webhook, left)
     const history = await openPostgresReader(run.primary.postgres.url)

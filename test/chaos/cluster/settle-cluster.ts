@@ -7,7 +7,7 @@ import type { ClusterRun } from './cluster-run.ts'
 /** Seconds that the slowest sweep may take. */
 const SWEEPS = 90
 
-export type TargetStatus = {
+export type TargetView = {
   name: string
   owner?: string
   created: string
@@ -18,9 +18,9 @@ export type TargetStatus = {
 }
 
 /** What a daemon says of all targets, its own and the others'. */
-export async function statusAt(url: string): Promise<TargetStatus[]> {
+export async function statusAt(url: string): Promise<TargetView[]> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
-  return (JSON.parse(await textAt(`${url}api/v1/status`)) as { targets: TargetStatus[] }).targets
+  return (JSON.parse(await textAt(`${url}api/v1/status`)) as { targets: TargetView[] }).targets
 }
 
 /**

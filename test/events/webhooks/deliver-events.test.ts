@@ -11,11 +11,11 @@ describe('a webhook gets', () => {
   test('what happens from now on, or the whole log', async () => {
     const now = delivering({ from: 'now' })
     const start = delivering({ from: 'start' })
-    for (const { tell, run, clock } of [now, start]) {
-      await tell(calls(2))
+    for (const { append, run, clock } of [now, start]) {
+      await append(calls(2))
       run()
       await clock.advance(1)
-      await tell(['later'])
+      await append(['later'])
       await clock.advance(2)
     }
     expect(now.subjects()).toEqual(['later'])
@@ -23,35 +23,35 @@ describe('a webhook gets', () => {
   })
 
   test('what it wants: of types, targets and labels, and what was found late only if it asks for that', async () => {
-    const { tell, run, clock, subjects } = delivering({
+    const { append, run, clock, subjects } = delivering({
       from: 'start',
       types: ['call.ended', 'alert.firing'],
       targets: ['a'],
       match: { mode: 'call' },
       backfilled: false,
     })
-    await tell(['begun'], { mode: 'call' })
-    await tell(['ended'], { mode: 'call' }, 'call.ended')
-    await tell(['a meeting'], { mode: 'meet' }, 'call.ended')
-    await tell(['late'], { mode: 'call', backfilled: true }, 'call.ended')
-    await tell(['an alert'], { labels: { mode: 'call' } }, 'alert.firing')
-    await tell(['an alert of all'], { labels: {} }, 'alert.firing')
+    await append(['begun'], { mode: 'call' })
+    await append(['ended'], { mode: 'call' }, 'call.ended')
+    await append(['a meeting'], { mode: 'meet' }, 'call.ended')
+    await append(['late'], { mode: 'call', backfilled: true }, 'call.ended')
+    await append(['an alert'], { labels: { mode: 'call' } }, 'alert.firing')
+    await append(['an alert of all'], { labels: {} }, 'alert.firing')
     run()
     await clock.advance(1)
     expect(subjects()).toEqual(['ended', 'an alert'])
     const other = delivering({ from: 'start', targets: ['b'] })
-    await other.tell(['of a'])
+    await other.append(['of a'])
     other.run()
     await other.clock.advance(1)
     expect(other.subjects()).toEqual([])
   })
 
   test('each event once, in order, through a stop and a start', async () => {
-    const { tell, run, clock, subjects, stored } = delivering()
-    await tell(calls(3))
+    const { append, run, clock, subjects, stored } = delivering()
+    await append(calls(3))
     const first = run()
     await clock.advance(0.5)
-    await tell(calls(3, 3))
+    await append(calls(3, 3))
     first.stop()
     await clock.advance(5)
     expect(first.ended.is).toBe(true)
@@ -62,13 +62,13 @@ describe('a webhook gets', () => {
   })
 
   test('after a crash only again what it got within the last seconds', async () => {
-    const { tell, run, clock, subjects, state } = delivering()
+    const { append, run, clock, subjects, state } = delivering()
     state.receive = hang
-    await tell(calls(3))
+    await append(calls(3))
     const first = run()
     await clock.advance(1.5)
     state.receive = () => undefined
-    await tell(calls(3, 3))
+    await append(calls(3, 3))
     await clock.advance(5)
     first.kill()
     run()
@@ -80,9 +80,9 @@ describe('a webhook gets', () => {
 
 describe('an event that fails', () => {
   test('is retried with longer and longer delays, and holds up only later events of its call', async () => {
-    const { tell, run, clock, received, subjects, state } = delivering()
+    const { append, run, clock, received, subjects, state } = delivering()
     state.receive = (subject) => (subject === 'bad' ? answered(500) : undefined)
-    await tell(['bad', 'good', 'bad', 'good'])
+    await append(['bad', 'good', 'bad', 'good'])
     run()
     await clock.advance(40)
     expect(subjects().filter((subject) => subject === 'good')).toHaveLength(2)
@@ -94,10 +94,10 @@ describe('an event that fails', () => {
   })
 
   test('holds up only its call, however many of them there are, and each is sent with what it was', async () => {
-    const { tell, run, clock, subjects, stored, state } = delivering()
+    const { append, run, clock, subjects, stored, state } = delivering()
     state.receive = (subject) => (subject.startsWith('bad') ? answered(500) : undefined)
     for (let i = 0; i < 50; i++) {
-      await tell(Array.from({ length: 50 }, (_, n) => [`bad ${50 * i + n}`, `good ${50 * i + n}`]).flat())
+      await append(Array.from({ length: 50 }, (_, n) => [`bad ${50 * i + n}`, `good ${50 * i + n}`]).flat())
     }
     run()
     await clock.advance(60)
@@ -113,9 +113,9 @@ describe('an event that fails', () => {
   })
 
   test('is kept in the store with what waits behind it, and goes on there after a crash', async () => {
-    const { tell, run, clock, subjects, state, stored, store } = delivering()
+    const { append, run, clock, subjects, state, stored, store } = delivering()
     state.receive = (subject) => (subject === 'bad' ? answered(500) : undefined)
-    await tell(['bad', 'good', 'bad'])
+    await append(['bad', 'good', 'bad'])
     const first = run()
     await clock.advance(10)
     first.kill()
@@ -133,21 +133,21 @@ describe('an event that fails', () => {
   })
 
   test('waits as long as the receiver asks for, alone if the receiver is not busy', async () => {
-    const { tell, run, clock, received, state } = delivering()
+    const { append, run, clock, received, state } = delivering()
     state.receive = (_subject, attempt) => (attempt === 1 ? answered(404, 30) : undefined)
-    await tell(['a', 'b'])
+    await append(['a', 'b'])
     run()
     await clock.advance(40)
     expect(received).toEqual([[0, 'a'], [0, 'b'], [30, 'a']]) // oxfmt-ignore
   })
 
   test('waits as long as the receiver asks for, with all others', async () => {
-    const { tell, run, clock, received, state } = delivering()
+    const { append, run, clock, received, state } = delivering()
     state.receive = (_subject, attempt) => (attempt === 1 ? answered(429, 30) : undefined)
-    await tell(['a'])
+    await append(['a'])
     run()
     await clock.advance(5)
-    await tell(['b'])
+    await append(['b'])
     await clock.advance(40)
     expect(received.map(([at]) => Math.round(at))).toEqual([0, 30, 30])
   })
@@ -155,14 +155,14 @@ describe('an event that fails', () => {
   test.each([400, 401, 404, 301])(
     'with %i is a dead letter after ten minutes, and the next one of its call is sent',
     async (status) => {
-      const { tell, run, clock, subjects, outcomes, stored, state } = delivering()
+      const { append, run, clock, subjects, outcomes, stored, state } = delivering()
       state.receive = (subject, attempt) => (subject === 'bad' && attempt < 30 ? answered(status) : undefined)
-      await tell(['bad'])
+      await append(['bad'])
       run()
       await clock.advance(500)
       expect(await stored()).toMatchObject({ waiting: 1, dead: 0 })
       state.receive = (_subject, attempt) => (attempt <= 11 ? answered(status) : undefined)
-      await tell(['bad'])
+      await append(['bad'])
       await clock.advance(500)
       expect(outcomes().filter((outcome) => outcome === '1 dead')).toHaveLength(1)
       expect(
@@ -176,18 +176,18 @@ describe('an event that fails', () => {
   )
 
   test('is no dead letter as long as it also fails in other ways', async () => {
-    const { tell, run, clock, stored, state } = delivering()
+    const { append, run, clock, stored, state } = delivering()
     state.receive = (_subject, attempt) => (attempt % 10 === 0 ? answered(404) : answered(500))
-    await tell(['bad'])
+    await append(['bad'])
     run()
     await clock.advance(3000)
     expect(await stored()).toMatchObject({ waiting: 1, dead: 0 })
   })
 
   test.each([500, 503, 408, 425, 429])('with %i is retried for longer than that', async (status) => {
-    const { tell, run, clock, subjects, stored, state } = delivering()
+    const { append, run, clock, subjects, stored, state } = delivering()
     state.receive = () => answered(status)
-    await tell(['bad'])
+    await append(['bad'])
     run()
     await clock.advance(3600)
     expect(subjects().length).toBeGreaterThan(12)
@@ -197,9 +197,9 @@ describe('an event that fails', () => {
 
 describe('a receiver', () => {
   test('that hangs delays neither other events nor the saving of how far the webhook is', async () => {
-    const { tell, run, clock, subjects, state, stored } = delivering()
+    const { append, run, clock, subjects, state, stored } = delivering()
     state.receive = (subject) => (subject === 'slow' ? hang() : undefined)
-    await tell(['slow', ...calls(50)])
+    await append(['slow', ...calls(50)])
     run()
     await clock.advance(5)
     expect(subjects()).toHaveLength(51)
@@ -209,18 +209,18 @@ describe('a receiver', () => {
   })
 
   test('gets 16 requests at the same time at most', async () => {
-    const { tell, run, clock, subjects, state } = delivering()
+    const { append, run, clock, subjects, state } = delivering()
     state.receive = hang
-    await tell(calls(50))
+    await append(calls(50))
     run()
     await clock.advance(60)
     expect(subjects()).toHaveLength(16)
   })
 
   test('that is down gets one request at a time, each after a delay, and all events once it is back', async () => {
-    const { tell, run, clock, subjects, received, outcomes, stored, state } = delivering()
+    const { append, run, clock, subjects, received, outcomes, stored, state } = delivering()
     state.receive = () => answered(503)
-    await tell(calls(100))
+    await append(calls(100))
     run()
     await clock.advance(1)
     // Those that were under way when it went down do not make the delays longer.
@@ -244,11 +244,11 @@ describe('a receiver', () => {
   })
 
   test.each([400, 404, 422, 500])('that answers %i to one kind of event gets the others at once', async (status) => {
-    const { tell, run, clock, received, state } = delivering()
+    const { append, run, clock, received, state } = delivering()
     state.receive = (subject) => (subject.startsWith('bad') ? answered(status) : undefined)
     run()
     for (let i = 0; i < 60; i++) {
-      await tell([...Array.from({ length: 12 }, (_, n) => `bad ${12 * i + n}`), `good ${i}`])
+      await append([...Array.from({ length: 12 }, (_, n) => `bad ${12 * i + n}`), `good ${i}`])
       await clock.advance(1)
     }
     const good = received.filter(([, subject]) => subject.startsWith('good'))
@@ -257,9 +257,9 @@ describe('a receiver', () => {
   })
 
   test('that refuses everything of a quiet system shows as failing, with the reason', async () => {
-    const { tell, run, clock, outcomes, store, state } = delivering()
+    const { append, run, clock, outcomes, store, state } = delivering()
     state.receive = () => answered(404)
-    await tell(calls(2))
+    await append(calls(2))
     run()
     await clock.advance(30)
     const [view] = await webhookViews(store, clock.wall())
@@ -268,12 +268,12 @@ describe('a receiver', () => {
   })
 
   test('that answers 410 is paused until somebody resumes it; nothing is lost meanwhile', async () => {
-    const { tell, run, clock, subjects, outcomes, stored, store, state } = delivering()
+    const { append, run, clock, subjects, outcomes, stored, store, state } = delivering()
     state.receive = (_subject, attempt) => (attempt === 1 ? answered(410, 3600) : undefined)
-    await tell(['a'])
+    await append(['a'])
     const first = run()
     await clock.advance(5)
-    await tell(['b'])
+    await append(['b'])
     await clock.advance(100)
     first.kill()
     run()
@@ -290,9 +290,9 @@ describe('a receiver', () => {
 
 describe('what others change in the store', () => {
   test('is found within a second, and not overwritten: events are replayed from an earlier cursor', async () => {
-    const { tell, run, clock, subjects, stored, store } = delivering()
-    await tell(calls(2))
-    await tell(calls(2, 2))
+    const { append, run, clock, subjects, stored, store } = delivering()
+    await append(calls(2))
+    await append(calls(2, 2))
     run()
     await clock.advance(5)
     const [first] = await store.events(1, 0)
@@ -304,14 +304,14 @@ describe('what others change in the store', () => {
   })
 
   test('a webhook that comes back goes on where it was', async () => {
-    const { tell, run, clock, subjects, stored, store } = delivering({ from: 'now' })
+    const { append, run, clock, subjects, stored, store } = delivering({ from: 'now' })
     const first = run()
     await clock.advance(1)
     first.stop()
     await clock.advance(5)
     const { name, revision, progress } = (await stored())!
     await store.saveWebhook({ name, revision, progress: { ...progress, removedAt: clock.wall() } })
-    await tell(['meanwhile'])
+    await append(['meanwhile'])
     run()
     await clock.advance(3)
     expect(subjects()).toEqual(['meanwhile'])
@@ -319,8 +319,8 @@ describe('what others change in the store', () => {
   })
 
   test('a daemon that is not the leader sends nothing, and changes nothing', async () => {
-    const { tell, run, clock, subjects, stored, state } = delivering()
-    await tell(['a'])
+    const { append, run, clock, subjects, stored, state } = delivering()
+    await append(['a'])
     state.isLeader = false
     run()
     await clock.advance(10)
@@ -331,13 +331,13 @@ describe('what others change in the store', () => {
 describe('the retention', () => {
   // Each second of the retention passes.
   test('is counted, of what was never read, of what is retried, and of dead letters', { timeout: 60_000 }, async () => {
-    const { tell, run, clock, outcomes, stored, store, state } = delivering()
+    const { append, run, clock, outcomes, stored, store, state } = delivering()
     state.receive = (subject) => (subject === 'refused' ? answered(404) : answered(500))
-    await tell(['refused', 'failing'])
+    await append(['refused', 'failing'])
     run()
     await clock.advance(900)
     expect(await stored()).toMatchObject({ waiting: 1, dead: 1 })
-    for (let i = 0; i < 3; i++) await tell(calls(500, 500 * i))
+    for (let i = 0; i < 3; i++) await append(calls(500, 500 * i))
     await clock.advance(3)
     const [view] = await webhookViews(store, clock.wall())
     expect(view).toMatchObject({ state: 'failing', pending: 1501, dead_letters: 1 })
@@ -349,9 +349,9 @@ describe('the retention', () => {
   })
 
   test('is counted also where the store fails meanwhile', async () => {
-    const { tell, run, clock, outcomes, store, state } = delivering()
+    const { append, run, clock, outcomes, store, state } = delivering()
     state.receive = () => answered(500)
-    await tell(calls(3))
+    await append(calls(3))
     let isAway = false
     const events: typeof store.events = async (...part) => {
       if (isAway) throw new StoreError('unavailable', 'the disk is full')
@@ -368,14 +368,14 @@ describe('the retention', () => {
   })
 
   test('says so where the log does not go on, and continues with the oldest event that is left', async () => {
-    const { tell, run, clock, subjects, outcomes, store } = delivering()
-    await tell(calls(1))
+    const { append, run, clock, subjects, outcomes, store } = delivering()
+    await append(calls(1))
     const first = run()
     await clock.advance(1)
     first.stop()
     await clock.advance(5)
     await clock.advance(RETENTION + 60)
-    for (let i = 1; i < 4; i++) await tell(calls(1, i))
+    for (let i = 1; i < 4; i++) await append(calls(1, i))
     await store.deleteEvents(clock.wall() - 1)
     await store.deleteEvents(clock.wall() + 1, 4)
     run()

@@ -41,7 +41,7 @@ export function delivering(
   const state = { receive, isLeader: true }
 
   /** Commits events of calls with these names. */
-  async function tell(subjects: readonly string[], data: object = {}, type = 'call.initiated'): Promise<void> {
+  async function append(subjects: readonly string[], data: object = {}, type = 'call.initiated'): Promise<void> {
     target ??= await openIn(store)
     const id = `commit-${(commits += 1)}`
     const texts = subjects.map((subject) => JSON.stringify({ type, subject, time: '2026-11-21T00:00:00.000Z', data }))
@@ -53,7 +53,7 @@ export function delivering(
     webhook: WebhookConfig = webhookOf(given),
     on: Pick<Store, 'events' | 'latestEvents' | 'webhooks' | 'undelivered' | 'saveWebhook'> = store,
   ) {
-    const stop$ = new ReplaySubject<void>(1)
+    const draining$ = new ReplaySubject<void>(1)
     const ended = { is: false }
     const running = deliverEvents({
       webhook,
@@ -69,10 +69,10 @@ export function delivering(
       random: () => 1,
       expiredBefore: () => clock.wall() - RETENTION,
       isLeader: () => state.isLeader,
-      stop$,
+      draining$,
     }).subscribe({ next: (event) => void events.push(event), complete: () => void (ended.is = true) })
     onTestFinished(() => running.unsubscribe())
-    return { stop: () => stop$.next(), kill: () => running.unsubscribe(), ended }
+    return { stop: () => draining$.next(), kill: () => running.unsubscribe(), ended }
   }
 
   const subjects = () => received.map(([, subject]) => subject)
@@ -84,7 +84,7 @@ export function delivering(
     from: (wall: number) => clock.stepWall(wall - clock.wall()),
     clock,
     store,
-    tell,
+    append,
     run,
     received,
     subjects,

@@ -150,7 +150,7 @@ async function missedCall(): Promise<ReadEvent> {
 /** Delivers the whole log, as the daemon does. */
 async function deliverAll(store: Store, url: string): Promise<void> {
   const webhook = webhookOf({ url, from: 'start' })
-  const stop$ = new ReplaySubject<void>(1)
+  const draining$ = new ReplaySubject<void>(1)
   let delivered = 0
   const delivered$ = deliverEvents({
     webhook,
@@ -160,11 +160,11 @@ async function deliverAll(store: Store, url: string): Promise<void> {
     random: Math.random,
     expiredBefore: () => systemClock.wall() - 86_400,
     isLeader: () => true,
-    stop$,
+    draining$,
   }).pipe(
     tap((event) => {
       expect(event).toMatchObject({ kind: 'events', outcome: 'delivered' })
-      if ((delivered += 1) === 2 * MISSED) stop$.next()
+      if ((delivered += 1) === 2 * MISSED) draining$.next()
     }),
   )
   await lastValueFrom(delivered$)

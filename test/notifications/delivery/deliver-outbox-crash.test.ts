@@ -36,13 +36,13 @@ describe('a daemon that dies while it delivers', () => {
     await clock.advance(1)
     restart()
     await clock.advance(1)
-    expect(received.map(([, said]) => said)).toEqual(['firing A', 'reminder A', 'reminder A'])
+    expect(received.map(([, text]) => text)).toEqual(['firing A', 'reminder A', 'reminder A'])
   })
 
   test.each([
     ['its end, if it has ended by then', 1, 'resolved A'],
     ['its end, where it flapped', 3, 'resolved A +2'],
-  ])('notifies of what may have been delivered %s', async (_case, times, said) => {
+  ])('notifies of what may have been delivered %s', async (_case, times, text) => {
     const { fire, resolve, clock, received, restart, kill, waiting } = sending({ receive: diesAtFirst })
     await fire(A)
     await clock.advance(1)
@@ -55,7 +55,7 @@ describe('a daemon that dies while it delivers', () => {
     }
     restart()
     await clock.advance(5)
-    expect(received.slice(1).map(([, text]) => text)).toEqual([said])
+    expect(received.slice(1).map(([, text]) => text)).toEqual([text])
     expect(await waiting()).toEqual([])
   })
 
@@ -70,7 +70,7 @@ describe('a daemon that dies while it delivers', () => {
     await clock.advance(0.5)
     await resolve(A)
     await clock.advance(60)
-    expect(received.map(([, said]) => said)).toEqual(['firing A', 'firing A', 'resolved A'])
+    expect(received.map(([, text]) => text)).toEqual(['firing A', 'firing A', 'resolved A'])
   })
 
   test('does not notify the end of an alert that its message did not have', async () => {
@@ -83,7 +83,7 @@ describe('a daemon that dies while it delivers', () => {
     await clock.advance(5)
     restart()
     await clock.advance(60)
-    expect(received.map(([, said]) => said)).toEqual(['firing A', 'firing A'])
+    expect(received.map(([, text]) => text)).toEqual(['firing A', 'firing A'])
   })
 
   test('delivers nothing twice that was removed from the outbox before', async () => {
@@ -122,7 +122,7 @@ describe('a delivery that certainly failed', () => {
     broken.clear()
     await resolve(A)
     await clock.advance(60)
-    expect(received.slice(1).map(([, said]) => said)).toEqual(['resolved A'])
+    expect(received.slice(1).map(([, text]) => text)).toEqual(['resolved A'])
     expect(outcomes()).toEqual(['retried', 'sent'])
   })
 })
@@ -139,7 +139,7 @@ describe('a store that fails', () => {
       expect(received).toEqual([])
       broken.clear()
       await clock.advance(2)
-      expect(received.map(([, said]) => said)).toEqual(['firing A', 'firing B'])
+      expect(received.map(([, text]) => text)).toEqual(['firing A', 'firing B'])
     },
   )
 
@@ -155,7 +155,7 @@ describe('a store that fails', () => {
     expect(received).toEqual([])
     broken.clear()
     await clock.advance(2)
-    expect(received.map(([, said]) => said)).toEqual(['firing A'])
+    expect(received.map(([, text]) => text)).toEqual(['firing A'])
   })
 
   test.each([
@@ -175,7 +175,7 @@ describe('a store that fails', () => {
       expect(outcomes()).toEqual([outcome])
       broken.clear()
       await clock.advance(2)
-      expect(received.map(([, said]) => said)).toEqual(['firing A', 'firing B'])
+      expect(received.map(([, text]) => text)).toEqual(['firing A', 'firing B'])
       expect(await waiting()).toEqual([])
     },
   )
@@ -215,7 +215,7 @@ describe('a delivery of which it is not known whether it arrived', () => {
     await clock.advance(0)
     await resolve({ name: 'A' })
     await clock.advance(10)
-    expect(received.map(([, said]) => said)).toEqual(['firing A', 'resolved A'])
+    expect(received.map(([, text]) => text)).toEqual(['firing A', 'resolved A'])
   })
 
   test('is repeated while the alert still fires', async () => {
@@ -224,6 +224,6 @@ describe('a delivery of which it is not known whether it arrived', () => {
     })
     await fire({ name: 'A' })
     await clock.advance(10)
-    expect(received.map(([, said]) => said)).toEqual(['firing A', 'firing A'])
+    expect(received.map(([, text]) => text)).toEqual(['firing A', 'firing A'])
   })
 })

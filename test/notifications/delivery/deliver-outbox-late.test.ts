@@ -50,7 +50,7 @@ function late(options: { mutes?: Mute[]; inhibit?: Inhibition[] } = {}) {
       isAway = false
       const before = sent.received.length
       await sent.clock.advance(AWAY - sent.clock.monotonic() + seconds)
-      return sent.received.slice(before).flatMap(([, said]) => (said.startsWith('digest') ? [] : said))
+      return sent.received.slice(before).flatMap(([, text]) => (text.startsWith('digest') ? [] : text))
     },
   }
 }
@@ -248,7 +248,7 @@ test('the end of a known alert is not counted with times that were silenced', as
   await clock.advance(30)
   await resolve(A)
   await clock.advance(700)
-  expect(received.map(([, said]) => said)).toEqual(['firing A', 'resolved A', 'resolved A'])
+  expect(received.map(([, text]) => text)).toEqual(['firing A', 'resolved A', 'resolved A'])
   expect(messages.at(-1)).toMatchObject({ alerts: [{ flaps: 0, notification: { at: AT + 12 } }] })
 })
 
@@ -260,7 +260,7 @@ test('what inhibits and what it inhibits resolve in one evaluation: only the fir
   await resolve(C)
   await resolve(A)
   await clock.advance(60)
-  expect(received.map(([, said]) => said)).toEqual(['firing C', 'resolved C'])
+  expect(received.map(([, text]) => text)).toEqual(['firing C', 'resolved C'])
   expect(await waiting()).toEqual([])
 })
 
@@ -276,6 +276,6 @@ describe('an alert that fired before a silence that is active when its receiver 
     expect(await run.back(290)).toEqual([])
     const before = run.received.length
     await run.clock.advance(60)
-    expect(run.received.slice(before).map(([, said]) => said)).toEqual(expected)
+    expect(run.received.slice(before).map(([, text]) => text)).toEqual(expected)
   })
 })

@@ -41,7 +41,7 @@ async function afterwards({ clock, receiver, received, deliveries }: ReturnType<
   await clock.advance(400)
   const accepted = deliveries.slice(before)
   expect(accepted.every(({ outcome }) => outcome === 'sent')).toBe(true)
-  return received.slice(-accepted.length).map(([, said]) => said)
+  return received.slice(-accepted.length).map(([, text]) => text)
 }
 
 /** The last message that was delivered. */
@@ -190,5 +190,5 @@ test('an end that happens while its firing is being delivered is notified after 
   await sent.clock.advance(1)
   accept()
   await sent.clock.advance(2)
-  expect(sent.received.map(([, said]) => said)).toEqual(['firing A', 'resolved A'])
+  expect(sent.received.map(([, text]) => text)).toEqual(['firing A', 'resolved A'])
 })

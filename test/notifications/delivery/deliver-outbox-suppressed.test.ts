@@ -125,7 +125,7 @@ test('a suppressed alert does not suppress its siblings', async () => {
   await clock.advance(60)
   expect(received).toEqual([[10, 'firing B']])
   await clock.advance(HOUR)
-  expect(received.slice(1).map(([, said]) => said)).toEqual(['firing A'])
+  expect(received.slice(1).map(([, text]) => text)).toEqual(['firing A'])
 })
 
 test('a message names the alerts of its target and severity that fire silenced, until when and why', async () => {
@@ -194,7 +194,7 @@ test('an alert takes those that it inhibits into its message; what still fires w
   await fire({ name: 'B' })
   await fire(critical)
   await clock.advance(11)
-  expect(received.map(([, said]) => said)).toEqual(['firing Critical'])
+  expect(received.map(([, text]) => text)).toEqual(['firing Critical'])
   expect(messages[0]).toMatchObject({
     inhibited: [
       { alert: 'A', target: 'production', severity: 'warning' },
@@ -205,7 +205,7 @@ test('an alert takes those that it inhibits into its message; what still fires w
   await clock.advance(5)
   await resolve(critical)
   await clock.advance(5)
-  expect(received.slice(1).map(([, said]) => said)).toEqual(['firing A', 'resolved Critical'])
+  expect(received.slice(1).map(([, text]) => text)).toEqual(['firing A', 'resolved Critical'])
   expect(messages.slice(1)).toMatchObject([{ inhibited: [] }, { inhibited: [] }])
 })
 
@@ -226,7 +226,7 @@ test('what had fired before it was inhibited is worth a word, also where it has 
   await resolve(critical)
   await clock.advance(5)
   // B fired when it was inhibited already.
-  expect(received.map(([, said]) => said)).toEqual(['firing Critical', 'flapped A ×1', 'resolved Critical'])
+  expect(received.map(([, text]) => text)).toEqual(['firing Critical', 'flapped A ×1', 'resolved Critical'])
   expect(messages[0]).toMatchObject({ inhibited: [{ alert: 'A' }, { alert: 'B' }] })
 })
 
@@ -244,7 +244,7 @@ test('each round reads at most once what suppressed alerts, however many wait', 
   const times = (step: Step) => steps.filter((one) => one === step).length
   expect([times('outbox'), times('rows'), received]).toEqual([30, 30, []])
   await clock.advance(40)
-  expect(received.map(([, said]) => said)).toEqual(alerts.map(() => 'flapped A ×1'))
+  expect(received.map(([, text]) => text)).toEqual(alerts.map(() => 'flapped A ×1'))
 })
 
 test('what is read for one batch goes back far enough for all others', async () => {
@@ -258,5 +258,5 @@ test('what is read for one batch goes back far enough for all others', async () 
   await flapped(A, AT - 30, AT - 10)
   await flapped({ name: 'B', target: 'staging' }, AT - 50, AT - 40)
   await clock.advance(90)
-  expect(received.map(([, said]) => said)).toEqual(['flapped A ×1'])
+  expect(received.map(([, text]) => text)).toEqual(['flapped A ×1'])
 })

@@ -226,11 +226,11 @@ describe('the group wait', () => {
 
 describe('sending, when it stops,', () => {
   test('starts no delivery, and keeps the outbox', async () => {
-    const { fire, clock, received, waiting, stop$, isCompleted } = sending()
+    const { fire, clock, received, waiting, draining$, isCompleted } = sending()
     await fire(A)
     await fire(B)
     await clock.advance(0.5)
-    stop$.next()
+    draining$.next()
     await clock.advance(10)
     expect(received).toEqual([[0, 'firing A']])
     expect(await waiting()).toMatchObject([{ content: { key: 'B', at: AT }, claimed: false }])
@@ -239,10 +239,10 @@ describe('sending, when it stops,', () => {
 
   test('finishes a delivery and removes it from the outbox first', async () => {
     const { promise, resolve: release } = Promise.withResolvers<void>()
-    const { fire, clock, waiting, outcomes, stop$, isCompleted } = sending({ receive: () => promise })
+    const { fire, clock, waiting, outcomes, draining$, isCompleted } = sending({ receive: () => promise })
     await fire(A)
     await clock.advance(0)
-    stop$.next()
+    draining$.next()
     await clock.advance(1)
     expect(isCompleted()).toBe(false)
     release()

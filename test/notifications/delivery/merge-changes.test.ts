@@ -5,7 +5,7 @@ import { waiting } from './waiting-alert.ts'
 const GROUP_WAIT = 10
 
 /** What becomes of it, in a word or two. */
-function said(changes: string): string {
+function text(changes: string): string {
   const merged = mergeChanges(waiting(changes), GROUP_WAIT)
   if (merged.kind === 'flapped') return `flapped ×${merged.flapped.times}`
   if (merged.kind === 'nothing') return 'nothing'
@@ -40,7 +40,7 @@ describe('the merged changes of an alert', () => {
     ['a firing was left over from before its target was reset', 'ffr', 'flapped ×1'],
     ['a firing was left over, and it fires', 'ff', 'new firing'],
   ])('%s: %s is %s', (_case, changes, what) => {
-    expect(said(changes)).toBe(what)
+    expect(text(changes)).toBe(what)
   })
 
   test('has its last values', () => {

@@ -48,10 +48,10 @@ export function sending(options: SendingOptions = {}) {
     onStep = () => undefined,
   } = options
   const clock = virtualClock(at)
-  const stop$ = new Subject<void>()
+  const draining$ = new Subject<void>()
   const store = openSqliteStore({ path: ':memory:' })
   const live = new Map<string, { target: string; instance: AlertInstance }>()
-  const received: [second: number, said: string][] = []
+  const received: [second: number, text: string][] = []
   const messages: Message[] = []
   const deliveries: Delivery[] = []
   const broken = new Set<Step>()
@@ -96,7 +96,6 @@ export function sending(options: SendingOptions = {}) {
       await clock.advance(1)
       start(toRemove)
     }
-    const end$ = merge(stop$, paused$)
     const send = (message: Message) =>
       step(
         'send',
@@ -119,7 +118,7 @@ export function sending(options: SendingOptions = {}) {
         inhibit,
         alerts: () => [...live.values()],
         toRemove,
-        stop$: end$,
+        draining$: merge(draining$, paused$),
       },
     ).subscribe({ next: (delivery) => deliveries.push(delivery), complete: () => (completed = true) })
     sender.add(() => (isDead = true))
@@ -142,7 +141,7 @@ export function sending(options: SendingOptions = {}) {
   start()
   return {
     clock,
-    stop$,
+    draining$,
     store,
     live,
     received,
@@ -194,7 +193,7 @@ export function changeOf(
 export function liveAlert({ name, severity = 'warning' }: Named, notification: Notification) {
   const { target, key, labels, since, firingSince, at, value, peak, calls, counts } = notification
   const rule = name === POLL_AGE.name ? POLL_AGE : ruleOn(notification.signal, { name, severity })
-  const times = { since, firingSince, evaluatedAt: at, toldAt: at, tooFewSince: undefined }
+  const times = { since, firingSince, evaluatedAt: at, lastNotifiedAt: at, tooFewSince: undefined }
   const instance: AlertInstance = {
     key,
     labels,

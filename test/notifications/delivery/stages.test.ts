@@ -40,8 +40,8 @@ async function next(waiting: readonly OutboxEntry[], differing: Partial<Moment> 
     if (end === undefined) continue
     if (end.kind !== 'message' && end.kind !== 'discarded') throw new Error(`a batch that is ${end.kind}`)
     const ids = end.entries.map(({ id }) => id)
-    if (end.kind === 'discarded') return { ids, message: undefined, said: undefined }
-    return { ids, message: end.message, said: inShort(end.message) }
+    if (end.kind === 'discarded') return { ids, message: undefined, text: undefined }
+    return { ids, message: end.message, text: inShort(end.message) }
   }
   return undefined
 }
@@ -56,39 +56,39 @@ describe('the next message', () => {
     ['of another severity', firing({ ...B, severity: 'critical' }), 'firing A'],
     ['of the same target and severity', firing(B), 'firing A, firing B'],
     ['a digest', digest('2026-11-19'), 'firing A'],
-  ])('is the oldest, together with what belongs to it: %s', async (_case, other, said) => {
-    expect(await next(entries(firing(A), other))).toMatchObject({ said })
+  ])('is the oldest, together with what belongs to it: %s', async (_case, other, text) => {
+    expect(await next(entries(firing(A), other))).toMatchObject({ text })
   })
 
   test('is a digest, if that is the oldest', async () => {
     expect(await next(entries(digest('2026-11-19'), firing(A)))).toMatchObject({
       ids: [1],
-      said: 'digest of 2026-11-19',
+      text: 'digest of 2026-11-19',
     })
   })
 
   test('is one that is ready, if the oldest still waits', async () => {
     expect(await next(entries(firing(A, AT - 1), firing({ ...B, severity: 'critical' })))).toMatchObject({
-      said: 'firing B',
+      text: 'firing B',
     })
     expect(await next(entries(firing(A, AT - 1), digest('2026-11-19')))).toMatchObject({ ids: [2] })
   })
 
   test('is the last of several digests', async () => {
     const days = ['2026-11-17', '2026-11-18', '2026-11-19'].map(digest)
-    expect(await next(entries(...days))).toMatchObject({ ids: [1, 2, 3], said: 'digest of 2026-11-19' })
+    expect(await next(entries(...days))).toMatchObject({ ids: [1, 2, 3], text: 'digest of 2026-11-19' })
   })
 
   test('does not mix alerts of the same name of different targets', async () => {
     const all = entries(firing(A), firing({ ...A, target: 'staging' }), resolved({ ...A, target: 'staging' }))
-    expect(await next(all)).toMatchObject({ ids: [1], said: 'firing A' })
-    expect(await next(all.slice(1))).toMatchObject({ ids: [2, 3], said: 'flapped A ×1' })
+    expect(await next(all)).toMatchObject({ ids: [1], text: 'firing A' })
+    expect(await next(all.slice(1))).toMatchObject({ ids: [2, 3], text: 'flapped A ×1' })
   })
 
   test('counts an alert by its severity now: an end never overtakes the firing that it ends', async () => {
     const all = entries(firing(A), firing(B), resolved({ ...A, severity: 'critical' }))
-    expect(await next(all)).toMatchObject({ ids: [1, 3], said: 'flapped A ×1', message: { severity: 'critical' } })
-    expect(await next(all.slice(1, 2))).toMatchObject({ said: 'firing B', message: { severity: 'warning' } })
+    expect(await next(all)).toMatchObject({ ids: [1, 3], text: 'flapped A ×1', message: { severity: 'critical' } })
+    expect(await next(all.slice(1, 2))).toMatchObject({ text: 'firing B', message: { severity: 'warning' } })
   })
 })
 
@@ -131,13 +131,13 @@ describe('a silenced alert', () => {
   const silences = [silenceOf('A')]
 
   test('waits, and others do not', async () => {
-    expect(await next(entries(firing(A), firing(B)), { silences })).toMatchObject({ ids: [2], said: 'firing B' })
+    expect(await next(entries(firing(A), firing(B)), { silences })).toMatchObject({ ids: [2], text: 'firing B' })
     expect(await next(entries(firing(A)), { silences })).toBeUndefined()
   })
 
   test('that flapped is removed without a message', async () => {
     const all = entries(firing(A), firing(B), resolved(A))
-    expect(await next(all, { silences })).toEqual({ ids: [1, 3], message: undefined, said: undefined })
+    expect(await next(all, { silences })).toEqual({ ids: [1, 3], message: undefined, text: undefined })
   })
 
   test('that resolved waits if its firing was notified, or may have been', async () => {
@@ -151,7 +151,7 @@ test('an alert that flapped while its target cannot be polled waits until it can
   const noPoll = { name: POLL_AGE.name }
   const alerts = [liveAlert(noPoll, firing(noPoll))]
   expect(await next(entries(firing(A), resolved(A)), { alerts })).toBeUndefined()
-  expect(await next(entries(firing(A), resolved(A)))).toMatchObject({ said: 'flapped A ×1' })
+  expect(await next(entries(firing(A), resolved(A)))).toMatchObject({ text: 'flapped A ×1' })
 })
 
 test('a message names the silenced alerts that fire, of its target and severity', async () => {

@@ -65,7 +65,7 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
 /** One beat. Of one that failed no more is known than the problem. */
 async function beat(url: string, clock: Clock): Promise<void> {
   const beats: Heartbeat[] = []
-  const beating = heartbeats({ url, interval: 60, isWorking: () => true, clock, stop$: NEVER }).subscribe((one) =>
+  const beating = heartbeats({ url, interval: 60, isWorking: () => true, clock, draining$: NEVER }).subscribe((one) =>
     beats.push(one),
   )
   onTestFinished(() => beating.unsubscribe())

@@ -148,8 +148,8 @@ describe('the summary says nothing wrong', () => {
       /: 30%, just above the threshold of 30%$/,
     ],
     ['of a value that is lost', { ...FIRING, value: NaN }, /: unknown, /],
-  ])('%s', (_case, notification, said) => {
-    expect(summaryOf(notification)).toMatch(said)
+  ])('%s', (_case, notification, summary) => {
+    expect(summaryOf(notification)).toMatch(summary)
   })
 })
 

@@ -73,8 +73,8 @@ export function drawCalls(): DrawnCall[] {
 export async function fillWith(store: Store, calls: readonly DrawnCall[]): Promise<void> {
   for (const target of TARGETS) {
     const { see } = await openIn(store, { name: target, fingerprint: target })
-    const looks = calls.filter((call) => call.target === target).flatMap(looksAt)
-    for (const { at, call, lost } of looks.toSorted((a, b) => a.at - b.at)) {
+    const observations = calls.filter((call) => call.target === target).flatMap(observationsOf)
+    for (const { at, call, lost } of observations.toSorted((a, b) => a.at - b.at)) {
       await see({ answers: [lost === undefined ? listed(at, call!) : asked(at, undefined, [lost])] })
     }
     const open = calls.filter((call) => call.target === target && call.status === 'ongoing').map(seenOf)
@@ -83,18 +83,18 @@ export async function fillWith(store: Store, calls: readonly DrawnCall[]): Promi
   }
 }
 
-type Look = { at: number; call?: SeenCall; lost?: string }
+type DrawnObservation = { at: number; call?: SeenCall; lost?: string }
 
-function looksAt(call: DrawnCall, i: number): Look[] {
+function observationsOf(call: DrawnCall, i: number): DrawnObservation[] {
   const { id, status, began, noticed } = call
   const open = { ...seenOf(call), status: 'initiated', startedAt: undefined, endedAt: undefined } as const
   if (status === 'ongoing') return [{ at: began + 45, call: seenOf(call) }]
   if (status === 'lost') return [{ at: began, call: open }, ...[10, 0].map((ago) => ({ at: noticed! - ago, lost: id }))]
-  const looks = i % 2 === 0 ? [] : [{ at: began, call: open }]
-  if (i % 3 > 0) return [...looks, { at: noticed!, call: seenOf(call) }]
+  const observations = i % 2 === 0 ? [] : [{ at: began, call: open }]
+  if (i % 3 > 0) return [...observations, { at: noticed!, call: seenOf(call) }]
   // Its minutes are corrected.
   const first = { ...seenOf(call), callMinutes: { audio: call.audio + 1, video: 99, total: undefined } }
-  return [...looks, { at: noticed!, call: first }, { at: noticed! + 0.001, call: seenOf(call) }]
+  return [...observations, { at: noticed!, call: first }, { at: noticed! + 0.001, call: seenOf(call) }]
 }
 
 function seenOf(call: DrawnCall): SeenCall {

@@ -2,7 +2,7 @@ import { DAY } from '../contract/place.ts'
 import { NOW, TARGETS, type DrawnCall } from './drawn-calls.ts'
 
 type Value = string | number | boolean | null
-type Answer = (calls: readonly DrawnCall[]) => Value[][]
+type ExpectedAnswer = (calls: readonly DrawnCall[]) => Value[][]
 
 const HOUR = 3600
 const isFinished = (call: DrawnCall): call is DrawnCall & { finished: number; noticed: number } =>
@@ -25,7 +25,7 @@ const descending = (column: number) => (a: readonly Value[], b: readonly Value[]
   Number(b[column]) - Number(a[column])
 
 /** What each query of docs/sql.md has to answer, by its heading. */
-export const ANSWERS: Readonly<Record<string, Answer>> = {
+export const ANSWERS: Readonly<Record<string, ExpectedAnswer>> = {
   'Calls of yesterday by outcome': (calls) => {
     const today = Math.floor(NOW / DAY) * DAY
     const rows = grouped(since(calls, today - DAY, today), ({ status }) => [status], (group) => [group.length]) // oxfmt-ignore

@@ -38,7 +38,7 @@ export function balanceContract(newPlace: NewPlace): void {
     test('has the counters of all labels, less corrections, and what the rows come to', async () => {
       const { balance } = await counted(newPlace)
       const all = [3, 1, 0.1 + 0.3 + 1.2, 2.2, 2 * (0.1 + 0.3 + 1.2), 4.4]
-      expect(await balance()).toEqual({ counters: about(all), rows: about(all), settled: [0, 0, 0, 0, 0, 0] })
+      expect(await balance()).toEqual({ counters: about(all), rows: about(all), deletedTotals: [0, 0, 0, 0, 0, 0] })
     })
 
     test('agrees when calls are evicted, and when they expire', async () => {
@@ -46,15 +46,15 @@ export function balanceContract(newPlace: NewPlace): void {
       await see(completePoll(5000))
       expect([...ledger.calls.values()].map(({ id }) => id)).toEqual(['open'])
       const evicted = await balance()
-      expect(evicted.settled).toEqual([0, 0, 0, 0, 0, 0])
+      expect(evicted.deletedTotals).toEqual([0, 0, 0, 0, 0, 0])
       expect(evicted.rows).toEqual(about([3, 1, 1.6, 2.2, 3.2, 4.4]))
       await store.deleteExpired(CREATED + 4)
       const expired = await balance()
-      expect(expired.settled).toEqual(about([1, 1, 1.2, 2, 2.4, 4]))
+      expect(expired.deletedTotals).toEqual(about([1, 1, 1.2, 2, 2.4, 4]))
       // A call that is lost finished when that was noticed.
       await store.deleteExpired(CREATED + 13)
       const deleted = await balance()
-      expect(deleted.settled).toEqual(about([2, 1, 1.5, 2, 3, 4]))
+      expect(deleted.deletedTotals).toEqual(about([2, 1, 1.5, 2, 3, 4]))
       expect(deleted.rows).toEqual(about([1, 0, 0.1, 0.2, 0.2, 0.4]))
       expect(deleted.counters).toEqual(evicted.counters)
       expect([evicted, expired, deleted].map(imbalancesOf)).toEqual([[], [], []])
@@ -79,7 +79,7 @@ export function balanceContract(newPlace: NewPlace): void {
       await openIn(store, B)
       expect(await balance()).toEqual(before)
       const nothing = [0, 0, 0, 0, 0, 0]
-      const empty = { counters: nothing, rows: nothing, settled: nothing }
+      const empty = { counters: nothing, rows: nothing, deletedTotals: nothing }
       expect(await balance('b')).toEqual(empty)
       await store.resetTarget(A.name, [])
       expect(await balance()).toEqual(empty)

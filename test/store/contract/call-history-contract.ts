@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { apply } from '../../../src/ledger/state.ts'
+import { applyDelta } from '../../../src/ledger/state.ts'
 import { computeDelta, possiblyEvictedIds } from '../../../src/ledger/compute-delta.ts'
 import { packCall, unpackCall } from '../../../src/ledger/call-record.ts'
 import { MARK, type TrackedCall } from '../../../src/ledger/tracked-call.ts'
@@ -47,14 +47,18 @@ const shownOfAll = (target: string, calls: Iterable<TrackedCall>): HistoryRow[] 
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 
 /** Observes as the daemon does: calls that were evicted resume from their rows. */
-async function observeAll({ store, ledger }: OpenTarget, name: string, looks: Parameters<OpenTarget['see']>[0][]) {
+async function observeAll(
+  { store, ledger }: OpenTarget,
+  name: string,
+  observations: Parameters<OpenTarget['see']>[0][],
+) {
   const ids = new Set<string>()
-  for (const look of looks) {
-    const evicted = await store.evictedCalls(name, possiblyEvictedIds(ledger, look, OPTIONS))
-    const delta = computeDelta(ledger, look, OPTIONS, evicted)
+  for (const observation of observations) {
+    const evicted = await store.evictedCalls(name, possiblyEvictedIds(ledger, observation, OPTIONS))
+    const delta = computeDelta(ledger, observation, OPTIONS, evicted)
     if (delta === undefined) continue
     await store.commit(name, commitOf(delta))
-    apply(ledger, delta, DAY)
+    applyDelta(ledger, delta, DAY)
     for (const id of delta.calls.keys()) ids.add(id)
   }
   return ids
@@ -107,10 +111,10 @@ export function callHistoryContract(newPlace: NewPlace): void {
       const store = await place.open()
       let targets = 0
       await fc.assert(
-        fc.asyncProperty(anyObservations, async (looks) => {
+        fc.asyncProperty(anyObservations, async (observations) => {
           const name = `target ${++targets}`
           const target = await openIn(store, { ...A, name })
-          const ids = await observeAll(target, name, looks)
+          const ids = await observeAll(target, name, observations)
           const evicted = await store.evictedCalls(name, [...ids])
           const calls = [...target.ledger.calls.values(), ...evicted.values()]
           const rows = (await place.callHistory()).filter((row) => row['target'] === name)

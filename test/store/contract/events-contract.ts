@@ -5,7 +5,7 @@ import { commitOf, openAt, openIn, B, type NewPlace, type OpenTarget } from './p
 /** What a store promises of the log of events. */
 export function eventsContract(newPlace: NewPlace): void {
   /** Commits so many events, found `at` seconds after the set-up; each names the commit and its own place in it. */
-  async function tell({ see, ledger }: OpenTarget, id: string, { n = 1, at = 0 } = {}): Promise<void> {
+  async function append({ see, ledger }: OpenTarget, id: string, { n = 1, at = 0 } = {}): Promise<void> {
     const texts = Array.from({ length: n }, (_, i) => JSON.stringify({ of: `${id}\n`, i }))
     await see(completePoll(ledger.sync.seq + 1), { events: { id, at: CREATED + at, texts } })
   }
@@ -15,10 +15,10 @@ export function eventsContract(newPlace: NewPlace): void {
     test('has those of each commit in its order, whichever target it is of, also after a restart', async () => {
       const a = await openAt(newPlace)
       const b = await openIn(a.store, B)
-      await tell(a, 'first', { n: 2, at: 0.25 })
-      await tell(b, 'second')
+      await append(a, 'first', { n: 2, at: 0.25 })
+      await append(b, 'second')
       await a.see(completePoll(9, seen('c', 'ongoing')))
-      await tell(a, 'third')
+      await append(a, 'third')
       const rows = await a.store.events(1, 100)
       expect(rows).toMatchObject([
         { id: 'first', target: 'a', at: CREATED + 0.25 },
@@ -38,7 +38,7 @@ export function eventsContract(newPlace: NewPlace): void {
 
     test('is read in parts, from its beginning or at its end: whole commits, one at least', async () => {
       const a = await openAt(newPlace)
-      for (const n of [3, 1, 2, 1]) await tell(a, `with ${n}`, { n })
+      for (const n of [3, 1, 2, 1]) await append(a, `with ${n}`, { n })
       const parts = await Promise.all([0, 3, 4, 5, 6].map((most) => a.store.events(1, most)))
       expect(parts.map(({ length }) => length)).toEqual([1, 1, 2, 2, 3])
       const latest = await Promise.all([0, 1, 2, 3, 4, 100].map((most) => a.store.latestEvents(most)))
@@ -59,7 +59,7 @@ export function eventsContract(newPlace: NewPlace): void {
 
     test('keeps its newest expired commit, and all that are younger; no position is given twice', async () => {
       const a = await openAt(newPlace)
-      for (const at of [1, 2, 3, 9]) await tell(a, `at ${at}`, { at })
+      for (const at of [1, 2, 3, 9]) await append(a, `at ${at}`, { at })
       await a.store.deleteEvents(CREATED + 1)
       expect(await a.store.events(1, 100)).toHaveLength(4)
       await a.store.deleteEvents(CREATED + 4)
@@ -67,14 +67,14 @@ export function eventsContract(newPlace: NewPlace): void {
       expect(idsOf(left)).toEqual(['at 3', 'at 9'])
       await a.store.deleteEvents(CREATED + 100)
       expect(idsOf(await a.store.events(1, 100))).toEqual(['at 9'])
-      await tell(a, 'new', { at: 200 })
+      await append(a, 'new', { at: 200 })
       const [, next] = await a.store.events(1, 100)
       expect(next!.position).toBeGreaterThan(left[1]!.position)
     })
 
     test('keeps what is still needed from a position on', async () => {
       const a = await openAt(newPlace)
-      for (const at of [1, 2, 3, 4, 9]) await tell(a, `at ${at}`, { at })
+      for (const at of [1, 2, 3, 4, 9]) await append(a, `at ${at}`, { at })
       const [, , third] = await a.store.events(1, 100)
       await a.store.deleteEvents(CREATED + 5, third!.position)
       expect(idsOf(await a.store.events(1, 100))).toEqual(['at 2', 'at 3', 'at 4', 'at 9'])
@@ -83,9 +83,9 @@ export function eventsContract(newPlace: NewPlace): void {
     test('counts how many events it has had, also of those that are deleted', async () => {
       const a = await openAt(newPlace)
       const totals = async () => (await a.store.events(1, 100)).map(({ total }) => total)
-      for (const n of [3, 1]) await tell(a, `with ${n}`, { n })
+      for (const n of [3, 1]) await append(a, `with ${n}`, { n })
       expect(await totals()).toEqual([3, 4])
-      await tell(a, 'with 5', { n: 5, at: 100 })
+      await append(a, 'with 5', { n: 5, at: 100 })
       await a.store.deleteEvents(CREATED + 50)
       expect(await totals()).toEqual([4, 9])
       expect(await a.store.latestEvents(0)).toMatchObject([{ total: 9 }])
@@ -95,13 +95,13 @@ export function eventsContract(newPlace: NewPlace): void {
       const a = await openAt(newPlace)
       const before = await a.store.size()
       expect(before).toBeGreaterThan(10_000)
-      await tell(a, 'many', { n: 100_000 })
+      await append(a, 'many', { n: 100_000 })
       expect(await a.store.size()).toBeGreaterThan(before + 200_000)
     })
 
     test('is deleted from its beginning only, whatever the clocks of the daemons were', async () => {
       const a = await openAt(newPlace)
-      for (const at of [100, 1, 2, 3, 200]) await tell(a, `at ${at}`, { at })
+      for (const at of [100, 1, 2, 3, 200]) await append(a, `at ${at}`, { at })
       await a.store.deleteEvents(CREATED + 50)
       expect(await a.store.events(1, 100)).toHaveLength(5)
       await a.store.deleteEvents(CREATED + 150)
@@ -110,16 +110,16 @@ export function eventsContract(newPlace: NewPlace): void {
 
     test('is deleted however much of it is expired', async () => {
       const a = await openAt(newPlace)
-      for (let i = 0; i < 2100; i++) await tell(a, `${i}`)
+      for (let i = 0; i < 2100; i++) await append(a, `${i}`)
       await a.store.deleteEvents(CREATED + 50)
       expect(idsOf(await a.store.events(1, 100))).toEqual(['2099'])
     }, 30_000)
 
     test('stays as it is when a target is reset', async () => {
       const a = await openAt(newPlace)
-      await tell(a, 'before')
+      await append(a, 'before')
       await a.store.resetTarget('a', [])
-      await tell(await openIn(a.store), 'after')
+      await append(await openIn(a.store), 'after')
       expect(idsOf(await a.store.events(1, 100))).toEqual(['before', 'after'])
     })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { apply } from '../../../src/ledger/state.ts'
+import { applyDelta } from '../../../src/ledger/state.ts'
 import { COUNTERS } from '../../../src/ledger/series.ts'
 import { computeDelta } from '../../../src/ledger/compute-delta.ts'
 import { asked, completePoll, contents, CREATED, seen, total } from '../../ledger/seen.ts'
@@ -59,7 +59,7 @@ export function evictedContract(newPlace: NewPlace): void {
       const again = completePoll(2010, seen('c', 'ongoing', { initiatedAt: CREATED + 1 }))
       const delta = computeDelta(ledger, again, OPTIONS, await store.evictedCalls('a', ['c']))!
       await store.commit('a', commitOf(delta))
-      apply(ledger, delta, DAY)
+      applyDelta(ledger, delta, DAY)
       expect([COUNTERS.started, COUNTERS.lost, COUNTERS.reappeared].map((each) => total(ledger, each))).toEqual([
         1, 1, 1,
       ])
@@ -73,7 +73,7 @@ export function evictedContract(newPlace: NewPlace): void {
       const again = completePoll(2010, seen('c', 'ended', { endedAt: CREATED + 2005 }))
       const delta = computeDelta(ledger, again, OPTIONS, await store.evictedCalls('a', ['c']))!
       await store.commit('a', commitOf(delta))
-      apply(ledger, delta, DAY)
+      applyDelta(ledger, delta, DAY)
       expect([total(ledger, COUNTERS.started), total(ledger, COUNTERS.finished)]).toEqual([1, 1])
       expect(await store.evictedCalls('a', ['c'])).toEqual(new Map())
       const reopened = await restart()

@@ -4,7 +4,7 @@ import { openAt, type NewPlace, type OpenTarget } from './place.ts'
 
 /** What a store promises of the participants in the log of events. */
 export function participantsContract(newPlace: NewPlace): void {
-  async function tell({ see, ledger }: OpenTarget, id: string, participants?: readonly string[]): Promise<void> {
+  async function append({ see, ledger }: OpenTarget, id: string, participants?: readonly string[]): Promise<void> {
     const texts = ['{"first":1}', '{"second":2}']
     const events = { id, at: CREATED, texts, ...(participants && { participants }) }
     await see(completePoll(ledger.sync.seq + 1), { events })
@@ -13,9 +13,9 @@ export function participantsContract(newPlace: NewPlace): void {
   describe('the participants in the log of events', () => {
     test('are read with their events, also after a restart', async () => {
       const a = await openAt(newPlace)
-      await tell(a, 'without')
-      await tell(a, 'with', ['', '[{"uid":"é\\n"}]'])
-      await tell(a, 'empty', ['[]', ''])
+      await append(a, 'without')
+      await append(a, 'with', ['', '[{"uid":"é\\n"}]'])
+      await append(a, 'empty', ['[]', ''])
       const rows = await a.store.events(1, 100)
       expect(rows.map(({ participants }) => participants)).toEqual([undefined, ['', '[{"uid":"é\\n"}]'], ['[]', '']])
       expect(await a.store.latestEvents(100)).toEqual(rows)
@@ -27,14 +27,14 @@ export function participantsContract(newPlace: NewPlace): void {
     test('are erased, however many there are; the events stay as they are, and new ones may have some', async () => {
       const a = await openAt(newPlace)
       await a.store.eraseParticipants()
-      for (let i = 0; i < 450; i++) await tell(a, `${i}`, i % 3 === 0 ? undefined : ['[1]', '[2]'])
+      for (let i = 0; i < 450; i++) await append(a, `${i}`, i % 3 === 0 ? undefined : ['[1]', '[2]'])
       const before = await a.store.events(1, 2000)
       await a.store.eraseParticipants()
       const after = await a.store.events(1, 2000)
       expect(after).toEqual(before.map(({ participants: _erased, ...row }) => row))
       expect(after).toHaveLength(450)
       await a.store.eraseParticipants()
-      await tell(a, 'new', ['', '[3]'])
+      await append(a, 'new', ['', '[3]'])
       expect(await a.store.latestEvents(1)).toMatchObject([{ id: 'new', participants: ['', '[3]'] }])
     }, 30_000)
   })

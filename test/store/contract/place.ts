@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { AlertDelta } from '../../../src/alerts/evaluate.ts'
-import { apply, type Delta, type LedgerState } from '../../../src/ledger/state.ts'
+import { applyDelta, type Delta, type LedgerState } from '../../../src/ledger/state.ts'
 import { computeDelta, type LedgerOptions } from '../../../src/ledger/compute-delta.ts'
 import type { Observation } from '../../../src/ledger/observation.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
@@ -54,7 +54,7 @@ export async function openIn(store: Store, identity: TargetIdentity = A): Promis
     see: async (observation, more) => {
       const delta = deltaOf(observation)
       await store.commit(identity.name, commitOf(delta, more))
-      apply(ledger, delta, DAY)
+      applyDelta(ledger, delta, DAY)
       return delta
     },
   }
@@ -86,7 +86,7 @@ export async function filled(
   const evicted = [...first.calls.values()].filter(({ id }) => !tracked.includes(id))
   const second = { ...deltaOf(completePoll(2001)), evicted }
   await store.commit(identity.name, commitOf(second))
-  apply(ledger, second, DAY)
+  applyDelta(ledger, second, DAY)
   expect([...contents(ledger).calls.keys()]).toEqual(tracked)
   return ledger
 }
@@ -117,5 +117,5 @@ export const instance: AlertInstance = {
   calls: undefined,
   counts: undefined,
   tooFewSince: undefined,
-  toldAt: CREATED,
+  lastNotifiedAt: CREATED,
 }

@@ -161,11 +161,11 @@ export function queriesContract(newPlace: NewPlace): void {
         const paged: string[] = []
         let after: CallsPage['next']
         do {
-          // Without any patience a page ends after each part of the history.
+          // With no time to search, a page ends after each part of the history.
           const page = await listCalls(
             store,
             { ...filter, since, until },
-            { limit, after, patience: pick(draw, [0, 60]) },
+            { limit, after, searchSeconds: pick(draw, [0, 60]) },
           )
           expect(page.calls.length).toBeLessThanOrEqual(limit)
           paged.push(...page.calls.map(({ target, call }) => `${target} ${call.id}`))
@@ -217,7 +217,7 @@ export function queriesContract(newPlace: NewPlace): void {
       await reader.close()
     })
 
-    test('tell when a target was not seen', async () => {
+    test('report when a target was not seen', async () => {
       const store = await (await newPlace()).open()
       const { see } = await openIn(store)
       await see(completePoll(5))
@@ -251,7 +251,7 @@ export function queriesContract(newPlace: NewPlace): void {
       expect((await coverageOf(store, at(0, 600), seenBy)).blind.map(({ from }) => from - CREATED)).toEqual([100, 200])
     })
 
-    test('tell up to when calls were deleted, also of a target that is not configured any more', async () => {
+    test('report up to when calls were deleted, also of a target that is not configured any more', async () => {
       const store = await (await newPlace()).open()
       await filled(store, A, { old: 10, older: 5, young: 60 })
       await filled(store, B, { last: 30 })

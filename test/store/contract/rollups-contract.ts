@@ -1,11 +1,18 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { percentilesOf } from '../../../src/history/histograms.ts'
-import { addCall, newRollup, readRollup, WIDTHS, type Amounts, type RollupSink } from '../../../src/history/rollup.ts'
+import {
+  addCall,
+  newRollup,
+  readRollup,
+  WIDTHS,
+  type RollupAmounts,
+  type RollupSink,
+} from '../../../src/history/rollup.ts'
 import { seriesOf, STEPS, type SeriesPoint } from '../../../src/history/series.ts'
 import { updateRollups, type RollupPosition } from '../../../src/history/update-rollups.ts'
 import { USAGE_KEYS, usageOf, type UsageRow } from '../../../src/history/usage.ts'
-import { apply } from '../../../src/ledger/state.ts'
+import { applyDelta } from '../../../src/ledger/state.ts'
 import { computeDelta, possiblyEvictedIds } from '../../../src/ledger/compute-delta.ts'
 import { quarterHourOf } from '../../../src/ledger/usage.ts'
 import { MODES, TYPES } from '../../../src/ledger/call.ts'
@@ -29,12 +36,12 @@ async function updateAll(store: Store, now = LATER): Promise<number> {
 const staleIn = async (store: Store) => (await store.rows('SELECT 1 FROM callwatch.stale_rollups', [])).length
 
 /** What polls saw of a target, as the daemon commits it: calls that were evicted resume from their rows. */
-async function observe({ store, ledger }: OpenTarget, name: string, look: Parameters<OpenTarget['see']>[0]) {
-  const evicted = await store.evictedCalls(name, possiblyEvictedIds(ledger, look, OPTIONS))
-  const delta = computeDelta(ledger, look, OPTIONS, evicted)
+async function observe({ store, ledger }: OpenTarget, name: string, observation: Parameters<OpenTarget['see']>[0]) {
+  const evicted = await store.evictedCalls(name, possiblyEvictedIds(ledger, observation, OPTIONS))
+  const delta = computeDelta(ledger, observation, OPTIONS, evicted)
   if (delta === undefined) return
   await store.commit(name, commitOf(delta))
-  apply(ledger, delta, DAY)
+  applyDelta(ledger, delta, DAY)
 }
 
 type Sums = { calls: number; lost: number; audio: number; participantVideo: number; late: number }
@@ -96,17 +103,17 @@ export function rollupsContract(newPlace: NewPlace): void {
           isAll: fc.boolean(),
         })
         const run = fc.record({
-          looks: fc.tuple(anyObservations, anyObservations),
+          observations: fc.tuple(anyObservations, anyObservations),
           update: fc.func(fc.constantFrom('nothing', 'one', 'all')),
           questions: fc.array(asked, { minLength: 2, maxLength: 2 }),
         })
         await fc.assert(
-          fc.asyncProperty(run, async ({ looks, update, questions }) => {
+          fc.asyncProperty(run, async ({ observations, update, questions }) => {
             const names = [`target ${++targets}`, `target ${++targets}`]
             for (const [i, name] of names.entries()) {
               const target = await openIn(store, { ...A, name })
-              for (const [n, look] of looks[i]!.entries()) {
-                await observe(target, name, look)
+              for (const [n, observation] of observations[i]!.entries()) {
+                await observe(target, name, observation)
                 const wanted = update(i, n)
                 if (wanted === 'one') await updateRollups(store, LATER)
                 if (wanted === 'all') await updateAll(store)
@@ -336,7 +343,7 @@ export function rollupsContract(newPlace: NewPlace): void {
   })
 }
 
-type Cell = readonly [labels: number, status: number, amounts: Amounts]
+type Cell = readonly [labels: number, status: number, amounts: RollupAmounts]
 type Entry = readonly [labels: number, entry: number, calls: number]
 
 /** What a sink was given, added up: amounts by labels and status, calls by labels and entry. */

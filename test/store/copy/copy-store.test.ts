@@ -52,7 +52,7 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
   async function opened(address: StoreAddress): Promise<Store> {
     const store = await openStore({ ...address, lease: LEASE }, ['slack', 'webhook'])
     onTestFinished(() => store.close().catch(() => undefined))
-    await store.sharing?.join('test', {}, '{}')
+    await store.cluster?.join('test', {}, '{}')
     return store
   }
 
@@ -97,7 +97,7 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
     const { path, database } = await copied()
     const [before, after] = [await opened({ path }), await opened(database)]
     const names = TARGETS.map(({ name }) => name)
-    await after.sharing?.acquire(names, names.length)
+    await after.cluster?.acquire(names, names.length)
     for (const target of TARGETS) {
       const [old, now] = [await before.openTarget(target, NOW, DAY), await after.openTarget(target, NOW, DAY)]
       expect(contents(now.ledger)).toEqual(contents(old.ledger))
@@ -118,7 +118,7 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
     await copy(database, file)
     for (const place of [database, file]) {
       const store = await opened(place)
-      await store.sharing?.join('', {}, '{}')
+      await store.cluster?.join('', {}, '{}')
       const stale = () => store.rows('SELECT quarter FROM callwatch.stale_rollups', [])
       const problems = () =>
         rollupProblems(

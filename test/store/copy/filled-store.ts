@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ALL_LABELS } from '../../../src/ledger/call.ts'
 import { newDraft } from '../../../src/ledger/delta-draft.ts'
-import { apply, type LedgerState } from '../../../src/ledger/state.ts'
+import { applyDelta, type LedgerState } from '../../../src/ledger/state.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { quarterHourOf } from '../../../src/ledger/usage.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
@@ -113,7 +113,7 @@ async function fillTarget(store: Store, target: string, ledger: LedgerState): Pr
     },
   })
   await store.commit(target, first)
-  apply(ledger, delta, DAY)
+  applyDelta(ledger, delta, DAY)
   const evicted = [...delta.calls.values()].filter((call) => call.finish !== undefined).slice(0, 100)
   const next = { ...newDraft(ledger.sync).delta, evicted }
   await store.commit(target, commitOf(next, { evaluated: { kind: 'tick', at: NOW + 7200, pollAge: 1 } }))

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
-import { apply } from '../../../src/ledger/state.ts'
+import { applyDelta } from '../../../src/ledger/state.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { openPostgresReader } from '../../../src/store/postgres/open-reader.ts'
 import { openPostgresStore, type PostgresStoreOptions } from '../../../src/store/postgres/postgres-store.ts'
 import { migrate } from '../../../src/store/postgres/schema.ts'
 import type { Settings } from '../../../src/store/settings.ts'
-import type { SharedStore } from '../../../src/store/sharing.ts'
+import type { StoreWithCluster } from '../../../src/store/cluster-store.ts'
 import type { Commit, Store } from '../../../src/store/store.ts'
 import { completePoll, seen } from '../../ledger/seen.ts'
 import { A, commitOf, DAY, openIn, type NewPlace, type OpenTarget } from '../contract/place.ts'
@@ -15,23 +15,23 @@ import { readCallHistory } from '../read-call-history.ts'
 type Options = Partial<PostgresStoreOptions> & { settings?: Settings; note?: string }
 
 /** A shared store, closed after the test. */
-export async function openShared(url: string, options: Partial<PostgresStoreOptions> = {}): Promise<SharedStore> {
+export async function openShared(url: string, options: Partial<PostgresStoreOptions> = {}): Promise<StoreWithCluster> {
   const store = await openPostgresStore({ url, lease: 60, ...options })
   onTestFinished(() => store.close().catch(() => undefined))
   return store
 }
 
 /** The same, of a daemon that is a member. */
-export async function joined(url: string, name: string, options: Options = {}): Promise<SharedStore> {
+export async function joined(url: string, name: string, options: Options = {}): Promise<StoreWithCluster> {
   const { settings = {}, note = '{}', ...others } = options
   const store = await openShared(url, others)
-  await store.sharing.join(name, settings, note)
+  await store.cluster.join(name, settings, note)
   return store
 }
 
 /** A target as a daemon has it in memory. */
 export type Replica = OpenTarget & {
-  store: SharedStore
+  store: StoreWithCluster
   /** A commit that follows: a poll that sees a call. */
   next: (call: string, status?: 'ongoing' | 'ended') => Commit
   /** Commits, and moves on. */
@@ -40,14 +40,14 @@ export type Replica = OpenTarget & {
   sees: (call: string) => Promise<void>
 }
 
-export async function replicaOf(store: SharedStore, identity = A): Promise<Replica> {
+export async function replicaOf(store: StoreWithCluster, identity = A): Promise<Replica> {
   const target = await openIn(store, identity)
   const { ledger, deltaOf } = target
   const next: Replica['next'] = (call, status = 'ongoing') =>
     commitOf(deltaOf(completePoll(ledger.sync.seq + 1, seen(call, status))))
   const commit: Replica['commit'] = async (whole) => {
     await store.commit(identity.name, whole)
-    apply(ledger, whole.ledger, DAY)
+    applyDelta(ledger, whole.ledger, DAY)
   }
   return { ...target, store, next, commit, sees: (call) => commit(next(call)) }
 }
@@ -55,7 +55,7 @@ export async function replicaOf(store: SharedStore, identity = A): Promise<Repli
 /** A member that owns a target. */
 export async function owner(url: string, name = 'one', options: Options = {}, identity = A): Promise<Replica> {
   const replica = await replicaOf(await joined(url, name, options), identity)
-  await replica.store.sharing.acquire([identity.name], 1)
+  await replica.store.cluster.acquire([identity.name], 1)
   return replica
 }
 
@@ -66,15 +66,15 @@ export async function owningStore(url: string, options: Options = {}): Promise<S
     ...store,
     openTarget: async (identity, ...more) => {
       const opened = await store.openTarget(identity, ...more)
-      await store.sharing.acquire([identity.name], 1)
+      await store.cluster.acquire([identity.name], 1)
       return opened
     },
     commit: async (target, whole) => {
       await store.commit(target, whole)
-      await store.sharing.numberEvents()
+      await store.cluster.numberEvents()
     },
     close: async () => {
-      await store.sharing.leave()
+      await store.cluster.leave()
       await store.close()
     },
   }

@@ -19,10 +19,10 @@ inPostgres('the log of events in PostgreSQL', (postgres) => {
     await commit({ ...next('c'), ...eventsOf('fast') })
     const ids = async () => (await store.events(1, 100)).map(({ id }) => id)
     expect([await ids(), await store.latestEvents(9)]).toEqual([[], []])
-    await store.sharing.numberEvents()
+    await store.cluster.numberEvents()
     expect(await ids()).toEqual(['fast'])
     await slow.run('COMMIT')
-    await store.sharing.numberEvents()
+    await store.cluster.numberEvents()
     expect(await ids()).toEqual(['fast', 'slow'])
     await slow.close()
   })
@@ -48,7 +48,7 @@ inPostgres('the log of events in PostgreSQL', (postgres) => {
     await commit({ ...next('c'), ...named('first') })
     await store.eraseParticipants()
     for (let i = 0; i < 250; i++) await commit({ ...next(`c${i}`), ...named(`${i}`) })
-    await Promise.all([store.eraseParticipants(), store.sharing.numberEvents(), store.eraseParticipants()])
+    await Promise.all([store.eraseParticipants(), store.cluster.numberEvents(), store.eraseParticipants()])
     const rows = await store.events(1, 1000)
     expect(rows).toHaveLength(251)
     expect(rows.filter(({ participants }) => participants !== undefined)).toEqual([])
@@ -62,7 +62,7 @@ inPostgres('the log of events in PostgreSQL', (postgres) => {
     await paused.run('BEGIN')
     await paused.run('SELECT pg_advisory_xact_lock(1702257006)')
     await commit({ ...next('c'), ...eventsOf('first') })
-    const numbering = Promise.all([store, rival].map(({ sharing }) => sharing.numberEvents()))
+    const numbering = Promise.all([store, rival].map(({ cluster }) => cluster.numberEvents()))
     await paused.run("UPDATE callwatch.events SET position = 1 WHERE id = 'first'")
     await commit({ ...next('d'), ...eventsOf('second') })
     expect(await store.events(1, 100)).toEqual([])
@@ -80,18 +80,18 @@ inPostgres('the log of events in PostgreSQL', (postgres) => {
     const url = await newDatabase()
     const store = await joined(url, 'one')
     const names = ['a', 'b', 'c']
-    await store.sharing.addTargets(
+    await store.cluster.addTargets(
       names.map((name) => ({ name, fingerprint: name })),
       CREATED,
     )
-    await store.sharing.acquire(names, 3)
+    await store.cluster.acquire(names, 3)
     const replicas = await Promise.all(names.map((name) => replicaOf(store, { name, fingerprint: name })))
     await Promise.all(
       replicas.map(({ commit, next }, i) =>
         commit({ ...next('x'), ...(i === 1 ? {} : eventsOf(`event of ${names[i]}`)) }),
       ),
     )
-    await store.sharing.numberEvents()
+    await store.cluster.numberEvents()
     const rows = await store.events(1, 100)
     expect(rows.map(({ id, target }) => `${id} ${target}`).toSorted()).toEqual(['event of a a', 'event of c c'])
   })

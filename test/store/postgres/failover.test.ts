@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { apply } from '../../../src/ledger/state.ts'
+import { applyDelta } from '../../../src/ledger/state.ts'
 import { contents } from '../../ledger/seen.ts'
 import { inPostgres, type InPostgres } from '../../postgres/in-postgres.ts'
 import { startStandby } from '../../postgres/start-postgres.ts'
@@ -16,7 +16,7 @@ async function withStandby({ server }: InPostgres) {
   const daemon = await owner(url, 'one', { deadline: 2 })
   /** Waits until it finds the standby. */
   const ownsAgain = async () => {
-    const beat = await eventually(() => daemon.store.sharing.renew('{}'), 20)
+    const beat = await eventually(() => daemon.store.cluster.renew('{}'), 20)
     expect(beat.owners.get('a')).toBe(beat.self)
   }
   return { ...daemon, standby, ownsAgain }
@@ -34,12 +34,12 @@ describe('a synchronous standby', () => {
         const dying = store.commit('a', meanwhile)
         dying.catch(() => undefined)
         await postgres.server().kill()
-        await expect(store.sharing.renew('{}')).rejects.toMatchObject({ kind: 'unavailable' })
+        await expect(store.cluster.renew('{}')).rejects.toMatchObject({ kind: 'unavailable' })
         await standby.promote()
         await ownsAgain()
         const again = await replicaOf(store)
         // The commit without an answer may have been made.
-        if (again.ledger.sync.seq > ledger.sync.seq) apply(ledger, meanwhile.ledger, DAY)
+        if (again.ledger.sync.seq > ledger.sync.seq) applyDelta(ledger, meanwhile.ledger, DAY)
         expect(contents(again.ledger)).toEqual(contents(ledger))
         await again.sees('after')
         expect(contents((await openIn(store)).ledger)).toEqual(contents(again.ledger))

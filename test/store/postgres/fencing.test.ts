@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { apply } from '../../../src/ledger/state.ts'
+import { applyDelta } from '../../../src/ledger/state.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { StoreError } from '../../../src/store/store.ts'
 import { contents } from '../../ledger/seen.ts'
@@ -21,9 +21,9 @@ inPostgres('a commit to a target', (postgres) => {
   test('that this daemon does not own is refused, however well it would follow', async () => {
     const { store, next, sees } = await replicaOf(await joined(await newDatabase(), 'one'))
     await expect(store.commit('a', next('b'))).rejects.toMatchObject(STALE)
-    await store.sharing.acquire(['a'], 1)
+    await store.cluster.acquire(['a'], 1)
     await sees('b')
-    await store.sharing.release(['a'])
+    await store.cluster.release(['a'])
     await expect(store.commit('a', next('c'))).rejects.toMatchObject(STALE)
   })
 
@@ -58,7 +58,7 @@ inPostgres('a commit to a target', (postgres) => {
     let kept = 0
     for (let round = 0; round < 60; round++) {
       const [name, ...order] = round % 2 === 0 ? (['one', 0, 1] as const) : (['two', 1, 0] as const)
-      const [before, after] = order.map((i) => daemons[i]!.sharing)
+      const [before, after] = order.map((i) => daemons[i]!.cluster)
       const owning = await replicaOf(daemons[order[0]]!)
       expect(await before!.acquire(['a'], 1)).toEqual(['a'])
       const first = resultOf(owning.store.commit('a', owning.next(`owner's ${round}`)))
@@ -97,7 +97,7 @@ inPostgres('a commit to a target', (postgres) => {
     await connection.run('COMMIT')
     await late
     await connection.close()
-    await store.sharing.renew('{}')
+    await store.cluster.renew('{}')
     await sees('now')
   })
 
@@ -109,7 +109,7 @@ inPostgres('a commit to a target', (postgres) => {
         [commit, commit, { ...commit, ...ROUTED }].map((same) => store.commit('a', same)),
       )
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-      apply(ledger, commit.ledger, DAY)
+      applyDelta(ledger, commit.ledger, DAY)
       expect(contents((await replicaOf(store)).ledger)).toEqual(contents(ledger))
     }
   })

@@ -39,13 +39,13 @@ inPostgres('many targets', (postgres) => {
   test('are set up in one transaction, those that are new, and are like those that were opened', async () => {
     const { url, roundTrips } = await counted()
     const store = await owningStore(url)
-    const { sharing } = await joined(url, 'other')
+    const { cluster } = await joined(url, 'other')
     const { ledger, see } = await openIn(store, named('b'))
     await see(completePoll(1, seen('c', 'ongoing')))
     const names = ['b', ...Array.from({ length: 300 }, (_, i) => `target ${i}`)]
     // The first time, statements are prepared.
-    await sharing.addTargets([named('b')], CREATED)
-    expect(await roundTrips(() => sharing.addTargets(names.map(named), CREATED + 5))).toBeLessThanOrEqual(4)
+    await cluster.addTargets([named('b')], CREATED)
+    expect(await roundTrips(() => cluster.addTargets(names.map(named), CREATED + 5))).toBeLessThanOrEqual(4)
     expect(contents((await openIn(store, named('b'))).ledger)).toEqual(contents(ledger))
     const added = await openIn(store, named('target 7'))
     expect(contents(added.ledger)).toEqual(contents(newLedger(CREATED + 5)))
@@ -55,7 +55,7 @@ inPostgres('many targets', (postgres) => {
     await store.deleteExpired(CREATED + 4)
     const reader = await openPostgresReader(url)
     const balance = await reader.balance('target 7')
-    expect([balance.settled[0], imbalancesOf(balance)]).toEqual([1, []])
+    expect([balance.deletedTotals[0], imbalancesOf(balance)]).toEqual([1, []])
     await reader.close()
   })
 
@@ -63,8 +63,8 @@ inPostgres('many targets', (postgres) => {
     const { url, roundTrips } = await counted()
     const store = await joined(url, 'one')
     const names = Array.from({ length: 60 }, (_, i) => `target ${i}`)
-    await store.sharing.addTargets(names.map(named), CREATED)
-    await store.sharing.acquire(names, 60)
+    await store.cluster.addTargets(names.map(named), CREATED)
+    await store.cluster.acquire(names, 60)
     const replicas = await Promise.all(names.map((name) => replicaOf(store, named(name))))
     // Once for each connection, statements are prepared.
     for (const call of ['b', 'c']) await Promise.all(replicas.map((replica) => replica.sees(call)))
@@ -90,8 +90,8 @@ inPostgres('many targets', (postgres) => {
     const url = await newDatabase()
     const store = await joined(url, 'one')
     const names = ['a', 'b']
-    await store.sharing.addTargets(names.map(named), CREATED)
-    await store.sharing.acquire(names, 2)
+    await store.cluster.addTargets(names.map(named), CREATED)
+    await store.cluster.acquire(names, 2)
     const [a, b] = await Promise.all(names.map((name) => replicaOf(store, named(name))))
     const other = await connect(url)
     await other.run('BEGIN')
@@ -107,9 +107,9 @@ inPostgres('many targets', (postgres) => {
   })
 
   test('are not set up where one is stored with another fingerprint', async () => {
-    const { sharing, ...store } = await joined(await newDatabase(), 'one')
-    await sharing.addTargets([named('b')], CREATED)
-    const adding = sharing.addTargets([named('a'), { name: 'b', fingerprint: 'other' }, named('c')], CREATED)
+    const { cluster, ...store } = await joined(await newDatabase(), 'one')
+    await cluster.addTargets([named('b')], CREATED)
+    const adding = cluster.addTargets([named('a'), { name: 'b', fingerprint: 'other' }, named('c')], CREATED)
     await expect(adding).rejects.toMatchObject(refused)
     expect((await store.openTarget(named('a'), CREATED + 9, DAY)).ledger.sync.created).toBe(CREATED + 9)
   })
@@ -119,8 +119,8 @@ inPostgres('many targets', (postgres) => {
     const daemons = await Promise.all(['one', 'two', 'three'].map((name) => joined(url, name)))
     const names = Array.from({ length: 500 }, (_, i) => `target ${i}`)
     const orders = [names, names.toReversed(), names.toSorted()]
-    await Promise.all(orders.map((order, i) => daemons[i]!.sharing.addTargets(order.map(named), CREATED + i)))
-    expect(await daemons[0]!.sharing.acquire(names, 1000)).toHaveLength(500)
+    await Promise.all(orders.map((order, i) => daemons[i]!.cluster.addTargets(order.map(named), CREATED + i)))
+    expect(await daemons[0]!.cluster.acquire(names, 1000)).toHaveLength(500)
   })
 
   test('that are opened together are loaded together, each as it is alone', async () => {
@@ -142,13 +142,13 @@ inPostgres('many targets', (postgres) => {
       await see(completePoll(1000 + 500 * i, over('late', 900)))
       await see(completePoll(4000))
     }
-    const keptFor = (i: number) => [3600, 60, DAY][i % 3]!
+    const longestWindow = (i: number) => [3600, 60, DAY][i % 3]!
     const alone: StoredTarget[] = []
-    for (const [i, name] of names.entries()) alone.push(await store.openTarget(named(name), CREATED, keptFor(i)))
+    for (const [i, name] of names.entries()) alone.push(await store.openTarget(named(name), CREATED, longestWindow(i)))
     const { openTarget } = await joined(url, 'other')
     let together: readonly StoredTarget[] = []
     const openAll = async () => {
-      together = await Promise.all(names.map((name, i) => openTarget(named(name), CREATED, keptFor(i))))
+      together = await Promise.all(names.map((name, i) => openTarget(named(name), CREATED, longestWindow(i))))
     }
     await openAll()
     expect(await roundTrips(openAll)).toBeLessThanOrEqual(5)

@@ -19,10 +19,10 @@ inPostgres('the daemons on one database', (postgres) => {
     const url = await newDatabase()
     const [first, second] = [await joined(url, 'first'), await joined(url, 'second')]
     for (const name of ['a', 'b', 'c']) await first.openTarget(named(name), CREATED, DAY)
-    await first.sharing.acquire(['a'], 9)
-    await second.sharing.acquire(['a', 'b'], 9)
-    await first.sharing.renew('{"at":1}')
-    const seen = (await second.sharing.renew('{"at":2}'))!
+    await first.cluster.acquire(['a'], 9)
+    await second.cluster.acquire(['a', 'b'], 9)
+    await first.cluster.renew('{"at":1}')
+    const seen = (await second.cluster.renew('{"at":2}'))!
     expect(seen.members.map(({ name, status }) => `${name} ${status}`)).toEqual(['first {"at":1}', 'second {"at":2}'])
     const [one, two] = seen.members.map(({ id }) => id)
     expect(seen).toMatchObject({ self: two, differing: undefined })
@@ -34,21 +34,21 @@ inPostgres('the daemons on one database', (postgres) => {
     const [first, second] = [await joined(url, 'first', { lease: 1 }), await joined(url, 'second')]
     const all = ['a', 'b', 'c']
     for (const name of all) await first.openTarget(named(name), CREATED, DAY)
-    expect(await first.sharing.acquire(all, 2)).toEqual(['a', 'b'])
-    expect(await second.sharing.acquire(all, 9)).toEqual(['c'])
-    await first.sharing.release(['a', 'c'])
-    expect(await second.sharing.acquire(all, 9)).toEqual(['a'])
-    await second.sharing.leave()
-    expect(await first.sharing.acquire(all, 1)).toEqual(['a'])
+    expect(await first.cluster.acquire(all, 2)).toEqual(['a', 'b'])
+    expect(await second.cluster.acquire(all, 9)).toEqual(['c'])
+    await first.cluster.release(['a', 'c'])
+    expect(await second.cluster.acquire(all, 9)).toEqual(['a'])
+    await second.cluster.leave()
+    expect(await first.cluster.acquire(all, 1)).toEqual(['a'])
     const third = await joined(url, 'third')
-    expect(await third.sharing.acquire(all, 9)).toEqual(['c'])
+    expect(await third.cluster.acquire(all, 9)).toEqual(['c'])
     const taken = await eventually(async () => {
-      await third.sharing.renew('{}')
-      const claimed = await third.sharing.acquire(all, 9)
+      await third.cluster.renew('{}')
+      const claimed = await third.cluster.acquire(all, 9)
       return claimed.length > 0 ? claimed : undefined
     }, 5)
     expect(taken.toSorted()).toEqual(['a', 'b'])
-    expect(await first.sharing.renew('{}')).toBeUndefined()
+    expect(await first.cluster.renew('{}')).toBeUndefined()
   })
 
   test('live on with a lease that ended, until another daemon finds that', async () => {
@@ -57,18 +57,18 @@ inPostgres('the daemons on one database', (postgres) => {
     const connection = await connect(url)
     await connection.run('SELECT pg_sleep(0.4)')
     await connection.close()
-    expect((await store.sharing.renew('{}'))?.owners.size).toBe(1)
+    expect((await store.cluster.renew('{}'))?.owners.size).toBe(1)
   })
 
   test('that were dead come back as another one, and own nothing', async () => {
     const url = await newDatabase()
     const { store } = await owner(url, 'one', { lease: 0.1 })
     const other = await joined(url, 'two')
-    await eventually(async () => ((await other.sharing.renew('{}'))?.members.length === 1 ? true : undefined), 5)
-    expect(await store.sharing.renew('{}')).toBeUndefined()
-    expect(await store.sharing.acquire(['a'], 1)).toEqual([])
-    await store.sharing.join('one', {}, '{}')
-    const beat = await store.sharing.renew('{}')
+    await eventually(async () => ((await other.cluster.renew('{}'))?.members.length === 1 ? true : undefined), 5)
+    expect(await store.cluster.renew('{}')).toBeUndefined()
+    expect(await store.cluster.acquire(['a'], 1)).toEqual([])
+    await store.cluster.join('one', {}, '{}')
+    const beat = await store.cluster.renew('{}')
     expect([beat?.members.map(({ name }) => name), beat?.owners.size]).toEqual([['two', 'one'], 0])
   })
 
@@ -80,10 +80,10 @@ inPostgres('the daemons on one database', (postgres) => {
     await connection.run("UPDATE callwatch.members SET ends = '-infinity' WHERE name = 'dead'")
     await connection.run('BEGIN')
     await connection.run('SELECT FROM callwatch.targets FOR UPDATE')
-    expect((await other.sharing.renew('{}'))?.members.map(({ name }) => name)).toEqual(['dead', 'other'])
+    expect((await other.cluster.renew('{}'))?.members.map(({ name }) => name)).toEqual(['dead', 'other'])
     await connection.close()
-    expect((await other.sharing.renew('{}'))?.members.map(({ name }) => name)).toEqual(['other'])
-    expect(await other.sharing.acquire(['a'], 1)).toEqual(['a'])
+    expect((await other.cluster.renew('{}'))?.members.map(({ name }) => name)).toEqual(['other'])
+    expect(await other.cluster.acquire(['a'], 1)).toEqual(['a'])
   })
 
   test('claim many targets at once, and none is given to two of them', { timeout: 60_000 }, async () => {
@@ -93,23 +93,23 @@ inPostgres('the daemons on one database', (postgres) => {
     for (const name of all) await daemons[0]!.openTarget(named(name), CREATED, DAY)
     for (let round = 0; round < 20; round++) {
       const claimed = await Promise.all(
-        daemons.map(async ({ sharing }, i) => {
+        daemons.map(async ({ cluster }, i) => {
           const mine: string[] = []
           // The first of them come and go meanwhile.
-          if (i === 0 && round % 2 === 0) await sharing.leave()
-          if (i === 0 && round % 2 === 1) await sharing.join('daemon 0', {}, '{}')
-          for (let tries = 0; tries < 6; tries++) mine.push(...(await sharing.acquire(all, 5)))
+          if (i === 0 && round % 2 === 0) await cluster.leave()
+          if (i === 0 && round % 2 === 1) await cluster.join('daemon 0', {}, '{}')
+          for (let tries = 0; tries < 6; tries++) mine.push(...(await cluster.acquire(all, 5)))
           return mine
         }),
       )
       const given = claimed.flat()
       expect(new Set(given).size).toBe(given.length)
-      const { owners, members } = (await daemons[1]!.sharing.renew('{}'))!
+      const { owners, members } = (await daemons[1]!.cluster.renew('{}'))!
       const ids = new Map(members.map(({ id, name }) => [name, id]))
       for (const [i, mine] of claimed.entries()) {
         for (const name of mine) expect(owners.get(name)).toBe(ids.get(`daemon ${i}`))
       }
-      await Promise.all(daemons.map(({ sharing }) => sharing.release(all)))
+      await Promise.all(daemons.map(({ cluster }) => cluster.release(all)))
     }
   })
 
@@ -117,7 +117,7 @@ inPostgres('the daemons on one database', (postgres) => {
     const url = await newDatabase()
     const first = await joined(url, 'first')
     await joined(url, 'second', { note: '{"takesPart":false}' })
-    expect((await first.sharing.renew('{}'))?.members.map(({ status }) => status)).toEqual([
+    expect((await first.cluster.renew('{}'))?.members.map(({ status }) => status)).toEqual([
       '{}',
       '{"takesPart":false}',
     ])
@@ -128,7 +128,7 @@ inPostgres('the daemons on one database', (postgres) => {
     await joined(url, 'first', { settings: { 'poll.lookback': '3d', baseline: 'skip' } })
     const second = await openShared(url)
     await expect(
-      second.sharing.join('second', { 'poll.lookback': '1d', baseline: 'skip' }, '{}'),
+      second.cluster.join('second', { 'poll.lookback': '1d', baseline: 'skip' }, '{}'),
     ).rejects.toMatchObject({
       kind: 'unavailable',
       message:
@@ -136,8 +136,8 @@ inPostgres('the daemons on one database', (postgres) => {
         '3d there; give all daemons on it the same configuration, or stop the others first (one that died counts until ' +
         'its lease has ended)',
     })
-    await second.sharing.join('second', { 'poll.lookback': '3d', baseline: 'skip' }, '{}')
-    expect((await second.sharing.renew('{}'))?.members).toHaveLength(2)
+    await second.cluster.join('second', { 'poll.lookback': '3d', baseline: 'skip' }, '{}')
+    expect((await second.cluster.renew('{}'))?.members).toHaveLength(2)
   })
 
   test('leave the outbox as it is where they are refused, and clear it where they join', async () => {
@@ -145,11 +145,11 @@ inPostgres('the daemons on one database', (postgres) => {
     const first = await joined(url, 'first', { settings: { notify: 'slack' }, receivers: ['slack', 'webhook'] })
     await first.enqueueOnce('one', notification, ['slack', 'webhook'])
     const second = await openShared(url, { receivers: ['webhook'] })
-    await expect(second.sharing.join('second', { notify: 'other' }, '{}')).rejects.toMatchObject({
+    await expect(second.cluster.join('second', { notify: 'other' }, '{}')).rejects.toMatchObject({
       kind: 'unavailable',
     })
     expect([...(await first.countOutbox())]).toEqual([['slack', 1], ['webhook', 1]]) // oxfmt-ignore
-    await second.sharing.join('second', { notify: 'slack' }, '{}')
+    await second.cluster.join('second', { notify: 'slack' }, '{}')
     expect([...(await first.countOutbox())]).toEqual([['webhook', 1]])
   })
 
@@ -164,7 +164,7 @@ inPostgres('the daemons on one database', (postgres) => {
     await first.claimOutbox([], true)
     await first.claimOutbox([id], true)
     expect((await second.outbox('slack')).map(({ claimed }) => claimed)).toEqual([true])
-    await first.sharing.leave()
+    await first.cluster.leave()
     await expect(first.claimOutbox([], true)).rejects.toMatchObject(refused)
     await second.claimOutbox([], true)
     await second.claimOutbox([id], false)
@@ -173,27 +173,27 @@ inPostgres('the daemons on one database', (postgres) => {
   test('use other settings once the others have left, or one has reloaded them', async () => {
     const url = await newDatabase()
     const first = await joined(url, 'first', { settings: { lookback: '3d' } })
-    await first.sharing.leave()
-    await first.sharing.join('first', { lookback: '1d' }, '{}')
+    await first.cluster.leave()
+    await first.cluster.join('first', { lookback: '1d' }, '{}')
     const second = await joined(url, 'second', { settings: { lookback: '1d' } })
-    await second.sharing.declare({ lookback: '2d', other: 'x' })
-    expect((await first.sharing.renew('{}'))?.differing?.message).toContain(
+    await second.cluster.declare({ lookback: '2d', other: 'x' })
+    expect((await first.cluster.renew('{}'))?.differing?.message).toContain(
       'not that of second, which uses the same store: lookback is 1d here and 2d there;',
     )
-    expect((await second.sharing.renew('{}'))?.differing).toBeUndefined()
-    await first.sharing.declare({ lookback: '2d', other: 'x' })
-    expect((await first.sharing.renew('{}'))?.differing).toBeUndefined()
+    expect((await second.cluster.renew('{}'))?.differing).toBeUndefined()
+    await first.cluster.declare({ lookback: '2d', other: 'x' })
+    expect((await first.cluster.renew('{}'))?.differing).toBeUndefined()
   })
 
   test('use no settings that no living member uses', async () => {
     const url = await newDatabase()
     const old = { settings: { lookback: '3d' } }
     const [first, second] = [await joined(url, 'first', old), await joined(url, 'second', { ...old, lease: 0.3 })]
-    await second.sharing.declare({ lookback: '1d' })
-    expect((await first.sharing.renew('{}'))?.differing?.message).toContain('not that of second')
-    await eventually(async () => ((await first.sharing.renew('{}'))?.differing === undefined ? true : undefined), 5)
+    await second.cluster.declare({ lookback: '1d' })
+    expect((await first.cluster.renew('{}'))?.differing?.message).toContain('not that of second')
+    await eventually(async () => ((await first.cluster.renew('{}'))?.differing === undefined ? true : undefined), 5)
     await joined(url, 'third', old)
-    await expect(second.sharing.join('second', { lookback: '1d' }, '{}')).rejects.toThrow('is not that of third')
+    await expect(second.cluster.join('second', { lookback: '1d' }, '{}')).rejects.toThrow('is not that of third')
   })
 
   test('may not reset a target that another one owns, and may where no living one does', async () => {
@@ -201,7 +201,7 @@ inPostgres('the daemons on one database', (postgres) => {
     const first = await owner(url, 'first', { lease: 0.3 })
     const second = await joined(url, 'second')
     await first.sees('call')
-    await first.store.sharing.renew('{}')
+    await first.store.cluster.renew('{}')
     await expect(second.resetTarget('a', [])).rejects.toMatchObject({
       kind: 'refused',
       message:
@@ -236,10 +236,10 @@ inPostgres('the daemons on one database', (postgres) => {
     await commit({ ...next('call'), alerts: FIRING })
     await other.expireAlerts('a', closed('target removed'))
     await expect(commit({ ...next('call'), alerts: FIRING })).rejects.toMatchObject({ kind: 'stale' })
-    expect(await other.strayAlerts([])).toEqual([{ target: 'a', alerts: [] }])
+    expect(await other.strayTargets([])).toEqual([{ target: 'a', alerts: [] }])
     // A daemon that still has them in memory must open the target again.
     expect((await replicaOf(store)).ledger.sync.seq).toBe(2)
-    expect((await store.sharing.renew('{}'))?.owners.size).toBe(0)
+    expect((await store.cluster.renew('{}'))?.owners.size).toBe(0)
   })
 
   test('end the open calls of a removed target once, until one of them acquires it again', async () => {
@@ -253,7 +253,7 @@ inPostgres('the daemons on one database', (postgres) => {
     await other.expireAlerts('a', [], undefined, CREATED + 90)
     expect(await shown()).toEqual({ finished: CREATED + 60, removed: CREATED + 60 })
     // One that has not read the new configuration yet.
-    expect(await store.sharing.acquire(['a'], 1)).toEqual(['a'])
+    expect(await store.cluster.acquire(['a'], 1)).toEqual(['a'])
     expect(await shown()).toEqual({ finished: null, removed: null })
   })
 
@@ -263,7 +263,7 @@ inPostgres('the daemons on one database', (postgres) => {
     const other = await joined(url, 'other')
     await commit({ ...next('call'), alerts: FIRING })
     await expect(other.resetTarget('a', closed('target reset'))).rejects.toMatchObject({ kind: 'refused' })
-    expect(await other.strayAlerts([])).toHaveLength(1)
+    expect(await other.strayTargets([])).toHaveLength(1)
     expect(await other.outbox('slack')).toEqual([])
   })
 })

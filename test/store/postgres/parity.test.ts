@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { apply } from '../../../src/ledger/state.ts'
+import { applyDelta } from '../../../src/ledger/state.ts'
 import { computeDelta } from '../../../src/ledger/compute-delta.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -35,22 +35,22 @@ inPostgres('SQLite and PostgreSQL', ({ newDatabase }) => {
     const embedded = openSqliteStore({ path: ':memory:' })
     let targets = 0
     await fc.assert(
-      fc.asyncProperty(anyObservations, fc.nat(3000), async (looks, trimmed) => {
+      fc.asyncProperty(anyObservations, fc.nat(3000), async (observations, expired) => {
         const name = `target ${++targets}`
         const identity = { name, fingerprint: 'x' }
         const { ledger } = await embedded.openTarget(identity, CREATED, 500)
         await shared.openTarget(identity, CREATED, 500)
-        await shared.sharing.acquire([name], 1)
-        for (const look of looks) {
-          const delta = computeDelta(ledger, look, OPTIONS)
+        await shared.cluster.acquire([name], 1)
+        for (const observation of observations) {
+          const delta = computeDelta(ledger, observation, OPTIONS)
           if (delta === undefined) continue
           const evaluated = { kind: 'tick', at: CREATED + delta.sync.seq * 900.5, pollAge: 1.25 } as const
           const commit = { ledger: delta, alerts: NO_ALERTS, routedChanges: [], evaluated }
           await Promise.all([embedded.commit(name, commit), shared.commit(name, commit)])
-          apply(ledger, delta, 500)
+          applyDelta(ledger, delta, 500)
         }
         expect(await kept(shared, name)).toStrictEqual(await kept(embedded, name))
-        for (const store of [shared, embedded]) await store.deleteExpired(CREATED + trimmed)
+        for (const store of [shared, embedded]) await store.deleteExpired(CREATED + expired)
         expect(await kept(shared, name)).toStrictEqual(await kept(embedded, name))
       }),
       { numRuns: 80 },

@@ -19,24 +19,24 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
     const newUrl = emptied(async () => pooler!.urlOf(await newDatabase()))
     storeContract(placesIn(newUrl))
 
-    test('daemons publish overviews, and read the news of many targets that were set up together', async () => {
+    test('daemons publish overviews, and read those of many targets that were set up together', async () => {
       const url = await newUrl()
       const [one, two] = [await joined(url, 'one'), await joined(url, 'two')]
       const identities = Array.from({ length: 50 }, (_, i) => ({ name: `target ${i}`, fingerprint: 'x' }))
       const names = identities.map(({ name }) => name)
-      await Promise.all([one, two].map(({ sharing }) => sharing.addTargets(identities, 0)))
+      await Promise.all([one, two].map(({ cluster }) => cluster.addTargets(identities, 0)))
       const replicas = await Promise.all(identities.map((identity) => replicaOf(one, identity)))
-      await one.sharing.acquire(names, 100)
-      let { cursor } = await two.sharing.news()
+      await one.cluster.acquire(names, 100)
+      let { cursor } = await two.cluster.overviewsSince()
       const seen: string[] = []
       const reading = async () => {
-        const news = await two.sharing.news(cursor)
-        cursor = news.cursor
-        seen.push(...news.overviews.values())
+        const recent = await two.cluster.overviewsSince(cursor)
+        cursor = recent.cursor
+        seen.push(...recent.overviews.values())
       }
       await Promise.all([
         ...replicas.map(({ sees }) => sees('call')),
-        ...names.map((name) => one.sharing.publish(new Map([[name, `of ${name}`]]))),
+        ...names.map((name) => one.cluster.publish(new Map([[name, `of ${name}`]]))),
         ...names.map(reading),
       ])
       await reading()
@@ -51,12 +51,12 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
           for (let n = 0; n < 5; n++) {
             const identity = { name: `target ${i} ${n}`, fingerprint: 'x' }
             const { sees } = await replicaOf(store, identity)
-            expect(await store.sharing.acquire([identity.name], 1)).toEqual([identity.name])
+            expect(await store.cluster.acquire([identity.name], 1)).toEqual([identity.name])
             for (let k = 0; k < 10; k++) await sees(`call ${k}`)
             const { ledger } = await replicaOf(store, identity)
             expect([ledger.sync.seq, ledger.calls.size]).toEqual([10, 10])
           }
-          expect((await store.sharing.renew('{}'))?.members).toHaveLength(4)
+          expect((await store.cluster.renew('{}'))?.members).toHaveLength(4)
         }),
       )
     })

@@ -18,7 +18,7 @@ function found(path: string): number {
 }
 
 /** Commits with lists of very different length: some take pages of their own. */
-async function tell(path: string, first: number, last: number) {
+async function append(path: string, first: number, last: number) {
   const store = openSqliteStore({ path })
   const { see, ledger } = await openIn(store, A)
   for (let i = first; i < last; i++) {
@@ -36,12 +36,12 @@ async function tell(path: string, first: number, last: number) {
 
 test('erased participants are not in the file any more, nor those that were deleted with their events before', async () => {
   const path = join(temporaryFolder(), 'callwatch.db')
-  await (await tell(path, 0, 200)).close()
+  await (await append(path, 0, 200)).close()
   // Another process: it deletes before it has added any.
   const store = openSqliteStore({ path })
   await store.deleteEvents(CREATED + 100)
   await store.close()
-  const last = await tell(path, 200, 300)
+  const last = await append(path, 200, 300)
   expect(found(path)).toBeGreaterThan(1000)
   await last.eraseParticipants()
   expect(found(path)).toBe(0)
@@ -51,7 +51,7 @@ test('erased participants are not in the file any more, nor those that were dele
 
 test('erased participants leave the file once nobody reads what was there before', async () => {
   const path = join(temporaryFolder(), 'callwatch.db')
-  const store = await tell(path, 0, 20)
+  const store = await append(path, 0, 20)
   const reader = new DatabaseSync(path, { readOnly: true })
   reader.exec('BEGIN; SELECT count(*) FROM events')
   await store.eraseParticipants()

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { backupStore } from '../../../src/store/sqlite/backup-store.ts'
 import { openSqliteSource, openSqliteDestination } from '../../../src/store/sqlite/open-copy.ts'
 import { openSqliteReader } from '../../../src/store/sqlite/open-reader.ts'
-import { openSqliteBeside } from '../../../src/store/sqlite/open-beside.ts'
+import { openSqliteForCommand } from '../../../src/store/sqlite/open-for-command.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { completePoll, seen } from '../../ledger/seen.ts'
 import { A, openIn } from '../contract/place.ts'
@@ -14,7 +14,7 @@ import { temporaryFolder } from '../temporary-folder.ts'
 const BESIDE: Readonly<Record<string, (path: string) => unknown>> = {
   'a reader': openSqliteReader,
   'a backup': (path) => backupStore(path, join(temporaryFolder(), 'copy.db')),
-  beside: openSqliteBeside,
+  'a command': openSqliteForCommand,
   'the source of a copy': openSqliteSource,
 }
 const ALL: typeof BESIDE = {

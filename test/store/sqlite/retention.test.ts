@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { apply } from '../../../src/ledger/state.ts'
+import { applyDelta } from '../../../src/ledger/state.ts'
 import { computeDelta, type LedgerOptions } from '../../../src/ledger/compute-delta.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
@@ -31,7 +31,7 @@ test(
       listed = [...calls, ...listed].slice(0, 30 * CALLS_AN_HOUR)
       const delta = computeDelta(ledger, completePoll(now, ...listed), OPTIONS)!
       await store.commit('a', commitOf(delta))
-      apply(ledger, delta, DAY)
+      applyDelta(ledger, delta, DAY)
       await store.deleteExpired(CREATED + now - HISTORY)
       if (hour % 24 === 0) sizes.push(statSync(path).size)
     }

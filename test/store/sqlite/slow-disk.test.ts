@@ -23,7 +23,7 @@ test('while a disk does not confirm a commit to SQLite, the daemon answers reque
   const daemon = await startDaemonProcess(config, order)
   onTestFinished(async () => void (await daemon.end('SIGKILL')))
   writeFileSync(order, 'before')
-  await daemon.said(/chaos: paused before COMMIT/)
+  await daemon.logged(/chaos: paused before COMMIT/)
   for (const path of ['healthz', 'metrics', 'api/v1/status', 'api/v1/calls', '']) {
     const answer = await fetch(daemon.url + path, { signal: AbortSignal.timeout(ANSWERED_WITHIN) })
     expect([path, answer.status]).toEqual([path, 200])

@@ -71,14 +71,14 @@ export async function keepStores(kept: KeptStore, path: string, url: string): Pr
 export async function openAll(address: StoreAddress): Promise<Store> {
   const store = await openStore({ ...address, lease: 60 }, ['slack', 'webhook'])
   const names = TARGETS.map(({ name }) => name)
-  await store.sharing?.join('test', {}, '{}')
-  await store.sharing?.acquire(names, names.length)
+  await store.cluster?.join('test', {}, '{}')
+  await store.cluster?.acquire(names, names.length)
   return store
 }
 
 /** Closes it, so that others may use it at once. */
 export async function closeAll(store: Store): Promise<void> {
-  await store.sharing?.leave()
+  await store.cluster?.leave()
   await store.close()
 }
 

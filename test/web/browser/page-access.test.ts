@@ -22,7 +22,7 @@ async function everything() {
     problem: `no answer from ${'x'.repeat(80)}`,
   })
   const done = openCall('done', { phase: 'final', finish: finish('rejected') })
-  const { url, tell } = await serve([{ ...owned, owner: () => 'a7, process 1' }, failing], {
+  const { url, append } = await serve([{ ...owned, owner: () => 'a7, process 1' }, failing], {
     history: [{ target: 'production', call: done }],
     webhooks: {
       crm: { deliveredAt: NOW - 60 },
@@ -39,7 +39,7 @@ async function everything() {
   const body = JSON.stringify({ match: { alert: 'HighFailureRate' }, for: '2h', reason: 'a carrier outage' })
   await fetch(`${url}/api/v1/silences`, { method: 'POST', headers, body })
   const window = { from: NOW - 900, to: NOW }
-  await tell(firingOf(RATIO, 'production', NOW, { kind: 'resolved', value: 0.1, threshold: 0.2, peak: 0.5, window }))
+  await append(firingOf(RATIO, 'production', NOW, { kind: 'resolved', value: 0.1, threshold: 0.2, peak: 0.5, window }))
   return `${url}/`
 }
 

@@ -37,17 +37,17 @@ export async function pageWorld(): Promise<PageWorld> {
     freeze: () => (frozenAt = systemClock.wall()),
     url: '',
     start: async () => {
-      const stop$ = new ReplaySubject<void>(1)
+      const draining$ = new ReplaySubject<void>(1)
       const config = configOf(simulator, store, port)
       const log = pino({ level: 'silent' })
-      const daemon = await startDaemon({ config, clock: systemClock, random: () => 0, log, stop$ })
+      const daemon = await startDaemon({ config, clock: systemClock, random: () => 0, log, draining$ })
       world.url = daemon.url
       port = Number(new URL(daemon.url).port)
       const ended = new Promise<void>((resolve, reject) => {
         daemon.events$.subscribe({ error: reject, complete: resolve })
       })
       stop = async () => {
-        stop$.next()
+        draining$.next()
         await ended
       }
     },

@@ -114,15 +114,15 @@ async function show(
   act: (url: string) => Promise<void>,
   poll: Partial<Config['poll']> = {},
 ): Promise<void> {
-  const stop$ = new ReplaySubject<void>(1)
+  const draining$ = new ReplaySubject<void>(1)
   const config = configOf(simulators, poll)
   const log = pino({ level: 'silent' })
-  const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, stop$ })
+  const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, draining$ })
   const ended = new Promise((resolve, reject) => {
     daemon.events$.subscribe({ error: reject, complete: () => resolve(undefined) })
   })
   await act(daemon.url)
-  stop$.next()
+  draining$.next()
   await ended
   await Promise.all(Object.values(simulators).map((simulator) => simulator.close()))
 }

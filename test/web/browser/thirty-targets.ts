@@ -1,7 +1,7 @@
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import type { FinalStatus } from '../../../src/ledger/call.ts'
-import type { ShownTarget } from '../../../src/target/target.ts'
+import type { TargetStatus } from '../../../src/pipeline/target.ts'
 import { RATIO } from '../../alerts/sample-rules.ts'
 import { finish, firing, openCall, POLLED } from '../../metrics/hand-made-target.ts'
 import { shownTarget } from '../serve.ts'
@@ -13,7 +13,7 @@ const CRITICAL: Rule = { ...RATIO, name: 'VeryHighFailureRate', severity: 'criti
  * Thirty targets with two rules each and an hour of calls: region-05 is not polled, alerts of region-11 (critical), region-17
  * and region-23 (pending) are active, and the others are healthy.
  */
-export function thirtyTargets(): ShownTarget[] {
+export function thirtyTargets(): TargetStatus[] {
   return Array.from({ length: 30 }, (_, i) => {
     const target = `region-${String(i).padStart(2, '0')}`
     const alert = ALERTS[i]

@@ -2,7 +2,7 @@ import type { State } from '../../../src/web/page/model/state.js'
 import { targetView } from '../../../src/web/target-view.ts'
 import { isoTime } from '../../../src/clock/iso-time.ts'
 import { alertView } from '../../../src/web/views.ts'
-import type { ShownTarget } from '../../../src/target/target.ts'
+import type { TargetStatus } from '../../../src/pipeline/target.ts'
 import { NOW } from '../../metrics/hand-made-target.ts'
 
 /** An element of a rendered component, with its text in single spaces. */
@@ -36,7 +36,7 @@ function collect(node: unknown, elements: Rendered[]): string {
 }
 
 /** The state of a page that shows these targets, with a snapshot that has just arrived. */
-export function stateOf(targets: readonly ShownTarget[], differing: Partial<State> = {}, problem?: string): State {
+export function stateOf(targets: readonly TargetStatus[], differing: Partial<State> = {}, problem?: string): State {
   const alerts = targets.flatMap(({ name, alerts }) => [...alerts.values()].map((alert) => alertView(name, alert)))
   const status = { version: '1.2.3', now: isoTime(NOW), ...(problem && { problem }), targets: targets.map(targetView) }
   const perMinute = { since: isoTime(NOW - 3600), step_seconds: 60, targets: [] }

@@ -24,8 +24,8 @@ export function alertmanagerPost(options: { url: string; clock: Clock; version?:
 function reasonIn(body: string): string | undefined {
   try {
     const parsed: unknown = JSON.parse(body)
-    const said = typeof parsed === 'object' && parsed !== null && 'message' in parsed ? parsed.message : parsed
-    return typeof said === 'string' ? said.slice(0, MAX_REASON_LENGTH) : undefined
+    const message = typeof parsed === 'object' && parsed !== null && 'message' in parsed ? parsed.message : parsed
+    return typeof message === 'string' ? message.slice(0, MAX_REASON_LENGTH) : undefined
   } catch {
     return undefined
   }

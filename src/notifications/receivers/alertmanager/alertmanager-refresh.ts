@@ -25,8 +25,8 @@ export type AlertmanagerOptions = {
   instances: () => Iterable<LiveAlert>
   /** Seconds between two polls. */
   interval: number
-  /** Emits when nothing more is to be sent; a request under way is finished. */
-  stop$: Observable<unknown>
+  /** Emits when nothing more must be sent; a request under way is finished. */
+  draining$: Observable<unknown>
   /** Of callwatch, for the user agent. */
   version?: string | undefined
   /** Where the alerts are shown, an absolute address. */
@@ -36,19 +36,19 @@ export type AlertmanagerOptions = {
 }
 
 /** What fires is posted again after this long (seconds), and what was refused. */
-const REFRESH = 60
-const FIRST_DELAY = 1
+const REFRESH_SECONDS = 60
+const FIRST_DELAY_SECONDS = 1
 /** Longer waits (seconds) are not granted, not even by `Retry-After`: alerts that are not refreshed would expire. */
-const MAX_DELAY = 60
+const MAX_DELAY_SECONDS = 60
 /** Without a refresh an alert resolves after so many polls, and not before so many seconds. */
 const LIFETIME_POLLS = 4
-const MIN_LIFETIME = 300
+const MIN_LIFETIME_SECONDS = 300
 
 /** An alert that Alertmanager may know of, and when it ended. */
 type Posted = LiveAlert & { ended?: { wall: number; monotonic: number } }
 
 /**
- * Posts to Alertmanager what fires, until `stop$`: at once when that has changed, and again each minute. Bypasses the outbox,
+ * Posts to Alertmanager what fires, until `draining$`: at once when that has changed, and again each minute. Bypasses the outbox,
  * for it is a state and not a message: what is accepted last is true. When callwatch dies, alerts end by their
  * `endsAt`. A failing Alertmanager is retried after longer and longer waits, up to a minute. Never errors.
  *
@@ -57,8 +57,8 @@ type Posted = LiveAlert & { ended?: { wall: number; monotonic: number } }
  * stays until we repeat ours.
  */
 export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<AlertmanagerDelivery> {
-  const { name, clock, instances, interval, stop$, pageUrl, post = alertmanagerPost(options) } = options
-  const lifetime = Math.max(LIFETIME_POLLS * interval, MIN_LIFETIME)
+  const { name, clock, instances, interval, draining$, pageUrl, post = alertmanagerPost(options) } = options
+  const lifetime = Math.max(LIFETIME_POLLS * interval, MIN_LIFETIME_SECONDS)
   const posted = new Map<string, Posted>()
   let accepted = new Set<string>()
   let failures = 0
@@ -77,7 +77,7 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<Al
       await post([...posted.values()].map(alertOf))
       accepted = new Set(firing.keys())
       failures = 0
-      refreshAt = started + REFRESH
+      refreshAt = started + REFRESH_SECONDS
       forgetEnded(started)
       return { receiver: name, outcome: 'sent' }
     } catch (error) {
@@ -104,7 +104,7 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<Al
 
   function forgetEnded(postedAt: number): void {
     for (const [key, { ended }] of posted) {
-      if (ended !== undefined && postedAt - ended.monotonic >= REFRESH) posted.delete(key)
+      if (ended !== undefined && postedAt - ended.monotonic >= REFRESH_SECONDS) posted.delete(key)
     }
   }
 
@@ -112,14 +112,14 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Observable<Al
   function delayAfter(error: unknown): number {
     if (!(error instanceof DeliveryError) || !error.retryable) {
       failures = 0
-      return REFRESH
+      return REFRESH_SECONDS
     }
     failures += 1
-    return Math.min(error.retryAfter ?? FIRST_DELAY * 2 ** (failures - 1), MAX_DELAY)
+    return Math.min(error.retryAfter ?? FIRST_DELAY_SECONDS * 2 ** (failures - 1), MAX_DELAY_SECONDS)
   }
 
   return timer(0, 1000, clock.scheduler).pipe(
-    takeUntil(stop$),
+    takeUntil(draining$),
     exhaustMap(refresh),
     filter((delivery) => delivery !== undefined),
   )

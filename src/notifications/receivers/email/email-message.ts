@@ -18,8 +18,8 @@ export type EmailMessageOptions = {
 export type EmailMessage = { subject: string; text: string; html: string }
 
 /** What both forms of the body are made from. */
-type Content = { subject: string; parts: readonly Part[]; notes: readonly string[]; links: readonly Link[] }
-type Part = {
+type Content = { subject: string; parts: readonly Section[]; notes: readonly string[]; links: readonly Link[] }
+type Section = {
   title: string
   lines: readonly string[]
   facts?: readonly (readonly [name: string, value: string])[]
@@ -34,7 +34,7 @@ const MAX_TEXT = 4000
 /** Further alerts get a line each. */
 const MAX_IN_FULL = 20
 /** A message that was made longer ago than this (seconds) says so. */
-const LATE = 120
+const LATE_AFTER_SECONDS = 120
 
 /** A message as an e-mail: enough to decide without opening anything else. */
 export function emailMessage(message: Message, options: EmailMessageOptions): EmailMessage {
@@ -72,7 +72,7 @@ function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links
   return {
     subject: subjectOf(message),
     parts: [
-      ...alerts.slice(0, MAX_IN_FULL).map((update) => partOf(update, now)),
+      ...alerts.slice(0, MAX_IN_FULL).map((update) => sectionOf(update, now)),
       ...(lines.length > 0 ? [{ title: alerts.length > 0 ? 'More' : 'Already resolved', lines }] : []),
     ],
     notes: [
@@ -80,7 +80,9 @@ function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links
         return `Also firing: ${alert} (${severity})${own === target ? '' : ` on ${own}`}`
       }),
       ...silenced.map(({ alert, until, reason }) => `Silenced: ${alert} until ${formatTime(until)} (${reason})`),
-      ...(now - oldest > LATE ? [`Made ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later.`] : []),
+      ...(now - oldest > LATE_AFTER_SECONDS
+        ? [`Made ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later.`]
+        : []),
     ],
   }
 }
@@ -105,7 +107,7 @@ function subjectOf({ target, severity, alerts, flapped, silenced }: AlertMessage
   return `[${counts}] ${severity} on ${target}: ${names.join(', ')}`
 }
 
-function partOf({ notification, flaps, links }: AlertUpdate, now: number): Part {
+function sectionOf({ notification, flaps, links }: AlertUpdate, now: number): Section {
   const { kind, runbookUrl } = notification
   // It says what is wrong, so it says nothing of an alert that ended.
   const description = isFiring(notification) ? descriptionOf(notification) : undefined

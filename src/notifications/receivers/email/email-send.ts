@@ -12,7 +12,7 @@ import { idsOf } from './message-ids.ts'
  * One delivery (seconds), the whole conversation included. Longer than one by HTTP: a mail server examines a message
  * before it accepts it, and one that is given up then was probably accepted, and arrives twice.
  */
-const TIMEOUT = 30
+const TIMEOUT_SECONDS = 30
 /** To connect, and to be greeted (milliseconds). */
 const CONNECT_TIMEOUT_MS = 10_000
 const MAX_REASON_LENGTH = 200
@@ -49,7 +49,7 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
     const { id, references } = idsOf(message, { receiver: name, domain: from.slice(from.lastIndexOf('@') + 1) })
     const recipients = partly?.id === id ? partly.to : to
     const late = new AbortController()
-    const giveUp = clock.scheduler.schedule(() => late.abort(), TIMEOUT * 1000)
+    const giveUp = clock.scheduler.schedule(() => late.abort(), TIMEOUT_SECONDS * 1000)
     const progress = { isSending: false }
     const transport = createTransport(options)
     transport.use('stream', (mail, done) => {
@@ -101,7 +101,7 @@ function recipientsIn(failures: readonly Failure[]): string {
 function deliveryError(error: Failure, { isLate, isSending }: { isLate: boolean; isSending: boolean }): DeliveryError {
   const { code, originalCode = code, command = '', responseCode, permanent, rejectedErrors = [] } = error
   if (isLate) {
-    const problem = `the mail server did not accept the message within ${TIMEOUT} s`
+    const problem = `the mail server did not accept the message within ${TIMEOUT_SECONDS} s`
     return new DeliveryError(problem, { retryable: true, mayHaveArrived: isSending })
   }
   if (code === 'ETLS' || responseCode === undefined) {

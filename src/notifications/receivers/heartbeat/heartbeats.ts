@@ -17,15 +17,15 @@ export type HeartbeatOptions = {
   /** Whether callwatch does its work. */
   isWorking: () => boolean
   clock: Clock
-  /** Emits when there is to be no further beat; one under way is finished. */
-  stop$: Observable<unknown>
+  /** Emits when no further heartbeat must be sent; one under way is finished. */
+  draining$: Observable<unknown>
 }
 
 /**
- * Requests a URL each interval for as long as callwatch works, until `stop$`: the service there notices when the
+ * Requests a URL each interval for as long as callwatch works, until `draining$`: the service there notices when the
  * requests stop. A beat that fails is not sent again, the next one follows soon enough. Never errors.
  */
-export function heartbeats({ url, interval, isWorking, clock, stop$ }: HeartbeatOptions): Observable<Heartbeat> {
+export function heartbeats({ url, interval, isWorking, clock, draining$ }: HeartbeatOptions): Observable<Heartbeat> {
   const deliver = httpSender({ receiver: 'the heartbeat URL', url, clock })
   const beat = async (): Promise<Heartbeat | undefined> => {
     try {
@@ -37,7 +37,7 @@ export function heartbeats({ url, interval, isWorking, clock, stop$ }: Heartbeat
     }
   }
   return timer(0, interval * 1000, clock.scheduler).pipe(
-    takeUntil(stop$),
+    takeUntil(draining$),
     exhaustMap(beat),
     filter((outcome) => outcome !== undefined),
   )

@@ -21,7 +21,7 @@ import { code, fallback, plain, sentence } from './slack-text.ts'
 import { flappedText } from '../../text/flapped-text.ts'
 
 /** A message that was made longer ago than this (seconds) says so. */
-const LATE = 120
+const LATE_AFTER_SECONDS = 120
 /** More alerts in full are not read: the others get a line each. */
 const MAX_IN_FULL = 5
 /** Kept for the alerts themselves, whatever else there is to say (of MESSAGE_SIZE). */
@@ -137,7 +137,7 @@ function afterwards(
 }
 
 function lateNote(alerts: readonly AlertUpdate[], now: number): string[] {
-  const times = alerts.map(({ notification }) => notification.at).filter((at) => now - at > LATE)
+  const times = alerts.map(({ notification }) => notification.at).filter((at) => now - at > LATE_AFTER_SECONDS)
   if (times.length === 0) return []
   const oldest = Math.min(...times)
   const which = alerts.length === 1 ? 'made' : times.length === alerts.length ? 'the oldest made' : 'some made'

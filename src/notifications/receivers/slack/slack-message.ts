@@ -13,7 +13,7 @@ export type SlackMessageOptions = {
 
 /**
  * A message in Slack's Block Kit: enough to decide without opening anything else, and within Slack's limits whatever it
- * is made of. Texts from configuration can neither break it nor mention anybody.
+ * is made of. Texts from configuration can neither break it nor mention users.
  */
 export function slackMessage(message: Message, options: SlackMessageOptions): SlackMessage {
   switch (message.kind) {

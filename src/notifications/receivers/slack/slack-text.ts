@@ -2,7 +2,7 @@ import { plainText } from '../../../text/plain-text.ts'
 
 /**
  * Texts as Slack takes them: of a length that it accepts, and such that names and texts from configuration show as they
- * are. They can neither mention anybody nor make links, formatting, or emoji.
+ * are. They can neither mention users nor make links, formatting, or emoji.
  */
 
 /** Prose for a mrkdwn text: it may span lines and be formatted, but has no mention and no link. */

@@ -41,7 +41,7 @@ const ZERO_TIME = '0001-01-01T00:00:00Z'
 
 /**
  * A message in the form of Alertmanager: the alerts that are new, and those that fired and resolved between deliveries as
- * resolved. Trouble with the store is an alert of callwatch itself. Undefined of a digest, for which there is no form, and
+ * resolved. A problem of the store is an alert of callwatch itself. Undefined of a digest, for which there is no form, and
  * of a message without alerts.
  */
 export function alertmanagerBody(message: Message, sources: Sources): AlertmanagerBody | undefined {

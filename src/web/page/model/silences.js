@@ -116,7 +116,7 @@ export function silenceCommand(query) {
   return ['callwatch silence add', ...options, ...(reason === '' ? [] : [`--reason ${quote(reason)}`])].join(' ')
 }
 
-/** While somebody types, nothing is requested. */
+/** While the user types, nothing is requested. */
 const PAUSE_MS = 500
 let loads = 0
 

@@ -78,13 +78,13 @@ export async function startAlertmanager() {
 /** Where Alertmanager listens, as it logs it; whatever else it logs is read, so that it never waits for us. */
 function addressIn(log: NodeJS.ReadableStream): Promise<string> {
   return new Promise((resolve, reject) => {
-    let said = ''
+    let output = ''
     log.setEncoding('utf8')
     log.on('data', (part: string) => {
-      said += part
-      const address = /"Listening on" address=(127\.0\.0\.1:\d+)/.exec(said)?.[1]
+      output += part
+      const address = /"Listening on" address=(127\.0\.0\.1:\d+)/.exec(output)?.[1]
       if (address !== undefined) resolve(address)
     })
-    log.on('end', () => reject(new Error(`Alertmanager ended before it listened:\n${said}`)))
+    log.on('end', () => reject(new Error(`Alertmanager ended before it listened:\n${output}`)))
   })
 }

@@ -11,7 +11,7 @@ import { missingPrograms, startAlertmanager, type WebhookNotification } from './
 import { firingSince, type Differing } from './alertmanager-sample.ts'
 
 /** Seconds for what should take two. */
-const PATIENCE = 15
+const TIMEOUT_SECONDS = 15
 
 /** A real Alertmanager that gets the alerts of these instances. */
 async function connected(context: TestContext, clock: Clock = systemClock) {
@@ -21,7 +21,7 @@ async function connected(context: TestContext, clock: Clock = systemClock) {
   vi.stubEnv('no_proxy', '127.0.0.1')
   onTestFinished(() => void vi.unstubAllEnvs())
   const alertmanager = await startAlertmanager()
-  const stop$ = new Subject<void>()
+  const draining$ = new Subject<void>()
   const instances = new Map<string, LiveAlert>()
   const deliveries: AlertmanagerDelivery[] = []
   const refresh = alertmanagerRefresh({
@@ -30,20 +30,20 @@ async function connected(context: TestContext, clock: Clock = systemClock) {
     clock,
     interval: 15,
     instances: () => instances.values(),
-    stop$,
+    draining$,
     pageUrl: 'http://callwatch.test:9464/',
   }).subscribe((delivery) => deliveries.push(delivery))
   onTestFinished(() => refresh.unsubscribe())
   return {
     ...alertmanager,
-    stop$,
+    draining$,
     deliveries,
     fire: (alert: string, { rule, ...given }: Differing = {}) =>
       void instances.set(alert, firingSince(clock.wall(), { rule: { name: alert, ...rule }, ...given })),
     end: (alert: string) => void instances.delete(alert),
     /** The first notification like this. */
     notified: (isIt: (notification: WebhookNotification) => boolean) =>
-      eventually(async () => alertmanager.notifications.find(isIt), PATIENCE),
+      eventually(async () => alertmanager.notifications.find(isIt), TIMEOUT_SECONDS),
   }
 }
 
@@ -91,16 +91,16 @@ describe('a real Alertmanager', { timeout: 60_000 }, () => {
     const { alerts } = await notified(({ status }) => status === 'resolved')
     const endedAfter = Date.parse(alerts[0]!.endsAt) / 1000 - ended
     expect(endedAfter).toBeGreaterThanOrEqual(-0.001)
-    expect(endedAfter).toBeLessThan(PATIENCE)
+    expect(endedAfter).toBeLessThan(TIMEOUT_SECONDS)
   })
 
   test('lets an alert expire that is not refreshed, as when callwatch is dead', async (context) => {
     // For a clock that is 295 s slow, the 300 s that an alert lives are over in five.
     const slow: Clock = { ...systemClock, wall: () => systemClock.wall() - 295 }
-    const { fire, notified, stop$, deliveries } = await connected(context, slow)
+    const { fire, notified, draining$, deliveries } = await connected(context, slow)
     fire('HighFailureRate')
-    await eventually(async () => deliveries[0], PATIENCE)
-    stop$.next()
+    await eventually(async () => deliveries[0], TIMEOUT_SECONDS)
+    draining$.next()
     const firing = await notified(({ status }) => status === 'firing')
     const { alerts } = await notified(({ status }) => status === 'resolved')
     const lived = (Date.parse(alerts[0]!.endsAt) - Date.parse(firing.alerts[0]!.startsAt)) / 1000

@@ -17,7 +17,7 @@ type Receive = (attempt: number) => Error | Promise<void> | undefined
 /** Callwatch with these instances on the virtual clock, and an Alertmanager that records what it gets. */
 function refreshed(receive: Receive = () => undefined, { interval = 15 } = {}) {
   const clock = virtualClock(AT)
-  const stop$ = new Subject<void>()
+  const draining$ = new Subject<void>()
   const instances = new Map<string, LiveAlert>()
   const posts: { second: number; alerts: readonly AlertmanagerAlert[] }[] = []
   const deliveries: AlertmanagerDelivery[] = []
@@ -29,7 +29,7 @@ function refreshed(receive: Receive = () => undefined, { interval = 15 } = {}) {
       url: 'http://alertmanager.test',
       clock,
       interval,
-      stop$,
+      draining$,
       pageUrl: 'https://callwatch.test/',
       instances: () => {
         if (broken.read) throw new TypeError('no instances')
@@ -44,7 +44,7 @@ function refreshed(receive: Receive = () => undefined, { interval = 15 } = {}) {
     }).subscribe({ next: (delivery) => deliveries.push(delivery), complete: () => (completed = true) })
   return {
     clock,
-    stop$,
+    draining$,
     posts,
     deliveries,
     broken,
@@ -54,7 +54,7 @@ function refreshed(receive: Receive = () => undefined, { interval = 15 } = {}) {
       void instances.set(alert, firingSince(clock.wall(), { rule: { name: alert, ...rule }, ...given })),
     end: (alert: string) => void instances.delete(alert),
     /** What was posted when: `a` where it fires, `a over at 10` where it ended ten seconds after the start. */
-    said: () =>
+    posted: () =>
       posts.map(({ second, alerts }) => `${second}: ${alerts.map((alert) => described(alert, second)).join(', ')}`),
     seconds: () => posts.map(({ second }) => second),
   }
@@ -71,24 +71,24 @@ const refusal = new DeliveryError('Alertmanager refused with 400', { retryable: 
 
 describe('a firing alert in Alertmanager', () => {
   test('is posted at once after a start, and again each minute', async () => {
-    const { fire, subscribe, clock, said, posts, deliveries } = refreshed()
+    const { fire, subscribe, clock, posted, posts, deliveries } = refreshed()
     fire('a')
     fire('b')
     subscribe()
     await clock.advance(125)
-    expect(said()).toEqual(['0: a, b', '60: a, b', '120: a, b'])
+    expect(posted()).toEqual(['0: a, b', '60: a, b', '120: a, b'])
     expect(deliveries).toEqual(posts.map(() => ({ receiver: 'am-1', outcome: 'sent' })))
     expect(posts[0]!.alerts[0]).toMatchObject({ generatorURL: 'https://callwatch.test/' })
   })
 
   test('is posted completely within a second of its start', async () => {
-    const { fire, subscribe, clock, said } = refreshed()
+    const { fire, subscribe, clock, posted } = refreshed()
     subscribe()
     fire('a')
     await clock.advance(10.5)
     fire('b')
     await clock.advance(70)
-    expect(said()).toEqual(['0: a', '11: a, b', '71: a, b'])
+    expect(posted()).toEqual(['0: a', '11: a, b', '71: a, b'])
   })
 
   test('is posted with its current value', async () => {
@@ -102,16 +102,16 @@ describe('a firing alert in Alertmanager', () => {
   })
 
   test('may be recovering, but not pending', async () => {
-    const { fire, subscribe, clock, said } = refreshed()
+    const { fire, subscribe, clock, posted } = refreshed()
     subscribe()
     fire('a', { state: 'pending', firingSince: undefined })
     await clock.advance(90)
-    expect(said()).toEqual([])
+    expect(posted()).toEqual([])
     fire('a')
     await clock.advance(5)
     fire('a', { state: 'recovering' })
     await clock.advance(60)
-    expect(said()).toEqual(['91: a', '151: a'])
+    expect(posted()).toEqual(['91: a', '151: a'])
   })
 
   test.each([
@@ -130,28 +130,28 @@ describe('a firing alert in Alertmanager', () => {
 
 describe('an ended alert in Alertmanager', () => {
   test('is posted within a second with the time when it ended, once more a minute later, and then no more', async () => {
-    const { fire, end, subscribe, clock, said } = refreshed()
+    const { fire, end, subscribe, clock, posted } = refreshed()
     fire('a')
     subscribe()
     await clock.advance(10)
     end('a')
     await clock.advance(3600)
-    expect(said()).toEqual(['0: a', '11: a over at 11', '71: a over at 11'])
+    expect(posted()).toEqual(['0: a', '11: a over at 11', '71: a over at 11'])
   })
 
   test('is posted beside what still fires', async () => {
-    const { fire, end, subscribe, clock, said } = refreshed()
+    const { fire, end, subscribe, clock, posted } = refreshed()
     fire('a')
     fire('b')
     subscribe()
     await clock.advance(29.5)
     end('a')
     await clock.advance(150)
-    expect(said()).toEqual(['0: a, b', '30: a over at 30, b', '90: a over at 30, b', '150: b'])
+    expect(posted()).toEqual(['0: a, b', '30: a over at 30, b', '90: a over at 30, b', '150: b'])
   })
 
   test('and fires again is firing', async () => {
-    const { fire, end, subscribe, clock, said } = refreshed()
+    const { fire, end, subscribe, clock, posted } = refreshed()
     fire('a')
     subscribe()
     await clock.advance(9.5)
@@ -159,17 +159,17 @@ describe('an ended alert in Alertmanager', () => {
     await clock.advance(10)
     fire('a')
     await clock.advance(65)
-    expect(said()).toEqual(['0: a', '10: a over at 10', '20: a', '80: a'])
+    expect(posted()).toEqual(['0: a', '10: a over at 10', '20: a', '80: a'])
   })
 
   test('is also what is the same alert with another severity: its labels are its identity', async () => {
-    const { fire, subscribe, clock, said, posts } = refreshed()
+    const { fire, subscribe, clock, posted, posts } = refreshed()
     fire('a')
     subscribe()
     await clock.advance(9.5)
     fire('a', { rule: { severity: 'warning' } })
     await clock.advance(1)
-    expect(said()).toEqual(['0: a', '10: a over at 10, a'])
+    expect(posted()).toEqual(['0: a', '10: a over at 10, a'])
     expect(posts[1]!.alerts.map(({ labels }) => labels['severity'])).toEqual(['critical', 'warning'])
   })
 
@@ -235,7 +235,7 @@ describe('an Alertmanager that fails', () => {
   })
 
   test('gets the alerts that ended meanwhile, and when', async () => {
-    const { fire, end, subscribe, clock, said } = refreshed((attempt) =>
+    const { fire, end, subscribe, clock, posted } = refreshed((attempt) =>
       attempt > 1 && attempt < 8 ? unavailable() : undefined,
     )
     fire('a')
@@ -243,18 +243,18 @@ describe('an Alertmanager that fails', () => {
     await clock.advance(9.5)
     end('a')
     await clock.advance(600)
-    expect(said()).toEqual(['0: a', ...[10, 11, 13, 17, 25, 41, 73].map((second) => `${second}: a over at 10`)])
+    expect(posted()).toEqual(['0: a', ...[10, 11, 13, 17, 25, 41, 73].map((second) => `${second}: a over at 10`)])
   })
 
   test('gets the end of alerts that it may have accepted without an answer', async () => {
-    const { fire, end, subscribe, clock, said } = refreshed((attempt) => (attempt === 1 ? unavailable() : undefined))
+    const { fire, end, subscribe, clock, posted } = refreshed((attempt) => (attempt === 1 ? unavailable() : undefined))
     fire('a')
     fire('b')
     subscribe()
     await clock.advance(0.5)
     end('a')
     await clock.advance(1)
-    expect(said()).toEqual(['0: a, b', '1: a over at 1, b'])
+    expect(posted()).toEqual(['0: a, b', '1: a over at 1, b'])
   })
 
   test('and refuses permanently gets the next refresh, and the reason is reported', async () => {
@@ -300,11 +300,11 @@ test('an unforeseen error is reported, and does not end the refresh of Alertmana
 
 describe('the refresh of Alertmanager, when it stops,', () => {
   test('posts nothing more', async () => {
-    const { fire, end, subscribe, clock, stop$, seconds, isCompleted } = refreshed()
+    const { fire, end, subscribe, clock, draining$, seconds, isCompleted } = refreshed()
     fire('a')
     subscribe()
     await clock.advance(5)
-    stop$.next()
+    draining$.next()
     end('a')
     await clock.advance(300)
     expect([seconds(), isCompleted()]).toEqual([[0], true])
@@ -312,11 +312,11 @@ describe('the refresh of Alertmanager, when it stops,', () => {
 
   test('finishes a running request first', async () => {
     const { promise, resolve: release } = Promise.withResolvers<void>()
-    const { fire, subscribe, clock, stop$, deliveries, isCompleted } = refreshed(() => promise)
+    const { fire, subscribe, clock, draining$, deliveries, isCompleted } = refreshed(() => promise)
     fire('a')
     subscribe()
     await clock.advance(1)
-    stop$.next()
+    draining$.next()
     await clock.advance(1)
     expect(isCompleted()).toBe(false)
     release()

@@ -17,8 +17,8 @@ export type Answers = {
 }
 
 /** An error with which a server answers. */
-export function refusal(responseCode: number, said: string): Error {
-  return Object.assign(new Error(said), { responseCode })
+export function refusal(responseCode: number, reason: string): Error {
+  return Object.assign(new Error(reason), { responseCode })
 }
 
 /** A real SMTP server on 127.0.0.1 until the end of the test, and what it has accepted. */

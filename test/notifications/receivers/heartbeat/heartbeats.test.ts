@@ -30,7 +30,7 @@ async function beating(answer: RequestListener, interval = INTERVAL) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
   const { port } = server.address() as AddressInfo
   const clock = virtualClock()
-  const stop$ = new Subject<void>()
+  const draining$ = new Subject<void>()
   const beats: Heartbeat[] = []
   const state = { isWorking: (): boolean => true, completed: false }
   heartbeats({
@@ -38,14 +38,14 @@ async function beating(answer: RequestListener, interval = INTERVAL) {
     interval,
     isWorking: () => state.isWorking(),
     clock,
-    stop$,
+    draining$,
   }).subscribe({ next: (beat) => beats.push(beat), complete: () => (state.completed = true) })
   /** Advances the clock to the next possible beat, and waits until so many beats have ended. */
   const beat = async (expected: number) => {
     await clock.advance(beats.length === 0 ? 0 : interval)
     await vi.waitFor(() => expect(beats).toHaveLength(expected))
   }
-  return { asked, server, clock, stop$, beats, state, beat }
+  return { asked, server, clock, draining$, beats, state, beat }
 }
 
 test('the address is called each interval', async () => {
@@ -110,9 +110,9 @@ test('an error while asking whether it works is a failed beat', async () => {
 })
 
 test('there is no further beat when it is to stop', async () => {
-  const { asked, state, beat, clock, stop$ } = await beating((_request, response) => void response.end())
+  const { asked, state, beat, clock, draining$ } = await beating((_request, response) => void response.end())
   await beat(1)
-  stop$.next()
+  draining$.next()
   await clock.advance(10 * INTERVAL)
   expect([asked.length, state.completed]).toEqual([1, true])
 })

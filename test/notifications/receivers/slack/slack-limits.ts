@@ -6,10 +6,10 @@
  * @param message as it was parsed from JSON
  * @returns what is wrong, each with the path of the value; nothing where Slack would accept it
  */
-export function slackTroubles(message: unknown): string[] {
-  const troubles: string[] = []
-  const check = (isRight: boolean, path: string, trouble: string) => {
-    if (!isRight) troubles.push(`${path}: ${trouble}`)
+export function slackProblems(message: unknown): string[] {
+  const problems: string[] = []
+  const check = (isRight: boolean, path: string, problem: string) => {
+    if (!isRight) problems.push(`${path}: ${problem}`)
   }
   const { text, blocks, ...others } = record(message)
   const unknown = Object.keys(others).filter((key) => !['unfurl_links', 'unfurl_media'].includes(key))
@@ -18,7 +18,7 @@ export function slackTroubles(message: unknown): string[] {
   check(Array.isArray(blocks) && blocks.length > 0 && blocks.length <= 50, 'blocks', 'are not 1 to 50')
   check(JSON.stringify(blocks).length <= 12_000, 'blocks', 'are too long together')
   list(blocks).forEach((block, index) => checkBlock(record(block), `blocks[${index}]`))
-  return troubles
+  return problems
 
   function checkBlock(block: Record<string, unknown>, path: string): void {
     switch (block['type']) {

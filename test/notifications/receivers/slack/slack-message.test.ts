@@ -20,7 +20,7 @@ import {
   update,
   TOO_FEW,
 } from '../../sample.ts'
-import { slackTroubles, textsOf } from './slack-limits.ts'
+import { slackProblems, textsOf } from './slack-limits.ts'
 
 const DASHBOARD = 'https://grafana.test/d/callwatch'
 
@@ -96,7 +96,7 @@ describe.each(Object.entries(MESSAGES))('the message "%s"', (name, [message, now
   })
 
   test('is accepted by Slack', () => {
-    expect(slackTroubles(sent(message, now))).toEqual([])
+    expect(slackProblems(sent(message, now))).toEqual([])
   })
 })
 
@@ -107,7 +107,7 @@ describe('whatever a message is made of', { timeout: 60_000 }, () => {
   test('Slack accepts it', () => {
     fc.assert(
       fc.property(anyMessage, anyDashboard, (message, dashboardUrl) => {
-        expect(slackTroubles(sent(message, AT, dashboardUrl))).toEqual([])
+        expect(slackProblems(sent(message, AT, dashboardUrl))).toEqual([])
       }),
       parameters,
     )
@@ -177,8 +177,8 @@ describe('text from the configuration', () => {
   )
 
   test('is shown of what fires, not of what has ended', () => {
-    const said = [FIRING, REMINDER, RESOLVED, TOO_FEW].map((each) => JSON.stringify(render(messageOf([each]))))
-    expect(said.map((text) => text.includes('Ask the carrier'))).toEqual([true, true, false, false])
+    const rendered = [FIRING, REMINDER, RESOLVED, TOO_FEW].map((each) => JSON.stringify(render(messageOf([each]))))
+    expect(rendered.map((text) => text.includes('Ask the carrier'))).toEqual([true, true, false, false])
   })
 })
 

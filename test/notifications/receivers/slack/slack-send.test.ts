@@ -6,7 +6,7 @@ import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { anyMessage } from '../../any-message.ts'
 import { failure, read, SECRET, withReceivers, type Received } from '../../receiver.ts'
 import { AT, DIGEST, FIRING, messageOf, STORE_FAILING } from '../../sample.ts'
-import { slackTroubles } from './slack-limits.ts'
+import { slackProblems } from './slack-limits.ts'
 
 const MESSAGE = messageOf([FIRING])
 const opening = withReceivers()
@@ -17,8 +17,8 @@ async function strictSlack() {
   const { url } = await opening.open((request, response) => {
     void read(request).then((got) => {
       received.push(got)
-      const troubles = slackTroubles(JSON.parse(got.body))
-      if (troubles.length === 0) response.end('ok')
+      const problems = slackProblems(JSON.parse(got.body))
+      if (problems.length === 0) response.end('ok')
       else response.writeHead(400).end('invalid_blocks')
     })
   })

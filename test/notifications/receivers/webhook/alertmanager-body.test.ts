@@ -71,7 +71,7 @@ test('an alert has the link to its calls where there is one', () => {
   expect(body?.alerts[0]?.generatorURL).toBe('https://callwatch.test/#calls')
 })
 
-test('trouble with the store is an alert of callwatch, which resolves; a digest has no such form', () => {
+test('a problem of the store is an alert of callwatch, which resolves; a digest has no such form', () => {
   const labels = { alertname: 'CallwatchStoreNotWritable', severity: 'critical' }
   const failing = of(STORE_FAILING)
   const recovered = of({ ...STORE_FAILING, state: 'recovered', at: AT + 60 })

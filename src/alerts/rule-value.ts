@@ -1,0 +1,62 @@
+import { windowStart } from '../ledger/failure-ratio.ts'
+import type { Labels } from '../ledger/call.ts'
+import { definitionOf } from './definition-of.ts'
+import { documentedGroups, groupCalls, instanceKey, type RuleLabels } from './groups.ts'
+import type { Rule } from './rule.ts'
+import { numberOf, windowOf, type Measurement } from './signal.ts'
+import type { Signal } from './signals.ts'
+import type { MonthOf, Trigger } from './trigger.ts'
+
+/** A rule's value for one group of calls at one moment. */
+export type RuleValue = Measurement & {
+  labels: RuleLabels
+  /** Whether there were too few calls for a result. */
+  tooFew: boolean
+  /** Whether a value beyond the threshold is a breach: it is sure enough, and there were calls to compare with. */
+  mayBreach: boolean
+}
+
+/**
+ * What a rule's values are on this trigger, by the key of each alert that it can raise; undefined where the trigger has
+ * no data for the rule.
+ *
+ * @param known groups that have a value whether or not there are such calls
+ */
+export function ruleValues(
+  rule: Rule,
+  trigger: Trigger,
+  monthOf: MonthOf,
+  known: readonly RuleLabels[],
+): Map<string, RuleValue> | undefined {
+  const { name, signal, breach, onlyIf } = rule
+  const definition = definitionOf(signal)
+  if ('value' in definition) {
+    const value = definition.value(trigger, monthOf, signal)
+    if (value === undefined) return undefined
+    const measured = { value, calls: undefined, counts: undefined }
+    return new Map([[name, { ...measured, labels: {}, tooFew: false, mayBreach: true }]])
+  }
+  if (trigger.kind === 'tick' || (breach === 'below' && trigger.limited)) return undefined
+  const { now } = trigger
+  const length = windowOf(signal) ?? 0
+  const callsBetween = (from: number, to: number, groups?: readonly RuleLabels[]) =>
+    groupCalls<{ readonly labels: Labels }>(rule, definition.calls(trigger, { from, to }, signal), groups)
+  const compared = onlyIf && callsBetween(now - onlyIf.offset - length, now - onlyIf.offset)
+  // What is not documented may occur once and never again: that there is none of it is no news.
+  const expected =
+    breach === 'below' ? new Set(documentedGroups(rule).map((labels) => instanceKey(name, labels))) : undefined
+  const values = new Map<string, RuleValue>()
+  for (const [key, { labels, calls }] of callsBetween(windowStart(length, trigger), now, known)) {
+    if (expected?.has(key) === false) continue
+    const measured = definition.measure(calls, signal)
+    const before = numberOf(compared?.get(key)?.calls ?? [])
+    const mayBreach = before >= (onlyIf?.atLeast ?? 0) && definition.isSure?.(measured, rule) !== false
+    values.set(key, { ...measured, labels, tooFew: hasTooFew(signal, measured), mayBreach })
+  }
+  return values
+}
+
+/** Whether there are too few calls behind a value for a result. */
+export function hasTooFew(signal: Signal, { calls = 0 }: Measurement): boolean {
+  return 'minCalls' in signal && calls < Math.max(1, signal.minCalls)
+}

@@ -1,0 +1,132 @@
+import { BehaviorSubject, filter, ReplaySubject, type Observable } from 'rxjs'
+import type { Lease } from './ownership.ts'
+
+/** What happened to some targets, at least one. */
+export type LeaseEvent = { kind: 'acquired' | 'released' | 'lost'; targets: readonly string[] }
+
+export type LeasesOptions = {
+  notify: (event: LeaseEvent) => void
+  /** Another daemon may acquire a target, which the store does not know yet. */
+  onFree: () => void
+}
+
+/** The targets that this daemon owns, as far as it knows. */
+export type Leases = {
+  /** The lease that a target has, and each that it will have. */
+  lease$: (target: string) => Observable<Lease>
+  /** Whether this daemon owns a target, and has not released it. */
+  has: (target: string) => boolean
+  /** All of them, released ones too until the store has confirmed that: an answer on its way may be older. */
+  all: () => string[]
+  /** Those that this daemon keeps. */
+  wanted: () => string[]
+  begin: (targets: readonly string[]) => void
+  /** Drains a target; once nothing uses it, another daemon may acquire it. */
+  end: (target: string) => void
+  /** Another daemon may own the targets from now on. */
+  lose: (targets: readonly string[]) => void
+  /** Reports the targets that were released since the last report. */
+  reportReleased: () => void
+  /** Writes to the store what was released; what cannot be written now is written by the next call. */
+  release: (write: (targets: readonly string[]) => Promise<void>) => Promise<void>
+}
+
+/** A lease and its stage, which only ever moves on to the next one. */
+type OwnedTarget = {
+  lease: Lease
+  stage: 'owned' | 'draining' | 'free' | 'released'
+  holders: number
+  draining: ReplaySubject<void>
+  aborted: ReplaySubject<void>
+}
+
+export function newLeases({ notify, onFree }: LeasesOptions): Leases {
+  const leases = new Map<string, OwnedTarget>()
+  /** Targets that were released since the last report. */
+  const unreported: string[] = []
+  /** The lease of each target that was asked for. */
+  const subjects = new Map<string, BehaviorSubject<Lease | undefined>>()
+
+  function subjectOf(target: string): BehaviorSubject<Lease | undefined> {
+    let subject = subjects.get(target)
+    if (subject === undefined) subjects.set(target, (subject = new BehaviorSubject<Lease | undefined>(undefined)))
+    return subject
+  }
+
+  function hold(target: string, own: OwnedTarget): () => void {
+    own.holders += 1
+    return () => {
+      own.holders -= 1
+      releaseOnceUnused(target, own)
+    }
+  }
+
+  function releaseOnceUnused(target: string, own: OwnedTarget): void {
+    if (own.holders > 0 || own.stage !== 'draining' || leases.get(target) !== own) return
+    own.stage = 'free'
+    subjectOf(target).next(undefined)
+    unreported.push(target)
+    onFree()
+  }
+
+  function newLease(target: string): OwnedTarget {
+    const [draining, aborted] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
+    const lease: Lease = { draining$: draining, aborted$: aborted, hold: () => hold(target, own) }
+    const own: OwnedTarget = { lease, stage: 'owned', holders: 0, draining, aborted }
+    return own
+  }
+
+  function report(kind: LeaseEvent['kind'], targets: readonly string[]): void {
+    if (targets.length > 0) notify({ kind, targets })
+  }
+
+  const reportReleased = () => report('released', unreported.splice(0))
+
+  return {
+    reportReleased,
+    lease$: (target) => subjectOf(target).pipe(filter((lease) => lease !== undefined)),
+    has: (target) => isOwned(leases.get(target)),
+    all: () => [...leases.keys()],
+    wanted: () => [...leases].filter(([, { stage }]) => stage === 'owned').map(([target]) => target),
+    begin: (targets) => {
+      reportReleased()
+      for (const target of targets) leases.set(target, newLease(target))
+      report('acquired', targets)
+      for (const target of targets) subjectOf(target).next(leases.get(target)?.lease)
+    },
+    end: (target) => {
+      const own = leases.get(target)
+      if (own?.stage !== 'owned') return
+      own.stage = 'draining'
+      own.draining.next()
+      releaseOnceUnused(target, own)
+    },
+    lose: (targets) => {
+      const lost = targets.map((target) => ({ target, own: leases.get(target) }))
+      for (const target of targets) leases.delete(target)
+      const owned = lost.flatMap(({ target, own }) => (isOwned(own) ? [{ target, own }] : []))
+      for (const { target } of owned) subjectOf(target).next(undefined)
+      report(
+        'lost',
+        owned.map(({ target }) => target),
+      )
+      for (const { own } of owned) {
+        own.aborted.next()
+        own.draining.next()
+      }
+    },
+    release: async (write) => {
+      reportReleased()
+      const free = [...leases].filter(([, { stage }]) => stage === 'free')
+      if (free.length === 0) return
+      for (const [, own] of free) own.stage = 'released'
+      await write(free.map(([target]) => target)).catch(() => {
+        for (const [, own] of free) own.stage = 'free'
+      })
+    },
+  }
+}
+
+function isOwned(own: OwnedTarget | undefined): own is OwnedTarget {
+  return own?.stage === 'owned' || own?.stage === 'draining'
+}

@@ -1,0 +1,76 @@
+import { newEvents } from '../events/new-events.ts'
+import { applyDelta } from '../ledger/state.ts'
+import type { PollSuccess } from '../ledger/observation.ts'
+import { StoreError, type Commit, type Gap } from '../store/store.ts'
+import type { Decision } from './decide.ts'
+import type { Target } from './target.ts'
+
+/** What was just committed of a target, and how long that took (seconds). */
+export type Committed = Pick<Commit, 'ledger' | 'alerts'> & { target: string; seconds: number }
+
+/**
+ * Writes a decision to the store, whole or not at all.
+ *
+ * @throws {StoreError} and then nothing has changed, unless the answer of a shared store was lost
+ */
+export async function commit(target: Target, decision: Decision): Promise<Committed> {
+  const { name, store, clock, receiversOf } = target
+  if (target.lastCommitUnknown)
+    throw new StoreError(
+      'unavailable',
+      `it is not known yet what was last committed of target ${name}; it is loaded from the store again`,
+    )
+  const begun = clock.monotonic()
+  const { notifications } = decision.alerts
+  const backfilled = isBackfilled(target)
+  const events = newEvents({ target: name, ledger: decision.ledger, notifications, backfilled }, clock.wall())
+  const gap = gapOf(target, decision)
+  const routedChanges = notifications.map((change) => ({ change, receivers: receiversOf(change) }))
+  try {
+    await store.commit(name, { ...decision, routedChanges, events, gap })
+  } catch (error) {
+    target.lastCommitUnknown = store.cluster !== undefined
+    throw error
+  }
+  return { target: name, ...decision, seconds: clock.monotonic() - begun }
+}
+
+/** After so many intervals without a successful poll, what the next one finds is late. */
+const BLIND_INTERVALS = 3
+
+/** Whether what is found now may have happened long ago: nothing was seen before, or not for a while. */
+function isBackfilled({ ledger, settings, clock }: Target): boolean {
+  const { lastSuccessHostTime = -Infinity } = ledger.sync
+  return clock.wall() - lastSuccessHostTime > BLIND_INTERVALS * settings.poll.interval
+}
+
+/** The time before this successful poll in which there was none, where that was long. */
+function gapOf({ ledger, settings }: Target, { ledger: { sync } }: Decision): Gap | undefined {
+  const ended = sync.lastSuccess
+  if (ended === undefined || ended === ledger.sync.lastSuccess) return undefined
+  const began = sync.previousSuccess ?? sync.created
+  // By both clocks: the service's may have shown a false time for a while.
+  const { lastSuccessHostTime: hostEnded = Infinity } = sync
+  const { lastSuccessHostTime: hostBegan = -Infinity } = ledger.sync
+  return Math.min(ended - began, hostEnded - hostBegan) > BLIND_INTERVALS * settings.poll.interval
+    ? { began, ended }
+    : undefined
+}
+
+/**
+ * Moves the state in memory on by what was committed: the only place that changes it.
+ *
+ * @param success of the poll that the commit concludes, where it does
+ */
+export function apply(target: Target, committed: Committed, success?: PollSuccess): Committed {
+  const { ledger, alerts, times, clock } = target
+  applyDelta(ledger, committed.ledger, target.longestWindow)
+  for (const instance of committed.alerts.changed) alerts.set(instance.key, instance)
+  for (const { key } of committed.alerts.ended) alerts.delete(key)
+  if (success === undefined) return committed
+  times.polled = clock.monotonic()
+  times.evaluated = times.polled
+  times.hasPolled = true
+  if (success.movesHorizon) times.swept = times.polled - Math.max(0, success.serviceTime - success.beganServiceTime)
+  return committed
+}

@@ -1,0 +1,313 @@
+import type { Logger } from 'pino'
+import {
+  concatMap,
+  defer,
+  delay,
+  distinct,
+  filter,
+  finalize,
+  from,
+  interval,
+  lastValueFrom,
+  map,
+  merge,
+  mergeAll,
+  mergeMap,
+  NEVER,
+  repeat,
+  share,
+  Subject,
+  take,
+  takeUntil,
+  tap,
+  timer,
+  type Observable,
+} from 'rxjs'
+import { expiredNotifications } from '../alerts/evaluate.ts'
+import type { Notification } from '../alerts/notification.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Ownership, Lease } from '../cluster/ownership.ts'
+import type { Config } from '../config/config.ts'
+import { closingEvents } from '../events/new-events.ts'
+import { abortable } from '../polling/abortable.ts'
+import type { SweepProgress } from '../polling/poll-memory.ts'
+import { storeRetried } from '../store/store-retried.ts'
+import { StoreError, type Store, type TargetIdentity } from '../store/store.ts'
+import type { ConnectionOptions } from './connection.ts'
+import {
+  loadManagedTarget,
+  newManagedTarget,
+  prepareManagedTarget,
+  unloadManagedTarget,
+  type ManagedTarget,
+} from './managed-target.ts'
+import { initialSyncProgress } from './initial-sync-progress.ts'
+import { internalErrors } from './internal-errors.ts'
+import { pipeline, type PipelineEvent } from './pipeline.ts'
+import { requestLimits, type RequestLimitsOptions } from './request-limits.ts'
+import { runWhile } from './run-while.ts'
+import { targetFingerprint, type ReceiversOf, type Target, type TargetSettings } from './target.ts'
+
+/** What happens to the targets. */
+export type TargetEvent =
+  | PipelineEvent
+  /** How far an initial sync is that takes long. */
+  | { kind: 'progress'; target: string; progress: SweepProgress }
+  /** The state of a target cannot be loaded; it is retried each second. */
+  | { kind: 'not loaded'; target: string; problem: string }
+  /** A bug ended the work on a target; it is retried after a pause (seconds). */
+  | { kind: 'internal error'; target: string; error: unknown; seconds: number }
+  /** A target was removed from the configuration; what is said of its alerts. */
+  | { kind: 'removed'; target: string; notifications: readonly Notification[] }
+
+/** The targets of the configuration, in its order, as they are at the moment. */
+export type Targets = {
+  /** The names of all. */
+  readonly all: () => readonly string[]
+  /** The names of those that this daemon owns. */
+  readonly owned: () => readonly string[]
+  /** Those of them whose state is loaded, with all commits of earlier owners. */
+  readonly loaded: () => readonly Target[]
+  /** The others of them, each with why it cannot be loaded once that has failed. */
+  readonly loading: () => readonly { name: string; problem: string | undefined }[]
+}
+
+export type Lifecycle = Targets & {
+  /**
+   * Adds those targets that are new, so that nothing is left that could refuse this configuration. Where no other daemon uses
+   * the store, they are loaded.
+   *
+   * @throws {StoreError} when one cannot be loaded, or is another one than the target that has its name; then all stays as it was
+   */
+  open: (config: Config) => Promise<void>
+  /** Polls what the latest configuration names, each target undisturbed for as long as its settings are the same. */
+  run: (config$: Observable<Config>) => Observable<TargetEvent>
+  /** Applies the rate limit pauses that other daemons received, until `aborted$`. Emits nothing. */
+  replicatePauses: (aborted$: Observable<unknown>) => Observable<never>
+  close: () => Promise<void>
+}
+
+export type LifecycleOptions = {
+  store: Store
+  clock: Clock
+  /** From 0 to 1. */
+  random: () => number
+  log: Logger
+  receiversOf: ReceiversOf
+  /** Which targets are this daemon's to poll. */
+  ownership: Ownership
+  /** Takes secrets out of a text. */
+  mask: (text: string) => string
+  /** Emits when the daemon must stop; replays. */
+  draining$: Observable<unknown>
+} & Pick<ConnectionOptions, 'transportTo'> &
+  Pick<RequestLimitsOptions, 'rateLimiters'>
+
+/** How long a running poll may still take when it must end (seconds). */
+const GRACE_PERIOD_SECONDS = 8
+/** So many targets are loaded at a time. */
+const LOADED_AT_A_TIME = 8
+/** How soon it is noticed that the last commit of a target is unknown (seconds). */
+const UNKNOWN_COMMIT_CHECK_SECONDS = 1
+
+export function lifecycle(options: LifecycleOptions): Lifecycle {
+  const { clock, store, ownership, draining$: daemonDraining$, receiversOf, random } = options
+  const managedTargets = new Map<string, ManagedTarget>()
+  let order: string[] = []
+
+  const { cluster } = store
+  const namesOf = (filter: (name: string) => boolean) =>
+    order.filter((name) => managedTargets.has(name) && filter(name))
+  const limits = requestLimits({ ...options, members: () => managedTargets.values() })
+  const loading = { ...options, limits }
+  const seconds$ = interval(UNKNOWN_COMMIT_CHECK_SECONDS * 1000, clock.scheduler).pipe(share())
+
+  async function open(config: Config): Promise<void> {
+    for (const named of config.targets) {
+      const before = managedTargets.get(named.name)?.wanted.target
+      if (before !== undefined && targetFingerprint(named) !== targetFingerprint(before))
+        throw anotherTarget(named.name)
+    }
+    const added = config.targets.flatMap(({ name }, i) => {
+      const offset = (i / config.targets.length) * config.poll.interval
+      return managedTargets.has(name) ? [] : [newManagedTarget(settingsOf(config, name)!, clock, offset)]
+    })
+    if (cluster === undefined) {
+      const loading$ = from(added).pipe(
+        mergeMap((managed) => loadManagedTarget(managed, managed.wanted, options), LOADED_AT_A_TIME),
+      )
+      await lastValueFrom(loading$, { defaultValue: undefined })
+    } else await cluster.addTargets(added.map(identityOf), clock.wall())
+    for (const managed of added) managedTargets.set(managed.name, managed)
+    for (const { loaded } of added) limits.resizeLimit(loaded)
+    order = [...new Set([...config.targets.map(({ name }) => name), ...managedTargets.keys()])]
+  }
+
+  /** Ends the alerts and open calls of a target that is not in the configuration any more, and then closes the target. */
+  async function remove(name: string): Promise<TargetEvent[]> {
+    const managed = managedTargets.get(name)
+    if (managed === undefined) return []
+    const others = [...managedTargets.keys()].filter((other) => other !== name)
+    const alerts = (await store.strayTargets(others)).find(({ target }) => target === name)?.alerts ?? []
+    const now = clock.wall()
+    const notifications = expiredNotifications(name, alerts, 'target removed', now)
+    await store.expireAlerts(
+      name,
+      notifications.map((change) => ({ change, receivers: receiversOf(change) })),
+      closingEvents(name, notifications, now),
+      now,
+    )
+    managedTargets.delete(name)
+    const other = [...managedTargets.values()].find((one) => one.rateLimitKey === managed.rateLimitKey)
+    if (other !== undefined) limits.resizeLimit(other.loaded)
+    await managed.connection?.close()
+    return [{ kind: 'removed', target: name, notifications }]
+  }
+
+  function runOne(
+    name: string,
+    settings: TargetSettings | undefined,
+    settingsDraining$: Observable<unknown>,
+  ): Observable<TargetEvent> {
+    const draining$ = merge(settingsDraining$, daemonDraining$)
+    const managed = managedTargets.get(name)
+    if (settings === undefined)
+      return defer(() => remove(name)).pipe(storeRetried(clock), takeUntil(daemonDraining$), mergeAll())
+    if (managed === undefined) {
+      // It was removed, and is there again.
+      managedTargets.set(name, newManagedTarget(settings, clock, 0))
+      return runOne(name, settings, settingsDraining$)
+    }
+    managed.wanted = settings
+    if (managed.target !== undefined) managed.target.settings = settings
+    return ownership.lease$(name).pipe(
+      takeUntil(draining$),
+      concatMap((lease) => runLease(managed, settings, lease, draining$)),
+    )
+  }
+
+  /** Polls a target while this daemon owns it and the settings stay the same. */
+  function runLease(
+    managed: ManagedTarget,
+    settings: TargetSettings,
+    lease: Lease,
+    settingsDraining$: Observable<unknown>,
+  ): Observable<TargetEvent> {
+    const { name } = managed
+    const leaseDraining$ = merge(settingsDraining$, lease.draining$)
+    const graceEnded$ = leaseDraining$.pipe(take(1), delay(GRACE_PERIOD_SECONDS * 1000, clock.scheduler))
+    const aborted$ = merge(lease.aborted$, graceEnded$)
+    const ready = (aborted: AbortSignal) =>
+      managed.runExclusive(() => prepareManagedTarget(managed, { ...loading, settings, lease, aborted }))
+    const failed = () => {
+      managed.isBroken = true
+      managed.target?.record.add({ successful: false, problem: 'internal error', requests: [], storeFailed: false })
+    }
+    const work = (loads: Subject<TargetEvent>) =>
+      abortable(ready).pipe(
+        tap({
+          error: (error: unknown) => {
+            const problem = error instanceof StoreError ? options.mask(error.message) : undefined
+            if (problem !== undefined && problem !== managed.problem)
+              loads.next({ kind: 'not loaded', target: name, problem })
+            managed.problem = problem
+          },
+        }),
+        storeRetried(clock),
+        takeUntil(leaseDraining$),
+        mergeMap(({ target, connection: { client }, rateLimiter, offset }) => {
+          const draining$ = merge(leaseDraining$, lastCommitUnknown(managed))
+          managed.isRunning = true
+          limits.resizeLimit(settings)
+          const { timeout, retries } = settings.poll
+          const requestOptions = { rateLimiter, timeout, retries, random }
+          return merge(
+            pipeline({ target, client, requestOptions, offset, draining$, aborted$, mask: options.mask }),
+            initialSyncProgress(target).pipe(takeUntil(draining$)),
+          )
+        }),
+        finalize(() => {
+          managed.isRunning = false
+          limits.resizeLimit(settings)
+          loads.complete()
+        }),
+      )
+    const run$ = defer(() => {
+      const loads = new Subject<TargetEvent>()
+      return merge(loads, work(loads))
+    }).pipe(internalErrors(name, { clock, failed, draining$: merge(leaseDraining$, lease.aborted$) }))
+    return defer(() => {
+      const done = lease.hold()
+      let hasEnded = false
+      const ending = lease.draining$.subscribe(() => (hasEnded = true))
+      // Another daemon may commit from now on: what is loaded must not be exported any more.
+      ending.add(lease.aborted$.subscribe(() => (managed.target = undefined)))
+      return run$.pipe(
+        repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(leaseDraining$)) }),
+        finalize(() => {
+          ending.unsubscribe()
+          // Under the same lease, other settings continue with what is loaded.
+          if (hasEnded) unloadManagedTarget(managed)
+          done()
+        }),
+      )
+    })
+  }
+
+  /** Emits when a target must be loaded again, since the answer to its last commit was lost. */
+  function lastCommitUnknown(managed: ManagedTarget): Observable<unknown> {
+    if (cluster === undefined) return NEVER
+    return seconds$.pipe(
+      filter(() => managed.target?.lastCommitUnknown === true),
+      // What it read of the list may not be what is loaded.
+      tap(() => (managed.lease = undefined)),
+    )
+  }
+
+  return {
+    all: () => namesOf(() => true),
+    owned: () => namesOf(ownership.owns),
+    loaded: () => namesOf(ownership.owns).flatMap((name) => managedTargets.get(name)?.target ?? []),
+    loading: () =>
+      namesOf(ownership.owns).flatMap((name) => {
+        const { target, problem } = managedTargets.get(name)!
+        return target === undefined ? [{ name, problem }] : []
+      }),
+    open,
+    run: (config$) =>
+      config$.pipe(
+        mergeMap((config) => config.targets.map(({ name }) => name)),
+        distinct(),
+        mergeMap((name) =>
+          runWhile(config$.pipe(map((config) => settingsOf(config, name))), (settings, draining$) =>
+            runOne(name, settings, draining$),
+          ),
+        ),
+      ),
+    replicatePauses: limits.replicatePauses,
+    close: async () => {
+      for (const { connection } of managedTargets.values()) await connection?.close()
+    },
+  }
+}
+
+/** What a target depends on; undefined where the configuration does not name it. */
+function settingsOf(
+  { targets, poll, alerts: rules, events: { participants } }: Config,
+  name: string,
+): TargetSettings | undefined {
+  const target = targets.find((one) => one.name === name)
+  return target && { target, poll, rules, participants }
+}
+
+function identityOf({ wanted: { target } }: ManagedTarget): TargetIdentity {
+  return { name: target.name, fingerprint: targetFingerprint(target) }
+}
+
+function anotherTarget(name: string): StoreError {
+  return new StoreError(
+    'refused',
+    `target ${name} has another URL, on_behalf_of or query than the stored target of this name; give it ` +
+      `another name, or restart with --reset-target ${name} to count from nothing`,
+  )
+}

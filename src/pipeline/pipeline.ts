@@ -1,0 +1,133 @@
+import { defer, exhaustMap, filter, finalize, from, map, merge, share, takeUntil, timer, type Observable } from 'rxjs'
+import type { SyncState } from '../ledger/state.ts'
+import { possiblyEvictedIds } from '../ledger/compute-delta.ts'
+import type { Observation } from '../ledger/observation.ts'
+import type { RequestOptions } from '../polling/request-with-retries.ts'
+import { observe } from '../polling/observe.ts'
+import type { PollReport } from '../polling/poll-report.ts'
+import type { CallsClient } from '../service/calls-client.ts'
+import { onlyStoreErrors, StoreError } from '../store/store.ts'
+import { apply, commit, type Committed } from './commit.ts'
+import { decide, decideTick } from './decide.ts'
+import { fromGenerator, type AbortState } from './from-generator.ts'
+import type { Health } from './health.ts'
+import type { Target } from './target.ts'
+
+/** What happens to a target that this process polls. */
+export type PipelineEvent =
+  | { kind: 'committed'; committed: Committed }
+  /** A poll has ended; `before`, how the target was doing until then. */
+  | { kind: 'polled'; target: string; report: PollReport; before: Health; sync: SyncState }
+  /** A poll was due while the one before still ran. */
+  | { kind: 'skipped'; target: string }
+
+export type PipelineOptions = {
+  target: Target
+  client: CallsClient
+  requestOptions: Omit<RequestOptions, 'clock' | 'onRequest'>
+  /** Seconds until the first poll, so that many targets do not all ask at once. */
+  offset: number
+  /** Emits when no new poll must begin. */
+  draining$: Observable<unknown>
+  /** Emits when the running poll must end; what it has seen by then is committed. */
+  aborted$: Observable<unknown>
+  /** Takes secrets out of what the service says. */
+  mask: (text: string) => string
+}
+
+/** So many intervals a first poll may take before its target counts as not polled. */
+const FIRST_POLL_INTERVALS = 2
+
+/**
+ * Runs the polls of a target on schedule: *observe*, *decide*, *commit*, *apply*, one observation after the other. Completes
+ * once it is draining and the last poll has ended; errors only through a bug.
+ */
+export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
+  const { target, offset, draining$, aborted$ } = options
+  const { name, settings, clock } = target
+  return defer(() => {
+    let isPolling = false
+    const due$ = timer(offset * 1000, settings.poll.interval * 1000, clock.scheduler).pipe(
+      takeUntil(draining$),
+      share(),
+    )
+    const skipped$ = due$.pipe(
+      filter(() => isPolling),
+      map((): PipelineEvent => ({ kind: 'skipped', target: name })),
+    )
+    const polls$ = due$.pipe(
+      exhaustMap(() => {
+        isPolling = true
+        return fromGenerator((state) => runPoll(options, state), aborted$).pipe(finalize(() => (isPolling = false)))
+      }),
+    )
+    const ticks$ = due$.pipe(
+      // If the commit of a tick fails, the next tick repeats the work. The poll reports the store's failure.
+      exhaustMap(() => from(tick(target).catch(onlyStoreErrors(undefined)))),
+      filter((committed) => committed !== undefined),
+      map((committed): PipelineEvent => ({ kind: 'committed', committed })),
+    )
+    return merge(skipped$, polls$, ticks$)
+  })
+}
+
+/** One poll: each observation is committed before the next one is asked for. */
+export async function* runPoll(
+  { target, client, requestOptions, mask }: Pick<PipelineOptions, 'target' | 'client' | 'requestOptions' | 'mask'>,
+  { aborted, isUnsubscribed }: AbortState,
+): AsyncGenerator<PipelineEvent, void> {
+  const { clock, ledger, memory, settings, record } = target
+  const observations = observe({ clock, client, requestOptions, ledger, memory, settings: settings.poll }, aborted)
+  let next = await observations.next()
+  while (next.done !== true) {
+    if (isUnsubscribed()) return
+    try {
+      const committed = await commitObservation(target, next.value)
+      if (committed !== undefined) yield { kind: 'committed', committed }
+      next = await observations.next()
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      next = await observations.throw(error)
+    }
+  }
+  if (isUnsubscribed()) return
+  const { problem } = next.value
+  const report = { ...next.value, problem: problem && mask(problem) }
+  const before = record.current()
+  record.add(report)
+  yield { kind: 'polled', target: target.name, report, before, sync: ledger.sync }
+}
+
+/**
+ * Decides, commits and applies an observation; undefined if it changed nothing.
+ *
+ * @throws {StoreError} and then nothing was applied
+ */
+export function commitObservation(target: Target, observation: Observation): Promise<Committed | undefined> {
+  return target.runExclusive(async () => {
+    const { name, ledger, settings, store, clock } = target
+    const ids = possiblyEvictedIds(ledger, observation, settings.poll)
+    const evicted = ids.length === 0 ? undefined : await store.evictedCalls(name, ids)
+    const decision = decide(target, observation, evicted, clock.wall())
+    return decision && apply(target, await commit(target, decision), observation.success)
+  })
+}
+
+/**
+ * Evaluates the rules that depend on time alone; undefined if that changed nothing.
+ *
+ * @throws {StoreError} and then nothing was applied
+ */
+export function tick(target: Target): Promise<Committed | undefined> {
+  return target.runExclusive(async () => {
+    const { times, clock, settings, record, pollAge } = target
+    // A process that has just begun is about to poll: the pause before it is not the service's fault.
+    const isNew = !times.hasPolled && clock.monotonic() - times.begun < FIRST_POLL_INTERVALS * settings.poll.interval
+    const decision = isNew
+      ? undefined
+      : decideTick(target, { pollAge: pollAge(), cause: record.current().problem }, clock.wall())
+    const committed = decision && apply(target, await commit(target, decision))
+    if (!isNew) times.evaluated = clock.monotonic()
+    return committed
+  })
+}

@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto'
+import type { AlertInstance } from '../alerts/alert-instance.ts'
+import { reachOf } from '../alerts/evidence.ts'
+import type { Notification } from '../alerts/notification.ts'
+import type { Rule } from '../alerts/rule.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { PollConfig } from '../polling/poll-section.ts'
+import type { TargetConfig } from '../service/target-section.ts'
+import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
+import type { LedgerState, SyncState } from '../ledger/state.ts'
+import { newPollMemory, sweepProgress, type PollMemory, type SweepProgress } from '../polling/poll-memory.ts'
+import type { RateLimiter } from '../polling/rate-limiter.ts'
+import type { Store } from '../store/store.ts'
+import { healthRecord, type Health, type HealthRecord } from './health.ts'
+
+/** What a target depends on in the configuration: its own part, and what holds for all of them. */
+export type TargetSettings = {
+  target: TargetConfig
+  poll: PollConfig
+  rules: readonly Rule[]
+  /** Whether events have participants; default: false. */
+  participants?: boolean
+}
+
+/** The receivers, by name, that are notified of a change. */
+export type ReceiversOf = (change: Notification) => readonly string[]
+
+/** What metrics, API and page show of a target. Ages are in seconds. */
+export type TargetStatus = {
+  readonly name: string
+  readonly ledger: LedgerState
+  readonly alerts: ReadonlyMap<string, AlertInstance>
+  readonly settings: {
+    readonly poll: Pick<PollConfig, 'baseline' | 'interval' | 'lookback' | 'maxRequestsPerMinute'>
+    readonly rules: readonly Rule[]
+  }
+  /** Since the last successful poll; since the set-up before the first. */
+  readonly pollAge: () => number
+  /** Since the last complete sweep began; undefined before the first. */
+  readonly sweepAge: () => number | undefined
+  /** Since the rules were last evaluated; since the start before. */
+  readonly evaluationAge: () => number
+  readonly health: () => Health
+  /** The daemon that polls it, by name, where several share the store and one of them does. */
+  readonly owner: () => string | undefined
+  /** The progress of the running sweep. */
+  readonly progress: () => SweepProgress | undefined
+  /** For how many seconds more no request is made, because the service asked for that. */
+  readonly pausedFor: () => number
+}
+
+/**
+ * One target of the configuration. What is committed of it changes by `apply` alone (commit.ts), and is loaded again where
+ * the configuration changes or another daemon has moved on.
+ */
+export type Target = TargetStatus & {
+  settings: TargetSettings
+  ledger: LedgerState
+  alerts: Map<string, AlertInstance>
+  /** How far back finished calls are kept, by the rules with which it was loaded (seconds). */
+  longestWindow: number
+  /** What polls remember from one to the next. */
+  memory: PollMemory
+  /** When things happened (monotonic seconds). */
+  readonly times: Times
+  /** The answer to the last commit was lost: nothing more is committed until the store says whether it was made. */
+  lastCommitUnknown: boolean
+  readonly record: HealthRecord
+  health: () => Health
+  owner: () => string | undefined
+  rateLimiter: RateLimiter | undefined
+  readonly store: Store
+  readonly clock: Clock
+  readonly receiversOf: ReceiversOf
+  /** Runs polls and ticks one after the other. */
+  readonly runExclusive: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+export type Times = {
+  /** When the last successful poll ended, and the last complete sweep began. */
+  polled: number
+  swept: number | undefined
+  evaluated: number
+  /** Since when this process polls it, and whether it has. */
+  begun: number
+  hasPolled: boolean
+}
+
+export type OpenTargetOptions = { settings: TargetSettings; store: Store; clock: Clock; receiversOf: ReceiversOf }
+
+/**
+ * Opens a target in the store, and sets it up where it is new.
+ *
+ * @throws {StoreError}
+ */
+export async function openTarget({ settings, store, clock, receiversOf }: OpenTargetOptions): Promise<Target> {
+  const now = clock.monotonic()
+  const stored = await load(settings, { store, clock })
+  const record = healthRecord(clock.monotonic)
+  const target: Target = {
+    name: settings.target.name,
+    settings,
+    ...stored,
+    memory: newPollMemory(stored.ledger, clock),
+    times: { ...timesBy(stored.ledger.sync, clock), evaluated: now, begun: now, hasPolled: false },
+    lastCommitUnknown: false,
+    record,
+    health: record.current,
+    owner: () => undefined,
+    rateLimiter: undefined,
+    pollAge: () => clock.monotonic() - target.times.polled,
+    sweepAge: () => (target.times.swept === undefined ? undefined : clock.monotonic() - target.times.swept),
+    evaluationAge: () => clock.monotonic() - target.times.evaluated,
+    progress: () => sweepProgress(target.memory),
+    pausedFor: () => target.rateLimiter?.pausedFor() ?? 0,
+    store,
+    clock,
+    receiversOf,
+    runExclusive: oneAtATime(),
+  }
+  return target
+}
+
+/** Takes its state from the store again, as if it had just been opened. */
+export async function reloadTarget(target: Target, settings: TargetSettings): Promise<void> {
+  await target.runExclusive(async () => {
+    const stored = await load(settings, target)
+    const now = target.clock.monotonic()
+    Object.assign(target, { ...stored, settings, lastCommitUnknown: false })
+    Object.assign(target.times, timesBy(stored.ledger.sync, target.clock), { evaluated: now })
+    beginPolling(target)
+  })
+}
+
+/** This process starts to poll the target. Until its first poll ends, the time since the last poll is not the service's fault. */
+export function beginPolling({ times, clock }: Target): void {
+  times.begun = clock.monotonic()
+  times.hasPolled = false
+}
+
+/** When the last successful poll ended and the last complete sweep began (monotonic seconds), according to the sync state. */
+export function timesBy(
+  { lastSuccessHostTime, created, lastSweepBegan }: SyncState,
+  clock: Clock,
+): Pick<Times, 'polled' | 'swept'> {
+  const at = (time: number) => clock.monotonic() - Math.max(0, clock.wall() - time)
+  return {
+    polled: at(lastSuccessHostTime ?? created),
+    swept: lastSweepBegan === undefined ? undefined : at(lastSweepBegan),
+  }
+}
+
+/** What makes a target another one though its name is the same. */
+export function targetFingerprint({ baseUrl, onBehalfOf = '', query }: TargetConfig): string {
+  const sorted = Object.entries(query).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return digest(JSON.stringify([baseUrl, onBehalfOf, sorted]))
+}
+
+/** Requests with the same URL and API key have one rate limit; the store must not learn the key itself. */
+export function rateLimitKey({ baseUrl, apiKey }: TargetConfig): string {
+  return digest(`${baseUrl} ${apiKey}`)
+}
+
+async function load({ target, rules }: TargetSettings, { store, clock }: Pick<Target, 'store' | 'clock'>) {
+  const identity = { name: target.name, fingerprint: targetFingerprint(target) }
+  const longestWindow = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
+  return { ...(await store.openTarget(identity, clock.wall(), longestWindow)), longestWindow }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+}
+
+/** Runs what it is given one after the other, in the order in which it was asked. */
+export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const done = last.then(work)
+    last = done.catch(() => undefined)
+    return done
+  }
+}

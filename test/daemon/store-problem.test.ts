@@ -1,0 +1,46 @@
+import { Subject } from 'rxjs'
+import { expect, test } from 'vitest'
+import type { OwnershipEvent } from '../../src/cluster/shared-ownership.ts'
+import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
+import { storeProblem } from '../../src/daemon/store-problem.ts'
+import { pollEvent } from './poll-event.ts'
+
+/** The problem after each of these events. */
+function problemsAfter(...events: DaemonEvent[]): (string | undefined)[] {
+  const event$ = new Subject<DaemonEvent>()
+  const problems: (string | undefined)[] = []
+  storeProblem(event$).subscribe((problem) => problems.push(problem))
+  for (const event of events) event$.next(event)
+  return problems
+}
+
+const owning = (event: OwnershipEvent): DaemonEvent => ({ kind: 'ownership', event })
+
+test('a problem of the store lasts until the target has a successful poll or is removed', () => {
+  const removed = { kind: 'removed', target: 'b', notifications: [] } as const
+  expect(problemsAfter(pollEvent('a', 'full'), pollEvent('b', 'full too'), pollEvent('a'), removed)).toEqual([
+    'full',
+    'full',
+    'full too',
+    undefined,
+  ])
+})
+
+test('a poll that ends after another daemon acquired its target is no problem of the store', () => {
+  const [lost, acquired] = (['lost', 'acquired'] as const).map((kind) => owning({ kind, targets: ['a'] }))
+  const late = pollEvent('a', 'this daemon does not own target a')
+  expect(problemsAfter(pollEvent('a', 'full'), lost!, late, acquired!, pollEvent('a', 'full'))).toEqual([
+    'full',
+    undefined,
+    undefined,
+    undefined,
+    'full',
+  ])
+})
+
+test('a lease that cannot be renewed is a problem of the store, other settings are not', () => {
+  const problemEvent = (of: 'store' | 'settings', problem?: string) => owning({ kind: 'problem', of, problem })
+  expect(
+    problemsAfter(problemEvent('store', 'away'), problemEvent('store'), problemEvent('settings', 'other')),
+  ).toEqual(['away', undefined, undefined])
+})

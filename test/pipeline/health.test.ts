@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import type { RequestRecord } from '../../src/polling/request-with-retries.ts'
+import { healthRecord } from '../../src/pipeline/health.ts'
+
+/** So many pages of the list. */
+const pages = (count: number): RequestRecord[] =>
+  Array.from({ length: count }, () => ({ operation: 'list_calls', code: '200', seconds: 0.1 }))
+/** Requests that brought no page: an error of the list, and a single call. */
+const NO_PAGE: RequestRecord[] = [
+  { operation: 'list_calls', code: '401', seconds: 0.1 },
+  { operation: 'get_call', code: '200', seconds: 0.1 },
+]
+const POLL = { successful: true, problem: undefined, requests: pages(1), storeFailed: false }
+
+test('a target is down until its first successful poll', () => {
+  const health = healthRecord(() => 0)
+  expect([
+    health.current().up,
+    health.current().problem,
+    health.current().storeFailed,
+    health.current().requestsLastMinute,
+  ]).toEqual([false, undefined, false, 0])
+})
+
+test('the latest poll alone decides', () => {
+  const health = healthRecord(() => 0)
+  health.add({ ...POLL, successful: false, problem: 'no answer', storeFailed: true })
+  expect([health.current().up, health.current().problem, health.current().storeFailed]).toEqual([
+    false,
+    'no answer',
+    true,
+  ])
+  health.add(POLL)
+  expect([health.current().up, health.current().problem, health.current().storeFailed]).toEqual([
+    true,
+    undefined,
+    false,
+  ])
+})
+
+test('requests are shown for a minute after their poll', () => {
+  let now = 0
+  const health = healthRecord(() => now)
+  health.add({ ...POLL, requests: pages(5) })
+  now = 50
+  health.add({ ...POLL, requests: pages(2) })
+  expect(health.current().requestsLastMinute).toBe(7)
+  now = 61
+  expect(health.current().requestsLastMinute).toBe(2)
+  now = 111
+  expect(health.current().requestsLastMinute).toBe(0)
+})
+
+test('a target has readable pages until a poll gets none, and is polled since its first poll ended', () => {
+  let now = 0
+  const health = healthRecord(() => now)
+  now = 30
+  expect([health.current().hasPage, health.current().polledFor]).toEqual([true, 30])
+  health.add({ ...POLL, requests: NO_PAGE })
+  now = 50
+  expect([health.current().hasPage, health.current().polledFor]).toEqual([false, 20])
+  health.add(POLL)
+  expect([health.current().hasPage, health.current().polledFor]).toEqual([true, 20])
+})
+
+test('a target has the page from which on the service refuses its list, as long as it does', () => {
+  const health = healthRecord(() => 0)
+  health.add({ ...POLL, refusedFrom: 11 })
+  expect(health.current().refusedFrom).toBe(11)
+  health.add(POLL)
+  expect(health.current().refusedFrom).toBeUndefined()
+})
