@@ -2,7 +2,9 @@ import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { DERIVED_METRICS } from '../metrics/derived-metrics.ts'
 import { seriesName } from '../simulator/series.ts'
 import type { Simulator } from '../simulator/simulator.ts'
-import { exactFamilies } from '../simulator/expected-series.ts'
+import { exactFamilies, expectedSeries } from '../simulator/expected-series.ts'
+import { failureRatio } from '../simulator/failure-ratio.ts'
+import type { CountOptions } from '../simulator/counted-calls.ts'
 import type { ShownTarget } from '../target/target.ts'
 
 /** How the exact series compare with what the simulator recorded. */
@@ -23,8 +25,9 @@ export function compareWithSimulator(watched: ShownTarget, simulator: Simulator)
   const { baseline, lookback } = watched.settings.poll
   // Of calls that were over at the set-up, those before the horizon count nowhere. Their own times are whole seconds.
   const horizon = Math.ceil(created - lookback)
-  const options = { created, baseline, horizon, ...(polled === undefined ? {} : { now: polled.at }) }
-  const recorded = new Map([...simulator.expectedSeries(options), ...recordedRatios(watched, simulator, options)])
+  const events = simulator.ledger()
+  const options = { created, baseline, horizon, now: polled?.at ?? Infinity }
+  const recorded = new Map([...expectedSeries(events, options), ...recordedRatios(watched, events, options)])
   const counted = exportedSeries(watched, [...exactFamilies, FAILURE_RATIO])
   const names = new Set([...recorded.keys(), ...counted.keys()])
   const differences = [...names].flatMap((series) => {
@@ -37,14 +40,10 @@ export function compareWithSimulator(watched: ShownTarget, simulator: Simulator)
 }
 
 /** The failure ratios of the exported windows, by the simulator's events. */
-function recordedRatios(
-  watched: ShownTarget,
-  simulator: Simulator,
-  options: Parameters<Simulator['expectedSeries']>[0],
-) {
+function recordedRatios(watched: ShownTarget, events: ReturnType<Simulator['ledger']>, options: CountOptions) {
   const { lastSuccess = 0, previousSuccess = lastSuccess } = watched.ledger.sync
   return Object.entries(EXPORTED_WINDOWS).flatMap(([window, seconds]) => {
-    const { ratio } = simulator.failureRatio({ ...options, from: Math.min(lastSuccess - seconds, previousSuccess) })
+    const { ratio } = failureRatio(events, { ...options, from: Math.min(lastSuccess - seconds, previousSuccess) })
     return Object.entries(ratio ?? {}).map(
       ([reason, value]) => [seriesName(FAILURE_RATIO, { window, reason }), value] as const,
     )

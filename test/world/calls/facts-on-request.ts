@@ -1,9 +1,8 @@
-import type { Call } from './call.ts'
+import type { Call } from '../../../src/simulator/call.ts'
 import type { Fact } from './facts.ts'
-import type { Life } from './life.ts'
 import { rounded } from './ordinary-facts.ts'
-import { whole } from './random.ts'
-import { always, shifted, withTurns, type Turn } from './turn.ts'
+import { whole } from '../../../src/simulator/random.ts'
+import { always, shifted, withTurns, type Turn, type TurnedLife } from './turn.ts'
 
 declare global {
   interface JSON {
@@ -109,7 +108,7 @@ export const factsOnRequest = {
 } satisfies Record<string, Fact>
 
 /** Not for calls that vanish for a while: the other row would stay. */
-function withRow(life: Life, startsEarlierMs: number): Life | undefined {
+function withRow(life: TurnedLife, startsEarlierMs: number): TurnedLife | undefined {
   if (life.otherRow || life.turns?.some(({ name }) => name === 'vanished')) return undefined
   return { ...life, otherRow: { startsEarlierMs } }
 }

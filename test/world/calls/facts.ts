@@ -1,16 +1,16 @@
 import { factsOnRequest } from './facts-on-request.ts'
-import type { Life } from './life.ts'
 import { ordinaryFacts } from './ordinary-facts.ts'
-import { random, type Random } from './random.ts'
+import type { TurnedLife } from './turn.ts'
+import { random, type Random } from '../../../src/simulator/random.ts'
 
 /**
  * An anomaly of a call: makes another life of it; undefined where that call cannot be so. `wait` draws whole
  * milliseconds, at least 1, of a time of so many seconds that passes at the world's speed.
  */
 export type Fact = (
-  life: Life,
+  life: TurnedLife,
   context: { random: Random; wait: (lowSeconds: number, highSeconds: number) => number },
-) => Life | undefined
+) => TurnedLife | undefined
 
 /** Every fact, by its name in the switch `facts`. A new one is an entry at the end of one of the two tables. */
 const facts: Record<FactName, Fact> = { ...ordinaryFacts, ...factsOnRequest }
@@ -27,10 +27,10 @@ export const factNames = Object.keys(facts).filter((name): name is FactName => O
  * @param key tells this call from others of the same seed
  */
 export function drawFacts(
-  life: Life,
+  life: TurnedLife,
   probabilities: Partial<Record<FactName, number>>,
   { seed, key, speed }: { seed: number | string; key: string; speed: number },
-): { life: Life; names: FactName[] } {
+): { life: TurnedLife; names: FactName[] } {
   const names: FactName[] = []
   if (Object.keys(probabilities).length === 0) return { life, names }
   const stream = random(seed, 'facts', key)

@@ -1,5 +1,6 @@
-import type { Call } from './call.ts'
-import { entriesOf, listingOf, type Entry, type Listing } from './listing.ts'
+import type { Call } from '../../../src/simulator/call.ts'
+import type { Entry } from '../../../src/simulator/world.ts'
+import { besideOf, type WorldState } from '../state.ts'
 
 /** Nothing lags by more seconds. */
 const MAX_LAG = 3600
@@ -22,18 +23,12 @@ const filters: Record<string, Filter> = {
 }
 
 /** The calls that pass every filter of the query; parameters that are no filter are ignored. */
-export function filtered(listing: Listing, query: URLSearchParams): Listing {
+export function filtered(listing: Entry[], query: URLSearchParams): Entry[] {
   const asked = [...query].flatMap(([name, value]) => {
     const filter = Object.hasOwn(filters, name) ? filters[name] : undefined
     return filter ? [(call: Call) => filter(call, value)] : []
   })
-  if (asked.length === 0) return listing
-  return listingOf(entriesOf(listing).filter(({ call }) => asked.every((passes) => passes(call))))
-}
-
-/** The calls of one user. */
-export function callsOfUser(listing: Listing, uid: string): Listing {
-  return listingOf(entriesOf(listing).filter(({ call }) => takesPart(call, uid)))
+  return asked.length === 0 ? listing : listing.filter(({ call }) => asked.every((passes) => passes(call)))
 }
 
 /** True for the caller, the receiver and everyone who is listed in the call. */
@@ -42,26 +37,25 @@ export function takesPart(call: Call, uid: string): boolean {
 }
 
 /** The same share of the calls at every request, spread over the whole list. */
-export function indexedOf(listing: Listing, share: number): Listing {
-  return listingOf(entriesOf(listing).filter(({ row }) => (row * GOLDEN_RATIO) % 1 < share))
+export function indexedOf(state: WorldState, listing: Entry[], share: number): Entry[] {
+  return listing.filter((entry) => (besideOf(state, entry).row * GOLDEN_RATIO) % 1 < share)
 }
 
-/** The list as it was at a moment, no longer ago than pages may lag; without calls that have left it since. */
-export function listingBefore(listing: Listing, ms: number): Listing {
-  return listingOf(entriesOf(listing).flatMap((entry) => entryBefore(entry, ms) ?? []))
-}
-
-/** The call as it was at a moment; undefined where it was not there yet. */
-export function entryBefore(entry: Entry, ms: number): Entry | undefined {
-  if (entry.sinceMs > ms) return undefined
-  const then = entry.past?.find(({ untilMs }) => untilMs > ms)
+/** The call as it was at a moment, no longer ago than pages may lag; undefined where it was not there yet. */
+export function entryBefore(state: WorldState, entry: Entry, ms: number): Entry | undefined {
+  const beside = besideOf(state, entry)
+  if (beside.sinceMs > ms) return undefined
+  const then = beside.past?.find(({ untilMs }) => untilMs > ms)
   if (!then) return entry
   const { text: _text, ...rest } = entry
-  return { ...rest, call: then.call }
+  const before = { ...rest, call: then.call }
+  state.beside.set(before, beside)
+  return before
 }
 
 /** Keeps what a call was until now, for answers that lag. */
-export function keepPast(entry: Entry, nowMs: number): void {
-  const past = (entry.past ?? []).filter(({ untilMs }) => untilMs > nowMs - MAX_LAG * 1000)
-  entry.past = [...past, { untilMs: nowMs, call: entry.call }]
+export function keepPast(state: WorldState, entry: Entry, nowMs: number): void {
+  const beside = besideOf(state, entry)
+  const past = (beside.past ?? []).filter(({ untilMs }) => untilMs > nowMs - MAX_LAG * 1000)
+  beside.past = [...past, { untilMs: nowMs, call: entry.call }]
 }

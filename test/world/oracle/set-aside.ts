@@ -1,5 +1,7 @@
-import { callsUntil, isFinal, labelsOf, statusLabel, wasOverBefore } from './counted-calls.ts'
-import type { LedgerEvent } from './ledger.ts'
+import { isFinal, labelsOf, wasOverBefore } from '../../../src/simulator/counted-calls.ts'
+import type { LedgerEvent } from '../../../src/simulator/ledger.ts'
+import { callsUntil } from './expected-calls.ts'
+import { plainEvents } from './plain-events.ts'
 
 /** Session ids by the reason for which the expected series depend on when one polls; a call may have several. */
 export type SetAside = {
@@ -27,9 +29,8 @@ export function setAside(events: readonly LedgerEvent[], created?: number): SetA
   const repeatedId = new Set<string>()
   const labelsChanged = new Set<string>()
   const over = new Map<string, { status: string; end: LedgerEvent }>()
-  for (const event of events) {
-    const { sessionId } = event
-    const status = statusLabel(event)
+  for (const event of plainEvents(events)) {
+    const { sessionId, status } = event
     const before = over.get(sessionId)
     const isAgain = before !== undefined && !isFinal(event) && wasOverBefore(before.end, created ?? -Infinity)
     if (isAgain) over.delete(sessionId)

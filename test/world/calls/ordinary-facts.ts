@@ -1,7 +1,7 @@
-import { finalStatuses, isFinalStatus, type Call } from './call.ts'
+import { finalStatuses, isFinalStatus, type Call } from '../../../src/simulator/call.ts'
 import type { Fact } from './facts.ts'
-import type { Seat } from './life.ts'
-import { between, chance, pick, weighted, whole } from './random.ts'
+import type { Seat } from '../../../src/simulator/life.ts'
+import { between, chance, pick, weighted, whole } from '../../../src/simulator/random.ts'
 import { always, shifted, unchanged, withTurns, type Turn } from './turn.ts'
 
 const SWIFT_TIMES = 30

@@ -1,9 +1,7 @@
-import { reach, type Reached } from './ledger.ts'
-import { wireOf, wireText, type Entry } from './listing.ts'
-import { chance, pick, whole, type Random } from './random.ts'
+import { chance, pick, whole, type Random } from '../../../src/simulator/random.ts'
 
 /** A call as the wire shows it. */
-type Wire = Record<string, unknown>
+export type Wire = Record<string, unknown>
 
 /**
  * Shows a call in another form, in one answer only; never changes what it is given. A list counts items
@@ -73,30 +71,20 @@ export type OddityName = keyof typeof oddities
 
 export const oddityNames = Object.keys(oddities).filter((name): name is OddityName => Object.hasOwn(oddities, name))
 
-/**
- * The call as JSON, as one answer shows it: with the oddities that chance gives it, most often none.
- *
- * @param context `odd`: each oddity's probability, 0 to 1, absent for 0; they are drawn independently. `timeShift`: how far its
- * times are ahead (seconds)
- */
-export function showCall(
-  entry: Entry,
-  context: Parameters<Oddity>[1] & { odd: Partial<Record<OddityName, number>>; timeShift: number; reached: Reached },
-): string {
-  const { random, odd, timeShift, reached } = context
-  const names = oddityNames.filter((name) => {
+/** The names of the oddities that chance gives a call, most often none; each is drawn independently. */
+export function drawOddities(random: Random, odd: Partial<Record<OddityName, number>>): OddityName[] {
+  return oddityNames.filter((name) => {
     const probability = odd[name] ?? 0
     return probability > 0 && random() < probability
   })
-  if (names.length === 0 && timeShift === 0) return wireText(entry)
-  for (const name of names) reach(reached, `odd.${name}`)
-  const wire = withTimes(wireOf(entry), (time) => time + timeShift)
-  return JSON.stringify(
-    names.reduce<unknown>((shown, name) => oddities[name](isWire(shown) ? shown : wire, context), wire),
-  )
 }
 
-function withTimes(wire: Wire, change: (time: number) => number): Wire {
+/** The call with these oddities. */
+export function oddly(wire: Wire, names: readonly OddityName[], context: Parameters<Oddity>[1]): unknown {
+  return names.reduce<unknown>((shown, name) => oddities[name](isWire(shown) ? shown : wire, context), wire)
+}
+
+export function withTimes(wire: Wire, change: (time: number) => number): Wire {
   const changed = { ...wire }
   for (const name of [...TIMES, 'endedAt']) {
     const time = changed[name]
