@@ -27,6 +27,8 @@ export type ServiceOptions = Partial<WorldOptions> & {
   arrivalsFrom?: number
   /** The key with the scope fullAccess. */
   apiKey?: string
+  /** The key with the scope authOnly. */
+  authOnlyKey?: string
   /** Requests a minute and key above which the service answers 429; absent: no limit and no rate-limit headers. */
   requestsPerMinute?: number
   switches?: Partial<Switches>
@@ -53,7 +55,7 @@ export function createService(
     world: createWorld({ ...DEFAULTS, seed, ...options }, arrivalsFrom, extension),
     keys: {
       fullAccess: options.apiKey ?? 'simulator-full-access',
-      authOnly: 'simulator-auth-only',
+      authOnly: options.authOnlyKey ?? 'simulator-auth-only',
     },
     switchTable: table,
     switches: defaultsOf(table),

@@ -41,7 +41,7 @@ export const switchTable = {
   /** What happened counts all the same: expected of a daemon that polls at least that often. */
   listedSeconds: wholeNumberOr('seconds a call is listed', ['forever']),
   /** The oldest make room. Expected: as with `listedSeconds`. */
-  mostListed: wholeNumberOr('calls that are listed', ['all']),
+  mostListed: wholeNumberOr('calls listed', ['all']),
   answerSeconds: numberUpTo('seconds an answer takes', 60),
   rateLimitHeaders: {
     ...oneOf("how the rate limit's headers begin", PREFIXES),
@@ -118,7 +118,7 @@ export function wholeNumberOr<const Word extends string>(about: string, words: r
   return {
     about,
     initial: words[0]!,
-    expected: `${words.map((word) => JSON.stringify(word)).join(', ')} or a whole number`,
+    expected: `${words.map((word) => JSON.stringify(word)).join(', ')} or a whole number above 0`,
     accepts: (value) => words.some((word) => word === value) || (Number.isInteger(value) && Number(value) >= 1),
   }
 }

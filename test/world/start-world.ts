@@ -90,7 +90,13 @@ export function heal(service: WorldService): void {
 }
 
 /** Everything that really happened, the events of calls included. */
-export function reachedBy({ state, world }: { state: WorldState; world: { ledger: readonly LedgerEvent[] } }): Map<string, number> {
+export function reachedBy({
+  state,
+  world,
+}: {
+  state: WorldState
+  world: { ledger: readonly LedgerEvent[] }
+}): Map<string, number> {
   const all = new Map(state.reached)
   for (const { event } of world.ledger) all.set(`event.${event}`, (all.get(`event.${event}`) ?? 0) + 1)
   return all

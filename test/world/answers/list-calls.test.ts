@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { heal, setSwitches } from '../../src/simulator/service.ts'
-import { ask, getCall, idsOf, list, serviceOf, START } from './request-service.ts'
+import { heal, setSwitches } from '../start-world.ts'
+import { ask, getCall, idsOf, list, serviceOf, START } from '../request-service.ts'
 
 describe('the pages of List Calls', () => {
   test.each([

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { setSwitches } from '../../src/simulator/service.ts'
-import { expectedSeries } from '../../src/simulator/expected-series.ts'
-import { advance } from '../../src/simulator/world.ts'
-import { ask, getCall, idsOf, list, serviceOf, START, type ShownPage } from './request-service.ts'
+import { setSwitches } from '../start-world.ts'
+import { expectedSeries } from '../oracle/expected-series.ts'
+import { advance } from '../../../src/simulator/world.ts'
+import { ask, getCall, idsOf, list, serviceOf, START, type ShownPage } from '../request-service.ts'
 
 type Shown = ShownPage['data'][number]
 
@@ -41,7 +41,7 @@ test('the order changing is each of the three for a while', () => {
   const service = serviceOf({ switches: { order: 'changing' } })
   for (let i = 0; i < 1000; i++) ask(service, START + 60)
   for (const order of ['newest', 'oldest', 'shuffled'])
-    expect(service.world.reached.get(`order.${order}`)).toBeGreaterThan(50)
+    expect(service.state.reached.get(`order.${order}`)).toBeGreaterThan(50)
 })
 
 test('in a shuffled list every call is about as often on every page, and never twice on one', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 
-import { oddities, oddityNames, type OddityName } from '../../src/simulator/oddities.ts'
-import { random } from '../../src/simulator/random.ts'
-import { isObject, readCall, type SeenCall, type SeenMinutes } from '../system/replay/seen-call.ts'
-import { ask, getCall, serviceOf, START } from './request-service.ts'
-import { wires } from './lives.ts'
+import { oddities, oddityNames, type OddityName } from './oddities.ts'
+import { random } from '../../../src/simulator/random.ts'
+import { isObject, readCall, type SeenCall, type SeenMinutes } from '../../system/replay/seen-call.ts'
+import { ask, getCall, serviceOf, START } from '../request-service.ts'
+import { wires } from '../calls/lives.ts'
 
 type Wire = Record<string, unknown>
 
@@ -103,7 +103,7 @@ describe('a call that is shown oddly', () => {
     service.switches = { ...service.switches, odd: { spelling: 0.5, milliseconds: 0.5, fields: 0.5, unusable: 0.5 } }
     const oddly = [listed(), listed(), got(), got()]
     expect(new Set([...oddly, ...before]).size).toBeGreaterThan(4)
-    for (const name of oddityNames) expect(service.world.reached.get(`odd.${name}`)).toBeGreaterThan(10)
+    for (const name of oddityNames) expect(service.state.reached.get(`odd.${name}`)).toBeGreaterThan(10)
     service.switches = { ...service.switches, odd: {} }
     expect([listed(), got()]).toEqual(before)
   })

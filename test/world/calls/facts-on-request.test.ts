@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 
-import { addBurst } from '../../src/simulator/arrivals.ts'
-import { heal, setSwitches } from '../../src/simulator/service.ts'
-import { setAside } from '../../src/simulator/set-aside.ts'
-import { expectedSeries } from '../../src/simulator/expected-series.ts'
-import { advance } from '../../src/simulator/world.ts'
-import { ask, getCall, idsOf, list, serviceOf, START } from './request-service.ts'
+import { addBurst } from '../../../src/simulator/arrivals.ts'
+import { heal, setSwitches } from '../start-world.ts'
+import { setAside } from '../oracle/set-aside.ts'
+import { expectedSeries } from '../oracle/expected-series.ts'
+import { advance } from '../../../src/simulator/world.ts'
+import { ask, getCall, idsOf, list, serviceOf, START } from '../request-service.ts'
 import { livesIn, named, worldWith } from './lives.ts'
 
 test('stuck calls are ongoing until the world is healed, and end then', () => {

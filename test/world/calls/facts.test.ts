@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 
-import { isFinal, statusLabel } from '../../src/simulator/counted-calls.ts'
-import type { LedgerEvent } from '../../src/simulator/ledger.ts'
-import { heal, setSwitches } from '../../src/simulator/service.ts'
-import { setAside } from '../../src/simulator/set-aside.ts'
-import { expectedSeries } from '../../src/simulator/expected-series.ts'
-import { advance } from '../../src/simulator/world.ts'
-import { getCall, START } from './request-service.ts'
+import { isFinal } from '../../../src/simulator/counted-calls.ts'
+import { statusLabel } from '../oracle/plain-events.ts'
+import type { LedgerEvent } from '../../../src/simulator/ledger.ts'
+import { heal, setSwitches } from '../start-world.ts'
+import { setAside } from '../oracle/set-aside.ts'
+import { expectedSeries } from '../oracle/expected-series.ts'
+import { advance } from '../../../src/simulator/world.ts'
+import { getCall, START } from '../request-service.ts'
 import { livesIn, livesWith, named, some, wires, worldWith } from './lives.ts'
 
 /** What a ledger comes to long after the last arrival. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 
-import { expectedCalls } from '../../src/simulator/counted-calls.ts'
-import type { CallsService, ServiceOptions } from '../../src/simulator/service.ts'
-import { setAside } from '../../src/simulator/set-aside.ts'
-import { expectedSeries } from '../../src/simulator/expected-series.ts'
-import { getCall, idsOf, list, serviceOf, START, type ShownPage } from './request-service.ts'
+import { expectedCalls } from '../oracle/expected-calls.ts'
+import type { WorldOptions, WorldService } from '../start-world.ts'
+import { setAside } from '../oracle/set-aside.ts'
+import { expectedSeries } from '../oracle/expected-series.ts'
+import { getCall, idsOf, list, serviceOf, START, type ShownPage } from '../request-service.ts'
 
 /** A world without calls, in which 20 a minute begin. */
-const arriving = (options: ServiceOptions): CallsService =>
+const arriving = (options: WorldOptions): WorldService =>
   serviceOf({ history: 0, callsPerMinute: 20, speed: 10, ...options })
 
 describe('a call that is too old for the list', () => {
@@ -82,7 +82,7 @@ describe('a call that is too old for the list', () => {
 })
 
 /** Calls that began and left the list between two polls. */
-function hidden(service: CallsService, late: ShownPage): string[] {
+function hidden(service: WorldService, late: ShownPage): string[] {
   const still = new Set(idsOf(late))
   return service.world.ledger.map(({ sessionId }) => sessionId).filter((id) => !still.has(id))
 }

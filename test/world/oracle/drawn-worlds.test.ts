@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 
-import { drawSwitches } from '../../src/simulator/draw-switches.ts'
-import type { Reply } from '../../src/simulator/http.ts'
-import { addTo, type Series } from '../../src/simulator/series.ts'
-import { createService, heal, type CallsService } from '../../src/simulator/service.ts'
-import { setAside } from '../../src/simulator/set-aside.ts'
-import { defaultSwitches, type Switches } from '../../src/simulator/switches.ts'
-import { expectedSeries } from '../../src/simulator/expected-series.ts'
-import { advance } from '../../src/simulator/world.ts'
-import { difference } from '../system/replay/exposition.ts'
-import { isObject, readCall, type SeenCall } from '../system/replay/seen-call.ts'
-import { ask, getCall, serviceOf, START } from './request-service.ts'
+import { drawSwitches } from '../draw-switches.ts'
+import type { Reply } from '../../../src/simulator/http.ts'
+import { addTo, type Series } from '../../../src/simulator/series.ts'
+import { createWorldService, heal, type WorldService } from '../start-world.ts'
+import { setAside } from './set-aside.ts'
+import { defaultSwitches, type Switches } from '../switches.ts'
+import { expectedSeries } from './expected-series.ts'
+import { advance } from '../../../src/simulator/world.ts'
+import { difference } from '../../system/replay/exposition.ts'
+import { isObject, readCall, type SeenCall } from '../../system/replay/seen-call.ts'
+import { ask, getCall, serviceOf, START } from '../request-service.ts'
 
 const SECONDS = 1800
 const END = START + SECONDS + 4 * 3600
@@ -46,7 +46,7 @@ type Labels = { type: string; mode: string; receiver_type: string }
 
 const STATUS_MAP = { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' }
 
-type World = { service: CallsService; calls: Map<string, Seen> }
+type World = { service: WorldService; calls: Map<string, Seen> }
 
 /** A world with these switches, and a reader that sees it all. */
 function readWorld(seed: number, switches: Switches): World {
@@ -118,13 +118,13 @@ describe('a reader that polls everything counts what the simulator recorded, exc
 
 test('the simulator records the same ledger for the same seed, however often it is read', () => {
   const { service } = readWorld(5, drawSwitches(5, 1))
-  const { world } = createService({ ...service.world.options, switches: service.switches }, START)
+  const { world } = createWorldService({ ...service.world.options, switches: service.switches }, START)
   advance(world, START + SECONDS - 30, service.switches)
   expect(world.ledger).toEqual(service.world.ledger)
 })
 
 /** Lists every page and asks for each open call that was not listed, as simply as possible. */
-function pollAll(service: CallsService, calls: Map<string, Seen>, at: number): void {
+function pollAll(service: WorldService, calls: Map<string, Seen>, at: number): void {
   const listed = new Set<string>()
   for (let page = 1; page <= 200; page++) {
     const body = bodyOf(ask(service, at, '/v3/calls', `page=${page}&perPage=100`))

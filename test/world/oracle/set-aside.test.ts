@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { setAside } from '../../src/simulator/set-aside.ts'
-import { livesWith, named, type Facts } from './lives.ts'
+import { setAside } from './set-aside.ts'
+import { livesWith, named, type Facts } from '../calls/lives.ts'
 
 test.each([
   [{}, {}],

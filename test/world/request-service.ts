@@ -1,6 +1,7 @@
 import { answer } from '../../src/simulator/answer.ts'
 import type { Reply } from '../../src/simulator/http.ts'
-import { createService, type CallsService, type ServiceOptions } from '../../src/simulator/service.ts'
+import type { CallsService } from '../../src/simulator/service.ts'
+import { createWorldService, type WorldOptions, type WorldService } from './start-world.ts'
 
 export const START = 1_800_000_000
 
@@ -15,8 +16,8 @@ type Shown = {
 export type ShownPage = { data: Shown[]; meta: { pagination: { total?: number; total_pages?: number; count: number } } }
 
 /** A world of 60 calls, about one a minute, in which no more begin. */
-export function serviceOf(options: ServiceOptions = {}): CallsService {
-  return createService({ history: 60, open: 0, callsPerMinute: 0, recordResponses: false, ...options }, START)
+export function serviceOf(options: WorldOptions = {}): WorldService {
+  return createWorldService({ history: 60, open: 0, callsPerMinute: 0, mostRecordedResponses: 0, ...options }, START)
 }
 
 export function ask(service: CallsService, at: number, path = '/v3/calls', query = 'perPage=1000'): Reply {
