@@ -82,7 +82,8 @@ const hostClock = (): number => Date.now() / 1000
 
 function createApp(service: CallsService, now: () => number) {
   const app = fastify({ forceCloseConnections: true })
-  // Whatever their type: curl's default is another one.
+  // Whatever its type, a body is JSON: curl's default says otherwise.
+  app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string' }, app.getDefaultJsonParser('ignore', 'ignore'))
   // The simulator's own endpoints, no part of the calls service.
   app.get('/_simulator/ledger', () => ({ now: now(), events: service.world.ledger }))

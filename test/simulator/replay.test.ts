@@ -281,7 +281,7 @@ test('the replay counts invalid items by reason, every time', () => {
 
 test('the replay counts as many calls with each final status as the simulator recorded, whatever the poll interval', () => {
   for (const interval of [2.5, 10, 40]) {
-    const options = { seed: interval, speed: 20, callsPerMinute: 60, history: 20, open: 3, recordResponses: true }
+    const options = { seed: interval, speed: 20, callsPerMinute: 60, history: 20, open: 3, mostRecordedResponses: 1000 }
     const service = serviceOf(options)
     const poll = (at: number): void => {
       for (let page = 1, pages = 1; page <= pages; page++)
