@@ -11,7 +11,7 @@ import { planImport } from './calls/imports.ts'
 import { expectedCalls, type ExpectedCall } from './oracle/expected-calls.ts'
 import { setAside, type SetAside } from './oracle/set-aside.ts'
 import { createState, type WorldState } from './state.ts'
-import { defaultSwitches, switchTable, type Switches } from './switches.ts'
+import { allOf, defaultSwitches, switchTable, type Switches } from './switches.ts'
 
 /**
  * The adversarial world: the service of `src/simulator`, with all that a service may do to a poller. It adds switches,
@@ -63,16 +63,21 @@ export function createWorldService(options: WorldOptions, start: number): WorldS
   const state = createState(options.seed ?? 1, Math.round((options.arrivalsFrom ?? start) * 1000))
   const service = createService(options, start, {
     switches: switchTable,
-    begin: (world, life, order, switches) => begin(state, world, { life, order }, switches as Switches),
-    happens: (world, entry, happening, switches) => happens(state, world, { entry, happening }, switches as Switches),
+    begin: (world, life, order, switches) => begin(state, world, { life, order }, allOf(switches)),
+    happens: (world, entry, happening, switches) => happens(state, world, { entry, happening }, allOf(switches)),
     operations: {
-      listCalls: (asked, what) => listCalls(asked as WorldService, what),
-      getCall: (asked, what) => getCall(asked as WorldService, what),
+      listCalls: (asked, what) => listCalls(worldOf(asked), what),
+      getCall: (asked, what) => getCall(worldOf(asked), what),
     },
-    respond: (asked, request, at) => respond(asked as WorldService, request, at),
+    respond: (asked, request, at) => respond(worldOf(asked), request, at),
   })
   planImport(state, service.world, state.startMs)
-  return Object.assign(service, { state, switches: service.switches as Switches })
+  return Object.assign(service, { state, switches: allOf(service.switches) })
+}
+
+function worldOf(service: CallsService): WorldService {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `createWorldService` makes services with our answers
+  return service as WorldService
 }
 
 /** @throws RangeError naming the switch that is unknown or has no such value */

@@ -7,13 +7,15 @@ import {
   switchTable as plain,
   wholeNumberOr,
   type Switch,
+  type Switches as PlainSwitches,
   type ValuesOf,
 } from '../../src/simulator/switches.ts'
 import { oddityNames } from './answers/oddities.ts'
-import { MAX_IMPORTS } from './calls/imports.ts'
 import { factNames } from './calls/facts.ts'
 import { ordinaryFacts } from './calls/ordinary-facts.ts'
 
+/** The most old calls that come into the list in an hour. */
+export const MAX_IMPORTS = 60
 /** At intensity 1 so likely is each ordinary fact for a call, on average. */
 const FACT = 0.04
 /** Those that set a call aside come half as often, so that most calls can be compared. */
@@ -142,6 +144,12 @@ export const switchTable = {
 export type Switches = ValuesOf<typeof switchTable>
 
 export const defaultSwitches = defaultsOf(switchTable)
+
+/** The switches of a world, as the simulator passes them on. */
+export function allOf(switches: PlainSwitches): Switches {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- those of a world are of this table
+  return switches as Switches
+}
 
 function withValues<Of extends Switch<string> | Switch<string | number>>(one: Of, more: readonly string[]): Of {
   return {

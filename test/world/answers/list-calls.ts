@@ -105,8 +105,7 @@ function paginationOf(
   if (hiddenRows > 0) reach(state, 'list.hidden_rows')
   if (extraPages > 0) reach(state, 'list.extra_page')
   const pagination = plainPagination(page, count, said === 'absent' ? undefined : Math.max(0, Math.min(all, most)))
-  if ('total_pages' in pagination)
-    pagination['total_pages'] = said === 'zero' ? 0 : pagination['total_pages']! + extraPages
+  if (said !== 'absent') pagination['total_pages'] = said === 'zero' ? 0 : (pagination['total_pages'] ?? 0) + extraPages
   if (perPageField === 'absent') delete pagination['per_page']
   if (said === 'pages') delete pagination['total']
   if (said === 'calls') delete pagination['total_pages']

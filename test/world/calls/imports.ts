@@ -4,9 +4,7 @@ import { drawLife, type Life } from '../../../src/simulator/life.ts'
 import { between, exponential, random, whole } from '../../../src/simulator/random.ts'
 import { addEntry, plan, type World } from '../../../src/simulator/world.ts'
 import { addBeside, type WorldState } from '../state.ts'
-
-/** The most old calls that come into the list in an hour. */
-export const MAX_IMPORTS = 60
+import { allOf, MAX_IMPORTS } from '../switches.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -19,12 +17,15 @@ export function planImport(state: WorldState, world: World, afterMs: number): vo
   const ms = afterMs + Math.ceil(exponential(state.streams.imports, HOUR_MS / MAX_IMPORTS))
   const number = state.imports++
   const order = 1e9 + number
-  const happen = (switches: object) => {
-    planImport(state, world, ms)
-    const wanted = 'imports' in switches ? Number(switches.imports) : 0
-    for (const life of importedLives(world, { ms, number }, wanted)) bringIn(state, world, life, order)
-  }
-  plan(world, { ms, order, happen })
+  plan(world, {
+    ms,
+    order,
+    happen: (switches) => {
+      planImport(state, world, ms)
+      const { imports } = allOf(switches)
+      for (const life of importedLives(world, { ms, number }, imports)) bringIn(state, world, life, order)
+    },
+  })
 }
 
 /** The calls that are imported now, if any, the oldest first: each time has a stream of its own, whatever the switch says. */
