@@ -2,7 +2,9 @@ import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { DERIVED_METRICS } from '../metrics/derived-metrics.ts'
 import { seriesName } from '../simulator/series.ts'
 import type { Simulator } from '../simulator/simulator.ts'
-import { exactFamilies } from '../simulator/expected-series.ts'
+import { exactFamilies, expectedSeries } from '../simulator/expected-series.ts'
+import { failureRatio } from '../simulator/failure-ratio.ts'
+import type { CountOptions } from '../simulator/counted-calls.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
 
 /** How the exact series compare with what the simulator recorded. */
@@ -23,8 +25,9 @@ export function compareWithSimulator(target: TargetStatus, simulator: Simulator)
   const { baseline, lookback } = target.settings.poll
   // Calls that were final at the set-up and lie before the horizon are counted nowhere. Their own times are whole seconds.
   const horizon = Math.ceil(created - lookback)
-  const options = { created, baseline, horizon, ...(polled === undefined ? {} : { now: polled.at }) }
-  const recorded = new Map([...simulator.expectedSeries(options), ...recordedRatios(target, simulator, options)])
+  const events = simulator.ledger()
+  const options = { created, baseline, horizon, now: polled?.at ?? Infinity }
+  const recorded = new Map([...expectedSeries(events, options), ...recordedRatios(target, events, options)])
   const counted = exportedSeries(target, [...exactFamilies, FAILURE_RATIO])
   const names = new Set([...recorded.keys(), ...counted.keys()])
   const differences = [...names].flatMap((series) => {
@@ -37,14 +40,10 @@ export function compareWithSimulator(target: TargetStatus, simulator: Simulator)
 }
 
 /** The failure ratios of the exported windows, by the simulator's events. */
-function recordedRatios(
-  target: TargetStatus,
-  simulator: Simulator,
-  options: Parameters<Simulator['expectedSeries']>[0],
-) {
+function recordedRatios(target: TargetStatus, events: ReturnType<Simulator['ledger']>, options: CountOptions) {
   const { lastSuccess = 0, previousSuccess = lastSuccess } = target.ledger.sync
   return Object.entries(EXPORTED_WINDOWS).flatMap(([window, seconds]) => {
-    const { ratio } = simulator.failureRatio({ ...options, from: Math.min(lastSuccess - seconds, previousSuccess) })
+    const { ratio } = failureRatio(events, { ...options, from: Math.min(lastSuccess - seconds, previousSuccess) })
     return Object.entries(ratio ?? {}).map(
       ([reason, value]) => [seriesName(FAILURE_RATIO, { window, reason }), value] as const,
     )

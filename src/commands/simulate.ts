@@ -1,7 +1,6 @@
 import { lastValueFrom } from 'rxjs'
-import { drawSwitches } from '../simulator/draw-switches.ts'
 import { startSimulator, type SimulatorOptions } from '../simulator/simulator.ts'
-import { switchNames, type Switches } from '../simulator/switches.ts'
+import { drawSwitches, switchTable, type Switches } from '../simulator/switches.ts'
 import { stopSignal } from './stop-signal.ts'
 
 export type SimulateOptions = Omit<SimulatorOptions, 'switches' | 'history' | 'historySeconds' | 'weekly'> &
@@ -53,7 +52,7 @@ export function callsOf({ history = 100, callsPerMinute }: Pick<SimulateOptions,
 
 function switchesOf(options: SimulateOptions): Partial<Switches> {
   const { seed = 1, chaos } = options
-  const drawn = chaos === undefined ? {} : drawSwitches(seed, chaos)
-  const given = switchNames.filter((name) => options[name] !== undefined).map((name) => [name, options[name]])
+  const drawn = chaos === undefined ? {} : drawSwitches(switchTable, seed, chaos)
+  const given = Object.entries(options).filter(([name, value]) => name in switchTable && value !== undefined)
   return { ...drawn, ...Object.fromEntries(given) }
 }

@@ -1,16 +1,14 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { defaultSwitches, switchNames, switchTable, type Switches } from '../simulator/switches.ts'
+import { switchTable, type Switch } from '../simulator/switches.ts'
 
-const HEADING = 'Switches (POST /_simulator/switches sets them while it runs):'
+const HEADING = 'Switches, the default first (POST /_simulator/switches sets them while it runs):'
 
 /** An option for each switch of the simulator: `perPage` is `--per-page`. Without the option it has no value. */
 export function switchOptions(): Option[] {
-  return switchNames.map((name) => switchOption(name).helpGroup(HEADING))
+  return Object.entries(switchTable).map(([name, each]) => switchOption(name, each).helpGroup(HEADING))
 }
 
-function switchOption(name: keyof Switches): Option {
-  const { about, expected, accepts } = switchTable[name]
-  const initial = defaultSwitches[name]
+function switchOption(name: string, { about, expected, accepts, initial }: Switch<unknown>): Option {
   const flag = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   if (typeof initial === 'boolean') return new Option(`--${initial ? 'no-' : ''}${flag}`, about)
 
@@ -24,9 +22,7 @@ function switchOption(name: keyof Switches): Option {
       accepted({ ...before, ...readRecord(text) }),
     )
   }
-  return new Option(`--${flag} <value>`, `${about}: ${expected} (default: ${JSON.stringify(initial)})`).argParser(
-    (text) => accepted(readValue(text)),
-  )
+  return new Option(`--${flag} <value>`, `${about}: ${expected}`).argParser((text) => accepted(readValue(text)))
 }
 
 /** `reset=0.1,hang=0.05` */

@@ -10,13 +10,11 @@ export type Keys = Record<Scope, string>
 export type RateLimit = { perMinute: number; admitted: Map<string, number[]> }
 
 /** The scope of the key that was sent, or the service's refusal. */
-export function authorize(keys: Keys, sent: string | undefined): { scope: Scope } | { refusal: Reply } {
-  if (!sent) {
-    return { refusal: errorReply(401, 'AUTH_ERR_EMPTY_APIKEY', 'The header apikey is missing or empty.') }
-  }
-  if (sent === keys.fullAccess) return { scope: 'fullAccess' }
-  if (sent === keys.authOnly) return { scope: 'authOnly' }
-  return { refusal: errorReply(401, 'AUTH_ERR_APIKEY_NOT_FOUND', 'The API key is not known.') }
+export function authorize(keys: Keys, sent: string | undefined): Scope | Reply {
+  if (!sent) return errorReply(401, 'AUTH_ERR_EMPTY_APIKEY', 'The header apikey is missing or empty.')
+  if (sent === keys.fullAccess) return 'fullAccess'
+  if (sent === keys.authOnly) return 'authOnly'
+  return errorReply(401, 'AUTH_ERR_APIKEY_NOT_FOUND', 'The API key is not known.')
 }
 
 /**
@@ -25,19 +23,14 @@ export function authorize(keys: Keys, sent: string | undefined): { scope: Scope 
  *
  * @param prefix what the names of the limit's headers begin with: `-Remaining` and `-Reset` follow
  */
-export function admit(
-  limit: RateLimit,
-  key: string,
-  at: number,
-  prefix: Switches['rateLimitHeaders'],
-): { allowed: boolean; headers: Record<string, string>; retryAfter: number } {
+export function admit(limit: RateLimit, key: string, at: number, prefix: Switches['rateLimitHeaders']) {
   const recent = (limit.admitted.get(key) ?? []).filter((time) => time > at - 60)
   const allowed = recent.length < limit.perMinute
   if (allowed) recent.push(at)
   limit.admitted.set(key, recent)
   const reset = (recent[0] ?? at) + 60
   // The published names differ from page to page: the limit itself is in the bare `X-Rate-Limit`.
-  const headers = {
+  const headers: Record<string, string> = {
     [prefix === 'X-RateLimit' ? 'X-RateLimit-Limit' : prefix]: String(limit.perMinute),
     [`${prefix}-Remaining`]: String(limit.perMinute - recent.length),
     [`${prefix}-Reset`]: String(Math.ceil(reset)),

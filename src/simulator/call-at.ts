@@ -1,39 +1,29 @@
-import { isFinalStatus, type Call, type CallStatus, type Participant } from './call.ts'
+import { isFinalStatus, type Call, type Participant } from './call.ts'
 import type { Life, Seat } from './life.ts'
-import { isGone, type TurnName } from './turn.ts'
+
+/** What a call does at a moment, `ms` in whole milliseconds since 1970: it reaches a status, or makes `progress`. */
+export type Moment = { ms: number; happening: string }
+
+/** How a call goes: what it is at each moment, and when it changes next. */
+export type Course = { at: (ms: number) => Call; after: (ms: number) => Moment | undefined }
+
+export function courseOf(life: Life): Course {
+  return { at: (ms) => callAt(life, ms), after: (ms) => momentAfter(life, ms) }
+}
 
 /**
- * What a call does at a moment: it reaches a status, has its figures updated while it runs, takes a turn, or leaves the
- * list for its age; or it comes into the list long after it ended, or with a recent row of the same id.
- */
-export type Happening = CallStatus | 'progress' | 'unlisted' | 'imported' | 'repeated' | TurnName
-
-/** `ms` in whole milliseconds since 1970. */
-type Moment = { ms: number; happening: Happening }
-
-/**
- * The call as the service knows it at a moment of its life, its turns included. Without turns minutes never fall from
- * one moment to a later one, and from the end on nothing changes.
+ * The call as the service knows it at a moment of its life. Minutes never fall from one moment to a later one, and from
+ * the end on nothing changes.
  *
  * @param ms whole milliseconds since 1970, not before the call's beginning
  */
-export function callAt(life: Life, ms: number): Call {
-  const call = plainCallAt(life, ms)
-  if (!life.turns) return call
-  return life.turns.reduce((turned, turn) => (turn.ms <= ms ? turn.change(turned) : turned), call)
-}
-
-function plainCallAt(life: Life, ms: number): Call {
+function callAt(life: Life, ms: number): Call {
   const seats = life.seats.filter((seat) => !seat.furtherDevice || (seat.joins && seat.joins.fromMs <= ms))
   const spans = seats.map((seat) => spanAt(seat, ms))
-  const audioMs = callLevel(
-    life,
-    spans.map((span) => span.audioMs),
-  )
-  const videoMs = callLevel(
-    life,
-    spans.map((span) => span.videoMs),
-  )
+  const ofCall = (perSeat: number[]): number =>
+    life.callMinutes === 'sum' ? perSeat.reduce((sum, each) => sum + each, 0) : Math.max(0, ...perSeat)
+  const audioMs = ofCall(spans.map((span) => span.audioMs))
+  const videoMs = ofCall(spans.map((span) => span.videoMs))
   const started = life.startedMs !== undefined && life.startedMs <= ms
   const over = life.endedMs <= ms
   const recorded = life.recordedFromMs !== undefined && life.recordedFromMs <= ms
@@ -53,7 +43,7 @@ function plainCallAt(life: Life, ms: number): Call {
     hasTranscription: false,
     initiatedAt: seconds(life.initiatedMs),
     ...(started ? { startedAt: seconds(life.startedMs!) } : {}),
-    ...((life.endShownMs ?? life.endedMs) <= ms ? { endedAt: seconds(life.endedMs) } : {}),
+    ...(over ? { endedAt: seconds(life.endedMs) } : {}),
     participants: seats.map((seat, index) => participantAt(life, seat, index, ms)),
     ...(recorded && over ? { recordings: [recordingOf(life, life.recordedFromMs!)] } : {}),
     tags: [],
@@ -63,11 +53,7 @@ function plainCallAt(life: Life, ms: number): Call {
 
 function statusAt(life: Life, ms: number): string {
   if (life.endedMs <= ms) return life.outcome
-  return life.startedMs !== undefined && life.startedMs <= ms ? 'ongoing' : (life.firstStatus ?? 'initiated')
-}
-
-function callLevel(life: Life, perSeat: number[]): number {
-  return life.callMinutes === 'sum' ? perSeat.reduce((sum, ms) => sum + ms, 0) : Math.max(0, ...perSeat)
+  return life.startedMs !== undefined && life.startedMs <= ms ? 'ongoing' : 'initiated'
 }
 
 /** How long one seat has been connected, with the camera on (video) and without (audio). */
@@ -108,10 +94,7 @@ function recordingOf(life: Life, fromMs: number): NonNullable<Call['recordings']
   }
 }
 
-function minutesOf(
-  audioMs: number,
-  videoMs: number,
-): Pick<Call, 'totalAudioMinutes' | 'totalVideoMinutes' | 'totalDurationInMinutes'> {
+function minutesOf(audioMs: number, videoMs: number) {
   const totalAudioMinutes = minutes(audioMs)
   const totalVideoMinutes = minutes(videoMs)
   const totalDurationInMinutes = Math.round((totalAudioMinutes + totalVideoMinutes) * 10_000) / 10_000
@@ -133,19 +116,8 @@ function clockText(ms: number): string {
   return parts.map((part) => String(part).padStart(2, '0')).join(':')
 }
 
-/**
- * The first moment after `ms` at which a call changes; none after its end and its last turn, nor while it has vanished.
- */
-export function momentAfter(life: Life, ms: number): Moment | undefined {
-  const plain = plainMomentAfter(life, ms)
-  if (!life.turns) return plain
-  const turn = life.turns.find((each) => each.ms > ms && each.ms > life.initiatedMs)
-  const next = turn && { ms: turn.ms, happening: turn.name }
-  if (isGone(life, ms)) return next
-  return next && (!plain || next.ms <= plain.ms) ? next : plain
-}
-
-function plainMomentAfter(life: Life, ms: number): Moment | undefined {
+/** The first moment after `ms` at which a call changes; none after its end. */
+function momentAfter(life: Life, ms: number): Moment | undefined {
   const { initiatedMs, startedMs, endedMs } = life
   if (ms < initiatedMs) return { ms: initiatedMs, happening: startedMs === initiatedMs ? 'ongoing' : 'initiated' }
   if (startedMs !== undefined) {

@@ -1,10 +1,5 @@
-export type CallType = 'audio' | 'video'
-export type CallMode = 'call' | 'meet' | 'presenter'
-export type ReceiverType = 'user' | 'group'
-type OpenStatus = 'initiated' | 'ongoing'
 export const finalStatuses = ['ended', 'unanswered', 'rejected', 'canceled'] as const
 export type FinalStatus = (typeof finalStatuses)[number]
-export type CallStatus = OpenStatus | FinalStatus
 
 export function isFinalStatus(status: string): status is FinalStatus {
   return finalStatuses.some((final) => final === status)

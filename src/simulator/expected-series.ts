@@ -1,4 +1,4 @@
-import { countedCalls, labelsOf, statusLabel, type CountedCall, type CountOptions } from './counted-calls.ts'
+import { countedCalls, labelsOf, type CountedCall, type CountOptions } from './counted-calls.ts'
 import type { LedgerEvent } from './ledger.ts'
 import { addTo, type Series } from './series.ts'
 
@@ -19,12 +19,11 @@ export const exactFamilies = [
   'callwatch_call_participants',
 ]
 
+type Labels = Record<string, string>
+
 /**
  * Every exact series that a correct daemon exports at `now`, from what happened alone (semantics.md, Three kinds of
- * numbers).
- * Minutes are less corrections: where a final call's minutes fell, compare sums after subtracting them. Minutes of open
- * calls are those that the service shows at `now`. A call that has vanished while it was open has started and is
- * neither finished nor in progress. Series of value 0 are left out.
+ * numbers). Minutes of open calls are those that the service shows at `now`. Series of value 0 are left out.
  */
 export function expectedSeries(events: readonly LedgerEvent[], options: CountOptions): Series {
   const series: Series = new Map()
@@ -32,8 +31,7 @@ export function expectedSeries(events: readonly LedgerEvent[], options: CountOpt
     addTo(series, 'callwatch_calls_started_total', labelsOf(call.first), 1)
     addMinutes(series, call.last)
     if (call.final) addFinish(series, call, call.final)
-    else if (!call.isVanished)
-      addTo(series, 'callwatch_calls_in_progress', { ...labelsOf(call.last), status: statusLabel(call.last) }, 1)
+    else addTo(series, 'callwatch_calls_in_progress', { ...labelsOf(call.last), status: call.last.status }, 1)
   }
   for (const [name, value] of series) if (value === 0) series.delete(name)
   return series
@@ -48,8 +46,7 @@ function addMinutes(series: Series, event: LedgerEvent): void {
 
 function addFinish(series: Series, { last }: CountedCall, final: LedgerEvent): void {
   const labels = labelsOf(final)
-  const status = statusLabel(final)
-  const { initiatedAt, startedAt, endedAt } = final
+  const { status, initiatedAt, startedAt, endedAt } = final
   addTo(series, 'callwatch_calls_total', { ...labels, status }, 1)
   if (last.recorded) addTo(series, 'callwatch_calls_recorded_total', {}, 1)
   observe(series, 'callwatch_call_participants', PARTICIPANTS_BUCKETS, labels, final.participants)
@@ -64,13 +61,7 @@ function addFinish(series: Series, { last }: CountedCall, final: LedgerEvent): v
 }
 
 /** A time that runs backwards is no observation. */
-function observe(
-  series: Series,
-  metric: string,
-  buckets: number[],
-  labels: Record<string, string>,
-  value: number,
-): void {
+function observe(series: Series, metric: string, buckets: number[], labels: Labels, value: number): void {
   if (value < 0) return
   for (const le of [...buckets, Infinity]) {
     const text = le === Infinity ? '+Inf' : String(le)

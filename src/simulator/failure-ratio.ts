@@ -1,4 +1,4 @@
-import { countedCalls, statusLabel, type CountedCall, type CountOptions } from './counted-calls.ts'
+import { countedCalls, type CountedCall, type CountOptions } from './counted-calls.ts'
 import type { LedgerEvent } from './ledger.ts'
 
 type FailureReason = 'any' | 'unanswered' | 'rejected' | 'canceled'
@@ -21,7 +21,7 @@ export function failureRatio(events: readonly LedgerEvent[], options: CountOptio
   const calls = finished.length
   if (calls < MIN_CALLS) return { calls }
   const share = (...reasons: string[]): number =>
-    finished.filter(({ final }) => reasons.includes(statusLabel(final!))).length / calls
+    finished.filter(({ final }) => reasons.includes(final!.status)).length / calls
   return {
     calls,
     ratio: {

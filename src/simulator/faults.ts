@@ -40,7 +40,7 @@ export const faults = {
   error_200: () => errorReply(200, 'ERR_INTERNAL_SERVER_ERROR', 'Something went wrong.'),
 } satisfies Record<string, Fault>
 
-type FaultName = keyof typeof faults
+export type FaultName = keyof typeof faults
 
 export const faultNames = Object.keys(faults).filter((name): name is FaultName => Object.hasOwn(faults, name))
 

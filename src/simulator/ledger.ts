@@ -1,5 +1,4 @@
 import type { Call } from './call.ts'
-import type { Happening } from './call-at.ts'
 
 /** Minutes by medium. */
 export type Minutes = { audio: number; video: number }
@@ -11,7 +10,8 @@ export type Minutes = { audio: number; video: number }
 export type LedgerEvent = {
   at: number
   sessionId: string
-  event: Happening
+  /** The status that it reached, `progress` of a running call, or `unlisted`. */
+  event: string
   type: string
   mode: string
   receiverType: string
@@ -26,33 +26,15 @@ export type LedgerEvent = {
   recorded: boolean
 }
 
-/**
- * How often each thing really happened, by kind and name: `fault.reset`, `order.oldest`, `event.vanished`, `fact.swift`,
- * `odd.unusable` and so on. What never happened is not in it.
- */
-export type Reached = Map<string, number>
-
-const DAY = 86_400
-
 /** Appends the line of a call that has just changed. */
-export function write(
-  world: { ledger: LedgerEvent[]; nowMs: number; reached: Reached },
-  happening: Happening,
-  call: Call,
-): void {
-  world.ledger.push(ledgerEvent(world.nowMs, happening, call))
-  reach(world.reached, `event.${happening}`)
+export function write(world: { ledger: LedgerEvent[]; nowMs: number }, event: string, call: Call): void {
+  world.ledger.push(ledgerEvent(world.nowMs, event, call))
 }
 
-export function reach(reached: Reached, what: string): void {
-  reached.set(what, (reached.get(what) ?? 0) + 1)
-}
-
-/** The ledger's line for a call. A time more than a day ahead is left out: nothing can have happened then. */
-export function ledgerEvent(ms: number, event: Happening, call: Call): LedgerEvent {
+/** The ledger's line for a call. */
+export function ledgerEvent(ms: number, event: string, call: Call): LedgerEvent {
   const sum = (minutesOf: (participant: Call['participants'][number]) => number): number =>
     call.participants.reduce((total, participant) => total + minutesOf(participant), 0)
-  const happened = (time: number | undefined): time is number => time !== undefined && time <= ms / 1000 + DAY
   return {
     at: ms / 1000,
     sessionId: call.sessionId,
@@ -61,9 +43,9 @@ export function ledgerEvent(ms: number, event: Happening, call: Call): LedgerEve
     mode: call.mode,
     receiverType: call.receiverType,
     status: call.status,
-    ...(happened(call.initiatedAt) ? { initiatedAt: call.initiatedAt } : {}),
-    ...(happened(call.startedAt) ? { startedAt: call.startedAt } : {}),
-    ...(happened(call.endedAt) ? { endedAt: call.endedAt } : {}),
+    initiatedAt: call.initiatedAt,
+    ...(call.startedAt === undefined ? {} : { startedAt: call.startedAt }),
+    ...(call.endedAt === undefined ? {} : { endedAt: call.endedAt }),
     callMinutes: { audio: call.totalAudioMinutes, video: call.totalVideoMinutes },
     participantMinutes: { audio: sum((p) => p.totalAudioMinutes), video: sum((p) => p.totalVideoMinutes) },
     participants: call.totalParticipants,

@@ -1,6 +1,5 @@
-import type { Call, CallMode, CallType, FinalStatus, ReceiverType } from './call.ts'
+import type { FinalStatus } from './call.ts'
 import { between, chance, exponential, hex, logNormal, weighted, whole, type Random } from './random.ts'
-import type { Turn } from './turn.ts'
 
 /** A call's whole life, fixed when it is created. Times in whole milliseconds since 1970. */
 export type Life = {
@@ -16,25 +15,13 @@ export type Life = {
   /** Absent where the call was not answered. Equal to `initiatedMs` in meetings, which do not ring. */
   startedMs?: number
   endedMs: number
-  /** One of the final statuses, or an undocumented one. */
+  /** One of the final statuses. */
   outcome: string
-  /** What the call is shown as while it rings, where that is not `initiated`. */
-  firstStatus?: string
-  /** From when on the service shows `endedAt`, where that is later than the end; Infinity for never. */
-  endShownMs?: number
   /** The service brings a running call's figures up to date this often. */
   progressMs: number
   /** What the service takes for a call's own minutes: the sum of its participants' or those of the longest. */
   callMinutes: 'sum' | 'longest'
   recordedFromMs?: number
-  /** It would last for years: it ends when the world is healed. */
-  endsWhenHealed?: boolean
-  /** Another row of the list has the same id: the same call, or one that began so much earlier and has ended. */
-  otherRow?: { startsEarlierMs: number }
-  /** What else happens to the call, in the order of time. */
-  turns?: readonly Turn[]
-  /** What the wire shows instead of the call as it is, where that differs for good. */
-  shown?: (call: Call) => Record<string, unknown>
 }
 
 /** One device of one person in a call. */
@@ -44,8 +31,10 @@ export type Seat = {
   /** A further device is listed from when it joins; people are listed from the start. */
   furtherDevice: boolean
   declines: boolean
-  joins?: { fromMs: number; toMs: number; cameraFromMs: number; cameraToMs: number }
+  joins?: Visit
 }
+
+type Visit = { fromMs: number; toMs: number; cameraFromMs: number; cameraToMs: number }
 
 /** How calls are, apart from chance. */
 export type Manners = {
@@ -57,20 +46,9 @@ export type Manners = {
   progressSeconds: number
 }
 
-const MODES: [CallMode, number][] = [
-  ['call', 0.7],
-  ['meet', 0.2],
-  ['presenter', 0.1],
-]
-const TYPES: [CallType, number][] = [
-  ['audio', 0.45],
-  ['video', 0.55],
-]
-const UNSUCCESSFUL: [FinalStatus, number][] = [
-  ['unanswered', 0.5],
-  ['rejected', 0.3],
-  ['canceled', 0.2],
-]
+const MODES = Object.entries({ call: 0.7, meet: 0.2, presenter: 0.1 })
+const TYPES = Object.entries({ audio: 0.45, video: 0.55 })
+const UNSUCCESSFUL = Object.entries({ unanswered: 0.5, rejected: 0.3, canceled: 0.2 })
 const USERS = 400
 const GROUPS = 40
 const MAX_SEATS = 50
@@ -116,23 +94,22 @@ export function drawLife(random: Random, manners: Manners, initiatedMs: number, 
   }
 }
 
-function drawOutcome(random: Random, manners: Manners): FinalStatus {
-  if (chance(random, manners.answerProbability)) return 'ended'
-  return weighted(random, UNSUCCESSFUL)
+function drawOutcome(random: Random, manners: Manners): string {
+  return chance(random, manners.answerProbability) ? 'ended' : weighted(random, UNSUCCESSFUL)
 }
 
-function ringingSeconds(random: Random, outcome: FinalStatus): number {
+function ringingSeconds(random: Random, outcome: string): number {
   if (outcome === 'ended') return Math.min(60, logNormal(random, 6, 0.6))
   if (outcome === 'unanswered') return between(random, 30, 45)
   return Math.min(60, logNormal(random, outcome === 'rejected' ? 5 : 8, 0.6))
 }
 
-function talkingSeconds(random: Random, mode: CallMode): number {
+function talkingSeconds(random: Random, mode: string): number {
   return Math.min(MAX_CALL_SECONDS, mode === 'call' ? logNormal(random, 150, 1) : logNormal(random, 600, 0.9))
 }
 
 /** Different uids, the caller first, the person that answers second. */
-function drawPeople(random: Random, receiverType: ReceiverType): string[] {
+function drawPeople(random: Random, receiverType: string): string[] {
   const large = chance(random, 0.03)
   const groupSize = large ? whole(random, 30, MAX_SEATS) : Math.min(MAX_SEATS, 3 + Math.floor(exponential(random, 3)))
   const uids = new Set<string>()
@@ -143,7 +120,7 @@ function drawPeople(random: Random, receiverType: ReceiverType): string[] {
 function drawSeats(
   random: Random,
   people: string[],
-  type: CallType,
+  type: string,
   talk: { startedMs: number; endedMs: number } | undefined,
 ): Seat[] {
   const seats = people.map((uid, index): Seat => {
@@ -164,13 +141,13 @@ function drawSeats(
   return [...seats, ...further.toSorted((a, b) => a.joins!.fromMs - b.joins!.fromMs)].slice(0, MAX_SEATS)
 }
 
-function drawVisit(random: Random, type: CallType, talk: { startedMs: number; endedMs: number }): Seat['joins'] & {} {
+function drawVisit(random: Random, type: string, talk: { startedMs: number; endedMs: number }): Visit {
   const fromMs = talk.startedMs + Math.floor(((talk.endedMs - talk.startedMs) / 2) * random())
   const toMs = talk.endedMs - Math.floor(((talk.endedMs - fromMs) / 2) * random())
   return withCamera(random, type, fromMs, toMs)
 }
 
-function withCamera(random: Random, type: CallType, fromMs: number, toMs: number): Seat['joins'] & {} {
+function withCamera(random: Random, type: string, fromMs: number, toMs: number): Visit {
   const length = toMs - fromMs
   const cameraFromMs = fromMs + Math.floor(chance(random, 0.6) ? 0 : (length / 2) * random())
   const cameraToMs = toMs - Math.floor(chance(random, 0.6) ? 0 : (length / 2) * random())

@@ -18,17 +18,8 @@ export type RecordedResponse = {
   delivered: boolean
 }
 
-/**
- * What was answered, oldest first. Above `most` answers, or `mostCharacters` of their bodies, the oldest are dropped and
- * counted.
- */
-export type Recorder = {
-  responses: RecordedResponse[]
-  most: number
-  mostCharacters: number
-  characters: number
-  dropped: number
-}
+/** What was answered, oldest first. Above `most` answers, or `mostCharacters` of their bodies, the oldest are dropped. */
+export type Recorder = { responses: RecordedResponse[]; most: number; mostCharacters: number; characters: number }
 
 export function record(recorder: Recorder, at: number, request: ServiceRequest, reply: Reply): RecordedResponse {
   const onBehalfOf = header(request, 'onbehalfof')
@@ -42,13 +33,11 @@ export function record(recorder: Recorder, at: number, request: ServiceRequest, 
     body: reply.body,
     delivered: reply.delivery === 'whole',
   }
-  if (recorder.most === 0) return response
   const { responses, most, mostCharacters } = recorder
   responses.push(response)
   recorder.characters += response.body.length
   while (responses.length > most || (recorder.characters > mostCharacters && responses.length > 1)) {
     recorder.characters -= responses.shift()!.body.length
-    recorder.dropped++
   }
   return response
 }

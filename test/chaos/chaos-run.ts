@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Random } from '../../src/simulator/random.ts'
-import type { Simulator } from '../../src/simulator/simulator.ts'
+import type { SimulatedWorld } from '../world/start-world.ts'
 import { startDaemonProcess, type DaemonProcess } from './daemon-process.ts'
 import type { FailingSlack } from './failing-slack.ts'
 import type { FailingWebhook } from './failing-webhook.ts'
@@ -9,7 +9,7 @@ import { now, type RequestLog } from './observed-requests.ts'
 /** The parts and results of a chaos run. Changed in place. */
 export type ChaosRun = {
   draw: Random
-  simulator: Simulator
+  simulator: SimulatedWorld
   requests: RequestLog
   slack: FailingSlack
   /** A second receiver of alerts, a webhook. */

@@ -1,7 +1,7 @@
-import { drawSwitches } from '../../src/simulator/draw-switches.ts'
+import { drawSwitches } from '../world/draw-switches.ts'
 import { faultNames } from '../../src/simulator/faults.ts'
 import type { Random } from '../../src/simulator/random.ts'
-import type { Switches } from '../../src/simulator/switches.ts'
+import type { Switches } from '../world/switches.ts'
 
 const ORDERS = ['newest', 'oldest', 'shuffled'] as const
 /** The service's clock is at most so many seconds off. */

@@ -1,7 +1,8 @@
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import type { Series } from '../../src/simulator/series.ts'
-import type { Simulator } from '../../src/simulator/simulator.ts'
+import type { SimulatedWorld } from '../world/start-world.ts'
 import { exactFamilies } from '../../src/simulator/expected-series.ts'
+import { expectedSeries } from '../world/oracle/expected-series.ts'
 import { contribution, FAMILIES_OBSERVED_ONCE } from '../simulation/row-sums.ts'
 import { difference, lessCorrections } from '../system/replay/exposition.ts'
 
@@ -23,13 +24,15 @@ export type ExactComparison = {
  * @param calls every call that the store has a row of
  */
 export function compareExact(
-  simulator: Simulator,
+  simulator: SimulatedWorld,
   exported: Series,
   { calls, created }: { calls: ReadonlyMap<string, TrackedCall>; created: number },
 ): ExactComparison {
   const reasons = simulator.setAside()
   const aside = new Set(Object.values(reasons).flat())
-  const expected = lessCorrections(simulator.expectedSeries({ created, baseline: 'skip', except: aside }))
+  const expected = lessCorrections(
+    expectedSeries(simulator.ledger(), { created, baseline: 'skip', now: Infinity, except: aside }),
+  )
   const actual = lessCorrections(exported)
   for (const id of aside) {
     const call = calls.get(id)

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { random } from '../../src/simulator/random.ts'
-import { startSimulator } from '../../src/simulator/simulator.ts'
+import { startWorld } from '../world/start-world.ts'
 import { eventually } from '../system/eventually.ts'
 import { parseExposition } from '../system/replay/exposition.ts'
 import { chaosConfig, MAX_REQUESTS_PER_MINUTE } from './chaos-config.ts'
@@ -54,7 +54,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     store: join(folder, 'callwatch.db'),
     order: join(folder, 'order'),
   }
-  const simulator = await startSimulator({
+  const simulator = await startWorld({
     seed,
     speed: 400,
     callsPerMinute: 240,

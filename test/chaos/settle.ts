@@ -1,4 +1,4 @@
-import type { Simulator } from '../../src/simulator/simulator.ts'
+import type { SimulatedWorld } from '../world/start-world.ts'
 import { eventually } from '../system/eventually.ts'
 import { parseExposition } from '../system/replay/exposition.ts'
 import type { ChaosRun } from './chaos-run.ts'
@@ -35,7 +35,7 @@ export async function settle({ simulator, slack, onCall }: ChaosRun, { url }: Da
 }
 
 /** Heals services, lets no more calls begin, and waits until all have ended. `until` adds to `undone` what does not occur. */
-export async function healServices(simulators: readonly Simulator[]) {
+export async function healServices(simulators: readonly SimulatedWorld[]) {
   const undone: string[] = []
   const until = async (what: string, seconds: number, isSo: () => Promise<boolean>) => {
     await eventually(async () => ((await isSo()) ? true : undefined), seconds).catch((error: Error) => {

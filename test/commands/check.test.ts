@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startSimulator } from '../../src/simulator/simulator.ts'
+import { startWorld } from '../world/start-world.ts'
 import { callwatch, configFile } from './callwatch.ts'
 import { closedPort, localServer } from './local-server.ts'
 
 const KEY = 'hunter2-hunter2'
 
 async function simulator() {
-  const started = await startSimulator({ apiKey: KEY, authOnlyKey: 'hunter2-auth-only' })
+  const started = await startWorld({ apiKey: KEY, authOnlyKey: 'hunter2-auth-only' })
   onTestFinished(started.close)
   return started
 }

@@ -4,7 +4,7 @@ import { expect, onTestFinished, vi } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { packCall } from '../../src/ledger/call-record.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
-import { startSimulator, type Simulator, type SimulatorOptions } from '../../src/simulator/simulator.ts'
+import { startWorld, type SimulatedWorld, type WorldOptions as SimulatedOptions } from '../world/start-world.ts'
 import { callOf } from '../../src/store/rows.ts'
 import { daemonInProcess } from '../daemon/daemon-in-process.ts'
 import { configFile, emptyFolder, start } from './callwatch.ts'
@@ -14,7 +14,7 @@ const WAIT = { timeout: 20_000, interval: 50 }
 
 /** A simulated service, and a daemon that counts it into a file. */
 export type CountedWorld = {
-  simulator: Simulator
+  simulator: SimulatedWorld
   /** Paths of the configuration and the store, for the commands. */
   config: string
   store: string
@@ -26,7 +26,7 @@ export type CountedWorld = {
   settle: () => Promise<void>
 }
 
-type WorldOptions = SimulatorOptions & {
+type WorldOptions = SimulatedOptions & {
   sweepInterval?: string
   /** Whether the daemon is a process of its own. */
   process?: boolean
@@ -39,7 +39,7 @@ export async function countedWorld({
   process: isProcess = false,
   ...options
 }: WorldOptions = {}): Promise<CountedWorld> {
-  const simulator = await startSimulator({ apiKey: KEY, callsPerMinute: 900, speed: 1500, ...options })
+  const simulator = await startWorld({ apiKey: KEY, callsPerMinute: 900, speed: 1500, ...options })
   onTestFinished(simulator.close)
   const store = join(emptyFolder(), 'callwatch.db')
   const config = configFor(simulator.url, store, { sweepInterval })

@@ -66,7 +66,7 @@ test('SIGHUP reloads the configuration at once: a valid one is active, of an inv
 test('a changed key file rotates the key without a gap', { timeout: 20_000 }, async () => {
   const { service, write, running, page } = await daemonWith((url) => ({ 'callwatch.yaml': yaml(url), key: KEY }))
   await running.printed(/the target is up/)
-  service.rotateKey(ANOTHER_KEY)
+  service.keys.fullAccess = ANOTHER_KEY
   write('key', `${ANOTHER_KEY}\n`)
   await running.printed(/the configuration was reloaded; changed: targets/)
   const metrics = async () => (await fetch(`${page}metrics`)).text()

@@ -3,8 +3,8 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '../../src/commands/free-port.ts'
-import { drawSwitches } from '../../src/simulator/draw-switches.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
+import { defaultSwitches, drawSwitches, switchTable } from '../../src/simulator/switches.ts'
 import type { TargetView } from '../../src/web/target-view.ts'
 import { emptyFolder, start, type Running } from './callwatch.ts'
 import { countedCalls, withStore } from './counted-world.ts'
@@ -123,7 +123,8 @@ test('simulate prints its address, responds there, and ends with exit 0 at a sig
 test('simulate --chaos draws the switches from the seed, except for the given ones', async () => {
   const running = start(['simulate', '--port', '0', '--seed', '7', '--chaos', '0.5', '--order', 'oldest', '--outage'])
   const [, switches] = await running.printed(/^switches: +(http:\S+)$/m)
-  const expected = { ...drawSwitches(7, 0.5), order: 'oldest', outage: true }
+  const drawn = drawSwitches(switchTable, 7, 0.5)
+  const expected = { ...defaultSwitches, ...drawn, order: 'oldest', outage: true }
   expect(await (await fetch(switches!)).json()).toEqual(expected)
 })
 

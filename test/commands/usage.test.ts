@@ -66,7 +66,7 @@ test.each([
   [
     'an invalid value of a switch',
     ['simulate', '--per-page', '0'],
-    `'--per-page <value>' argument '0' is invalid. It must be "honoured", "ignored", "varying" or a whole number of 1 or more.`,
+    `'--per-page <value>' argument '0' is invalid. It must be "honoured", "ignored" or a whole number above 0.`,
   ],
   ['a switch without its value', ['simulate', '--order'], "'--order <value>' argument missing"],
   ['a seed that is a fraction', ['demo', '--seed', '1.5'], 'It must be a whole number, 0 or more.'],

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Config } from '../../src/config/config.ts'
-import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts'
+import { startWorld, type SimulatedWorld } from '../world/start-world.ts'
 import { temporaryFolder } from '../store/temporary-folder.ts'
 import { daemonInProcess, KEY, type DaemonInProcess } from './daemon-in-process.ts'
 
@@ -19,7 +19,7 @@ type Event = { id: string; type: string; data: { participant_list?: { uid: strin
 async function watching(settings: Partial<Config>, seed = 1) {
   const path = join(temporaryFolder(), 'callwatch.db')
   const switches = { odd: { fields: 0.7 } }
-  const service = await startSimulator({ apiKey: KEY, seed, callsPerMinute: 3000, speed: 30, switches })
+  const service = await startWorld({ apiKey: KEY, seed, callsPerMinute: 3000, speed: 30, switches })
   onTestFinished(service.close)
   const open = (next: Partial<Config>) =>
     daemonInProcess(service.url, {}, { store: { path, history: 86_400 }, log: { level: 'trace' }, ...next })
@@ -33,7 +33,7 @@ async function eventsOf(running: DaemonInProcess, query = 'limit=1000'): Promise
   return JSON.parse(await get(running, `api/v1/events?${query}`)).events
 }
 const uidsIn = (text: string) => [...new Set(text.match(UIDS))]
-const uidsServed = (service: Simulator) => uidsIn(JSON.stringify(service.responses().map(({ body }) => body)))
+const uidsServed = (service: SimulatedWorld) => uidsIn(JSON.stringify(service.responses().map(({ body }) => body)))
 /** The file of the store, and those beside it. */
 const uidsOnDisk = (path: string) =>
   ['', '-wal', '-shm', '.lock'].flatMap((end) =>

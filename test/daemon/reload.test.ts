@@ -78,7 +78,7 @@ describe('a reloaded configuration', () => {
     const targetA = daemon.targets.loaded()[0]!
     const { ledger } = targetA
     const seen = running.polls.length
-    service.rotateKey(ANOTHER_KEY)
+    service.keys.fullAccess = ANOTHER_KEY
     await reload({ targets: [{ ...a, apiKey: ANOTHER_KEY }, b] })
     await vi.waitFor(() => expect(targetA.settings.target.apiKey).toBe(ANOTHER_KEY), WAIT)
     expect(targetA.ledger).toBe(ledger)

@@ -1,7 +1,9 @@
 import { usedBetween } from '../../src/ledger/usage.ts'
-import { callsUntil } from '../../src/simulator/counted-calls.ts'
-import { setAside } from '../../src/simulator/set-aside.ts'
-import { exactFamilies, expectedSeries } from '../../src/simulator/expected-series.ts'
+import { callsUntil } from '../world/oracle/expected-calls.ts'
+import { setAside } from '../world/oracle/set-aside.ts'
+import { reachedBy } from '../world/start-world.ts'
+import { exactFamilies } from '../../src/simulator/expected-series.ts'
+import { expectedSeries } from '../world/oracle/expected-series.ts'
 import { exportedSeries } from '../../src/commands/compare-with-simulator.ts'
 import { difference, lessCorrections } from '../system/replay/exposition.ts'
 import { observedFamilies, replay } from '../system/replay/replay.ts'
@@ -36,7 +38,7 @@ export async function compareRun(run: Run): Promise<void> {
   const { service, report, target, clock } = run
   if (target === undefined) throw new Error('the run has no target')
   const suppressed = [...run.oracles.keys()].reduce((sum, alert) => sum + timesOf(run, alert).length, 0)
-  report.reached = new Map([...service.world.reached, ['alert.suppressed', suppressed]])
+  report.reached = new Map([...reachedBy(service), ['alert.suppressed', suppressed]])
   const log = await readLog(run.store)
   const problems = [
     ...(await exactProblems(run, target)),

@@ -1,6 +1,6 @@
 import type { Burst } from '../../src/simulator/arrivals.ts'
 import { between, chance, pick, random, type Random } from '../../src/simulator/random.ts'
-import type { Switches } from '../../src/simulator/switches.ts'
+import type { Switches } from '../world/switches.ts'
 import { always, type Hazard, type HazardChange } from './hazard.ts'
 import { hazards, isHazardName } from './hazards.ts'
 import { INHIBITIONS, type DrawnInhibition } from './simulated-rules.ts'

@@ -13,7 +13,6 @@ import { NO_LIST_TRAITS, type LedgerState } from '../../src/ledger/state.ts'
 import { sumOf } from '../../src/metrics/derived-metrics.ts'
 import { deliverOutbox } from '../../src/notifications/delivery/deliver-outbox.ts'
 import type { AlertMessage } from '../../src/notifications/message.ts'
-import { sizeOf } from '../../src/simulator/listing.ts'
 import type { Random } from '../../src/simulator/random.ts'
 import { lifecycle, type Lifecycle, type TargetEvent } from '../../src/pipeline/lifecycle.ts'
 import { webhookOf } from '../events/webhooks/any-webhook.ts'
@@ -168,7 +167,7 @@ function showsNewest({ service: { switches, world }, settings: { pageSize }, tar
   const isRefuted = isOrderRefuted(target?.ledger.sync.listTraits ?? NO_LIST_TRAITS, clock.wall())
   if (deepestPage === 'any' || (order === 'newest' && !isRefuted)) return true
   const served = typeof perPage === 'number' ? Math.min(perPage, pageSize) : perPage === 'ignored' ? 50 : pageSize
-  return sizeOf(world.listing) <= deepestPage * served
+  return world.listing.length <= deepestPage * served
 }
 
 function note(run: Run, event: TargetEvent): void {

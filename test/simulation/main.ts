@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import { defaultSwitches, patchSwitches, type Switches } from '../../src/simulator/switches.ts'
+import { patchSwitches } from '../../src/simulator/switches.ts'
+import { defaultSwitches, switchTable, type Switches } from '../world/switches.ts'
 import { hazards, isHazardName } from './hazards.ts'
 import { simulateRun, type RunReport } from './simulate-run.ts'
 
@@ -89,7 +90,7 @@ function hazardsOf(text: string): string[] {
 }
 
 function switchesOf(text: string): Partial<Switches> {
-  const patched = patchSwitches(defaultSwitches, JSON.parse(text))
+  const patched = patchSwitches(switchTable, defaultSwitches, JSON.parse(text))
   if ('problem' in patched) throw new RangeError(patched.problem)
   return JSON.parse(text)
 }

@@ -7,11 +7,11 @@ import type { EvaluationRecord } from '../../src/alerts/trigger.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
 import type { Finish, TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { addBurst } from '../../src/simulator/arrivals.ts'
-import { expectedCalls } from '../../src/simulator/counted-calls.ts'
-import { drawSwitches } from '../../src/simulator/draw-switches.ts'
+import { expectedCalls } from '../world/oracle/expected-calls.ts'
+import { drawSwitches } from '../world/draw-switches.ts'
 import { random } from '../../src/simulator/random.ts'
-import { createService, heal, setSwitches, type CallsService } from '../../src/simulator/service.ts'
-import { defaultSwitches, switchNames, type Switches } from '../../src/simulator/switches.ts'
+import { createWorldService, heal, setSwitches, type WorldService } from '../world/start-world.ts'
+import { defaultSwitches, type Switches } from '../world/switches.ts'
 import { advance } from '../../src/simulator/world.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Store } from '../../src/store/store.ts'
@@ -77,7 +77,7 @@ const LONGEST_CALL = 6 * 3600
 export type Run = {
   options: RunOptions
   clock: VirtualClock
-  service: CallsService
+  service: WorldService
   store: Store
   receivers: readonly SimulatedReceiver[]
   webhook: SimulatedWebhook
@@ -118,7 +118,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   drawn.standing = { ...drawn.standing, ...options.switches }
   const isCalm = drawn.kind === 'calm'
   const trouble = drawn.kind === 'troubled'
-  const service = createService(
+  const service = createWorldService(
     {
       seed,
       callsPerMinute: callsPerDay / 1440,
@@ -283,7 +283,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
 
 /** What the switches of a patch are by default. */
 function defaultsOf(patch: Partial<Switches>): Partial<Switches> {
-  return Object.fromEntries(switchNames.filter((name) => name in patch).map((name) => [name, defaultSwitches[name]]))
+  return Object.fromEntries(Object.entries(defaultSwitches).filter(([name]) => name in patch))
 }
 
 /** Whether a poll may stop before the end of the list. */
@@ -291,7 +291,7 @@ function isReadInPart({ order, total }: Switches): boolean {
   return (order === 'newest' || order === 'oldest') && total === 'given'
 }
 
-function hasOpenCalls(service: CallsService, now: number): boolean {
+function hasOpenCalls(service: WorldService, now: number): boolean {
   const open = expectedCalls(service.world.ledger, now)
   return [...open.values()].some(({ final, isVanished }) => !final && !isVanished)
 }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { faultNames } from '../../src/simulator/faults.ts'
-import { setSwitches } from '../../src/simulator/service.ts'
+import { setSwitches } from '../world/start-world.ts'
 import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts'
 import type { Switches } from '../../src/simulator/switches.ts'
-import { ask, serviceOf, START } from './request-service.ts'
+import { ask, serviceOf, START } from '../world/request-service.ts'
 
 let simulator: Simulator
 
@@ -125,7 +125,7 @@ describe('faults of the simulator', () => {
     // Of the requests 40% meet no fault, and three faults answer 200 as well.
     expect(share('200 whole')).toBeGreaterThan(0.5)
     expect(share('200 whole')).toBeLessThan(0.6)
-    expect(service.world.reached.get('fault.reset')! / 2000).toBe(share('0 reset'))
+    expect(service.state.reached.get('fault.reset')! / 2000).toBe(share('0 reset'))
   })
 
   test('are the same for the same seed', () => {

@@ -4,7 +4,7 @@ import type { RecordedResponse } from '../../src/simulator/responses.ts'
 import type { Series } from '../../src/simulator/series.ts'
 import { expectedSeries } from '../../src/simulator/expected-series.ts'
 import { observedFamilies, replay } from '../system/replay/replay.ts'
-import { list as listOf, serviceOf } from './request-service.ts'
+import { list as listOf, serviceOf } from '../world/request-service.ts'
 import { CREATED, call, get, list, notFound, replayed, response, timeless, type Item } from './replayed-answers.ts'
 
 describe('transitions', () => {
@@ -281,7 +281,7 @@ test('the replay counts invalid items by reason, every time', () => {
 
 test('the replay counts as many calls with each final status as the simulator recorded, whatever the poll interval', () => {
   for (const interval of [2.5, 10, 40]) {
-    const options = { seed: interval, speed: 20, callsPerMinute: 60, history: 20, open: 3, recordResponses: true }
+    const options = { seed: interval, speed: 20, callsPerMinute: 60, history: 20, open: 3, mostRecordedResponses: 1000 }
     const service = serviceOf(options)
     const poll = (at: number): void => {
       for (let page = 1, pages = 1; page <= pages; page++)

@@ -1,6 +1,6 @@
 import type { RecordedResponse } from '../../src/simulator/responses.ts'
 import { replay, type ReplayOptions } from '../system/replay/replay.ts'
-import { START } from './request-service.ts'
+import { START } from '../world/request-service.ts'
 
 export const CREATED = START
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { readCall, type SeenCall } from '../system/replay/seen-call.ts'
-import { START as NOW } from './request-service.ts'
+import { START as NOW } from '../world/request-service.ts'
 
 function read(fields: Record<string, unknown>): SeenCall {
   const item = { sessionId: 'a', status: 'ended', ...fields }

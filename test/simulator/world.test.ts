@@ -1,18 +1,17 @@
 import { array, assert, double, integer, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { addBurst } from '../../src/simulator/arrivals.ts'
+import { addBurst, createWorld } from '../../src/simulator/arrivals.ts'
 import type { Call } from '../../src/simulator/call.ts'
 import { ledgerEvent, type LedgerEvent } from '../../src/simulator/ledger.ts'
-import { entriesOf } from '../../src/simulator/listing.ts'
 import { createService } from '../../src/simulator/service.ts'
 import { defaultSwitches } from '../../src/simulator/switches.ts'
-import { advance, createWorld, type World, type WorldOptions } from '../../src/simulator/world.ts'
-import { START } from './request-service.ts'
+import { advance, type World, type WorldOptions } from '../../src/simulator/world.ts'
+import { START } from '../world/request-service.ts'
 
 const WEEK = 7 * 86_400
 
-const callsOf = ({ listing }: World): Call[] => entriesOf(listing).map(({ call }) => call)
+const callsOf = ({ listing }: World): Call[] => listing.map(({ call }) => call)
 
 function worldOf(options: Partial<WorldOptions> = {}): World {
   return createWorld(

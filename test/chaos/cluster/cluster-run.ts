@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Random } from '../../../src/simulator/random.ts'
-import type { Simulator } from '../../../src/simulator/simulator.ts'
+import type { SimulatedWorld } from '../../world/start-world.ts'
 import type { PostgresServer } from '../../postgres/start-postgres.ts'
 import { startDaemonProcess, type DaemonProcess } from '../daemon-process.ts'
 import { now, type RequestLog } from '../observed-requests.ts'
@@ -8,7 +8,7 @@ import { FAILOVER_SECONDS } from './cluster-config.ts'
 import type { DatabaseProxy } from './database-proxy.ts'
 
 /** A target, its service, and the requests to that. */
-export type ClusterTarget = { name: string; simulator: Simulator; requests: RequestLog }
+export type ClusterTarget = { name: string; simulator: SimulatedWorld; requests: RequestLog }
 
 /** One of the two servers of the database, behind its proxy. */
 export type Server = { postgres: PostgresServer; proxy: DatabaseProxy }

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { drawSwitches } from '../../../src/simulator/draw-switches.ts'
+import { drawSwitches } from '../../world/draw-switches.ts'
 import { random } from '../../../src/simulator/random.ts'
-import { startSimulator } from '../../../src/simulator/simulator.ts'
+import { startWorld } from '../../world/start-world.ts'
 import { callOf } from '../../../src/store/rows.ts'
 import { connect, type Connection } from '../../../src/store/postgres/connection.ts'
 import { startPostgres, startStandby } from '../../postgres/start-postgres.ts'
@@ -257,7 +257,7 @@ const REQUIRED = [
 ]
 
 async function startTarget(name: string, seed: string): Promise<ClusterTarget> {
-  const simulator = await startSimulator({
+  const simulator = await startWorld({
     seed,
     speed: 200,
     callsPerMinute: 12,

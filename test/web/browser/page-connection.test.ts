@@ -54,7 +54,7 @@ inChromium('a page that stays open', (open) => {
     expect(await page.locator('.now').textContent()).toContain('not live')
     // Screen readers read it once, not each second.
     expect(await page.locator('[role=status]').textContent()).not.toMatch(/ago/)
-    world.simulator.heal()
+    world.simulator.setSwitches({ fault: {} })
     await vi.waitFor(async () => expect(await page.locator('.banner').count()).toBe(0), WAIT)
   })
 

@@ -1,0 +1,18 @@
+import { callNotFound, type Asked } from '../../../src/simulator/answer.ts'
+import { header, jsonReply, type Reply } from '../../../src/simulator/http.ts'
+import type { WorldService } from '../start-world.ts'
+import { reach } from '../state.ts'
+import { entryBefore, takesPart } from './list-views.ts'
+import { drawShift, showCall } from './show-call.ts'
+
+export function getCall(service: WorldService, { id, request, at }: Asked): Reply {
+  const { world, state, switches } = service
+  const onBehalfOf = header(request, 'onbehalfof')
+  const known = world.entries.get(id)
+  const isLate = known !== undefined && switches.getCallLag > 0
+  const entry = isLate ? entryBefore(state, known, (at - switches.getCallLag) * 1000) : known
+  if (entry !== known) reach(state, 'get.lagging')
+  if (!entry || (onBehalfOf !== undefined && !takesPart(entry.call, onBehalfOf))) return callNotFound
+  const call = showCall(service, entry, 'get', drawShift(service))
+  return jsonReply(200, switches.getCall === 'bare' ? call : `{"data":${call}}`)
+}

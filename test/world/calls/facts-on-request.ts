@@ -1,0 +1,122 @@
+import type { Call } from '../../../src/simulator/call.ts'
+import type { Fact } from './facts.ts'
+import { rounded } from './ordinary-facts.ts'
+import { whole } from '../../../src/simulator/random.ts'
+import { always, shifted, withTurns, type Turn, type TurnedLife } from './turn.ts'
+
+declare global {
+  interface JSON {
+    /** What `JSON.stringify` writes as it is (ECMA-262, JSON.parse source text access). */
+    rawJSON: (text: string) => object
+  }
+}
+
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+const YEARS_10_MS = 3650 * DAY_MS
+/** So far above 2^53 that doubles are 2^38 apart: with a million ids a millisecond that is four and a half minutes. */
+const FIRST_BIG_ID = 1_800_000_000_000_000_000_000_000_000n
+const IDS_A_MILLISECOND = 1_000_000
+
+/**
+ * Facts that must be asked for by name: each needs a world in which a correct daemon can be exact about it. Applied
+ * after the ordinary ones, in this order.
+ */
+export const factsOnRequest = {
+  /**
+   * An answered call that never ends: it is ongoing until the world is healed, and ends then. Its figures stay as they
+   * were when its participants had left. Expected: in progress until it ends.
+   */
+  stuck: (life) => {
+    if (life.startedMs === undefined || life.turns) return undefined
+    return { ...life, endedMs: life.endedMs + YEARS_10_MS, progressMs: YEARS_10_MS, endsWhenHealed: true }
+  },
+  /**
+   * An answered call is ongoing again 5 to 40 minutes after its end, for 40 to 60 minutes (of the clock, at any speed:
+   * long enough for any list that is read now and then), and ends a second time with more minutes. Expected: if it
+   * ended before the set-up and is open after it, it counts whole and finishes at the second end. Where its first end
+   * counts, its final status changes (`setAside`: `finalChanged`).
+   */
+  reopened: (life, { random }) => {
+    if (life.outcome !== 'ended' || life.startedMs === undefined || life.turns) return undefined
+    const ms = life.endedMs + whole(random, 5, 40) * MINUTE_MS
+    const more = whole(random, 40, 60)
+    const endMs = ms + more * MINUTE_MS
+    const reopen: Turn['change'] = ({ endedAt: _endedAt, ...call }) => ({ ...call, status: 'ongoing' })
+    const again: Turn = { ms, name: 'reopened', change: reopen }
+    const change = (call: Call): Call => ({
+      ...withMore(call, more),
+      status: 'ended',
+      endedAt: Math.floor(endMs / 1000),
+      participants: call.participants.map((entry, index) => (index === 0 ? withMore(entry, more) : entry)),
+    })
+    return withTurns(life, again, { ms: endMs, name: 'ended_again', change, undoes: again })
+  },
+  /**
+   * `endedAt` is more than a day ahead, by up to two hours (a device's wrong date), and becomes plausible while a run
+   * lasts. Expected: the call counts once, among those `withoutEndedAt`; or never, where it ended before the set-up.
+   * Not for unknown statuses, which only an `endedAt` makes final.
+   */
+  ended_ahead: (life, { random }) => {
+    if (life.outcome === 'failed' || life.endShownMs !== undefined) return undefined
+    const ahead = 86_400 + 60 * whole(random, 30, 120)
+    return withTurns(
+      life,
+      always(({ endedAt, ...call }) => (endedAt === undefined ? call : { ...call, endedAt: endedAt + ahead })),
+    )
+  },
+  /**
+   * The session id is a number of 28 digits on the wire; calls that began within a few minutes of each other, or
+   * together, differ in the last digits only. Expected: each is a call of its own, by its decimal text.
+   */
+  big_id: (life, { random }) => {
+    const { shown, initiatedMs } = life
+    const place = BigInt(initiatedMs % 1e12) * BigInt(IDS_A_MILLISECOND)
+    return {
+      ...life,
+      sessionId: String(FIRST_BIG_ID + place + BigInt(whole(random, 0, IDS_A_MILLISECOND - 1))),
+      shown: (call) => ({ ...(shown?.(call) ?? call), sessionId: JSON.rawJSON(call.sessionId) }),
+    }
+  },
+  /**
+   * Some minutes after the end all times of the call are some seconds earlier, and it has more minutes, as where the
+   * records of the media servers replace those of the signalling. Expected: the same call, with the minutes that the
+   * service says last.
+   */
+  redated: (life, { random, wait }) => {
+    if (life.turns || life.startedMs === undefined) return undefined
+    // One that was over before the other one began would be another row.
+    if (life.endedMs - life.initiatedMs < 30_000) return undefined
+    const sooner = whole(random, 2, 20)
+    const change = (call: Call): Call => ({
+      ...shifted(call, -sooner),
+      totalAudioMinutes: call.totalAudioMinutes + 1,
+      totalDurationInMinutes: call.totalDurationInMinutes + 1,
+    })
+    return withTurns(life, { ms: life.endedMs + wait(240, 3600), name: 'corrected', change })
+  },
+  /** The call is in the list twice, the same in both rows. Expected: it is one call. */
+  doubled: (life) => withRow(life, 0),
+  /**
+   * Another row has the same id: a call that ended within the hour before this one began, as where a room is used
+   * again. Expected: the row that starts later is the call. Which one is seen first depends on when one polls
+   * (`setAside`: `repeatedId`).
+   */
+  repeated: (life, { random }) => withRow(life, whole(random, 10, 60) * MINUTE_MS),
+  /** As `repeated`, but days earlier: the other row never counts. Expected: the row that starts later is the call. */
+  reused: (life, { random }) => withRow(life, whole(random, 1, 3) * DAY_MS),
+} satisfies Record<string, Fact>
+
+/** Not for calls that vanish for a while: the other row would stay. */
+function withRow(life: TurnedLife, startsEarlierMs: number): TurnedLife | undefined {
+  if (life.otherRow || life.turns?.some(({ name }) => name === 'vanished')) return undefined
+  return { ...life, otherRow: { startsEarlierMs } }
+}
+
+function withMore<Of extends Pick<Call, 'totalAudioMinutes' | 'totalDurationInMinutes'>>(of: Of, more: number): Of {
+  return {
+    ...of,
+    totalAudioMinutes: rounded(of.totalAudioMinutes + more),
+    totalDurationInMinutes: rounded(of.totalDurationInMinutes + more),
+  }
+}

@@ -1,0 +1,28 @@
+import { countedCalls, labelsOf, type CountOptions } from '../../../src/simulator/counted-calls.ts'
+import { expectedSeries as plainSeries } from '../../../src/simulator/expected-series.ts'
+import type { LedgerEvent } from '../../../src/simulator/ledger.ts'
+import { addTo, type Series } from '../../../src/simulator/series.ts'
+import { plainEvents, withoutEarlyEnds } from './plain-events.ts'
+
+type Options = CountOptions & {
+  /** Session ids of calls to leave out, such as those that `setAside` names. */
+  except?: ReadonlySet<string>
+}
+
+/**
+ * Every exact series that a correct daemon exports at `now`, from what happened in an adversarial world. Minutes are less
+ * corrections: where a final call's minutes fell, compare sums after subtracting them. A call that has vanished while it was
+ * open has started and is neither finished nor in progress. Series of value 0 are left out.
+ */
+export function expectedSeries(events: readonly LedgerEvent[], options: Options): Series {
+  const { now, baseline, created, except } = options
+  const until = events.filter(({ at, sessionId }) => at <= now && !except?.has(sessionId))
+  const plain = withoutEarlyEnds(plainEvents(until), baseline === 'skip' ? created : -Infinity)
+  const series = plainSeries(plain, options)
+  for (const { final, last } of countedCalls(plain, options)) {
+    if (final || last.event !== 'vanished') continue
+    addTo(series, 'callwatch_calls_in_progress', { ...labelsOf(last), status: last.status }, -1)
+  }
+  for (const [name, value] of series) if (value === 0) series.delete(name)
+  return series
+}
