@@ -12,6 +12,15 @@ export type HistoryScope = {
   newest: number
 }
 
+/**
+ * Where a period ends that lasts until now: after the newest call, if the service's clock is ahead of the host's.
+ *
+ * @param now the host's clock (UNIX seconds)
+ */
+export function endOf({ newest }: Pick<HistoryScope, 'newest'>, now: number): number {
+  return Math.max(now, Math.floor(newest) + 1)
+}
+
 /** @param since calls that finished before then are none (UNIX seconds) */
 export async function historyScope(
   store: RowReader,

@@ -7,7 +7,7 @@ import { QUARTER_HOUR_SECONDS, quarterHourOf } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { matchesLabels, queryArguments, type CallFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
-import { countFinished, historyScope } from './history-scope.ts'
+import { countFinished, endOf, historyScope } from './history-scope.ts'
 import { readRollups, type RollupsQuery } from './read-rollups.ts'
 import { durations, HISTOGRAMS, percentiles, type Percentiles } from './histograms.ts'
 import { widthFor, type RollupSink } from './rollup.ts'
@@ -25,8 +25,10 @@ const MAX_CALLS_READ = 15_000
 /** With an own step, at most. */
 const MAX_CALLS_ASKED = 100_000
 
-export type SeriesQuery = Period &
+export type SeriesQuery = Pick<Period, 'from'> &
   Pick<CallFilter, 'targets' | 'type' | 'mode' | 'receiverType'> & {
+    /** Undefined: until now. */
+    to: number | undefined
     /** One of {@link STEPS}; the smallest that is small enough where it is undefined. */
     step?: (typeof STEPS)[number] | undefined
     aborted?: AbortSignal | undefined
@@ -55,14 +57,17 @@ export class TooFineSteps extends Error {
 /**
  * What finished in each step of a period, which is extended to whole steps.
  *
- * @param now calls in progress are known until then (UNIX seconds)
+ * @param now the host's clock (UNIX seconds): calls in progress are known until then
  * @throws {TooFineSteps}
  * @throws {StoreError} when the store cannot be read now
  */
 export async function seriesOf(store: RowReader, query: SeriesQuery, now: number): Promise<Series> {
-  const { numbers, oldest, newest } = await historyScope(store, query, 0)
-  const step = await stepOf(store, query, numbers)
-  const [from, to] = [Math.floor(query.from / step) * step, Math.ceil(Math.max(query.from + 1, query.to) / step) * step]
+  const scope = await historyScope(store, query, 0)
+  const { numbers, oldest, newest } = scope
+  const end = endOf(scope, now)
+  const asked = { ...query, to: query.to ?? end }
+  const step = await stepOf(store, asked, numbers)
+  const [from, to] = [Math.floor(query.from / step) * step, Math.ceil(Math.max(asked.from + 1, asked.to) / step) * step]
   const width = widthFor([step]) ?? step
   const points = Array.from({ length: (to - from) / step }, newPoint)
   // Changes of how many calls are in progress, at multiples of the width; the first one has those from before.
@@ -123,14 +128,14 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
     step_seconds: step,
     points: points.map((point, i) => {
       const at = from + i * step
-      return viewOf(point, at, isKnown && at <= now ? progressAt[(i * step) / width]! : null)
+      return viewOf(point, at, isKnown && at <= end ? progressAt[(i * step) / width]! : null)
     }),
   }
 }
 
 async function stepOf(
   store: RowReader,
-  { from, to, step: asked }: SeriesQuery,
+  { from, to, step: asked }: Period & Pick<SeriesQuery, 'step'>,
   numbers: readonly number[],
 ): Promise<number> {
   const countCalls = (most: number) => countFinished(store, { numbers }, { from, to }, most + 1)

@@ -1,7 +1,7 @@
 import { isoTime } from '../clock/iso-time.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { csvLine } from '../text/csv.ts'
-import { historyScope } from './history-scope.ts'
+import { endOf, historyScope } from './history-scope.ts'
 import { coverageOf, type Coverage } from './coverage.ts'
 import { USAGE_STATUSES, usageOf, type UsageKey, type UsageQuery, type UsageRow } from './usage.ts'
 
@@ -34,14 +34,14 @@ export async function usageReport(
 ): Promise<UsageReport> {
   const { zone, targets } = query
   await expectTargets(store, targets ?? [], configured)
-  const from = begin ?? Math.min(now, Math.floor((await historyScope(store, { targets }, 0)).oldest))
+  const scope = await historyScope(store, { targets }, 0)
+  const from = begin ?? Math.min(now, Math.floor(scope.oldest))
   const coverage = await coverageOf(store, { from, to: to ?? Infinity }, { targets, configured, now })
   return {
     since: isoTime(from),
-    until: isoTime(to ?? now),
+    until: isoTime(to ?? endOf(scope, now)),
     zone,
     coverage: coverageView(coverage),
-    // The clock of the service may be ahead.
     rows: await usageOf(store, { ...query, from, to: to ?? Infinity }),
   }
 }

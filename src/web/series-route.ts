@@ -44,7 +44,7 @@ export function seriesRoute(app: FastifyInstance, { store, wall, targets }: Repo
     const { target, type, mode, receiver_type: receiverType, step } = query
     const [now, all, aborting] = [wall(), targets.all(), new AbortController()]
     reply.raw.once('close', () => aborting.abort())
-    const { from, to = now } = periodOf(query, now)
+    const { from, to } = periodOf(query, now)
     await known(expectTargets(store, target ?? [], all))
     const wanted = { from, to, targets: target, type, mode, receiverType, step, aborted: aborting.signal }
     const series = await seriesOf(store, wanted, now).catch((error: unknown) => {

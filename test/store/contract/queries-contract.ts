@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { coverageOf } from '../../../src/history/coverage.ts'
 import type { CallFilter } from '../../../src/history/call-filter.ts'
 import { listCalls, oneCall, type CallsPage } from '../../../src/history/list-calls.ts'
+import { seriesOf } from '../../../src/history/series.ts'
+import { usageReport } from '../../../src/history/usage-report.ts'
 import { USAGE_KEYS, usageOf, type UsageRow } from '../../../src/history/usage.ts'
+import { isoTime } from '../../../src/clock/iso-time.ts'
 import { imbalancesOf } from '../../../src/ledger/balance.ts'
 import { MODES, RECEIVER_TYPES, TYPES, type SeenCall } from '../../../src/ledger/call.ts'
 import { random, type Random } from '../../../src/simulator/random.ts'
@@ -249,6 +252,23 @@ export function queriesContract(newPlace: NewPlace): void {
       })
       await store.deleteExpired(CREATED + 150)
       expect((await coverageOf(store, at(0, 600), seenBy)).blind.map(({ from }) => from - CREATED)).toEqual([100, 200])
+    })
+
+    test('last until the newest call where no end is asked for and the clock of the service is ahead, charts and reports alike', async () => {
+      const store = await (await newPlace()).open()
+      const { see } = await openIn(store)
+      const endedAt = CREATED + 3700
+      await see(completePoll(3710, seen('ahead', 'ended', { initiatedAt: endedAt - 60, endedAt })))
+      const [from, now] = [CREATED, CREATED + 100]
+      const series = await seriesOf(store, { from, to: undefined, step: 60 }, now)
+      expect(series.points.reduce((sum, { calls }) => sum + calls.ended, 0)).toBe(1)
+      expect(Date.parse(series.until) / 1000).toBeGreaterThan(endedAt)
+      const period = { from, to: undefined, by: [], zone: 'UTC' }
+      const report = await usageReport(store, period, { configured: ['a'], now })
+      expect(report.rows.map(({ calls }) => calls.ended)).toEqual([1])
+      expect(Date.parse(report.until) / 1000).toBeGreaterThan(endedAt)
+      const unheard = await seriesOf(store, { from, to: undefined, targets: ['b'], step: 60 }, now)
+      expect(unheard.until).toBe(isoTime(CREATED + 120 - (CREATED % 60)))
     })
 
     test('report up to when calls were deleted, also of a target that is not configured any more', async () => {
