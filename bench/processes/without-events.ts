@@ -4,7 +4,7 @@ import { registerHooks } from 'node:module'
 registerHooks({
   load: (url, context, nextLoad) => {
     if (!url.endsWith('/src/events/new-events.ts')) return nextLoad(url, context)
-    const source = 'export const newEvents = () => undefined; export const closingEvents = newEvents'
+    const source = 'export const newEvents = () => undefined; export const expiryEvents = newEvents'
     return { format: 'module', source, shortCircuit: true }
   },
 })

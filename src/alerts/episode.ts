@@ -11,7 +11,9 @@ export type Episode = Pick<
   /** From when to when the calls finished that its values were measured by (UNIX seconds by the service's clock). */
   window?: Window
   /** Undefined while it fires. */
-  outcome?: 'resolved' | NonNullable<Notification['expiredBecause']>
+  outcome?: 'resolved' | 'expired'
+  /** Only of an expired one. */
+  expiredBecause?: NonNullable<Notification['expiredBecause']>
 }
 
 /** The row of an episode, whole. Target, key and `since` name it. */
@@ -31,7 +33,6 @@ export type EpisodeRow = {
 export function episodeRow(change: Notification): EpisodeRow {
   const { kind, target, key, alert, severity, labels, signal, match, breach, peak, firingSince, at } = change
   const { runbookUrl, expiredBecause, episode, window } = change
-  const outcome = kind === 'resolved' ? kind : expiredBecause
   const data: Episode = {
     labels,
     signal,
@@ -42,7 +43,8 @@ export function episodeRow(change: Notification): EpisodeRow {
     values: episode?.values ?? [],
     ...(window !== undefined && { window: { ...window, from: episode?.measuredFrom ?? window.from } }),
     ...(runbookUrl !== undefined && { runbookUrl }),
-    ...(outcome !== undefined && { outcome }),
+    ...(hasEnded(change) && { outcome: kind === 'resolved' ? kind : 'expired' }),
+    ...(expiredBecause !== undefined && { expiredBecause }),
   }
   const until = hasEnded(change) ? at : null
   return { target, key, since: firingSince, until, rule: alert, severity, data: JSON.stringify(data) }

@@ -48,7 +48,7 @@ const TEXTS = 6
 function tableOf(found: readonly PastAlert[], now: number): string[] {
   if (found.length === 0) return ['no alert fired']
   const rows = found.map(
-    ({ target, key, severity, signal, breach, threshold, since, until, outcome, peak, notified }) => {
+    ({ target, key, severity, signal, breach, threshold, since, until, outcome, expired_because, peak, notified }) => {
       const { unit } = definitionOf({ name: signal })
       const sent = new Set(notified.filter(({ outcome }) => outcome === 'sent').map(({ receiver }) => receiver))
       const lasted = (until === null ? now : Date.parse(until) / 1000) - Date.parse(since) / 1000
@@ -57,7 +57,7 @@ function tableOf(found: readonly PastAlert[], now: number): string[] {
         plainText(target),
         plainText(key),
         severity,
-        outcome ?? 'still fires',
+        expired_because === undefined ? (outcome ?? 'still fires') : `expired: ${expired_because}`,
         [...sent].join(', ') || '-',
         formatSeconds(Math.max(0, lasted)),
         `${breach} ${formatIn(unit, threshold)}`,

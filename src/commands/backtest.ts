@@ -94,6 +94,11 @@ async function backtestTarget(
   }
 }
 
+/** `resolved` or `expired`; null while it fires. */
+function outcomeOf(end: Notification | undefined): 'resolved' | 'expired' | null {
+  return end?.kind === 'resolved' || end?.kind === 'expired' ? end.kind : null
+}
+
 function incidentsOf(notifications: readonly Notification[], instances: readonly AlertInstance[]): Incident[] {
   const incidents: Incident[] = []
   for (const notification of notifications) {
@@ -204,7 +209,8 @@ function jsonOf(found: readonly TargetBacktest[], rules: readonly Rule[], skippe
         threshold: fired.threshold,
         calls: fired.calls ?? null,
         until: time(end?.at),
-        outcome: end?.kind ?? null,
+        outcome: outcomeOf(end),
+        ...(end?.expiredBecause !== undefined && { expired_because: end.expiredBecause }),
         peak,
       })),
       rules: rules.filter(isReplayable).map((rule) => ({

@@ -44,7 +44,7 @@ function changes({ before, after, minutes }: Pick<CallChange, 'before' | 'after'
   ]
 }
 
-function alertDetails({ severity, reason, signal, value, threshold }: AlertChange): string[] {
+function alertDetails({ severity, expired_because: reason, signal, value, threshold }: AlertChange): string[] {
   const { unit } = definitionOf({ name: signal })
   const measured = `${signal} ${formatIn(unit, value)}`
   return [severity, ...(reason === undefined ? [] : [reason]), measured, `threshold ${formatIn(unit, threshold)}`]

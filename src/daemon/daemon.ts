@@ -44,7 +44,7 @@ import type { DaemonEvent } from './daemon-event.ts'
 import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
 import { sharedSettings } from './shared-settings.ts'
 import { storeEvents } from './store-problem.ts'
-import { closingEvents } from '../events/new-events.ts'
+import { expiryEvents } from '../events/new-events.ts'
 import { shownLog } from '../events/shown-log.ts'
 import { eventLog } from './event-log.ts'
 import { eventWebhooks } from './event-webhooks.ts'
@@ -127,7 +127,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       })
     const ownership: Ownership = shared ?? ALONE
     if (shared !== undefined) closing.push(shared.leave)
-    await closeStrayTargets(store, receiversOf, options)
+    await expireStrayAlerts(store, receiversOf, options)
     const targets = lifecycle({ ...options, store, receiversOf, ownership, mask: secrets.mask, draining$ })
     closing.push(targets.close)
     await targets.open(first)
@@ -289,7 +289,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
  * Removes what is stored of a target that must be reset. Closes its alerts, and those of targets that were removed from the
  * configuration, and notifies their recipients; the open calls of the latter are lost from now on.
  */
-async function closeStrayTargets(
+async function expireStrayAlerts(
   store: Store,
   receiversOf: ReceiversOf,
   { config, resetTarget, clock, log }: DaemonOptions,
@@ -299,16 +299,16 @@ async function closeStrayTargets(
   const kept = configured.filter((name) => name !== resetTarget)
   const logged = alertLog({ log, clock, interval: () => config.poll.interval })
   const stray = new Map((await store.strayTargets(kept)).map(({ target, alerts }) => [target, alerts]))
-  const closing = (target: string, because: 'target reset' | 'target removed') => {
+  const expired = (target: string, because: 'target reset' | 'target removed') => {
     const now = clock.wall()
     const notifications = expiredNotifications(target, stray.get(target) ?? [], because, now)
     logged.notified(notifications)
     const routedChanges = notifications.map((change) => ({ change, receivers: receiversOf(change) }))
-    return [target, routedChanges, closingEvents(target, notifications, now)] as const
+    return [target, routedChanges, expiryEvents(target, notifications, now)] as const
   }
-  if (resetTarget !== undefined) await store.resetTarget(...closing(resetTarget, 'target reset'))
+  if (resetTarget !== undefined) await store.resetTarget(...expired(resetTarget, 'target reset'))
   for (const target of stray.keys()) {
-    if (target !== resetTarget) await store.expireAlerts(...closing(target, 'target removed'), clock.wall())
+    if (target !== resetTarget) await store.expireAlerts(...expired(target, 'target removed'), clock.wall())
   }
   logged.flush()
 }

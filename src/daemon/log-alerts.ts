@@ -3,7 +3,7 @@ import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { AlertDelta } from '../alerts/evaluate.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Clock } from '../clock/clock.ts'
-import { formatValue, summaryOf, titleOf } from '../notifications/text/notification-text.ts'
+import { formatValue, detailsOf, titleOf } from '../notifications/text/notification-text.ts'
 import { formatNumber } from '../text/format.ts'
 
 export type AlertLogOptions = {
@@ -94,7 +94,7 @@ export function alertLog({ log, clock, interval }: AlertLogOptions): AlertLog {
     for (const notification of notifications) {
       const { kind, target, alert, labels, severity, value, threshold } = notification
       if (kind === 'reminder') continue
-      write({ target, alert, labels, severity, state: kind, value, threshold }, `: ${summaryOf(notification)}`)
+      write({ target, alert, labels, severity, state: kind, value, threshold }, `: ${detailsOf(notification)}`)
     }
   }
 

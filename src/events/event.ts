@@ -154,7 +154,7 @@ function alertEvent(notification: Notification): EventBody[] {
     alert,
     severity,
     labels,
-    ...(notification.expiredBecause !== undefined && { reason: notification.expiredBecause }),
+    ...(notification.expiredBecause !== undefined && { expired_because: notification.expiredBecause }),
     signal: signal.name,
     breach,
     value,

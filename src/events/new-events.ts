@@ -20,7 +20,7 @@ export function newEvents(changes: Changes, at: number): NewEvents | undefined {
 }
 
 /** The same of alerts that expired without a commit of their target. */
-export function closingEvents(
+export function expiryEvents(
   target: string,
   notifications: Changes['notifications'],
   at: number,

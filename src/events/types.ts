@@ -113,5 +113,5 @@ export type AlertChange = {
   /** The worst value since then. */
   peak: number
   /** Why it expired. */
-  reason?: 'too few calls' | 'rule removed' | 'rule changed' | 'target removed' | 'target reset'
+  expired_because?: 'too few calls' | 'rule removed' | 'rule changed' | 'target removed' | 'target reset'
 }

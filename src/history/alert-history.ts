@@ -101,6 +101,7 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
     values,
     window,
     outcome = null,
+    expiredBecause,
     runbookUrl,
     severity,
   } = latest(written, row)
@@ -120,6 +121,7 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
     since: isoTime(since),
     until: until === null ? null : isoTime(until),
     outcome,
+    ...(expiredBecause !== undefined && { expired_because: expiredBecause }),
     peak,
     ...(request !== undefined && { calls_url: request }),
     values: values.map(([at, value]) => ({ at: isoTime(at), value })),

@@ -1,6 +1,6 @@
 import { digestLine } from './text/digest-text.ts'
 import type { AlertMessage, Message } from './message.ts'
-import { summaryOf, titleOf } from './text/notification-text.ts'
+import { detailsOf, titleOf } from './text/notification-text.ts'
 import type { Receiver } from './receiver.ts'
 import { flappedText } from './text/flapped-text.ts'
 import { storeText } from './text/store-text.ts'
@@ -38,7 +38,7 @@ function linesOf(message: Message): LogLine[] {
 function alertLines({ target, severity, alerts, flapped }: AlertMessage): LogLine[] {
   const updates = alerts.map(({ notification }) => ({
     fields: { target, alert: notification.alert, severity, state: notification.kind },
-    text: `alert ${notification.kind}: ${titleOf(notification)}: ${summaryOf(notification)}`,
+    text: `alert ${notification.kind}: ${titleOf(notification)}: ${detailsOf(notification)}`,
   }))
   const over = flapped.map((each) => ({
     fields: { target, alert: each.notification.alert, severity, state: 'flapped' },

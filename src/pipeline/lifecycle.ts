@@ -28,7 +28,7 @@ import type { Notification } from '../alerts/notification.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership, Lease } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'
-import { closingEvents } from '../events/new-events.ts'
+import { expiryEvents } from '../events/new-events.ts'
 import { abortable } from '../polling/abortable.ts'
 import type { SweepProgress } from '../polling/poll-memory.ts'
 import { storeRetried } from '../store/store-retried.ts'
@@ -154,7 +154,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     await store.expireAlerts(
       name,
       notifications.map((change) => ({ change, receivers: receiversOf(change) })),
-      closingEvents(name, notifications, now),
+      expiryEvents(name, notifications, now),
       now,
     )
     managedTargets.delete(name)

@@ -204,7 +204,7 @@ const alertChange = z.object({
   peak: z.number(),
   calls: count.nullable(),
   since: time,
-  reason: expiredBecause.exactOptional().describe('Why it expired'),
+  expired_because: expiredBecause.exactOptional(),
 }) satisfies z.ZodType<AlertChange>
 
 /** A CloudEvent 1.0. */
@@ -264,10 +264,8 @@ const alertHistory = z.object({
       threshold: z.number(),
       since: time.describe('Firing since'),
       until: time.nullable().describe('Null while it fires'),
-      outcome: z
-        .enum(['resolved', ...expiredBecause.options])
-        .nullable()
-        .describe('Null while it fires; any but resolved: why it expired'),
+      outcome: z.enum(['resolved', 'expired']).nullable().describe('Null while it fires'),
+      expired_because: expiredBecause.exactOptional(),
       peak: z.number().describe('The worst value'),
       values: z
         .array(z.object({ at: time, value: z.number().nullable().describe('Null where there were too few calls') }))

@@ -65,7 +65,12 @@ describe('the row of an episode', () => {
   test('says why it expired, with null where there were too few calls', () => {
     const polls = 2 + 900 / 15
     const target = rowsOf([RATIO], [10, ...Array.from({ length: polls }, () => null)])
-    expect(written(target)[1]).toMatchObject({ outcome: 'too few calls', until: at(915), peak: 0.5 })
+    expect(written(target)[1]).toMatchObject({
+      outcome: 'expired',
+      expiredBecause: 'too few calls',
+      until: at(915),
+      peak: 0.5,
+    })
     const { values } = written(target)[1]!
     expect(values).toHaveLength(16)
     expect(values[0]).toEqual([at(0), 0.5])
@@ -76,7 +81,12 @@ describe('the row of an episode', () => {
     const target = rowsOf([RATIO], [10, 12])
     target.reload([POLL_AGE])
     target.tick(at(30), 15)
-    expect(written(target)[1]).toMatchObject({ outcome: 'rule removed', until: at(30), values: [[at(15), 0.6]] })
+    expect(written(target)[1]).toMatchObject({
+      outcome: 'expired',
+      expiredBecause: 'rule removed',
+      until: at(30),
+      values: [[at(15), 0.6]],
+    })
   })
 
   test('has the rule as it was last evaluated, and values of its signal alone', () => {

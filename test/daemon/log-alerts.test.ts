@@ -46,6 +46,9 @@ test('what a removed rule leaves behind is a line', () => {
   target.reload([])
   alerts.changed('production', target.poll(at(INTERVAL), 10))
   expect(lines).toMatchObject([{ level: 30, target: 'production', alert: 'HighFailureRate', state: 'expired' }])
+  expect(lines[0]!['msg']).toMatch(
+    /^alert HighFailureRate on production expired: rule removed\. When last evaluated, 10 of /,
+  )
 })
 
 test('of many alerts of a rule that change within a minute the first ten are a line each, and the others one line', async () => {

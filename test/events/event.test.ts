@@ -162,7 +162,7 @@ test('a change of an alert is an event, a reminder is none', () => {
   const events = eventsOf({ target: 'a', ledger, notifications, backfilled: false })
   expect(events).toMatchObject([
     { type: 'alert.firing', time: at(0), data: { target: 'a', alert: 'NoGoodPoll', value: 400 } },
-    { type: 'alert.expired', data: { reason: 'rule removed' } },
+    { type: 'alert.expired', data: { expired_because: 'rule removed' } },
   ])
   expect(events.every(({ subject }) => subject === undefined)).toBe(true)
 })

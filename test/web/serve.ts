@@ -10,7 +10,7 @@ import type { WebhookProgress } from '../../src/store/webhook-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Credentials } from '../../src/web/authentication.ts'
 import type { Changes } from '../../src/events/event.ts'
-import { closingEvents, newEvents } from '../../src/events/new-events.ts'
+import { expiryEvents, newEvents } from '../../src/events/new-events.ts'
 import { startWeb } from '../../src/web/server.ts'
 import { healthRecord, type RecordedPoll } from '../../src/pipeline/health.ts'
 import type { TargetStatus } from '../../src/pipeline/target.ts'
@@ -170,7 +170,7 @@ export async function serve(
     store.expireAlerts(
       'production',
       changes.map((change) => ({ change, receivers: [] })),
-      closingEvents('production', changes, NOW),
+      expiryEvents('production', changes, NOW),
     )
   const log = (ledger: Changes['ledger']) => {
     const events = newEvents({ target: 'production', ledger, notifications: [], backfilled: false }, NOW)

@@ -30,7 +30,7 @@ export type DeliverEventsOptions = Omit<OpenOptions, 'report'> & {
   /** From 0 to 1. */
   random: () => number
   isLeader: () => boolean
-  /** Emits when nothing more must be sent. */
+  /** Emits when nothing more may be sent. */
   draining$: Observable<unknown>
 }
 

@@ -43,7 +43,7 @@ export type Moment = {
   silences: readonly Silence[]
   /** The alerts of all targets as they are now. */
   alerts: readonly LiveAlert[]
-  /** Reads what may have suppressed what flapped in any batch; once, however many batches ask for it. */
+  /** Reads what may have suppressed alerts that flapped; once, however many batches ask for it. */
   past: () => Promise<Past>
 }
 

@@ -30,7 +30,7 @@ export type DeliverOptions = {
   /** The alerts of all targets as they are now. */
   alerts: () => readonly LiveAlert[]
   toRemove?: ToRemove
-  /** Emits when nothing more must be sent; a delivery under way is finished. */
+  /** Emits when nothing more may be sent; a delivery under way is finished. */
   draining$: Observable<unknown>
 }
 

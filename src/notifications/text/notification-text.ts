@@ -24,6 +24,11 @@ export function summaryOf(notification: Notification): string {
   return `${result}; ${worstOf(notification).join(' ')}, lasted ${formatSeconds(at - firingSince)}`
 }
 
+/** The summary, for a line that says of what kind the notification is. */
+export function detailsOf(notification: Notification): string {
+  return notification.kind === 'expired' ? resultOf(notification) : summaryOf(notification)
+}
+
 /** What is measured and how it stands to the threshold, without what went before; of an expired alert why it expired. */
 export function resultOf(notification: Notification): string {
   const { kind, expiredBecause = 'unknown reason' } = notification

@@ -23,9 +23,9 @@ const PART = `
 const PART_SIZE = 500
 
 /**
- * A transaction may commit after one that began later: recent is what the earlier snapshot did not see, not what has a higher
- * number. All below its xmin had ended by then. Rows that a dump brought from another database may be ahead of
- * every transaction of this one: these are not recent.
+ * An overview is recent if the earlier snapshot did not see it. Its number alone does not say so: a transaction may commit after one
+ * that began later. All transactions below the snapshot's xmin had ended by then. A dump of another database may bring rows with
+ * numbers above all of this one's: these are not recent.
  */
 const IS_NEW = `
   changed >= pg_snapshot_xmin($1::pg_snapshot) AND NOT pg_visible_in_snapshot(changed, $1::pg_snapshot)

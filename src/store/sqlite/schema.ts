@@ -239,7 +239,10 @@ function checkSchema(db: DatabaseSync, path: string, newest: number): number {
   const version = readPragma(db, 'user_version')
   const isEmpty = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'] === 0
   if (!isEmpty && readPragma(db, 'application_id') !== APPLICATION_ID) {
-    throw new StoreError('refused', `${path} is a database of another program; name another file in store.path`)
+    throw new StoreError(
+      'refused',
+      `${path} is no store of callwatch: another program's database, or one of an unreleased version; name another file in store.path`,
+    )
   }
   refuseNewer(path, version, newest)
   return version

@@ -55,9 +55,9 @@ export function alertHistoryContract(newPlace: NewPlace): void {
     const whole = async (store: Store) => (await read(store)).alerts
     /** In short: the seconds from when to when, and its outcome. */
     const inShort = async (store: Store, query?: Partial<AlertHistoryQuery>, most?: number) =>
-      (await read(store, query, most)).alerts.map(({ target, since, until, outcome }) => {
+      (await read(store, query, most)).alerts.map(({ target, since, until, outcome, expired_because: because }) => {
         const seconds = (text: string | null) => (text === null ? 'now' : Date.parse(text) / 1000 - CREATED)
-        return `${target} ${seconds(since)} to ${seconds(until)}: ${outcome}`
+        return `${target} ${seconds(since)} to ${seconds(until)}: ${because ?? outcome}`
       })
 
     /** A store in which alerts fired and resolved so many seconds after the set-up, one after another. */

@@ -48,7 +48,7 @@ test.each([
   [
     "another program's database",
     made('CREATE TABLE t (a)'),
-    / is a database of another program; name another file/,
+    / is no store of callwatch: another program's database, or one of an unreleased version; name another file/,
     ALL,
   ],
   [

@@ -48,7 +48,7 @@ inChromium('the silences of the page', (open) => {
     await shown(() => row.innerText()).toContain('2026-09-22 08:00:0')
 
     await page.getByRole('button', { name: 'Expire silence 1' }).press('Enter')
-    await shown(note).toBe('Silence 1 was expired.')
+    await shown(note).toBe('Silence 1 expired.')
     await page.getByText('No silence is active.').waitFor()
     await page.getByText('1 in the last 7 days').click()
     expect(await page.locator('#expired-silences tbody tr').innerText()).toContain('a carrier outage')

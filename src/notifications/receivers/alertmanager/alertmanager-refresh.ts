@@ -25,7 +25,7 @@ export type AlertmanagerOptions = {
   instances: () => Iterable<LiveAlert>
   /** Seconds between two polls. */
   interval: number
-  /** Emits when nothing more must be sent; a request under way is finished. */
+  /** Emits when nothing more may be sent; a request under way is finished. */
   draining$: Observable<unknown>
   /** Of callwatch, for the user agent. */
   version?: string | undefined

@@ -17,7 +17,7 @@ export type HeartbeatOptions = {
   /** Whether callwatch does its work. */
   isWorking: () => boolean
   clock: Clock
-  /** Emits when no further heartbeat must be sent; one under way is finished. */
+  /** Emits when no further heartbeat may be sent; one under way is finished. */
   draining$: Observable<unknown>
 }
 

@@ -34,7 +34,8 @@ export function PastAlerts({ state }) {
  * @param {string} now
  */
 function row(alert, now) {
-  const { target, key, severity, labels, signal, breach, threshold, since, until, outcome, peak } = alert
+  const { target, key, severity, labels, signal, breach, threshold, since, until, outcome, expired_because, peak } =
+    alert
   const { calls_url, notified, suppressed, blind } = alert
   const seconds = (Date.parse(until) - Date.parse(since)) / 1000
   const receivers = new Set(notified.filter(({ outcome }) => outcome === 'sent').map(({ receiver }) => receiver))
@@ -48,7 +49,10 @@ function row(alert, now) {
     <td>${duration(seconds)}${blind.length > 0 && html` <span class="soft">partly not seen</span>`}</td>
     <td>${valueOf(signal, peak)}</td>
     <td>${breach} ${valueOf(signal, threshold)}</td>
-    <td>${outcome} <span class=${`badge ${severity}`}>${severity}</span></td>
+    <td>
+      ${expired_because === undefined ? outcome : `expired: ${expired_because}`}
+      <span class=${`badge ${severity}`}>${severity}</span>
+    </td>
     <td>
       ${[...receivers].join(', ') || '–'}
       ${suppressed.length > 0 && html` <span class="soft">${[...new Set(suppressed.map(({ by }) => by))].join(', ')}</span>`}

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../../../../src/notifications/message.ts'
@@ -89,6 +91,11 @@ const MESSAGES: Record<string, [message: Message, now?: number]> = {
   'store-failing': [STORE_FAILING],
   'store-recovered': [STORE_RECOVERED],
 }
+
+test('every fixture is of a message', () => {
+  const names = readdirSync(join(import.meta.dirname, 'fixtures')).map((file) => file.replace(/\.json$/, ''))
+  expect(names.filter((name) => !(name in MESSAGES))).toEqual([])
+})
 
 describe.each(Object.entries(MESSAGES))('the message "%s"', (name, [message, now]) => {
   test('is as reviewed', async () => {
