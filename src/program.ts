@@ -131,7 +131,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     'backtest',
     'Run the alert rules over the history in the store and print when each would have fired',
   )
-    .addOption(new Option('--since <duration>', 'start this long ago').argParser(duration).default(7 * 86_400, '7d'))
+    .option('--since <time>', 'start at this date or time, or this long ago', '7d')
     .option('--rule <file>', 'try the rules of this file, one or a list of them, in place of the configured ones')
     .option('--no-chart', 'draw no values')
     .option('--json', 'print the result as JSON', false)
@@ -152,9 +152,9 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .option('--follow', 'continue with what happens from now on, until SIGINT or SIGTERM', false)
     .option('--after <cursor>', 'start after the event with this `callwatchcursor`')
     .addOption(
-      new Option('--since <duration>', 'start with what was found this long ago')
-        .argParser(duration)
-        .conflicts('after'),
+      new Option('--since <time>', 'start with what was found at this date or time, or this long ago').conflicts(
+        'after',
+      ),
     )
     .option('--type <names>', 'print only events of these types, such as call.ended; repeatable', names)
     .option('--target <names>', 'print only events of these targets; repeatable', names)
@@ -184,9 +184,9 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     })
   configuredCommand('replay', 'Deliver events to a webhook again', webhooks)
     .argument('<name>', 'name of the webhook')
-    .option('--since <duration>', 'all events that were found since this long ago', duration)
+    .option('--since <time>', 'all events that were found since this date or time, or this long ago')
     .option('--dead', 'its dead letters')
-    .action(async (name: string, options: WithConfig & { since?: number; dead?: boolean }) => {
+    .action(async (name: string, options: WithConfig & { since?: string; dead?: boolean }) => {
       const { replay } = await import('./commands/webhooks.ts')
       await replay(await configured(options), name, options, print)
     })
@@ -308,9 +308,9 @@ export async function runProgram(args: readonly string[], surroundings: Surround
       await addSilence(await configured(options), options, print)
     })
   configuredCommand('list', 'List the active silences', silences)
-    .option('--since <duration>', 'also list those that expired within this time, such as 7d', duration)
+    .option('--since <time>', 'also list those that expired since this date or time, or this long ago')
     .option('--json', 'print them as JSON', false)
-    .action(async (options: WithConfig & { since?: number; json: boolean }) => {
+    .action(async (options: WithConfig & { since?: string; json: boolean }) => {
       const { listSilences } = await import('./commands/silence.ts')
       await listSilences(await configured(options), options, print)
     })

@@ -31,8 +31,8 @@ export type EpisodeRow = {
 
 /** The row of an alert's episode after a notified change: that it fires, still fires, has resolved or has expired. */
 export function episodeRow(change: Notification): EpisodeRow {
-  const { kind, target, key, alert, severity, labels, signal, match, breach, peak, firingSince, at } = change
-  const { runbookUrl, expiredBecause, episode, window } = change
+  const { target, key, alert, severity, labels, signal, match, breach, peak, firingSince, at } = change
+  const { runbookUrl, episode, window } = change
   const data: Episode = {
     labels,
     signal,
@@ -43,11 +43,15 @@ export function episodeRow(change: Notification): EpisodeRow {
     values: episode?.values ?? [],
     ...(window !== undefined && { window: { ...window, from: episode?.measuredFrom ?? window.from } }),
     ...(runbookUrl !== undefined && { runbookUrl }),
-    ...(hasEnded(change) && { outcome: kind === 'resolved' ? kind : 'expired' }),
-    ...(expiredBecause !== undefined && { expiredBecause }),
+    ...outcomeOf(change),
   }
   const until = hasEnded(change) ? at : null
   return { target, key, since: firingSince, until, rule: alert, severity, data: JSON.stringify(data) }
+}
+
+function outcomeOf({ kind, expiredBecause }: Notification): Pick<Episode, 'outcome' | 'expiredBecause'> {
+  if (kind === 'resolved') return { outcome: kind }
+  return expiredBecause === undefined ? {} : { outcome: 'expired', expiredBecause }
 }
 
 /** What became of a message that was to say of an episode that it began, continued or ended. */

@@ -12,10 +12,11 @@ import type { StoreReader } from '../store/store-reader.ts'
 import { chartLines } from '../text/chart.ts'
 import { formatCalls, formatSeconds, formatTime } from '../text/format.ts'
 import { isoTime } from '../clock/iso-time.ts'
+import { sinceOf } from './period-options.ts'
 
 export type BacktestOptions = {
   /** How far back (seconds). */
-  since: number
+  since: string
   /** A file of rules that are tried in place of the configured ones; they are in the configuration by then. */
   rule?: string
   /** Whether to draw the values of each rule. */
@@ -45,6 +46,7 @@ type TargetBacktest = {
  * Runs the configured rules, or others, over the history in the store, with what callwatch knew at each moment, and prints when each
  * would have fired and resolved. Reads the store while a daemon may be running.
  *
+ * @throws {UsageError} for a time that there is not
  * @throws {StoreError} when there is no store, or it cannot be read
  */
 export async function backtest(
@@ -52,9 +54,9 @@ export async function backtest(
   { since, chart, json }: BacktestOptions,
   print: (line: string) => void,
 ): Promise<void> {
+  const from = sinceOf(since, systemClock.wall())
   const reader = await openReader(config.store)
   try {
-    const from = systemClock.wall() - since
     const found: TargetBacktest[] = []
     for (const { name } of config.targets) found.push(await backtestTarget(reader, name, from, config))
     const skipped = config.alerts.filter((rule) => !isReplayable(rule))

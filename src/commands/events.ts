@@ -19,6 +19,7 @@ import { storeRetried } from '../store/store-retried.ts'
 import { eventJson, eventLine } from './event-lines.ts'
 import { UsageError } from './explain-error.ts'
 import { stopSignal } from './stop-signal.ts'
+import { sinceOf } from './period-options.ts'
 
 export type EventsOptions = {
   /** Continues until a signal, in place of ending with the last event. */
@@ -26,7 +27,7 @@ export type EventsOptions = {
   /** A cursor. */
   after?: string
   /** How far back (seconds). */
-  since?: number
+  since?: string
   type?: readonly string[]
   target?: readonly string[]
   limit?: number
@@ -65,7 +66,8 @@ export async function events(config: Config, options: EventsOptions, output: Out
     left -= shown.length
     isEmpty &&= shown.length === 0
   }
-  const from = systemClock.wall() - (since ?? 0)
+  const now = systemClock.wall()
+  const from = since === undefined ? now : sinceOf(since, now)
   const opened = await openReader(config.store)
   const reader = { ...opened, ...shownLog(opened, () => config.events.participants) }
   const readOn = async () => {

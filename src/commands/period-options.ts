@@ -12,13 +12,24 @@ export type PeriodOptions = { since?: string; until?: string }
  * @throws {UsageError}
  */
 export function periodOf({ since, until }: PeriodOptions, zone: string, now: number) {
-  const moment = (option: string, text: string) => {
-    const time = readMoment(text, zone, now)
-    if (time === undefined) throw new UsageError(`--${option} ${text}: expected ${MOMENT}`)
-    return time
-  }
-  const to = until === undefined ? undefined : moment('until', until)
-  const from = since === undefined ? undefined : moment('since', since)
+  const to = until === undefined ? undefined : momentOf('until', until, zone, now)
+  const from = since === undefined ? undefined : momentOf('since', since, zone, now)
   if (from !== undefined && from >= (to ?? now)) throw new UsageError('--since must be before --until')
   return { from, to }
+}
+
+/**
+ * `--since`, of a command without `--until` (UNIX seconds). Dates are in UTC.
+ *
+ * @param now the host's clock (UNIX seconds)
+ * @throws {UsageError}
+ */
+export function sinceOf(text: string, now: number): number {
+  return momentOf('since', text, 'UTC', now)
+}
+
+function momentOf(option: string, text: string, zone: string, now: number): number {
+  const time = readMoment(text, zone, now)
+  if (time === undefined) throw new UsageError(`--${option} ${text}: expected ${MOMENT}`)
+  return time
 }

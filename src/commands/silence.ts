@@ -7,6 +7,7 @@ import type { Config } from '../config/config.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
 import { UsageError } from './explain-error.ts'
 import { withStore } from './with-store.ts'
+import { sinceOf } from './period-options.ts'
 
 export type SilenceOptions = {
   /** The name of a rule; `match` may have it instead. */
@@ -74,17 +75,19 @@ export async function editSilence(
 /**
  * Prints the active silences.
  *
- * @param since also those that expired within so many seconds
+ * @param since also those that expired since then
  */
 export async function listSilences(
   config: Config,
-  { since = 0, json }: { since?: number; json: boolean },
+  { since, json }: { since?: string; json: boolean },
   print: (line: string) => void,
 ): Promise<void> {
   const now = systemClock.wall()
-  const silences = await withStore(config, (store) => store.silences(now - since))
+  const silences = await withStore(config, (store) =>
+    store.silences(since === undefined ? now : Math.min(now, sinceOf(since, now))),
+  )
   if (json) print(JSON.stringify({ silences: silences.map(silenceView) }, undefined, 2))
-  else if (silences.length === 0) print(since === 0 ? 'no active silences' : 'no silences')
+  else if (silences.length === 0) print(since === undefined ? 'no active silences' : 'no silences')
   else for (const silence of silences) print(lineOf(silence, now))
 }
 

@@ -5,9 +5,13 @@ import { cursorSince } from '../events/read-events.ts'
 import { webhookViews, type WebhookView } from '../events/webhooks/webhook-views.ts'
 import type { CommandStore } from '../store/store.ts'
 import type { LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/webhook-store.ts'
-import { formatSeconds } from '../text/format.ts'
+import { formatSeconds, formatTime } from '../text/format.ts'
 import { UsageError } from './explain-error.ts'
 import { withStore } from './with-store.ts'
+import { sinceOf } from './period-options.ts'
+
+/** What `events webhooks dead --json` prints. */
+export type DeadLetters = { dead_letters: { id: string; attempts: number; problem: string }[] }
 
 type Print = (line: string) => void
 
@@ -31,7 +35,8 @@ export async function listDeadLetters(
     await webhookIn(store, name)
     const dead = await deadLettersOf(store, name)
     const views = dead.map(({ id, place, attempts, problem = '' }) => ({ id: `${id}-${place}`, attempts, problem }))
-    if (json) print(JSON.stringify({ dead_letters: views }, undefined, 2))
+    const document: DeadLetters = { dead_letters: views }
+    if (json) print(JSON.stringify(document, undefined, 2))
     else if (views.length === 0) print('no dead letters')
     else for (const { id, attempts, problem } of views) print(`${id}: ${attempts} attempts; the last: ${problem}`)
   })
@@ -45,7 +50,7 @@ export async function listDeadLetters(
 export async function replay(
   config: Config,
   name: string,
-  { since, dead = false }: { since?: number; dead?: boolean },
+  { since, dead = false }: { since?: string; dead?: boolean },
   print: Print,
 ): Promise<void> {
   if (dead === (since !== undefined)) throw new UsageError('which events? Expected either --since or --dead')
@@ -60,7 +65,9 @@ export async function replay(
       print(`${name}: ${events} dead letters are delivered again`)
       return
     }
-    const from = await cursorSince(store, systemClock.wall() - (since ?? 0))
+    const now = systemClock.wall()
+    const moment = since === undefined ? now : sinceOf(since, now)
+    const from = await cursorSince(store, moment)
     await change(store, name, async ({ progress }) => {
       const before = readCursor(progress.cursor) ?? START
       // What it has not reached yet is never left out.
@@ -70,7 +77,7 @@ export async function replay(
         removeFrom: { position: cursor.position, place: cursor.place + 1 },
       }
     })
-    print(`${name}: all events of the last ${formatSeconds(since ?? 0)} are delivered, again where they were`)
+    print(`${name}: all events since ${formatTime(moment)} are delivered, again where they were`)
   })
 }
 

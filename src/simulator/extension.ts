@@ -3,7 +3,10 @@ import type { Life } from './life.ts'
 import type { Switches, SwitchTable } from './switches.ts'
 import type { Entry, World } from './world.ts'
 
-/** What a service does besides, or in place of, what is here: all that can be changed from outside. */
+/**
+ * What a service does besides, or in place of, what is here: all that can be changed from outside. The tests use it for services that
+ * are stranger than those of a demo.
+ */
 export type Extension = {
   /** Further switches, and those of here with further values. */
   switches: SwitchTable

@@ -167,7 +167,7 @@ ${YAML}`)
 })
 
 test.each([
-  [['--since', 'yesterday'], 2, 'It must be a duration such as 30m, 2h or 7d.'],
+  [['--since', 'yesterday'], 2, '--since yesterday: expected a date such as 2026-11-01'],
   [[], 2, 'there is no store'],
 ])('backtest %j without a store exits 2 with a sentence', async (args, expected, sentence) => {
   const config = configFile(`

@@ -34,7 +34,7 @@ describe('silence', () => {
     expect(await silence('expire', '1')).toMatchObject({ code: 0, stdout: 'silence 1 expired\n' })
     expect(await daemon.silences(Date.now() / 1000)).toEqual([])
     expect((await silence('list')).stdout).toBe('no active silences\n')
-    const expired = await silence('list', '--since', '1h')
+    const expired = await silence('list', '--since', new Date(Date.now() - 3_600_000).toISOString())
     expect(expired.stdout).toMatch(/^1: .*alert=NoGoodPoll, expired \S+ \S+ UTC, by ada: the provider moves\n$/)
     const { silences } = JSON.parse((await silence('list', '--since', '1h', '--json')).stdout)
     expect(silences).toMatchObject([{ id: 1, author: 'ada', reason: 'the provider moves', match: seen!.match }])

@@ -27,10 +27,7 @@ describe('help', () => {
     ['demo', ['--speed <n>', '--calls-per-minute <n>', '--seed <n>', '--history <duration>', '--quiet']],
     ['check', ['--config <file>', '--probe', '--json']],
     ['audit', ['--config <file>', '--json']],
-    [
-      'events',
-      ['--follow', '--after <cursor>', '--since <duration>', '--type <names>', '--target <names>', '--limit <n>'],
-    ],
+    ['events', ['--follow', '--after <cursor>', '--since <time>', '--type <names>', '--target <names>', '--limit <n>']],
     ['alerts', ['calls [options] <alert>', '--since <time>', '--json']],
     ['backup', ['<file>', '--config <file>']],
     ['simulate', ['--port <n>', '--seed <n>', '--speed <n>', '--chaos <n>', '--no-arrivals', '--fault <name=p,...>']],

@@ -111,7 +111,7 @@ describe('events webhooks', () => {
     [['pause', 'erp'], 'there is no webhook erp in the store; there is: crm'],
     [['replay', 'crm'], 'which events? Expected either --since or --dead'],
     [['replay', 'crm', '--dead', '--since', '1h'], 'which events? Expected either --since or --dead'],
-    [['replay', 'crm', '--since', 'long'], 'It must be a duration such as 30m, 2h or 7d'],
+    [['replay', 'crm', '--since', 'long'], '--since long: expected a date such as 2026-11-01'],
     [['dead'], "missing required argument 'name'"],
     [['stop', 'crm'], 'too many arguments'],
   ])('%j exits 2 with a sentence', async (args, sentence) => {

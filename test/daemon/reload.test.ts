@@ -105,7 +105,7 @@ describe('a reloaded configuration', () => {
     expect(sent(running, 'expired')[0]).toContain('rule removed')
   })
 
-  test('closes the alerts of a removed target with that reason, also on a feed that is open', async () => {
+  test('the alerts of a removed target expire with that reason, also on a feed that is open', async () => {
     const running = await daemonWithTwo({ alerts: [ANY_CALL] })
     const { daemon, a, reload } = running
     await vi.waitFor(() => expect(sent(running, 'firing')).toHaveLength(2), WAIT)
@@ -119,7 +119,7 @@ describe('a reloaded configuration', () => {
       received += chunk
       if (/alert\.expired/.test(received)) break
     }
-    expect(received).toMatch(/event: alert\ndata: .*"target":"b","alert":"AnyCall".*"reason":"target removed"/)
+    expect(received).toMatch(/event: alert\ndata: .*"target":"b","alert":"AnyCall".*"expired_because":"target removed"/)
     await vi.waitFor(() => expect(sent(running, 'expired')).toEqual([expect.stringContaining('target removed')]), WAIT)
   })
 

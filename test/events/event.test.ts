@@ -156,8 +156,8 @@ test.each(['skip', 'count'] as const)('a call that was over when the target was 
 
 test('a change of an alert is an event, a reminder is none', () => {
   const firing = firingOf(POLL_AGE, 'a', CREATED, { value: 400, peak: 400 })
-  const closed = { ...firing, kind: 'expired', expiredBecause: 'rule removed' } as const
-  const notifications = [firing, { ...firing, kind: 'reminder' } as const, closed]
+  const expired = { ...firing, kind: 'expired', expiredBecause: 'rule removed' } as const
+  const notifications = [firing, { ...firing, kind: 'reminder' } as const, expired]
   const ledger = { transitions: [], corrections: [], details: [] }
   const events = eventsOf({ target: 'a', ledger, notifications, backfilled: false })
   expect(events).toMatchObject([

@@ -5,10 +5,13 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { configSchema } from '../../src/config/config.ts'
 import { configJsonSchema } from '../../src/config/json-schema.ts'
+import { USAGE_COLUMNS } from '../../src/history/usage-report.ts'
+import { USAGE_KEYS } from '../../src/history/usage.ts'
 import { describeMetrics } from '../../src/metrics/registry.ts'
 import { placesOf } from '../../src/schema/places.ts'
 import { variables } from '../../src/schema/variables.ts'
 import { migrate } from '../../src/store/sqlite/schema.ts'
+import { CALL_FORMATS } from '../../src/web/calls-route.ts'
 import { commandLines } from './contract/command-lines.ts'
 import { schemaLines, type JsonSchema } from './contract/schema-lines.ts'
 import { withTypes } from './contract/type-lines.ts'
@@ -28,13 +31,17 @@ test('docs/contract.txt lists all that users can depend on; `npx vitest run test
     'Rules for Prometheus': ['callwatch-recording', 'callwatch-alerts'].flatMap(rulesOf),
     ...api(),
     'Columns of call_history': columnsOf('call_history'),
+    'Columns of CSV: reports': [...USAGE_KEYS, ...Object.keys(USAGE_COLUMNS), 'blind_seconds'],
+    'Columns of CSV: calls': CALL_FORMATS.csv.header.trimEnd().split(','),
   }
   const text = Object.entries(sections).map(([title, lines]) => `## ${title}\n\n${lines.join('\n')}\n`)
   await expect(`${ABOUT}\n${text.join('\n')}`).toMatchFileSnapshot('../../docs/contract.txt')
 })
 
-const ABOUT = `Everything that users can depend on, as docs/stability.md describes it. A test generates this file: its diff is what a
-change means to users. "?" marks what may be missing, "[]" a list, "*" any name.
+const ABOUT = `The names that users can depend on, as docs/stability.md describes it. A test generates this file: its diff is what a
+change means to users. "?" marks what may be missing, "[]" a list, "*" any name, and "(kind=digest)" for which kind it is there.
+Exit codes, the values of metrics' labels and the headers of HTTP are in README.md, docs/metrics.md, docs/api.md and docs/events.md.
+\`events --json\` prints events with \`callwatchcursor\`.
 `
 
 /** The bodies and documents that only types of the code describe. */
@@ -45,7 +52,12 @@ function jsonOutputs(): Record<string, string[]> {
     'Output of `backtest --json`': fieldsOf('src/commands/backtest.ts', 'jsonOf'),
     'Output of `check --json`': fieldsOf('src/commands/check.ts', 'CheckDocument'),
     'Output of `report --json`': fieldsOf('src/history/usage-report.ts', 'usageReport'),
-    Events: fieldsOf('src/events/types.ts', 'CallwatchEvent'),
+    'Events of calls': fieldsOf('src/events/types.ts', 'CallEvent'),
+    'Events of alerts': fieldsOf('src/events/types.ts', 'AlertEvent'),
+    'Output of `alerts calls --json`, each call': fieldsOf('src/events/call-data.ts', 'callRowView'),
+    'Output of `events webhooks --json`, each webhook': fieldsOf('src/events/webhooks/webhook-views.ts', 'WebhookView'),
+    'Output of `events webhooks dead --json`': fieldsOf('src/commands/webhooks.ts', 'DeadLetters'),
+    'Output of `silence list --json`, each silence': fieldsOf('src/web/silences-route.ts', 'SilenceView'),
     'Body of a webhook': fieldsOf('src/notifications/receivers/webhook/webhook-body.ts', 'WebhookBody'),
     'Body of a webhook, `format: alertmanager`': fieldsOf(
       'src/notifications/receivers/webhook/alertmanager-body.ts',
@@ -60,7 +72,7 @@ type OpenApi = {
   components: { schemas: Record<string, JsonSchema> }
 }
 type Operation = {
-  parameters?: readonly { in: string; name: string; schema: JsonSchema }[]
+  parameters?: readonly { in: string; name: string; required?: boolean; schema: JsonSchema }[]
   requestBody?: { content: Contents }
   responses: Record<string, { content?: Contents }>
 }
@@ -86,9 +98,15 @@ function routeLines(route: string, { parameters = [], requestBody, responses }: 
     ])
   return [
     route,
-    ...parameters.flatMap(({ name, schema }) => schemaLines(schema).map((line) => `${route} ?${name} ${line}`)),
+    ...parameters
+      .filter((parameter) => parameter.in === 'query')
+      .flatMap(({ name, required, schema }) =>
+        schemaLines(schema).map((line) => `${route} query ${name}${required === true ? '' : '?'} ${line}`),
+      ),
     ...body('body', requestBody?.content),
-    ...Object.entries(responses).flatMap(([status, { content }]) => body(status, content)),
+    ...Object.entries(responses).flatMap(([status, { content }]) =>
+      content === undefined ? `${route} ${status}` : body(status, content),
+    ),
   ]
 }
 
@@ -97,7 +115,9 @@ type Rule = { alert?: string; record?: string; labels?: Record<string, string> }
 function rulesOf(file: string): string[] {
   const { groups }: { groups: { rules: Rule[] }[] } = parse(read(`config/prometheus/${file}.yaml`))
   return groups.flatMap(({ rules }) =>
-    rules.map(({ alert, record, labels = {} }) => [alert ?? record, ...Object.values(labels)].join(' ')),
+    rules.map(({ alert, record, labels = {} }) =>
+      [alert ?? record, ...Object.entries(labels).map(([name, value]) => `${name}=${value}`)].join(' '),
+    ),
   )
 }
 

@@ -16,9 +16,13 @@ export async function commandLines(path: readonly string[] = []): Promise<string
   return [...(command === '' ? [] : [command]), ...options, ...below.flat()]
 }
 
-/** What a part of a help lists: a term begins two blanks from the left, and two blanks end it. */
+/** What a part of a help lists, with its choices: a term begins two blanks from the left, and two blanks end it. */
 function termsOf(help: string, part: string): string[] {
   const [, body = ''] = help.split(`\n${part}:\n`)
   const [list = ''] = body.split('\n\n')
-  return [...list.matchAll(/^ {2}(\S.*?)(?: {2}|$)/gm)].map(([, term]) => term!)
+  return list.split(/\n? {2}(?=\S)(?<=^ {2}|\n {2})/).flatMap((entry) => {
+    const [term = ''] = entry.split(/ {2}|\n/)
+    const choices = /\(choices: ([^),]+(?:,\s+"[^)]*?")*)/.exec(entry)?.[1]?.replaceAll(/\s+/g, ' ')
+    return term === '' ? [] : [choices === undefined ? term : `${term} ${choices.replaceAll(', ', ' | ')}`]
+  })
 }

@@ -10,8 +10,9 @@ export function schemaLines(schema: JsonSchema, ignored: readonly string[] = [])
     const alternatives = [node['anyOf'], node['oneOf'], node['allOf']].filter(Array.isArray).flat()
     if ($ref !== undefined) {
       if (!ignored.includes($ref)) add(path, $ref.split('/').at(-1)!)
-    } else if (alternatives.length > 0) for (const alternative of alternatives) visit(path, alternative)
-    else if (items !== undefined) visit(`${path}[]`, items)
+    } else if (alternatives.length > 0) {
+      for (const alternative of alternatives) visit(`${path}${variantOf(alternative)}`, alternative)
+    } else if (items !== undefined) visit(`${path}[]`, items)
     else if (Object.keys(properties).length > 0 || typeof additionalProperties === 'object') {
       for (const [name, field] of Object.entries(properties)) visit(below(path, name, !required.includes(name)), field)
       if (typeof additionalProperties === 'object') visit(`${path}.*`, additionalProperties)
@@ -27,6 +28,12 @@ type Keywords = {
   items?: JsonSchema
   additionalProperties?: boolean | JsonSchema
   required?: readonly string[]
+}
+
+/** Names what of several alternatives a schema is, where a constant says so: `(signal=minutes)`. */
+function variantOf({ properties = {} }: Keywords & JsonSchema): string {
+  const [constant] = Object.entries(properties).filter(([, field]) => 'const' in field)
+  return constant === undefined ? '' : `(${constant[0]}=${String(constant[1]['const'])})`
 }
 
 function typesOf({ enum: values, type = 'any', format, ...node }: JsonSchema): string[] {

@@ -49,7 +49,7 @@ function linesOf(checker: Checker, type: Type): string[] {
   const { add, lines } = fieldLines()
   const visit = (path: string, each: Type): void => {
     if (each.isUnionType()) {
-      for (const member of each.getTypes()) visit(path, member)
+      for (const member of each.getTypes()) visit(`${path}${variantOf(checker, member)}`, member)
     } else if (!isObject(each)) {
       const text = checker.typeToString(literalOf(each))
       if (text !== 'undefined') add(path, text)
@@ -65,6 +65,13 @@ function linesOf(checker: Checker, type: Type): string[] {
   }
   visit('', type)
   return lines()
+}
+
+/** Names what a member of a union is, where its `kind` says so: `(kind=digest)`. */
+function variantOf(checker: Checker, member: Type): string {
+  const kind = isObject(member) ? checker.getPropertyOfType(member, 'kind') : undefined
+  const type = kind && checker.getTypeOfSymbol(kind)
+  return type?.isStringLiteralType() === true ? `(kind=${type.value})` : ''
 }
 
 function isObject(type: Type): boolean {

@@ -39,17 +39,17 @@ async function fillStore(): Promise<Uint8Array> {
     const { ledger } = await store.openTarget(identity, CREATED + 0.25, DAY)
     await fillTarget(store, identity.name, ledger)
   }
-  const closed = firingOf(POLL_AGE, 'a', CREATED, {
+  const expired = firingOf(POLL_AGE, 'a', CREATED, {
     kind: 'expired',
     expiredBecause: 'target removed',
     at: NOW + 0.1 + 0.2,
     episode: { threshold: 300, values: [[CREATED, null]] },
   })
-  await store.expireAlerts('a', [{ change: closed, receivers: [] }])
+  await store.expireAlerts('a', [{ change: expired, receivers: [] }])
   await store.noteEpisodes([
     {
       target: 'a',
-      key: closed.key,
+      key: expired.key,
       since: CREATED,
       lines: '{"kind":"expired","receiver":"é\u2028","at":1,"outcome":"sent"}\n',
     },
