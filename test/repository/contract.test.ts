@@ -31,6 +31,7 @@ test('docs/contract.txt lists all that users can depend on; `npx vitest run test
     'Rules for Prometheus': ['callwatch-recording', 'callwatch-alerts'].flatMap(rulesOf),
     ...api(),
     'Columns of call_history': columnsOf('call_history'),
+    'Columns of alert_history': columnsOf('alert_history'),
     'Columns of CSV: reports': [...USAGE_KEYS, ...Object.keys(USAGE_COLUMNS), 'blind_seconds'],
     'Columns of CSV: calls': CALL_FORMATS.csv.header.trimEnd().split(','),
   }

@@ -1,5 +1,5 @@
 import { BASELINE_CODE } from '../../ledger/history-columns.ts'
-import { callHistory } from '../call-history.ts'
+import { alertHistory, callHistory } from '../documented-relations.ts'
 import { refuseNewer, refuseOlder } from '../schema-version.ts'
 import type { Connection, Session } from './connection.ts'
 import { transaction } from './transaction.ts'
@@ -219,6 +219,9 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX alert_episodes_by_age ON callwatch.alert_episodes (until);
   CREATE INDEX alert_episodes_by_begin ON callwatch.alert_episodes (since);
+
+  -- For users.
+  CREATE VIEW callwatch.alert_history AS ${alertHistory('postgres')};
 
   -- Under which keys something was enqueued once.
   CREATE TABLE callwatch.deduplication_keys (

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { refuseNewer, refuseOlder } from '../schema-version.ts'
 import { StoreError } from '../store.ts'
 import { BASELINE_CODE } from '../../ledger/history-columns.ts'
-import { callHistory } from '../call-history.ts'
+import { alertHistory, callHistory } from '../documented-relations.ts'
 
 /** Marks a file as ours, so that another program's database is never written to: "cwat" in ASCII. */
 const APPLICATION_ID = 0x63776174
@@ -180,6 +180,9 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX alert_episodes_by_age ON alert_episodes (until);
   CREATE INDEX alert_episodes_by_begin ON alert_episodes (since);
+
+  -- For users.
+  CREATE VIEW alert_history AS ${alertHistory('sqlite')};
 
   -- Under which keys something was enqueued once.
   CREATE TABLE deduplication_keys (

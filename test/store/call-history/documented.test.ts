@@ -29,10 +29,15 @@ const ACCESS = 'Access in PostgreSQL'
 const queriesFor = (...stores: string[]) =>
   BLOCKS.filter(({ heading, store }) => heading !== ACCESS && (store === undefined || stores.includes(store)))
 
-/** The page's table of columns: of each its type in SQLite and PostgreSQL, and whether it may be NULL. */
-const COLUMNS = [...DOC.matchAll(/^\| `(\w+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|/gm)].map(
-  ([, name, sqlite, postgres, isNull]) => ({ name, sqlite, postgres, mayBeNull: isNull !== 'never' }),
-)
+/** A relation's table of columns on the page: of each its type in SQLite and PostgreSQL, and whether it may be NULL. */
+const columnsOf = (relation: string) => {
+  const [, section = ''] = DOC.split(`## Columns of ${relation}\n`)
+  const [table = ''] = section.split('\n## ')
+  return [...table.matchAll(/^\| `(\w+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|/gm)].map(
+    ([, name, sqlite, postgres, isNull]) => ({ name, sqlite, postgres, mayBeNull: isNull !== 'never' }),
+  )
+}
+const RELATIONS = ['call_history', 'alert_history']
 
 const about = (rows: readonly (readonly unknown[])[]) =>
   rows.map((row) => row.map((value) => (typeof value === 'number' ? expect.closeTo(value, 4) : value)))
@@ -48,10 +53,10 @@ test('docs/sql.md has each query for both stores, and the tests know the answer 
   expect(headings(queriesFor('SQLite'))).toEqual(headings(queriesFor('PostgreSQL')))
   expect(new Set(headings(queriesFor('SQLite', 'PostgreSQL', 'Grafana')))).toEqual(new Set(Object.keys(ANSWERS)))
   expect(queriesFor('SQLite').length).toBeGreaterThan(9)
-  expect(COLUMNS).toHaveLength(17)
+  expect(RELATIONS.map((relation) => columnsOf(relation).length)).toEqual([17, 15])
 })
 
-describe('call_history in SQLite', () => {
+describe('the documented relations in SQLite', () => {
   /** A store that is in use. */
   async function filledFile(): Promise<string> {
     const path = join(temporaryFolder(), 'callwatch.db')
@@ -88,16 +93,17 @@ describe('call_history in SQLite', () => {
     expect(found).toEqual(queries.map(({ heading }) => [heading, answerOf(heading)]))
   })
 
-  test('has the columns and types of docs/sql.md', { timeout: MINUTE }, async () => {
+  test.each(RELATIONS)('%s has the columns and types of docs/sql.md', { timeout: MINUTE }, async (relation) => {
+    const columns = columnsOf(relation)
     const path = await filledFile()
-    const types = COLUMNS.map(({ name }) => `group_concat(DISTINCT typeof(${name})) AS ${name}`)
+    const types = columns.map(({ name }) => `group_concat(DISTINCT typeof(${name})) AS ${name}`)
     const [[found = {}] = [], [first = {}] = []] = ask(path, [
-      `SELECT ${types.join(', ')} FROM call_history`,
-      'SELECT * FROM call_history LIMIT 1',
+      `SELECT ${types.join(', ')} FROM ${relation}`,
+      `SELECT * FROM ${relation} LIMIT 1`,
     ])
-    expect(Object.keys(first)).toEqual(COLUMNS.map(({ name }) => name))
+    expect(Object.keys(first)).toEqual(columns.map(({ name }) => name))
     const typesOf = (text: string) => text.split(',').toSorted().join(' or ')
-    const documented = COLUMNS.map(({ name, sqlite, mayBeNull }) => [name, mayBeNull ? `null,${sqlite}` : sqlite])
+    const documented = columns.map(({ name, sqlite, mayBeNull }) => [name, mayBeNull ? `null,${sqlite}` : sqlite])
     expect(Object.entries(found).map(([name, text]) => [name, typesOf(String(text))])).toEqual(
       documented.map(([name, text]) => [name, typesOf(text!)]),
     )
@@ -107,22 +113,26 @@ describe('call_history in SQLite', () => {
     const path = join(temporaryFolder(), 'callwatch.db')
     await openSqliteStore({ path }).close()
     using db = new DatabaseSync(path, { readOnly: true })
-    const plans = queriesFor('SQLite').map(({ sql }) =>
+    const planOf = (sql: string) =>
       db
         .prepare(`EXPLAIN QUERY PLAN ${sql}`)
         .all()
         .map(({ detail }) => String(detail))
-        .filter((detail) => /\bcalls\b/.test(detail)),
+        .filter((detail) => /\bcalls\b/.test(detail))
+    const [oneCall, ranges] = [true, false].map((isOne) =>
+      queriesFor('SQLite')
+        .filter(({ heading }) => (heading === 'One call') === isOne)
+        .map(({ sql }) => planOf(sql)),
     )
-    for (const plan of plans.slice(0, -1)) {
+    for (const plan of ranges!) {
       expect(new Set(plan)).toEqual(new Set(plan.filter((step) => /USING (?:COVERING )?INDEX calls_by_finish \(target=\? AND finished[>=]/.test(step)))) // oxfmt-ignore
     }
-    expect(plans.at(-1)).toEqual(['SEARCH calls USING INDEX sqlite_autoindex_calls_1 (target=? AND id=?)'])
-    expect(plans.flat().length).toBeGreaterThan(10)
+    expect(oneCall).toEqual([['SEARCH calls USING INDEX sqlite_autoindex_calls_1 (target=? AND id=?)']])
+    expect(ranges!.flat().length).toBeGreaterThan(10)
   })
 })
 
-inPostgres('call_history in PostgreSQL', ({ newDatabase }) => {
+inPostgres('the documented relations in PostgreSQL', ({ newDatabase }) => {
   let reporting: Promise<Connection> | undefined
 
   /** A connection of the page's role to a filled store, the same for all tests. */
@@ -162,15 +172,16 @@ inPostgres('call_history in PostgreSQL', ({ newDatabase }) => {
     },
   )
 
-  test('has the columns and types of docs/sql.md', async () => {
-    const columns = await run(
+  test.each(RELATIONS)('%s has the columns and types of docs/sql.md', async (relation) => {
+    const columns = columnsOf(relation)
+    const found = await run(
       `SELECT attname AS name, format_type(atttypid, atttypmod) AS postgres FROM pg_attribute
-      WHERE attrelid = 'call_history'::regclass AND attnum > 0 ORDER BY attnum`,
+      WHERE attrelid = '${relation}'::regclass AND attnum > 0 ORDER BY attnum`,
     )
-    expect(columns.map((column) => ({ ...column }))).toEqual(COLUMNS.map(({ name, postgres }) => ({ name, postgres })))
-    const nulls = COLUMNS.map(({ name }) => `bool_or(${name} IS NULL) AS ${name}`)
-    const [found] = await run(`SELECT ${nulls.join(', ')} FROM call_history`)
-    expect({ ...found }).toEqual(Object.fromEntries(COLUMNS.map(({ name, mayBeNull }) => [name, mayBeNull])))
+    expect(found.map((column) => ({ ...column }))).toEqual(columns.map(({ name, postgres }) => ({ name, postgres })))
+    const nulls = columns.map(({ name }) => `bool_or(${name} IS NULL) AS ${name}`)
+    const [nullable] = await run(`SELECT ${nulls.join(', ')} FROM ${relation}`)
+    expect({ ...nullable }).toEqual(Object.fromEntries(columns.map(({ name, mayBeNull }) => [name, mayBeNull])))
   })
 
   test('is all that the role of docs/sql.md can read, and it writes nothing', async () => {

@@ -1,5 +1,8 @@
 import { MODES, RECEIVER_TYPES, TYPES, type FinalStatus, type SeenCall } from '../../../src/ledger/call.ts'
-import type { Store } from '../../../src/store/store.ts'
+import { instanceKey, type RuleLabels } from '../../../src/alerts/groups.ts'
+import type { Rule } from '../../../src/alerts/rule.ts'
+import type { RoutedChange, Store } from '../../../src/store/store.ts'
+import { firingOf, POLL_AGE, RATIO } from '../../alerts/sample-rules.ts'
 import { asked, completePoll, CREATED, listed, seen } from '../../ledger/seen.ts'
 import { DAY, openIn } from '../contract/place.ts'
 
@@ -79,8 +82,53 @@ export async function fillWith(store: Store, calls: readonly DrawnCall[]): Promi
     }
     const open = calls.filter((call) => call.target === target && call.status === 'ongoing').map(seenOf)
     // One that is not counted, and the horizon passes all that finished.
-    await see(completePoll(NOW - CREATED, ...open, seen('over before', 'ended', { endedAt: CREATED - 5 })))
+    const final = completePoll(NOW - CREATED, ...open, seen('over before', 'ended', { endedAt: CREATED - 5 }))
+    await see(final, { routedChanges: ALERTS.filter((alert) => alert.target === target).flatMap(changesOf) })
   }
+}
+
+/** An alert as a test knows it; times in UNIX seconds. */
+export type DrawnAlert = {
+  target: string
+  rule: Rule
+  since: number
+  until?: number
+  peak: number
+  labels?: RuleLabels
+  expiredBecause?: 'rule removed'
+}
+
+export const ALERTS: readonly DrawnAlert[] = [
+  {
+    target: 'production',
+    rule: RATIO,
+    since: NOW - 3 * DAY,
+    until: NOW - 2 * DAY,
+    peak: 0.5,
+    labels: { type: 'video', mode: 'call', receiver_type: 'group' },
+  },
+  { target: 'production', rule: RATIO, since: NOW - DAY, until: NOW - DAY / 2, peak: 0.75 },
+  { target: 'staging', rule: RATIO, since: NOW - 9 * DAY, until: NOW - 8 * DAY, peak: 0.4 },
+  {
+    target: 'staging',
+    rule: POLL_AGE,
+    since: NOW - 7000,
+    until: NOW - 6000,
+    peak: 900,
+    expiredBecause: 'rule removed',
+  },
+  { target: 'staging', rule: POLL_AGE, since: NOW - 500, peak: 400 },
+]
+
+function changesOf({ target, rule, since, until, peak, labels = {}, expiredBecause }: DrawnAlert): RoutedChange[] {
+  const key = instanceKey(rule.name, labels)
+  const begun = firingOf(rule, target, since, { key, labels, peak, firingSince: since, at: since })
+  const change = {
+    kind: expiredBecause === undefined ? 'resolved' : 'expired',
+    ...(expiredBecause && { expiredBecause }),
+  } as const
+  const ended = until === undefined ? [] : [{ ...begun, ...change, at: until }]
+  return [begun, ...ended].map((each) => ({ change: each, receivers: [] }))
 }
 
 type DrawnObservation = { at: number; call?: SeenCall; lost?: string }

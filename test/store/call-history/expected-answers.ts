@@ -1,5 +1,6 @@
 import { DAY } from '../contract/place.ts'
-import { NOW, TARGETS, type DrawnCall } from './drawn-calls.ts'
+import { RATIO } from '../../alerts/sample-rules.ts'
+import { ALERTS, NOW, TARGETS, type DrawnCall } from './drawn-calls.ts'
 
 type Value = string | number | boolean | null
 type ExpectedAnswer = (calls: readonly DrawnCall[]) => Value[][]
@@ -148,6 +149,22 @@ export const ANSWERS: Readonly<Record<string, ExpectedAnswer>> = {
         call.recorded,
         call.noticed ?? null,
       ]),
+  'Alerts of the last week': () =>
+    grouped(
+      ALERTS.filter((alert) => alert.since >= NOW - 7 * DAY),
+      ({ target, rule }) => [target, rule.name],
+      (group) => [group.length, sum(group.map((alert) => (alert.until ?? NOW) - alert.since)) / HOUR],
+    ).toSorted(descending(3)),
+  'Failed calls while alerts fired': (calls) =>
+    grouped(
+      ALERTS.filter(({ rule }) => rule === RATIO).flatMap(({ target, since: from, until = 0 }) =>
+        since(calls, from, until).filter(
+          (call) => call.target === target && ['unanswered', 'rejected', 'canceled'].includes(call.status),
+        ),
+      ),
+      ({ target }) => [target, RATIO.name],
+      (group) => [group.length],
+    ).toSorted(descending(2)),
   Grafana: (calls) =>
     grouped(
       since(calls, NOW - 2 * DAY).filter(({ target }) => target === 'production'),

@@ -10,6 +10,8 @@ const DIALECTS = {
     join: 'CROSS JOIN',
     time: (seconds: string) => seconds,
     whole: (number: string) => `CAST(${number} AS INTEGER)`,
+    real: (number: string) => `CAST(${number} AS REAL)`,
+    json: (...path: readonly string[]) => `data ->> '$.${path.join('.')}'`,
   },
   postgres: {
     schema: 'callwatch.',
@@ -17,6 +19,8 @@ const DIALECTS = {
     time: (seconds: string) => `to_timestamp(${seconds})`,
     // It would round, as SQLite does not.
     whole: (number: string) => `trunc(${number})::integer`,
+    real: (number: string) => `(${number})::double precision`,
+    json: (...path: readonly string[]) => `data::json #>> '{${path.join(',')}}'`,
   },
 } as const
 
@@ -52,7 +56,35 @@ export function callHistory(store: keyof typeof DIALECTS): string {
     has_recording: 'recorded',
     noticed: time('noticed'),
   }
-  const selected = Object.entries(columns).map(([name, value]) => `${value} AS ${name}`)
-  return `SELECT ${selected.join(', ')}
+  return `SELECT ${selected(columns)}
     FROM ${schema}targets ${join} ${schema}calls ON target = number WHERE status <> ${BASELINE_CODE}`
+}
+
+/** The relation `alert_history` (docs/sql.md), as a query: each time that an alert fired. */
+export function alertHistory(store: keyof typeof DIALECTS): string {
+  const { schema, time, real, json } = DIALECTS[store]
+  const columns = {
+    target: 'target',
+    alert: 'rule',
+    key: 'alert',
+    severity: 'severity',
+    signal: json('signal', 'name'),
+    type: json('labels', 'type'),
+    mode: json('labels', 'mode'),
+    receiver_type: json('labels', 'receiver_type'),
+    breach: json('breach'),
+    threshold: real(json('threshold')),
+    peak: real(json('peak')),
+    since: time('since'),
+    until: time('until'),
+    outcome: json('outcome'),
+    expired_because: json('expiredBecause'),
+  }
+  return `SELECT ${selected(columns)} FROM ${schema}alert_episodes`
+}
+
+function selected(columns: Readonly<Record<string, string>>): string {
+  return Object.entries(columns)
+    .map(([name, value]) => `${value} AS ${name}`)
+    .join(', ')
 }
