@@ -31,11 +31,11 @@ const ROOMS: Record<string, number> = {
   'src/schema': 420,
   'src/service': 820,
   'src/simulator': 1300,
-  'src/store': 4960,
+  'src/store': 4990,
   'src/text': 120,
   'src/web': 2420,
   'src/web/page': 3990,
-  test: 52000,
+  test: 52080,
 }
 
 /** How far a folder of src may be below its line. */
