@@ -1,7 +1,7 @@
-import type { operations, respond } from './answer.ts'
-import type { Life } from './life.ts'
+import type { operations, respond } from './answers/answer.ts'
+import type { Life } from './calls/life.ts'
 import type { Switches, SwitchTable } from './switches.ts'
-import type { Entry, World } from './world.ts'
+import type { Entry, World } from './calls/world.ts'
 
 /**
  * What a service does besides, or in place of, what is here: all that can be changed from outside. The tests use it for services that

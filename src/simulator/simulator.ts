@@ -1,14 +1,14 @@
 import { fastify } from 'fastify'
 
-import type { Keys } from './admission.ts'
-import { answer } from './answer.ts'
-import { addBurst, type Burst } from './arrivals.ts'
-import { deliver } from './deliver.ts'
-import type { LedgerEvent } from './ledger.ts'
-import type { RecordedResponse } from './responses.ts'
+import type { Keys } from './answers/admission.ts'
+import { answer } from './answers/answer.ts'
+import { addBurst, type Burst } from './calls/arrivals.ts'
+import { deliver } from './answers/deliver.ts'
+import type { LedgerEvent } from './calls/ledger.ts'
+import type { RecordedResponse } from './answers/responses.ts'
 import { patchSwitches, type Switches } from './switches.ts'
-import { createService, setSwitches, type CallsService, type ServiceOptions } from './service.ts'
-import { advance } from './world.ts'
+import { createService, setSwitches, type CallsService, type ServiceOptions } from './answers/service.ts'
+import { advance } from './calls/world.ts'
 
 export type ServerOptions = {
   /** 0: a free one. */

@@ -1,4 +1,4 @@
-import { faultNames } from './faults.ts'
+import { faultNames } from './answers/faults.ts'
 import { chance, pick, random, weighted, whole, type Random } from './random.ts'
 
 /** A switch: what it does in a line (help), its default, its values in words (refusals, help), and a check for them. */

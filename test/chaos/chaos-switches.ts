@@ -1,5 +1,5 @@
 import { drawSwitches } from '../world/draw-switches.ts'
-import { faultNames } from '../../src/simulator/faults.ts'
+import { faultNames } from '../../src/simulator/answers/faults.ts'
 import type { Random } from '../../src/simulator/random.ts'
 import type { Switches } from '../world/switches.ts'
 

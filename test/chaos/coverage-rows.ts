@@ -1,4 +1,4 @@
-import { faultNames } from '../../src/simulator/faults.ts'
+import { faultNames } from '../../src/simulator/answers/faults.ts'
 import type { ChaosRun } from './chaos-run.ts'
 import { row, type Row } from './promise-rows.ts'
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Config } from '../../src/config/config.ts'
 import type { TargetConfig } from '../../src/service/target-section.ts'
-import { expectedSeries } from '../../src/simulator/expected-series.ts'
+import { expectedSeries } from '../../src/simulator/expected/expected-series.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { connect } from '../../src/store/postgres/connection.ts'
 import { databaseProxy } from '../chaos/cluster/database-proxy.ts'

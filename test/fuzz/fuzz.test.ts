@@ -5,9 +5,9 @@ import { computeDelta, type LedgerOptions } from '../../src/ledger/compute-delta
 import type { ServiceAnswer } from '../../src/ledger/observation.ts'
 import { callsClient } from '../../src/service/calls-client.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
-import { answer } from '../../src/simulator/answer.ts'
+import { answer } from '../../src/simulator/answers/answer.ts'
 import { random } from '../../src/simulator/random.ts'
-import { createService } from '../../src/simulator/service.ts'
+import { createService } from '../../src/simulator/answers/service.ts'
 import { mutate } from './mutate.ts'
 
 const BODIES = 100_000

@@ -136,7 +136,7 @@ src/service/read-answer.ts readAnswer: 14 complexity
 src/service/unchanged-item.ts isUnchanged: 14 complexity
 src/service/wire-call.ts readCall: 25 complexity
 src/service/wire-call.ts sumEntries: 16 complexity
-src/simulator/life.ts drawLife: 15 complexity
+src/simulator/calls/life.ts drawLife: 15 complexity
 src/store/postgres/connection.ts openConnection: 114 lines
 src/store/postgres/membership.ts membership: 88 lines
 src/store/postgres/outbox.ts postgresOutbox: 81 lines

@@ -1,4 +1,4 @@
-import type { Burst } from '../../src/simulator/arrivals.ts'
+import type { Burst } from '../../src/simulator/calls/arrivals.ts'
 import { between, chance, pick, random, type Random } from '../../src/simulator/random.ts'
 import type { Switches } from '../world/switches.ts'
 import { always, type Hazard, type HazardChange } from './hazard.ts'

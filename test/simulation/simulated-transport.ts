@@ -1,7 +1,7 @@
 import { sleep, type Clock } from '../../src/clock/clock.ts'
 import type { Transport, TransportResponse } from '../../src/service/transport.ts'
-import { answer } from '../../src/simulator/answer.ts'
-import type { CallsService } from '../../src/simulator/service.ts'
+import { answer } from '../../src/simulator/answers/answer.ts'
+import type { CallsService } from '../../src/simulator/answers/service.ts'
 
 /**
  * The simulated service behind the transport seam, without a network: each way takes a moment of the virtual clock, and

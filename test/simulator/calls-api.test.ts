@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import type { Call } from '../../src/simulator/call.ts'
+import type { Call } from '../../src/simulator/calls/call.ts'
 import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts'
 import { START } from '../world/request-service.ts'
 

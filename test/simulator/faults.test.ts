@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { faultNames } from '../../src/simulator/faults.ts'
+import { faultNames } from '../../src/simulator/answers/faults.ts'
 import { setSwitches } from '../world/start-world.ts'
 import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts'
 import type { Switches } from '../../src/simulator/switches.ts'

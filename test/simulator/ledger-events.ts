@@ -1,4 +1,4 @@
-import type { LedgerEvent } from '../../src/simulator/ledger.ts'
+import type { LedgerEvent } from '../../src/simulator/calls/ledger.ts'
 
 export function event(at: number, sessionId: string, status: string, figures: Partial<LedgerEvent> = {}): LedgerEvent {
   return {

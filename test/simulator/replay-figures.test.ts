@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import type { RecordedResponse } from '../../src/simulator/responses.ts'
+import type { RecordedResponse } from '../../src/simulator/answers/responses.ts'
 import { CREATED, audio, call, list, only, replayed, type Item } from './replayed-answers.ts'
 
 describe('minutes', () => {

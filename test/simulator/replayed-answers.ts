@@ -1,4 +1,4 @@
-import type { RecordedResponse } from '../../src/simulator/responses.ts'
+import type { RecordedResponse } from '../../src/simulator/answers/responses.ts'
 import { replay, type ReplayOptions } from '../system/replay/replay.ts'
 import { START } from '../world/request-service.ts'
 

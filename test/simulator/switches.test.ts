@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { faultNames } from '../../src/simulator/faults.ts'
+import { faultNames } from '../../src/simulator/answers/faults.ts'
 import { defaultSwitches, drawSwitches, patchSwitches, switchTable } from '../../src/simulator/switches.ts'
 
 const seeds = Array.from({ length: 200 }, (_none, index) => index)

@@ -1,12 +1,12 @@
 import { array, assert, double, integer, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { addBurst, createWorld } from '../../src/simulator/arrivals.ts'
-import type { Call } from '../../src/simulator/call.ts'
-import { ledgerEvent, type LedgerEvent } from '../../src/simulator/ledger.ts'
-import { createService } from '../../src/simulator/service.ts'
+import { addBurst, createWorld } from '../../src/simulator/calls/arrivals.ts'
+import type { Call } from '../../src/simulator/calls/call.ts'
+import { ledgerEvent, type LedgerEvent } from '../../src/simulator/calls/ledger.ts'
+import { createService } from '../../src/simulator/answers/service.ts'
 import { defaultSwitches } from '../../src/simulator/switches.ts'
-import { advance, type World, type WorldOptions } from '../../src/simulator/world.ts'
+import { advance, type World, type WorldOptions } from '../../src/simulator/calls/world.ts'
 import { START } from '../world/request-service.ts'
 
 const WEEK = 7 * 86_400

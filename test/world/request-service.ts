@@ -1,6 +1,6 @@
-import { answer } from '../../src/simulator/answer.ts'
-import type { Reply } from '../../src/simulator/http.ts'
-import type { CallsService } from '../../src/simulator/service.ts'
+import { answer } from '../../src/simulator/answers/answer.ts'
+import type { Reply } from '../../src/simulator/answers/http.ts'
+import type { CallsService } from '../../src/simulator/answers/service.ts'
 import { createWorldService, type WorldOptions, type WorldService } from './start-world.ts'
 
 export const START = 1_800_000_000

@@ -1,7 +1,7 @@
-import type { Call } from '../../src/simulator/call.ts'
-import type { Reply } from '../../src/simulator/http.ts'
+import type { Call } from '../../src/simulator/calls/call.ts'
+import type { Reply } from '../../src/simulator/answers/http.ts'
 import { random, type Random } from '../../src/simulator/random.ts'
-import type { Entry } from '../../src/simulator/world.ts'
+import type { Entry } from '../../src/simulator/calls/world.ts'
 import type { TurnedLife } from './calls/turn.ts'
 
 /** What a world keeps beside what the simulator does. Changed in place. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { drawSwitches } from './draw-switches.ts'
 import { factNames } from './calls/facts.ts'
-import { faultNames } from '../../src/simulator/faults.ts'
+import { faultNames } from '../../src/simulator/answers/faults.ts'
 import { oddityNames } from './answers/oddities.ts'
 import { patchSwitches } from '../../src/simulator/switches.ts'
 import { defaultSwitches, switchTable } from './switches.ts'

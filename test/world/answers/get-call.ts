@@ -1,5 +1,5 @@
-import { callNotFound, type Asked } from '../../../src/simulator/answer.ts'
-import { header, jsonReply, type Reply } from '../../../src/simulator/http.ts'
+import { callNotFound, type Asked } from '../../../src/simulator/answers/answer.ts'
+import { header, jsonReply, type Reply } from '../../../src/simulator/answers/http.ts'
 import type { WorldService } from '../start-world.ts'
 import { reach } from '../state.ts'
 import { entryBefore, takesPart } from './list-views.ts'

@@ -1,8 +1,13 @@
-import type { Asked } from '../../../src/simulator/answer.ts'
-import { errorReply, header, jsonReply, type Reply } from '../../../src/simulator/http.ts'
-import { listReply, pageOf, paginationOf as plainPagination, type Page } from '../../../src/simulator/list-calls.ts'
+import type { Asked } from '../../../src/simulator/answers/answer.ts'
+import { errorReply, header, jsonReply, type Reply } from '../../../src/simulator/answers/http.ts'
+import {
+  listReply,
+  pageOf,
+  paginationOf as plainPagination,
+  type Page,
+} from '../../../src/simulator/answers/list-calls.ts'
 import { chance, whole } from '../../../src/simulator/random.ts'
-import type { Entry } from '../../../src/simulator/world.ts'
+import type { Entry } from '../../../src/simulator/calls/world.ts'
 import type { WorldService } from '../start-world.ts'
 import { besideOf, reach } from '../state.ts'
 import type { Switches } from '../switches.ts'

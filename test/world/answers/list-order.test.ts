@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { setSwitches } from '../start-world.ts'
 import { expectedSeries } from '../oracle/expected-series.ts'
-import { advance } from '../../../src/simulator/world.ts'
+import { advance } from '../../../src/simulator/calls/world.ts'
 import { ask, getCall, idsOf, list, serviceOf, START, type ShownPage } from '../request-service.ts'
 
 type Shown = ShownPage['data'][number]

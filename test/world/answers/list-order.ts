@@ -1,6 +1,6 @@
-import { cut } from '../../../src/simulator/list-calls.ts'
+import { cut } from '../../../src/simulator/answers/list-calls.ts'
 import { chance, pick, type Random } from '../../../src/simulator/random.ts'
-import type { Entry } from '../../../src/simulator/world.ts'
+import type { Entry } from '../../../src/simulator/calls/world.ts'
 import { besideOf, type WorldState } from '../state.ts'
 
 type Key = (entry: Entry, state: WorldState) => number | string | undefined

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { answer } from '../../../src/simulator/answer.ts'
-import type { Call } from '../../../src/simulator/call.ts'
+import { answer } from '../../../src/simulator/answers/answer.ts'
+import type { Call } from '../../../src/simulator/calls/call.ts'
 import { serviceOf, START } from '../request-service.ts'
 
 const service = serviceOf({ history: 260, historySeconds: 40_000, open: 3 })

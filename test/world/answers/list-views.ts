@@ -1,5 +1,5 @@
-import type { Call } from '../../../src/simulator/call.ts'
-import type { Entry } from '../../../src/simulator/world.ts'
+import type { Call } from '../../../src/simulator/calls/call.ts'
+import type { Entry } from '../../../src/simulator/calls/world.ts'
 import { besideOf, type WorldState } from '../state.ts'
 
 /** Nothing lags by more seconds. */

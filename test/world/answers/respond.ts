@@ -1,5 +1,5 @@
-import { dated as withDate, faultOf, route, withFault } from '../../../src/simulator/answer.ts'
-import type { Reply, ServiceRequest } from '../../../src/simulator/http.ts'
+import { dated as withDate, faultOf, route, withFault } from '../../../src/simulator/answers/answer.ts'
+import type { Reply, ServiceRequest } from '../../../src/simulator/answers/http.ts'
 import { chance } from '../../../src/simulator/random.ts'
 import type { WorldService } from '../start-world.ts'
 import { reach } from '../state.ts'

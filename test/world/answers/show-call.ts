@@ -1,6 +1,6 @@
-import { wireText } from '../../../src/simulator/list-calls.ts'
+import { wireText } from '../../../src/simulator/answers/list-calls.ts'
 import { chance } from '../../../src/simulator/random.ts'
-import type { Entry } from '../../../src/simulator/world.ts'
+import type { Entry } from '../../../src/simulator/calls/world.ts'
 import type { WorldService } from '../start-world.ts'
 import { besideOf, reach, type WorldState } from '../state.ts'
 import { drawOddities, oddly, withTimes, type Wire } from './oddities.ts'

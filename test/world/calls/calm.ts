@@ -1,4 +1,4 @@
-import { planStep, type World } from '../../../src/simulator/world.ts'
+import { planStep, type World } from '../../../src/simulator/calls/world.ts'
 import { besideOf, type WorldState } from '../state.ts'
 import { calmed, turnedCourse } from './turn.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 
-import { addBurst } from '../../../src/simulator/arrivals.ts'
+import { addBurst } from '../../../src/simulator/calls/arrivals.ts'
 import { heal, setSwitches } from '../start-world.ts'
 import { setAside } from '../oracle/set-aside.ts'
 import { expectedSeries } from '../oracle/expected-series.ts'
-import { advance } from '../../../src/simulator/world.ts'
+import { advance } from '../../../src/simulator/calls/world.ts'
 import { ask, getCall, idsOf, list, serviceOf, START } from '../request-service.ts'
 import { livesIn, named, worldWith } from './lives.ts'
 

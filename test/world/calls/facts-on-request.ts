@@ -1,4 +1,4 @@
-import type { Call } from '../../../src/simulator/call.ts'
+import type { Call } from '../../../src/simulator/calls/call.ts'
 import type { Fact } from './facts.ts'
 import { rounded } from './ordinary-facts.ts'
 import { whole } from '../../../src/simulator/random.ts'

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 
-import { isFinal } from '../../../src/simulator/counted-calls.ts'
+import { isFinal } from '../../../src/simulator/expected/counted-calls.ts'
 import { plainEvents, statusLabel } from '../oracle/plain-events.ts'
-import type { LedgerEvent } from '../../../src/simulator/ledger.ts'
+import type { LedgerEvent } from '../../../src/simulator/calls/ledger.ts'
 import { heal, setSwitches } from '../start-world.ts'
 import { setAside } from '../oracle/set-aside.ts'
 import { expectedSeries } from '../oracle/expected-series.ts'
-import { advance } from '../../../src/simulator/world.ts'
+import { advance } from '../../../src/simulator/calls/world.ts'
 import { getCall, START } from '../request-service.ts'
 import { livesIn, livesWith, named, some, wires, worldWith } from './lives.ts'
 

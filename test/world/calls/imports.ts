@@ -1,8 +1,8 @@
-import { write } from '../../../src/simulator/ledger.ts'
-import { courseOf } from '../../../src/simulator/call-at.ts'
-import { drawLife, type Life } from '../../../src/simulator/life.ts'
+import { write } from '../../../src/simulator/calls/ledger.ts'
+import { courseOf } from '../../../src/simulator/calls/call-at.ts'
+import { drawLife, type Life } from '../../../src/simulator/calls/life.ts'
 import { between, exponential, random, whole } from '../../../src/simulator/random.ts'
-import { addEntry, plan, type World } from '../../../src/simulator/world.ts'
+import { addEntry, plan, type World } from '../../../src/simulator/calls/world.ts'
 import { addBeside, type WorldState } from '../state.ts'
 import { allOf, MAX_IMPORTS } from '../switches.ts'
 

@@ -1,7 +1,7 @@
-import type { LedgerEvent } from '../../../src/simulator/ledger.ts'
+import type { LedgerEvent } from '../../../src/simulator/calls/ledger.ts'
 import { setSwitches, type WorldService } from '../start-world.ts'
 import type { Switches } from '../switches.ts'
-import { advance } from '../../../src/simulator/world.ts'
+import { advance } from '../../../src/simulator/calls/world.ts'
 import { wireOf } from '../answers/show-call.ts'
 import { serviceOf, START } from '../request-service.ts'
 

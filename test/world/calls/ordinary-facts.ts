@@ -1,6 +1,6 @@
-import { finalStatuses, isFinalStatus, type Call } from '../../../src/simulator/call.ts'
+import { finalStatuses, isFinalStatus, type Call } from '../../../src/simulator/calls/call.ts'
 import type { Fact } from './facts.ts'
-import type { Seat } from '../../../src/simulator/life.ts'
+import type { Seat } from '../../../src/simulator/calls/life.ts'
 import { between, chance, pick, weighted, whole } from '../../../src/simulator/random.ts'
 import { always, shifted, unchanged, withTurns, type Turn } from './turn.ts'
 

@@ -1,8 +1,8 @@
-import { courseOf } from '../../../src/simulator/call-at.ts'
-import { write } from '../../../src/simulator/ledger.ts'
-import { drawLife, type Life } from '../../../src/simulator/life.ts'
+import { courseOf } from '../../../src/simulator/calls/call-at.ts'
+import { write } from '../../../src/simulator/calls/ledger.ts'
+import { drawLife, type Life } from '../../../src/simulator/calls/life.ts'
 import { chance, random, whole } from '../../../src/simulator/random.ts'
-import { enlist, type Entry, type World } from '../../../src/simulator/world.ts'
+import { enlist, type Entry, type World } from '../../../src/simulator/calls/world.ts'
 import { besideOf, reach, type WorldState } from '../state.ts'
 import type { Switches } from '../switches.ts'
 

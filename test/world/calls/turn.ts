@@ -1,6 +1,6 @@
-import type { Call } from '../../../src/simulator/call.ts'
-import { courseOf, type Course, type Moment } from '../../../src/simulator/call-at.ts'
-import type { Life } from '../../../src/simulator/life.ts'
+import type { Call } from '../../../src/simulator/calls/call.ts'
+import { courseOf, type Course, type Moment } from '../../../src/simulator/calls/call-at.ts'
+import type { Life } from '../../../src/simulator/calls/life.ts'
 
 /** What a turn is called in the ledger. */
 export type TurnName =

@@ -1,5 +1,5 @@
-import { callsUntil as plainCalls, labelsOf, type CountedCall } from '../../../src/simulator/counted-calls.ts'
-import type { LedgerEvent, Minutes } from '../../../src/simulator/ledger.ts'
+import { callsUntil as plainCalls, labelsOf, type CountedCall } from '../../../src/simulator/expected/counted-calls.ts'
+import type { LedgerEvent, Minutes } from '../../../src/simulator/calls/ledger.ts'
 import { plainEvents, withoutEarlyEnds } from './plain-events.ts'
 
 /** What happened to one call, in figures. Times in whole seconds since 1970. */

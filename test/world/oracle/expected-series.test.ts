@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import type { LedgerEvent } from '../../../src/simulator/ledger.ts'
+import type { LedgerEvent } from '../../../src/simulator/calls/ledger.ts'
 import { answered, event } from '../../simulator/ledger-events.ts'
 import { expectedCalls } from './expected-calls.ts'
 import { expectedSeries } from './expected-series.ts'

@@ -1,6 +1,6 @@
-import { isFinalStatus } from '../../../src/simulator/call.ts'
-import { isFinal, wasOverBefore } from '../../../src/simulator/counted-calls.ts'
-import type { LedgerEvent } from '../../../src/simulator/ledger.ts'
+import { isFinalStatus } from '../../../src/simulator/calls/call.ts'
+import { isFinal, wasOverBefore } from '../../../src/simulator/expected/counted-calls.ts'
+import type { LedgerEvent } from '../../../src/simulator/calls/ledger.ts'
 
 const SPELLINGS = new Map([
   ['cancelled', 'canceled'],

@@ -1,5 +1,5 @@
-import { isFinal, labelsOf, wasOverBefore } from '../../../src/simulator/counted-calls.ts'
-import type { LedgerEvent } from '../../../src/simulator/ledger.ts'
+import { isFinal, labelsOf, wasOverBefore } from '../../../src/simulator/expected/counted-calls.ts'
+import type { LedgerEvent } from '../../../src/simulator/calls/ledger.ts'
 import { callsUntil } from './expected-calls.ts'
 import { plainEvents } from './plain-events.ts'
 

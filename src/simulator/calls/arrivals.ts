@@ -1,7 +1,7 @@
 import { finalStatuses, type FinalStatus } from './call.ts'
-import type { Extension } from './extension.ts'
+import type { Extension } from '../extension.ts'
 import { drawLife } from './life.ts'
-import { random, weighted } from './random.ts'
+import { random, weighted } from '../random.ts'
 import { gapAfter } from './weekly-activity.ts'
 import { planCall, type World, type WorldOptions } from './world.ts'
 

@@ -1,11 +1,11 @@
 import type { Call } from './call.ts'
 import { courseOf, type Course } from './call-at.ts'
-import type { Extension } from './extension.ts'
+import type { Extension } from '../extension.ts'
 import { write, type LedgerEvent } from './ledger.ts'
 import type { Life, Manners } from './life.ts'
-import type { Random } from './random.ts'
-import { insert } from './sorted.ts'
-import { defaultSwitches, type Switches } from './switches.ts'
+import type { Random } from '../random.ts'
+import { insert } from '../sorted.ts'
+import { defaultSwitches, type Switches } from '../switches.ts'
 
 /** What is not left to chance in a world. */
 export type WorldOptions = Manners & {

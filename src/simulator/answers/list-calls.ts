@@ -1,9 +1,9 @@
 import type { Asked } from './answer.ts'
 import { errorReply, jsonReply, type Reply } from './http.ts'
-import { whole, type Random } from './random.ts'
+import { whole, type Random } from '../random.ts'
 import type { CallsService } from './service.ts'
-import type { Switches } from './switches.ts'
-import type { Entry } from './world.ts'
+import type { Switches } from '../switches.ts'
+import type { Entry } from '../calls/world.ts'
 
 const DEFAULT_PER_PAGE = 50
 const MAX_PER_PAGE = 1000

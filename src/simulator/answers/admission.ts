@@ -1,5 +1,5 @@
 import { errorReply, type Reply } from './http.ts'
-import type { Switches } from './switches.ts'
+import type { Switches } from '../switches.ts'
 
 /** `fullAccess`: every operation. `authOnly`: only creating auth tokens. */
 type Scope = 'fullAccess' | 'authOnly'

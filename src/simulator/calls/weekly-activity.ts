@@ -1,4 +1,4 @@
-import { chance, exponential, type Random } from './random.ts'
+import { chance, exponential, type Random } from '../random.ts'
 
 /** How often calls begin in each hour of the day and on each day of the week, from Sunday on (UTC), by weight. */
 const HOURS = [4, 3, 2, 2, 3, 6, 12, 20, 30, 38, 40, 38, 32, 36, 40, 39, 35, 30, 27, 25, 22, 17, 11, 7]

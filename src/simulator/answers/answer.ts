@@ -2,10 +2,10 @@ import { admit, authorize } from './admission.ts'
 import { drawFault, faults, type FaultName } from './faults.ts'
 import { errorReply, header, jsonReply, type Reply, type ServiceRequest } from './http.ts'
 import { listCalls, wireText } from './list-calls.ts'
-import { hex } from './random.ts'
+import { hex } from '../random.ts'
 import { record, type RecordedResponse } from './responses.ts'
 import type { CallsService } from './service.ts'
-import { advance } from './world.ts'
+import { advance } from '../calls/world.ts'
 
 /** What an operation is asked for: `id` of a call or a user, decoded; `at` in seconds since 1970. */
 export type Asked = { id: string; query: URLSearchParams; request: ServiceRequest; at: number }

@@ -1,5 +1,5 @@
-import { isFinalStatus } from './call.ts'
-import type { LedgerEvent } from './ledger.ts'
+import { isFinalStatus } from '../calls/call.ts'
+import type { LedgerEvent } from '../calls/ledger.ts'
 
 /** Times in seconds since 1970. */
 export type CountOptions = {

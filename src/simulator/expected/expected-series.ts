@@ -1,5 +1,5 @@
 import { countedCalls, labelsOf, type CountedCall, type CountOptions } from './counted-calls.ts'
-import type { LedgerEvent } from './ledger.ts'
+import type { LedgerEvent } from '../calls/ledger.ts'
 import { addTo, type Series } from './series.ts'
 
 const DURATION_BUCKETS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200]

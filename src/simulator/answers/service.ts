@@ -1,10 +1,10 @@
 import type { Keys, RateLimit } from './admission.ts'
-import { createWorld } from './arrivals.ts'
-import type { Extension } from './extension.ts'
-import { random, type Random } from './random.ts'
+import { createWorld } from '../calls/arrivals.ts'
+import type { Extension } from '../extension.ts'
+import { random, type Random } from '../random.ts'
 import type { Recorder } from './responses.ts'
-import { defaultsOf, patchSwitches, switchTable, type Switches, type SwitchTable } from './switches.ts'
-import { advance, type World, type WorldOptions } from './world.ts'
+import { defaultsOf, patchSwitches, switchTable, type Switches, type SwitchTable } from '../switches.ts'
+import { advance, type World, type WorldOptions } from '../calls/world.ts'
 
 /** The calls service without a network: all that `answer` needs to answer one request at a given time. */
 export type CallsService = {

@@ -1,5 +1,5 @@
 import type { FinalStatus } from './call.ts'
-import { between, chance, exponential, hex, logNormal, weighted, whole, type Random } from './random.ts'
+import { between, chance, exponential, hex, logNormal, weighted, whole, type Random } from '../random.ts'
 
 /** A call's whole life, fixed when it is created. Times in whole milliseconds since 1970. */
 export type Life = {

@@ -1,5 +1,5 @@
 import { errorReply, htmlReply, type Reply } from './http.ts'
-import { chance, whole, type Random } from './random.ts'
+import { chance, whole, type Random } from '../random.ts'
 
 /**
  * What the client gets instead of `reply`. `at` is the time that the Date header shows, in seconds since 1970: a

@@ -1,5 +1,5 @@
 import { countedCalls, type CountedCall, type CountOptions } from './counted-calls.ts'
-import type { LedgerEvent } from './ledger.ts'
+import type { LedgerEvent } from '../calls/ledger.ts'
 
 type FailureReason = 'any' | 'unanswered' | 'rejected' | 'canceled'
 
