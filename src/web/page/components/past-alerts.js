@@ -21,9 +21,9 @@ export function PastAlerts({ state }) {
   const now = state.snapshot?.status.now ?? ''
   const shown = alerts.length > MOST ? `the newest ${MOST} of ${count(alerts.length)}` : count(alerts.length)
   const note = html`<span class="soft">${shown} in the last 7 days</span>`
-  const columns = ['Alert', `Fired (${zone(now)})`, 'How long', 'Peak', 'Threshold', 'Ended', 'Notified']
+  const columns = ['Alert', `Fired (${zone(now)})`, 'How long', 'Peak', 'Threshold', 'Outcome', 'Notified']
   return html`<${Section} id="past-alerts" title="Past alerts" note=${note}>
-    <${Table} label="Past alerts" caption="Alerts that have ended, newest first" columns=${columns} isTall>
+    <${Table} label="Past alerts" caption="Alerts that resolved or expired, newest first" columns=${columns} isTall>
       ${alerts.slice(0, MOST).map((alert) => row(alert, now))}
     <//>
   <//>`
@@ -38,6 +38,7 @@ function row(alert, now) {
     alert
   const { calls_url, notified, suppressed, blind } = alert
   const seconds = (Date.parse(until) - Date.parse(since)) / 1000
+  const ending = expired_because === undefined ? outcome : `expired: ${expired_because}`
   const receivers = new Set(notified.filter(({ outcome }) => outcome === 'sent').map(({ receiver }) => receiver))
   return html`<tr key=${`${target}|${key}|${since}`} data-past-alert=${key}>
     <th scope="row">
@@ -49,10 +50,7 @@ function row(alert, now) {
     <td>${duration(seconds)}${blind.length > 0 && html` <span class="soft">partly not seen</span>`}</td>
     <td>${valueOf(signal, peak)}</td>
     <td>${breach} ${valueOf(signal, threshold)}</td>
-    <td>
-      ${expired_because === undefined ? outcome : `expired: ${expired_because}`}
-      <span class=${`badge ${severity}`}>${severity}</span>
-    </td>
+    <td>${ending} <span class=${`badge ${severity}`}>${severity}</span></td>
     <td>
       ${[...receivers].join(', ') || '–'}
       ${suppressed.length > 0 && html` <span class="soft">${[...new Set(suppressed.map(({ by }) => by))].join(', ')}</span>`}
