@@ -7,6 +7,9 @@ const DAY = 86_400
 /** So far ahead is the year 2100. */
 const IN_2100 = 4_102_444_800 - 1_790_000_000
 
+/** No world has more calls in progress at a time. */
+const MOST_OPEN = 60
+
 /** In the order in which they are drawn. A new one is an entry at the end. */
 export const hazards = {
   /** Alone, or much else would take hours. Less than two requests in the longest cycle, with many pages of history to read at first. */
@@ -115,8 +118,9 @@ export const hazards = {
         order: 'newest',
         perPage: 'honoured',
         deepPages: pick(stream, ['refused', 'hang', 'empty', 'repeated']),
-        mostListed: chance(stream, 0.6) ? Math.max(whole(stream, 180, 220), toShow + 60) : 'all',
-        deepestPage: Math.max(whole(stream, 6, 8), Math.ceil(toShow / 20)),
+        mostListed: chance(stream, 0.6) ? Math.max(whole(stream, 180, 220), toShow + MOST_OPEN) : 'all',
+        // Those that were open at the set-up come after all that began since.
+        deepestPage: Math.max(whole(stream, 6, 8), Math.ceil((toShow + MOST_OPEN) / 20)),
         imports: 0,
       },
     }),
