@@ -159,8 +159,8 @@ export function computeDelta(
     if (!movesHorizon) return
     const lastSweepBegan = steadyTime(delta.sync, beganServiceTime, beganHostTime)
     const { horizonSweep: _before, ...sync } = delta.sync
-    const isInDoubt = hasInvalid === true && completeBefore !== undefined
-    const swept = { ...sync, lastSweepBegan, ...(isInDoubt && { horizonSweep: completeBefore }) }
+    const horizonSweep = completeBefore ?? sync.created
+    const swept = { ...sync, lastSweepBegan, ...(hasInvalid === true && { horizonSweep }) }
     const newHorizon = horizon(swept, options.lookback)
     delta.sync = { ...swept, horizon: newHorizon, excluded: countExcluded(listed) }
     for (const id of new Set([...state.calls.evictable(newHorizon), ...delta.calls.keys()])) {

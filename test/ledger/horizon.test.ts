@@ -49,6 +49,15 @@ describe('the horizon', () => {
     expect([book.state.sync.horizon, book.state.sync.horizonSweep]).toEqual([CREATED + 4030, undefined])
   })
 
+  test('depends on the set-up where items of the first sweep cannot be used, after an outage since the set-up', () => {
+    const book = ledgerBook({ lookback: 1000 })
+    const { answers, success } = completePoll(5000)
+    book.see({ answers, success: { ...success!, hasInvalid: true } })
+    expect(book.state.sync.horizon).toBe(CREATED - 1000)
+    book.see(completePoll(5015, over('a', 200)))
+    expect([book.finished(), book.state.sync.horizon]).toEqual([1, CREATED + 4015])
+  })
+
   test('is never ahead of the host’s clock less the lookback, until the service has been ahead of it for an hour', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(100))
