@@ -34,12 +34,13 @@ export async function usageReport(
 ): Promise<UsageReport> {
   const { zone, targets } = query
   await expectTargets(store, targets ?? [], configured)
-  const scope = await historyScope(store, { targets }, 0)
-  const from = begin ?? Math.min(now, Math.floor(scope.oldest))
+  const isOpen = begin === undefined || to === undefined
+  const { oldest, newest } = isOpen ? await historyScope(store, { targets }, 0) : { oldest: begin, newest: to }
+  const from = begin ?? Math.min(now, Math.floor(oldest))
   const coverage = await coverageOf(store, { from, to: to ?? Infinity }, { targets, configured, now })
   return {
     since: isoTime(from),
-    until: isoTime(to ?? endOf(scope, now)),
+    until: isoTime(to ?? endOf({ newest }, now)),
     zone,
     coverage: coverageView(coverage),
     rows: await usageOf(store, { ...query, from, to: to ?? Infinity }),
