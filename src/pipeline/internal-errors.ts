@@ -11,7 +11,7 @@ const MAX_PAUSE_SECONDS = 300
  * Ends a target's work when a bug made it fail, reports it, and completes after a pause, so that the caller repeats it. The
  * pause doubles with each failure, and a successful poll resets it. No other target is touched.
  *
- * @param draining$ emits when nothing must be repeated any more; must replay
+ * @param draining$ emits when nothing may be repeated any more; must replay
  * @param failed called before anything else: what is in memory of the target may be half of a change
  */
 export function internalErrors(
