@@ -1,3 +1,4 @@
+import { QUARTER_HOUR_SECONDS, quarterHourOf } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
@@ -7,6 +8,8 @@ export type HistoryScope = {
   numbers: readonly number[]
   /** The names of these targets, by their numbers. */
   names: ReadonlyMap<number, string>
+  /** Whether these are all that the store has. */
+  isAll: boolean
   /** UNIX seconds; infinite where there is no call. */
   oldest: number
   newest: number
@@ -19,6 +22,14 @@ export type HistoryScope = {
  */
 export function endOf({ newest }: Pick<HistoryScope, 'newest'>, now: number): number {
   return Math.max(now, Math.floor(newest) + 1)
+}
+
+/** A period without the quarters of an hour before the oldest and after the newest call: nothing is read of them. */
+export function withCalls({ oldest, newest }: HistoryScope, { from, to }: Period): Period {
+  return {
+    from: Math.max(from, quarterHourOf(oldest)),
+    to: Math.min(to, quarterHourOf(newest) + QUARTER_HOUR_SECONDS),
+  }
 }
 
 /** @param since calls that finished before then are none (UNIX seconds) */
@@ -40,6 +51,7 @@ export async function historyScope(
   return {
     numbers: [...names.keys()],
     names,
+    isAll: targets === undefined,
     oldest: of('oldest', Infinity).reduce((a, b) => Math.min(a, b), Infinity),
     newest: of('newest', -Infinity).reduce((a, b) => Math.max(a, b), -Infinity),
   }

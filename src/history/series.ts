@@ -1,17 +1,13 @@
 import { isoTime } from '../clock/iso-time.ts'
-import { finalStatusOf } from '../ledger/call-codes.ts'
 import { ALL_LABELS } from '../ledger/call.ts'
-import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
-import { BASELINE_CODE, LOST_CODE } from '../ledger/history-columns.ts'
-import { QUARTER_HOUR_SECONDS, quarterHourOf } from '../ledger/usage.ts'
+import { BASELINE_CODE } from '../ledger/history-columns.ts'
+import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { matchesLabels, queryArguments, type CallFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
-import { countFinished, endOf, historyScope } from './history-scope.ts'
-import { readRollups, type RollupsQuery } from './read-rollups.ts'
-import { durations, HISTOGRAMS, percentiles, type Percentiles } from './histograms.ts'
-import { widthFor, type RollupSink } from './rollup.ts'
-import type { UsageRow } from './usage.ts'
+import { countFinished, endOf, historyScope, withCalls, type HistoryScope } from './history-scope.ts'
+import { readRollups } from './read-rollups.ts'
+import { add, histogram, KEYS, sumsView, type Sums } from './sums.ts'
 
 /** How far apart the points of a series may be (seconds). */
 export const STEPS = [60, 300, 900, 3600, 10_800, 21_600, 86_400] as const
@@ -35,13 +31,10 @@ export type SeriesQuery = Pick<Period, 'from'> &
   }
 
 /** The calls that finished in one step. */
-export type SeriesPoint = Pick<
-  UsageRow,
-  'calls' | 'minutes' | 'participant_minutes' | 'failure_ratio' | 'duration_seconds'
-> & {
+export type SeriesPoint = ReturnType<typeof sumsView> & {
   /** When the step began. */
   at: string
-  answer_delay_seconds: Percentiles
+  answer_delay_seconds: Omit<ReturnType<typeof histogram>, 'known'>
   /** Calls in progress when the step began; null where that is not known without reading too many calls. */
   in_progress: number | null
 }
@@ -62,73 +55,50 @@ export class TooFineSteps extends Error {
  * @throws {StoreError} when the store cannot be read now
  */
 export async function seriesOf(store: RowReader, query: SeriesQuery, now: number): Promise<Series> {
+  const { aborted } = query
   const scope = await historyScope(store, query, 0)
-  const { numbers, oldest, newest } = scope
   const end = endOf(scope, now)
-  const asked = { ...query, to: query.to ?? end }
-  const step = await stepOf(store, asked, numbers)
-  const [from, to] = [Math.floor(query.from / step) * step, Math.ceil(Math.max(asked.from + 1, asked.to) / step) * step]
-  const width = widthFor([step]) ?? step
-  const points = Array.from({ length: (to - from) / step }, newPoint)
-  // Changes of how many calls are in progress, at multiples of the width; the first one has those from before.
-  const changes = new Float64Array((to - from) / width + 1)
+  const step = await stepOf(store, { ...query, to: query.to ?? end }, scope)
+  const from = Math.floor(query.from / step) * step
+  const size = Math.ceil((Math.max(query.from + 1, query.to ?? end) - from) / step)
+  const to = from + size * step
+  const points = Array.from({ length: size }, (): Sums => new Map())
+  // What is before the first point is one part, and so is what is after the last one.
+  const partAt = (at: number) => Math.min(size, Math.max(-1, Math.floor((at - from) / step)))
+  // Of how many calls are in progress, at the end of each part from -1 on.
+  const changes = new Float64Array(size + 2)
   const progress = (began: number, finished: number, calls: number) => {
-    const [first, last] = [began + 1, finished + 1].map((unit) => Math.max(0, unit - from / width))
-    changes[Math.min(first!, changes.length - 1)]! += calls
-    changes[Math.min(last!, changes.length - 1)]! -= calls
+    changes[began + 1]! += calls
+    changes[finished + 1]! -= calls
   }
   const wanted = [...ALL_LABELS.keys()].filter((code) => matchesLabels(query, ALL_LABELS[code]!))
   const labels = wanted.length < ALL_LABELS.length ? wanted : undefined
-  const { targets, aborted } = query
-  const all: Omit<RollupsQuery, 'period'> = {
-    numbers,
-    each: false,
-    isAll: targets === undefined,
-    width,
-    labels,
-    aborted,
-  }
-  // Where there are no calls, nothing is read.
-  const period = {
-    from: Math.max(from, quarterHourOf(oldest)),
-    to: Math.min(to, quarterHourOf(newest) + QUARTER_HOUR_SECONDS),
-  }
-  await readRollups(store, { ...all, period }, (_, at): RollupSink => {
-    const point = points[Math.floor((at - from) / step)]!
-    return {
-      add: (_labels, status, amounts) => addTo(point, status, amounts),
-      histograms: () => {
-        const entries = (point.entries ??= new Float64Array(HISTOGRAMS.crossed))
-        return (entry, calls) => {
-          if (entry < HISTOGRAMS.crossed) entries[entry]! += calls
-          else progress(at / width - (entry - HISTOGRAMS.crossed), at / width, calls)
-        }
-      },
-    }
-  })
-  const after = { from: to, to: newest + 1 }
+  const after = { from: to, to: scope.newest + 1 }
   const isKnown =
-    width >= QUARTER_HOUR_SECONDS ||
-    (await countFinished(store, { numbers }, after, MAX_CALLS_READ + 1)) <= MAX_CALLS_READ
-  if (isKnown) {
-    await readRollups(store, { ...all, period: after }, (_, at) => ({
-      add: () => undefined,
-      histograms: () => (entry, calls) => {
-        if (entry >= HISTOGRAMS.crossed) progress(at / width - (entry - HISTOGRAMS.crossed), at / width, calls)
-      },
-    }))
-    for (const { began, labels: code } of await openCalls(store, numbers))
-      if (labels?.includes(code) !== false) progress(Math.floor(began / width), Infinity, 1)
-  }
+    step >= QUARTER_HOUR_SECONDS || (await countFinished(store, scope, after, MAX_CALLS_READ + 1)) <= MAX_CALLS_READ
+  const period = withCalls(scope, { from, to: isKnown ? Infinity : to })
+  const unit = Math.min(step, QUARTER_HOUR_SECONDS)
+  await readRollups(store, { scope, period, each: false, labels, partAt, unit, aborted }, (part) => (_code, key, n) => {
+    if (key >= KEYS.began) progress(partAt((key - KEYS.began) * unit), part, n)
+    else if (part < size) add(points[part]!, key, n)
+  })
+  for (const { began, labels: code } of isKnown ? await openCalls(store, scope) : [])
+    if (labels?.includes(code) !== false) progress(partAt(began), size, 1)
   let inProgress = 0
-  const progressAt = Array.from(changes, (change) => (inProgress += change))
   return {
     since: isoTime(from),
     until: isoTime(to),
     step_seconds: step,
-    points: points.map((point, i) => {
+    points: points.map((sums, i): SeriesPoint => {
+      inProgress += changes[i]!
       const at = from + i * step
-      return viewOf(point, at, isKnown && at <= end ? progressAt[(i * step) / width]! : null)
+      const { p50, p95 } = histogram(sums, 'answerDelay')
+      return {
+        at: isoTime(at),
+        ...sumsView(sums),
+        answer_delay_seconds: { p50, p95 },
+        in_progress: isKnown && at <= end ? inProgress : null,
+      }
     }),
   }
 }
@@ -136,9 +106,9 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
 async function stepOf(
   store: RowReader,
   { from, to, step: asked }: Period & Pick<SeriesQuery, 'step'>,
-  numbers: readonly number[],
+  scope: HistoryScope,
 ): Promise<number> {
-  const countCalls = (most: number) => countFinished(store, { numbers }, { from, to }, most + 1)
+  const countCalls = (most: number) => countFinished(store, scope, { from, to }, most + 1)
   const expectPoints = (step: number) => {
     if (Math.ceil((to - from) / step) < MAX_POINTS_ASKED) return
     throw new TooFineSteps(`a series has at most ${MAX_POINTS_ASKED} points: take a larger step, or a shorter period`)
@@ -158,7 +128,7 @@ async function stepOf(
   return QUARTER_HOUR_SECONDS
 }
 
-async function openCalls(store: RowReader, numbers: readonly number[]): Promise<{ began: number; labels: number }[]> {
+async function openCalls(store: RowReader, { numbers }: HistoryScope): Promise<{ began: number; labels: number }[]> {
   const { args, add } = queryArguments()
   const rows = await store.rows(
     // Less than the code, not other than it: so the index has them side by side.
@@ -167,42 +137,4 @@ async function openCalls(store: RowReader, numbers: readonly number[]): Promise<
     args,
   )
   return rows.map(({ began, labels }) => ({ began: Number(began), labels: Number(labels) }))
-}
-
-type Point = Pick<SeriesPoint, 'calls' | 'minutes' | 'participant_minutes'> & {
-  /** Of all calls that ended (seconds). */
-  duration: number
-  entries?: Float64Array
-}
-
-function newPoint(): Point {
-  return {
-    calls: { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 },
-    minutes: { audio: 0, video: 0 },
-    participant_minutes: { audio: 0, video: 0 },
-    duration: 0,
-  }
-}
-
-function addTo(point: Point, status: number, amounts: Parameters<RollupSink['add']>[2]): void {
-  const [calls, , audio, video, participantAudio, participantVideo, duration] = amounts
-  point.calls[status === LOST_CODE ? 'lost' : finalStatusOf(status)] += calls
-  point.minutes.audio += audio
-  point.minutes.video += video
-  point.participant_minutes.audio += participantAudio
-  point.participant_minutes.video += participantVideo
-  point.duration += duration
-}
-
-function viewOf({ entries, duration, ...sums }: Point, at: number, inProgress: number | null): SeriesPoint {
-  const { lost: _lost, ...finished } = sums.calls
-  const total = Object.values(finished).reduce((all, n) => all + n, 0)
-  return {
-    at: isoTime(at),
-    ...sums,
-    failure_ratio: total < MIN_EXPORTED_CALLS ? null : failureRatio({ ...finished, total }, 'any'),
-    duration_seconds: durations(duration, entries),
-    answer_delay_seconds: percentiles('answerDelay', entries),
-    in_progress: inProgress,
-  }
 }

@@ -2,7 +2,8 @@ import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import type { RollupUpdate, Store } from '../store/store.ts'
 import { ALL_TARGETS, readCalls } from './read-rollups.ts'
-import { addCall, beginOf, newRollup, partOf, readRollup, WIDTHS, type Rollup } from './rollup.ts'
+import { addingTo, beginOf, encodeRollup, newRollup, readRollup, takeRollup, WIDTHS, type Rollup } from './rollup.ts'
+import { takeCall } from './sums.ts'
 
 /** So long after its end a quarter of an hour is added up: by then most of its calls were noticed (seconds). */
 const SETTLING_SECONDS = 300
@@ -38,52 +39,42 @@ export async function updateRollups(
   const quarter = Number(stale[0]!['quarter'])
   const versions = stale.map(({ target, version }) => ({ target: Number(target), version: Number(version) }))
   const numbers = versions.map(({ target }) => target)
-  const own = new Map(numbers.map(rollupOf))
+  const own = new Map(numbers.map((number) => [number, newRollup(quarter)]))
   await readCalls(store, { period: { from: quarter, to: quarter + QUARTER_HOUR_SECONDS }, numbers }, (row) =>
-    addCall(own.get(Number(row['target']))!, row, QUARTER_HOUR_SECONDS),
+    takeCall(addingTo(own.get(Number(row['target']))!), row),
   )
-  const [, all] = rollupOf(ALL_TARGETS)
-  for (const rollup of own.values()) rollup.addTo(all)
+  const all = newRollup(quarter)
+  for (const rollup of own.values()) takeRollup(addingTo(all), rollup)
   const others = await store.rows(
     `SELECT by_labels FROM callwatch.targets CROSS JOIN callwatch.rollups
     WHERE target = number AND width = ${QUARTER_HOUR_SECONDS} AND at = $1 AND NOT target IN (${numbers.join(', ')})`,
     [quarter],
   )
-  for (const row of others) readRollup(bytesOf(row['by_labels']), all)
+  for (const row of others) readRollup(addingTo(all), row['by_labels'])
 
-  let parts: ReadonlyMap<number, Rollup> = new Map([...own, [ALL_TARGETS, all]])
-  const rollups = savedOf(QUARTER_HOUR_SECONDS, quarter, parts)
+  let parts = new Map([...own, [ALL_TARGETS, all]])
+  const rollups = [...savedOf(QUARTER_HOUR_SECONDS, parts)]
   for (const [i, width] of WIDTHS.slice(1).entries()) {
-    const part = { at: beginOf(quarter, WIDTHS[i]!), width: WIDTHS[i]! }
-    const at = beginOf(quarter, width)
-    const wholes = new Map([...parts.keys()].map(rollupOf))
-    for (const [number, rollup] of parts) rollup.addTo(partOf(wholes.get(number)!, width, part))
+    const [at, before] = [beginOf(quarter, width), WIDTHS[i]!]
     const known = await store.rows(
-      `SELECT target, at, by_labels FROM callwatch.rollups
-      WHERE target IN (${[...parts.keys()].join(', ')}) AND width = ${part.width} AND at >= $1 AND at < $2 AND at <> $3`,
-      [at, at + width, part.at],
+      `SELECT target, by_labels FROM callwatch.rollups
+      WHERE target IN (${[...parts.keys()].join(', ')}) AND width = ${before} AND at >= $1 AND at < $2 AND at <> $3`,
+      [at, at + width, beginOf(quarter, before)],
     )
-    for (const row of known) {
-      const whole = wholes.get(Number(row['target']))!
-      readRollup(bytesOf(row['by_labels']), partOf(whole, width, { at: Number(row['at']), width: part.width }))
+    const wholes = new Map<number, Rollup>()
+    for (const [number, part] of parts) {
+      const whole = newRollup(at)
+      takeRollup(addingTo(whole), part)
+      wholes.set(number, whole)
     }
-    rollups.push(...savedOf(width, at, wholes))
+    for (const row of known) readRollup(addingTo(wholes.get(Number(row['target']))!), row['by_labels'])
+    rollups.push(...savedOf(width, wholes))
     parts = wholes
   }
-  const update: RollupUpdate = { after: Number(saves?.['n'] ?? 0), quarter, versions, rollups }
-  await store.saveRollups(update)
+  await store.saveRollups({ after: Number(saves?.['n'] ?? 0), quarter, versions, rollups })
   return { quarter, target: numbers.at(-1)! }
 }
 
-function rollupOf(number: number): readonly [number, Rollup] {
-  return [number, newRollup()]
-}
-
-function savedOf(width: number, at: number, rollups: ReadonlyMap<number, Rollup>): RollupUpdate['rollups'][number][] {
-  return [...rollups].map(([target, rollup]) => ({ target, width, at, encoded: rollup.encoded() }))
-}
-
-function bytesOf(column: unknown): Uint8Array {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both schemas have bytes
-  return column as Uint8Array
+function savedOf(width: number, rollups: ReadonlyMap<number, Rollup>): RollupUpdate['rollups'][number][] {
+  return [...rollups].map(([target, rollup]) => ({ target, width, at: rollup.at, encoded: encodeRollup(rollup) }))
 }

@@ -3,7 +3,8 @@ import type { RowReader } from '../store/row-reader.ts'
 import { csvLine } from '../text/csv.ts'
 import { endOf, historyScope } from './history-scope.ts'
 import { coverageOf, type Coverage } from './coverage.ts'
-import { USAGE_STATUSES, usageOf, type UsageKey, type UsageQuery, type UsageRow } from './usage.ts'
+import { USAGE_STATUSES } from './sums.ts'
+import { usageOf, type UsageKey, type UsageQuery, type UsageRow } from './usage.ts'
 
 /** A report as `callwatch report --json` prints it and `/api/v1/report` answers it. Times are ISO 8601 in UTC. */
 export type UsageReport = { since: string; until: string; zone: string; coverage: CoverageView; rows: UsageRow[] }
