@@ -2,9 +2,11 @@ import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { callRowView, type CallRowView } from '../events/call-data.ts'
 import { alertHistory, type PastAlert } from '../history/alert-history.ts'
-import { readSpan, SPAN } from '../history/moment.ts'
-import { UnknownTarget } from '../history/usage-report.ts'
+import type { Period } from '../history/days.ts'
+import { readMoment } from '../history/moment.ts'
+import { QueryError } from '../history/history-scope.ts'
 import { BASELINE_CODE } from '../ledger/history-columns.ts'
+import { parseDuration } from '../schema/duration-text.ts'
 import { openReader } from '../store/open-store.ts'
 import { callOf } from '../store/rows.ts'
 import type { StoreReader } from '../store/store-reader.ts'
@@ -23,6 +25,9 @@ export type AlertCallsOptions = {
   format: 'table' | 'csv' | 'ndjson'
   json: boolean
 }
+
+/** What {@link readSpan} reads, in a sentence. */
+const SPAN = 'a time in UTC such as 2026-11-20 08:00:00, its minute or its date, or UNIX seconds'
 
 /** Other alerts that are named at most. */
 const MAX_OTHERS = 5
@@ -52,7 +57,7 @@ export async function alertCalls(
     if (header !== '') print(header.trimEnd())
     for await (const part of parts) for (const call of part) print(line(call).trimEnd())
   } catch (error) {
-    throw error instanceof UnknownTarget ? new UsageError(error.message) : error
+    throw error instanceof QueryError ? new UsageError(error.message) : error
   } finally {
     await reader.close()
   }
@@ -80,6 +85,16 @@ async function findAlert(
   const others = [...new Set(alerts.map(named))].slice(1)
   const more = others.length > MAX_OTHERS ? ` and ${others.length - MAX_OTHERS} more` : ''
   return [newest, others.length === 0 ? '' : `the others: ${others.slice(0, MAX_OTHERS).join(', ')}${more}`]
+}
+
+/** The second, minute or day (UTC) that a text names; undefined for any other text. */
+function readSpan(text: string): Period | undefined {
+  // How long ago is of no calendar.
+  const from = parseDuration(text) === undefined ? readMoment(text, 'UTC', 0) : undefined
+  if (from === undefined) return undefined
+  if (/^\d+-\d+-\d+$/.test(text)) return { from, to: from + 86_400 }
+  const seconds = /[T ]\d{2}:\d{2}(Z|[+-]\d{2}:?\d{2})?$/i.test(text) ? 60 : 1
+  return { from: Math.floor(from), to: Math.floor(from) + seconds }
 }
 
 function requestOf({ calls_url, key, signal }: PastAlert): string {

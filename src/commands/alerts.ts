@@ -3,7 +3,7 @@ import { formatIn } from '../alerts/signal.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { alertHistory, type PastAlert } from '../history/alert-history.ts'
-import { UnknownTarget } from '../history/usage-report.ts'
+import { QueryError } from '../history/history-scope.ts'
 import { openReader } from '../store/open-store.ts'
 import { formatSeconds } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
@@ -35,7 +35,7 @@ export async function alerts(config: Config, options: AlertsOptions, { print, wa
     else for (const line of tableOf(found.alerts, now)) print(line)
     if (found.truncated === true) warn(`there are older ones: these are the newest ${found.alerts.length}`)
   } catch (error) {
-    throw error instanceof UnknownTarget ? new UsageError(error.message) : error
+    throw error instanceof QueryError ? new UsageError(error.message) : error
   } finally {
     await reader.close()
   }

@@ -1,6 +1,7 @@
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
-import { UnknownTarget, USAGE_COLUMNS, usageCsv, usageReport, type UsageReport } from '../history/usage-report.ts'
+import { QueryError } from '../history/history-scope.ts'
+import { USAGE_COLUMNS, usageCsv, usageReport, type UsageReport } from '../history/usage-report.ts'
 import { USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
 import { openReader } from '../store/open-store.ts'
@@ -46,7 +47,7 @@ export async function report(config: Config, options: ReportOptions, { print, wa
         print(line)
     if (!json) for (const line of gapsOf(found)) warn(line)
   } catch (error) {
-    throw error instanceof UnknownTarget ? new UsageError(error.message) : error
+    throw error instanceof QueryError ? new UsageError(error.message) : error
   } finally {
     await reader.close()
   }

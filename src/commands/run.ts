@@ -5,7 +5,7 @@ import { secretsOf } from '../config/secrets-of.ts'
 import { leftOutWarnings } from '../config/shipped-rules.ts'
 import { configReadings } from '../daemon/config-readings.ts'
 import { startDaemon } from '../daemon/daemon.ts'
-import { UnknownTarget } from '../history/usage-report.ts'
+import { QueryError } from '../history/history-scope.ts'
 import { createLogger } from '../log/logger.ts'
 import { logOutput } from '../log/log-output.ts'
 import { secretsMask } from '../log/mask-secrets.ts'
@@ -35,7 +35,7 @@ export async function run(load: () => Config, { resetTarget }: { resetTarget: st
   const { random } = Math
   const options = { config, readings$, secrets, clock, random, log, droppedLines, draining$, resetTarget }
   const daemon = await startDaemon(options).catch((error: unknown) => {
-    throw error instanceof UnknownTarget ? new UsageError(error.message) : error
+    throw error instanceof QueryError ? new UsageError(error.message) : error
   })
   const shared = 'url' in config.store ? ' with other daemons' : ''
   const message = `monitoring ${names.join(', ')}${shared}; page at ${daemon.url}`

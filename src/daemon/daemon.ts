@@ -97,7 +97,7 @@ const MAX_WINDOW_SECONDS = Math.max(...Object.values(EXPORTED_WINDOWS))
  * the parts whose settings have changed restart.
  *
  * @throws {StoreError} when the store cannot be used
- * @throws {UnknownTarget} when neither the configuration nor the store has the target to reset
+ * @throws {QueryError} when neither the configuration nor the store has the target to reset
  * @throws {Error} with a `code` when the web address cannot be listened on
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {

@@ -42,7 +42,7 @@ const MAX_ALERTS = 1000
  *
  * @param configured the targets of the configuration
  * @param now the host's clock (UNIX seconds)
- * @throws {UnknownTarget}
+ * @throws {QueryError} for a target that there is not
  * @throws {StoreError} when the store cannot be read now
  */
 export async function alertHistory(
@@ -90,21 +90,8 @@ export async function alertHistory(
 function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
   const since = Number(row['since'])
   const until = row['until'] === null ? null : Number(row['until'])
-  const written = parse<Episode>(row['data'])
-  const {
-    labels,
-    signal,
-    match,
-    breach,
-    threshold,
-    peak,
-    values,
-    window,
-    outcome = null,
-    expiredBecause,
-    runbookUrl,
-    severity,
-  } = latest(written, row)
+  const episode = latest(row)
+  const { signal, match, labels, window, outcome = null, expiredBecause, runbookUrl } = episode
   const { notices, suppressions } = readNotes(String(row['notes']))
   const isEnded = until !== null && windowOf(signal) === undefined
   const request = isEnded ? undefined : callsRequest({ target: String(row['target']), signal, match, labels, window })
@@ -112,19 +99,19 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
     target: String(row['target']),
     alert: String(row['rule']),
     key: String(row['alert']),
-    severity,
+    severity: episode.severity,
     labels,
     ...signalView(signal),
     match,
-    breach,
-    threshold,
+    breach: episode.breach,
+    threshold: episode.threshold,
     since: isoTime(since),
     until: until === null ? null : isoTime(until),
     outcome,
     ...(expiredBecause !== undefined && { expired_because: expiredBecause }),
-    peak,
+    peak: episode.peak,
     ...(request !== undefined && { calls_url: request }),
-    values: values.map(([at, value]) => ({ at: isoTime(at), value })),
+    values: episode.values.map(([at, value]) => ({ at: isoTime(at), value })),
     notified: notices.map(({ receiver, kind, at, outcome }) => ({ receiver, kind, at: isoTime(at), outcome })),
     suppressed: suppressions.map(({ at, since: _since, until: end, ...why }) => ({
       ...why,
@@ -140,9 +127,9 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
 }
 
 /** An episode as it is now: while it fires, its alert has the values of the latest evaluation. */
-function latest(episode: Episode, { since, live, severity }: ReadRow): Episode & { severity: Severity } {
+function latest({ data, since, live, severity }: ReadRow): Episode & { severity: Severity } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written from a notification
-  const written = { ...episode, severity: severity as Severity }
+  const written = { ...parse<Episode>(data), severity: severity as Severity }
   if (live === null) return written
   const { firingSince, rule, labels, peak, measuredFrom, evidence, values = [] } = parse<AlertInstance>(live)
   if (firingSince !== Number(since)) return written

@@ -1,11 +1,4 @@
-import {
-  ALL_LABELS,
-  type CallMode,
-  type CallStatus,
-  type CallType,
-  type Labels,
-  type ReceiverType,
-} from '../ledger/call.ts'
+import { ALL_LABELS, type CallStatus, type Labels } from '../ledger/call.ts'
 import { labelCode, statusCode } from '../ledger/call-codes.ts'
 import { BASELINE_CODE, LOST_CODE } from '../ledger/history-columns.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
@@ -13,12 +6,12 @@ import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 /** A status in the history: that of the finish, or `lost`. */
 export type HistoryStatus = CallStatus | 'lost'
 
+/** Selects calls by their labels: those that meet all conditions given. */
+export type LabelFilter = { readonly [Label in keyof Labels]?: Labels[Label] | undefined }
+
 /** Selects calls that finished or were lost: those that meet all conditions given. */
-export type CallFilter = {
+export type CallFilter = LabelFilter & {
   targets?: readonly string[] | undefined
-  type?: CallType | undefined
-  mode?: CallMode | undefined
-  receiverType?: ReceiverType | undefined
   /** One of these. */
   statuses?: readonly HistoryStatus[] | undefined
   hasRecording?: boolean | undefined
@@ -26,13 +19,10 @@ export type CallFilter = {
   sessionId?: string | undefined
 }
 
-/** Collects the arguments of a query; returns the name of each in its text. */
-export type AddArgument = (value: string | number) => string
-
-/** The arguments of a query, and how to add one. */
-export function queryArguments(): { args: (string | number)[]; add: AddArgument } {
+/** The arguments of a query, and how to add one, which returns its name in the text. */
+export function queryArguments() {
   const args: (string | number)[] = []
-  return { args, add: (value) => `$${args.push(value)}` }
+  return { args, add: (value: string | number) => `$${args.push(value)}` }
 }
 
 /**
@@ -41,23 +31,21 @@ export function queryArguments(): { args: (string | number)[]; add: AddArgument 
  * @param numbers of the targets that it selects: by them and the time PostgreSQL finds calls in its index, whatever it takes for
  * the number of targets
  */
-export function conditionsOf(filter: CallFilter, numbers: readonly number[], add: AddArgument): string {
+export function conditionsOf(filter: CallFilter, numbers: readonly number[], add: (value: string) => string): string {
   const { statuses, hasRecording, sessionId = '' } = filter
-  const labels = ALL_LABELS.filter((each) => matchesLabels(filter, each)).map(labelCode)
+  const labels = labelCodes(filter)
+  const codes = statuses?.map((status) => (status === 'lost' ? LOST_CODE : statusCode(status)))
   return [
     'target = number',
     `status <> ${BASELINE_CODE}`,
     `target IN (${numbers.join(', ') || 'NULL'})`,
-    ...(statuses === undefined ? [] : [`status IN (${statuses.map(codeOf).join(', ')})`]),
+    ...(codes === undefined ? [] : [`status IN (${codes.join(', ')})`]),
     ...(labels.length === ALL_LABELS.length ? [] : [`labels IN (${labels.join(', ')})`]),
     // The column is a number in one kind of store and a truth value in the other.
     ...(hasRecording === undefined ? [] : [`${hasRecording ? '' : 'NOT '}recorded`]),
-    ...(sessionId === '' ? [] : [`id >= ${add(sessionId)}`, `id < ${add(endOfPrefix(sessionId))}`]),
+    // Up to the first text, in the order of UTF-8, after all that begin with it.
+    ...(sessionId === '' ? [] : [`id >= ${add(sessionId)}`, `id < ${add(`${sessionId}\u{10ffff}`)}`]),
   ].join(' AND ')
-}
-
-function codeOf(status: HistoryStatus): number {
-  return status === 'lost' ? LOST_CODE : statusCode(status)
 }
 
 /** Whether an open call is selected, whatever its target is. */
@@ -71,19 +59,11 @@ export function isSelected(filter: CallFilter, { id, labels, status, marks }: Tr
   )
 }
 
-/** Whether a call with these labels is selected. */
-export function matchesLabels(
-  { type, mode, receiverType }: Pick<CallFilter, 'type' | 'mode' | 'receiverType'>,
-  labels: Labels,
-): boolean {
-  return [
-    [type, labels.type],
-    [mode, labels.mode],
-    [receiverType, labels.receiverType],
-  ].every(([wanted, value]) => wanted === undefined || wanted === value)
+/** The codes of the labels that are selected. */
+export function labelCodes(filter: LabelFilter): number[] {
+  return ALL_LABELS.filter((labels) => matchesLabels(filter, labels)).map(labelCode)
 }
 
-/** The first text, in the order of UTF-8, after all that begin with a prefix. */
-function endOfPrefix(prefix: string): string {
-  return `${prefix}\u{10ffff}`
+function matchesLabels(filter: LabelFilter, labels: Labels): boolean {
+  return (['type', 'mode', 'receiverType'] as const).every((name) => (filter[name] ?? labels[name]) === labels[name])
 }

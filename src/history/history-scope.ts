@@ -15,6 +15,11 @@ export type HistoryScope = {
   newest: number
 }
 
+/** A query that nothing answers: for a target that there is not, or for more points than a series has. */
+export class QueryError extends Error {
+  override readonly name = 'QueryError'
+}
+
 /**
  * Where a period ends that lasts until now: after the newest call, if the service's clock is ahead of the host's.
  *
@@ -26,10 +31,7 @@ export function endOf({ newest }: Pick<HistoryScope, 'newest'>, now: number): nu
 
 /** A period without the quarters of an hour before the oldest and after the newest call: nothing is read of them. */
 export function withCalls({ oldest, newest }: HistoryScope, { from, to }: Period): Period {
-  return {
-    from: Math.max(from, quarterHourOf(oldest)),
-    to: Math.min(to, quarterHourOf(newest) + QUARTER_HOUR_SECONDS),
-  }
+  return { from: Math.max(from, quarterHourOf(oldest)), to: Math.min(to, quarterHourOf(newest) + QUARTER_HOUR_SECONDS) }
 }
 
 /** @param since calls that finished before then are none (UNIX seconds) */
@@ -46,14 +48,13 @@ export async function historyScope(
     [since],
   )
   const wanted = rows.filter(({ name }) => targets?.includes(String(name)) !== false)
-  const of = (column: 'oldest' | 'newest', otherwise: number) => wanted.map((row) => Number(row[column] ?? otherwise))
   const names = new Map(wanted.map(({ number, name }) => [Number(number), String(name)]))
   return {
     numbers: [...names.keys()],
     names,
     isAll: targets === undefined,
-    oldest: of('oldest', Infinity).reduce((a, b) => Math.min(a, b), Infinity),
-    newest: of('newest', -Infinity).reduce((a, b) => Math.max(a, b), -Infinity),
+    oldest: wanted.reduce((oldest, row) => Math.min(oldest, Number(row['oldest'] ?? Infinity)), Infinity),
+    newest: wanted.reduce((newest, row) => Math.max(newest, Number(row['newest'] ?? -Infinity)), -Infinity),
   }
 }
 

@@ -43,13 +43,12 @@ export async function listCalls(store: RowReader, query: CallsQuery, options: Pa
   const scope = await historyScope(store, query, query.since)
   const { oldest, newest } = scope
   const calls: HistoryCall[] = []
-  let position: PagePosition = after !== undefined && after.at < query.until ? after : { at: query.until }
-  if (position.at > newest) position = { at: newest + 1 }
+  const last = Math.min(query.until, newest + 1)
+  let position: PagePosition = after !== undefined && after.at < last ? after : { at: last }
   const byId = await isRare(store, query, scope)
   let part = byId ? Infinity : (after?.part ?? FIRST_PART_SECONDS)
   const begun = systemClock.monotonic()
-  for (let isFirst = true; position.at >= oldest; isFirst = false) {
-    if (!isFirst && systemClock.monotonic() - begun > searchSeconds) return { calls, next: { ...position, part } }
+  while (position.at >= oldest) {
     const from = Math.max(oldest, position.at - part)
     // One more than is wanted shows whether there is a next page.
     calls.push(...(await readPart(store, query, { scope, from, position, limit: limit + 1 - calls.length, byId })))
@@ -57,10 +56,11 @@ export async function listCalls(store: RowReader, query: CallsQuery, options: Pa
       const { finished, target, call } = calls[limit - 1]!
       return { calls: calls.slice(0, limit), next: { at: finished, target, id: call.id, ...(!byId && { part }) } }
     }
-    position = { at: from }
     if (from === oldest) break
+    position = { at: from }
     const counted = await countFinished(store, scope, { from: from - part, to: from })
     part = Math.max(1, part * Math.min(GROWTH, CALLS_A_PART / Math.max(1, counted)))
+    if (systemClock.monotonic() - begun > searchSeconds) return { calls, next: { ...position, part } }
   }
   return { calls, next: undefined }
 }
@@ -97,11 +97,7 @@ async function readPart(
     ORDER BY finished DESC, name, id LIMIT ${add(limit)}`,
     args,
   )
-  return rows.map(historyCallOf)
-}
-
-function historyCallOf(row: ReadRow): HistoryCall {
-  return { target: String(row['name']), call: shownCall(row), finished: Number(row['finished']) }
+  return rows.map((row) => ({ target: String(row['name']), call: shownCall(row), finished: Number(row['finished']) }))
 }
 
 /** A call as the history shows it: an open one of a target that was removed is lost since then. */

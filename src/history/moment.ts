@@ -1,5 +1,4 @@
 import { parseDuration } from '../schema/duration-text.ts'
-import { exactTime, timeIn, type Period } from './days.ts'
 
 /** What {@link readMoment} reads, in a sentence: with a zone, and without one. */
 export const MOMENT =
@@ -15,21 +14,14 @@ export const MOMENT_IN_UTC =
  * @param now UNIX seconds
  */
 export function readMoment(text: string, zone: string | undefined, now: number): number | undefined {
-  const time = timeOf(text, zone, now)
-  return time !== undefined && time >= EARLIEST && time < LATEST ? time : undefined
-}
-
-/** What {@link readSpan} reads, in a sentence. */
-export const SPAN = 'a time in UTC such as 2026-11-20 08:00:00, its minute or its date, or UNIX seconds'
-
-/** The second, minute or day (UTC) that a text names; undefined for any other text. */
-export function readSpan(text: string): Period | undefined {
-  // How long ago is of no calendar.
-  const from = parseDuration(text) === undefined ? readMoment(text, 'UTC', 0) : undefined
-  if (from === undefined) return undefined
-  if (/^\d+-\d+-\d+$/.test(text)) return { from, to: from + 86_400 }
-  const seconds = /[T ]\d{2}:\d{2}(Z|[+-]\d{2}:?\d{2})?$/i.test(text) ? 60 : 1
-  return { from: Math.floor(from), to: Math.floor(from) + seconds }
+  try {
+    const time = timeOf(text, zone, now)
+    return time !== undefined && time >= EARLIEST && time < LATEST ? time : undefined
+  } catch (error) {
+    // There is no such date or time.
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
 }
 
 const EARLIEST = 0
@@ -42,7 +34,7 @@ function timeOf(text: string, zone: string | undefined, now: number): number | u
   if (/^\d{1,12}(\.\d+)?$/.test(text)) return Number(text)
   const ago = parseDuration(text)
   if (ago !== undefined) return Math.max(EARLIEST, now - ago)
-  if (EXACT.test(text)) return exactTime(text)
+  if (EXACT.test(text)) return Temporal.Instant.from(text).epochMilliseconds / 1000
   if (!LOCAL.test(text) || (zone === undefined && /[T ]/.test(text))) return undefined
-  return timeIn(zone ?? 'UTC', text)
+  return Temporal.PlainDateTime.from(text).toZonedDateTime(zone ?? 'UTC').epochMilliseconds / 1000
 }

@@ -6,7 +6,13 @@ import { add, KEYS, type Sums, type Take } from './sums.ts'
  * The sums of the calls that finished in a quarter of an hour, in an hour or in three, by labels. Rollups are added up: a longer
  * one from shorter ones, that of all targets from each one's.
  */
-export type Rollup = { at: number; groups: Map<number, Sums> }
+export type Rollup = {
+  /** When it begins (UNIX seconds). */
+  at: number
+  groups: ReadonlyMap<number, Sums>
+  /** Adds to it. */
+  take: Take
+}
 
 /** Of how much a rollup is (seconds). Each begins at a multiple of its width, and consists of whole ones of the width before. */
 export const WIDTHS = [QUARTER_HOUR_SECONDS, 3600, 10_800] as const
@@ -18,19 +24,16 @@ export function beginOf(at: number, width: number): number {
 
 /** @param at when it begins (UNIX seconds) */
 export function newRollup(at: number): Rollup {
-  return { at, groups: new Map() }
-}
-
-/** Adds to a rollup, in place. */
-export function addingTo({ at, groups }: Rollup): Take {
+  const groups = new Map<number, Sums>()
   const within = KEYS.began + at / QUARTER_HOUR_SECONDS
-  return (labels, key, n) => {
+  const take: Take = (labels, key, n) => {
     // A call that began within it is in progress neither at its begin nor at its end.
     if (key >= within) return
     const sums = groups.get(labels) ?? new Map<number, number>()
     groups.set(labels, sums)
     add(sums, key, n)
   }
+  return { at, groups, take }
 }
 
 /** Gives all that a rollup has. */
@@ -38,15 +41,14 @@ export function takeRollup(take: Take, { groups }: Rollup): void {
   for (const [labels, sums] of groups) for (const [key, n] of sums) take(labels, key, n)
 }
 
-/** A rollup as bytes; and the same without labels (of which all are 0), which is much smaller. {@link readRollup} reads both. */
-export type EncodedRollup = { byLabels: Uint8Array; withoutLabels: Uint8Array }
-
-/** Undefined of an empty one. */
-export function encodeRollup(rollup: Rollup): EncodedRollup | undefined {
+/**
+ * A rollup as bytes; and the same without labels (of which all are 0), which is much smaller. {@link readRollup} reads both.
+ * Undefined of an empty one.
+ */
+export function encodeRollup(rollup: Rollup) {
   if (rollup.groups.size === 0) return undefined
   const total = newRollup(rollup.at)
-  const take = addingTo(total)
-  takeRollup((_labels, key, n) => take(0, key, n), rollup)
+  takeRollup((_labels, key, n) => total.take(0, key, n), rollup)
   return { byLabels: encode(rollup), withoutLabels: encode(total) }
 }
 

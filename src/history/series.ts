@@ -1,11 +1,10 @@
 import { isoTime } from '../clock/iso-time.ts'
-import { ALL_LABELS } from '../ledger/call.ts'
 import { BASELINE_CODE } from '../ledger/history-columns.ts'
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
-import { matchesLabels, queryArguments, type CallFilter } from './call-filter.ts'
+import { conditionsOf, queryArguments, type CallFilter, type LabelFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
-import { countFinished, endOf, historyScope, withCalls, type HistoryScope } from './history-scope.ts'
+import { countFinished, endOf, historyScope, QueryError, withCalls, type HistoryScope } from './history-scope.ts'
 import { readRollups } from './read-rollups.ts'
 import { add, histogram, KEYS, sumsView, type Sums } from './sums.ts'
 
@@ -22,7 +21,7 @@ const MAX_CALLS_READ = 15_000
 const MAX_CALLS_ASKED = 100_000
 
 export type SeriesQuery = Pick<Period, 'from'> &
-  Pick<CallFilter, 'targets' | 'type' | 'mode' | 'receiverType'> & {
+  Pick<CallFilter, 'targets' | keyof LabelFilter> & {
     /** Undefined: until now. */
     to: number | undefined
     /** One of {@link STEPS}; the smallest that is small enough where it is undefined. */
@@ -34,7 +33,7 @@ export type SeriesQuery = Pick<Period, 'from'> &
 export type SeriesPoint = ReturnType<typeof sumsView> & {
   /** When the step began. */
   at: string
-  answer_delay_seconds: Omit<ReturnType<typeof histogram>, 'known'>
+  answer_delay_seconds: ReturnType<typeof histogram>['percentiles']
   /** Calls in progress when the step began; null where that is not known without reading too many calls. */
   in_progress: number | null
 }
@@ -42,20 +41,14 @@ export type SeriesPoint = ReturnType<typeof sumsView> & {
 /** Points at multiples of the step. */
 export type Series = { since: string; until: string; step_seconds: number; points: SeriesPoint[] }
 
-/** A series with too many points, or of too many calls. */
-export class TooFineSteps extends Error {
-  override readonly name = 'TooFineSteps'
-}
-
 /**
  * What finished in each step of a period, which is extended to whole steps.
  *
  * @param now the host's clock (UNIX seconds): calls in progress are known until then
- * @throws {TooFineSteps}
+ * @throws {QueryError} for too many points, or too many calls
  * @throws {StoreError} when the store cannot be read now
  */
 export async function seriesOf(store: RowReader, query: SeriesQuery, now: number): Promise<Series> {
-  const { aborted } = query
   const scope = await historyScope(store, query, 0)
   const end = endOf(scope, now)
   const step = await stepOf(store, { ...query, to: query.to ?? end }, scope)
@@ -71,19 +64,17 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
     changes[began + 1]! += calls
     changes[finished + 1]! -= calls
   }
-  const wanted = [...ALL_LABELS.keys()].filter((code) => matchesLabels(query, ALL_LABELS[code]!))
-  const labels = wanted.length < ALL_LABELS.length ? wanted : undefined
-  const after = { from: to, to: scope.newest + 1 }
+  const after = { from: to, to: Infinity }
   const isKnown =
     step >= QUARTER_HOUR_SECONDS || (await countFinished(store, scope, after, MAX_CALLS_READ + 1)) <= MAX_CALLS_READ
-  const period = withCalls(scope, { from, to: isKnown ? Infinity : to })
   const unit = Math.min(step, QUARTER_HOUR_SECONDS)
-  await readRollups(store, { scope, period, each: false, labels, partAt, unit, aborted }, (part) => (_code, key, n) => {
+  const period = withCalls(scope, { from, to: isKnown ? Infinity : to })
+  const reading = { scope, period, filter: query, partAt, unit, aborted: query.aborted }
+  await readRollups(store, reading, (part) => (_code, key, n) => {
     if (key >= KEYS.began) progress(partAt((key - KEYS.began) * unit), part, n)
     else if (part < size) add(points[part]!, key, n)
   })
-  for (const { began, labels: code } of isKnown ? await openCalls(store, scope) : [])
-    if (labels?.includes(code) !== false) progress(partAt(began), size, 1)
+  for (const began of isKnown ? await openCalls(store, query, scope) : []) progress(partAt(began), size, 1)
   let inProgress = 0
   return {
     since: isoTime(from),
@@ -92,49 +83,42 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
     points: points.map((sums, i): SeriesPoint => {
       inProgress += changes[i]!
       const at = from + i * step
-      const { p50, p95 } = histogram(sums, 'answerDelay')
       return {
         at: isoTime(at),
         ...sumsView(sums),
-        answer_delay_seconds: { p50, p95 },
+        answer_delay_seconds: histogram(sums, 'answerDelay').percentiles,
         in_progress: isKnown && at <= end ? inProgress : null,
       }
     }),
   }
 }
 
+/** The step that is asked for; else the smallest one that is small enough, and has few calls where it needs their rows. */
 async function stepOf(
   store: RowReader,
   { from, to, step: asked }: Period & Pick<SeriesQuery, 'step'>,
   scope: HistoryScope,
 ): Promise<number> {
-  const countCalls = (most: number) => countFinished(store, scope, { from, to }, most + 1)
-  const expectPoints = (step: number) => {
-    if (Math.ceil((to - from) / step) < MAX_POINTS_ASKED) return
-    throw new TooFineSteps(`a series has at most ${MAX_POINTS_ASKED} points: take a larger step, or a shorter period`)
-  }
-  if (asked !== undefined) {
-    expectPoints(asked)
-    if (asked < QUARTER_HOUR_SECONDS && (await countCalls(MAX_CALLS_ASKED)) > MAX_CALLS_ASKED)
-      throw new TooFineSteps(
-        `more than ${MAX_CALLS_ASKED} calls finished in this period: take a step of ${QUARTER_HOUR_SECONDS} or more`,
-      )
-    return asked
-  }
-  const fitting = STEPS.filter((step) => (to - from) / step <= MAX_POINTS)
-  const [smallest = STEPS.at(-1)!] = fitting
-  expectPoints(smallest)
-  if (smallest >= QUARTER_HOUR_SECONDS || (await countCalls(MAX_CALLS_READ)) <= MAX_CALLS_READ) return smallest
-  return QUARTER_HOUR_SECONDS
+  const step = asked ?? STEPS.find((each) => (to - from) / each <= MAX_POINTS) ?? STEPS.at(-1)!
+  if ((to - from) / step > MAX_POINTS_ASKED - 1)
+    throw new QueryError(`a series has at most ${MAX_POINTS_ASKED} points: take a larger step, or a shorter period`)
+  if (step >= QUARTER_HOUR_SECONDS) return step
+  const most = asked === undefined ? MAX_CALLS_READ : MAX_CALLS_ASKED
+  if ((await countFinished(store, scope, { from, to }, most + 1)) <= most) return step
+  if (asked === undefined) return QUARTER_HOUR_SECONDS
+  throw new QueryError(
+    `more than ${most} calls finished in this period: take a step of ${QUARTER_HOUR_SECONDS} or more`,
+  )
 }
 
-async function openCalls(store: RowReader, { numbers }: HistoryScope): Promise<{ began: number; labels: number }[]> {
+/** When the calls began that are in progress (UNIX seconds). */
+async function openCalls(store: RowReader, query: LabelFilter, { numbers }: HistoryScope): Promise<number[]> {
   const { args, add } = queryArguments()
   const rows = await store.rows(
-    // Less than the code, not other than it: so the index has them side by side.
-    `SELECT began, labels FROM callwatch.calls
-    WHERE target IN (${numbers.join(', ') || 'NULL'}) AND finished IS NULL AND status < ${add(BASELINE_CODE)}`,
+    // Less than the code, not only other than it: so the index has them side by side.
+    `SELECT began FROM callwatch.targets CROSS JOIN callwatch.calls
+    WHERE ${conditionsOf(query, numbers, add)} AND finished IS NULL AND status < ${BASELINE_CODE}`,
     args,
   )
-  return rows.map(({ began, labels }) => ({ began: Number(began), labels: Number(labels) }))
+  return rows.map(({ began }) => Number(began))
 }

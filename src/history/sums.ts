@@ -62,7 +62,7 @@ export function sumsView(sums: Sums) {
     calls[status] = sums.get((OPEN_STATUSES.length + i) * AMOUNTS.length) ?? 0
   const { lost: _lost, ...finished } = calls
   const total = Object.values(finished).reduce((all, n) => all + n, 0)
-  const { known, ...percentiles } = histogram(sums, 'duration')
+  const { known, percentiles } = histogram(sums, 'duration')
   return {
     calls,
     /** Call level, as the service last said. */
@@ -96,7 +96,7 @@ export function histogram(sums: Sums, name: 'duration' | 'answerDelay') {
     while (left > 0) left -= counts[++each]!
     return each === -1 ? null : timeOf(each)
   }
-  return { known, p50: percentile(0.5), p95: percentile(0.95) }
+  return { known, percentiles: { p50: percentile(0.5), p95: percentile(0.95) } }
 }
 
 /** Classes of times: one is e^(1/26) wide, so its middle is at most 2% off. */

@@ -1,8 +1,8 @@
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import type { RollupUpdate, Store } from '../store/store.ts'
-import { ALL_TARGETS, readCalls } from './read-rollups.ts'
-import { addingTo, beginOf, encodeRollup, newRollup, readRollup, takeRollup, WIDTHS, type Rollup } from './rollup.ts'
+import { ALL_TARGETS, callsIn } from './read-rollups.ts'
+import { beginOf, encodeRollup, newRollup, readRollup, takeRollup, WIDTHS, type Rollup } from './rollup.ts'
 import { takeCall } from './sums.ts'
 
 /** So long after its end a quarter of an hour is added up: by then most of its calls were noticed (seconds). */
@@ -28,53 +28,53 @@ export async function updateRollups(
   after: RollupPosition = { quarter: -1, target: -1 },
 ): Promise<RollupPosition | undefined> {
   const [saves] = await store.rows('SELECT n FROM callwatch.rollup_saves', [])
-  const newestEnded = Math.floor(now) - QUARTER_HOUR_SECONDS - SETTLING_SECONDS
   const left = await store.rows(
     `SELECT target, quarter, version FROM callwatch.stale_rollups
     WHERE (quarter, target) > ($1, $2) AND quarter <= $3 ORDER BY quarter, target LIMIT ${MAX_TARGETS}`,
-    [after.quarter, after.target, newestEnded],
+    [after.quarter, after.target, Math.floor(now) - QUARTER_HOUR_SECONDS - SETTLING_SECONDS],
   )
   const stale = left.filter((row) => row['quarter'] === left[0]!['quarter'])
   if (stale.length === 0) return undefined
   const quarter = Number(stale[0]!['quarter'])
   const versions = stale.map(({ target, version }) => ({ target: Number(target), version: Number(version) }))
   const numbers = versions.map(({ target }) => target)
-  const own = new Map(numbers.map((number) => [number, newRollup(quarter)]))
-  await readCalls(store, { period: { from: quarter, to: quarter + QUARTER_HOUR_SECONDS }, numbers }, (row) =>
-    takeCall(addingTo(own.get(Number(row['target']))!), row),
-  )
-  const all = newRollup(quarter)
-  for (const rollup of own.values()) takeRollup(addingTo(all), rollup)
+  let rollups = await quartersOf(store, quarter, numbers)
+  const saved: RollupUpdate['rollups'][number][] = []
+  for (const [i, width] of WIDTHS.entries()) {
+    const [at, before] = [beginOf(quarter, width), WIDTHS[i - 1]]
+    if (before !== undefined) {
+      const known = await store.rows(
+        `SELECT target, by_labels FROM callwatch.rollups
+        WHERE target IN (${[...rollups.keys()].join(', ')}) AND width = ${before} AND at >= $1 AND at < $2 AND at <> $3`,
+        [at, at + width, beginOf(quarter, before)],
+      )
+      const wholes = newRollups(rollups.keys(), at)
+      for (const [target, part] of rollups) takeRollup(wholes.get(target)!.take, part)
+      for (const row of known) readRollup(wholes.get(Number(row['target']))!.take, row['by_labels'])
+      rollups = wholes
+    }
+    for (const [target, rollup] of rollups) saved.push({ target, width, at, encoded: encodeRollup(rollup) })
+  }
+  await store.saveRollups({ after: Number(saves?.['n'] ?? 0), quarter, versions, rollups: saved })
+  return { quarter, target: numbers.at(-1)! }
+}
+
+/** The rollups of a quarter of an hour, added up from its calls: of these targets, and of all together. */
+async function quartersOf(store: RowReader, quarter: number, numbers: readonly number[]) {
+  const quarters = newRollups([ALL_TARGETS, ...numbers], quarter)
+  const all = quarters.get(ALL_TARGETS)!
+  for await (const rows of callsIn(store, { from: quarter, to: quarter + QUARTER_HOUR_SECONDS }, { numbers }))
+    for (const row of rows) takeCall(quarters.get(Number(row['target']))!.take, row)
+  for (const number of numbers) takeRollup(all.take, quarters.get(number)!)
   const others = await store.rows(
     `SELECT by_labels FROM callwatch.targets CROSS JOIN callwatch.rollups
     WHERE target = number AND width = ${QUARTER_HOUR_SECONDS} AND at = $1 AND NOT target IN (${numbers.join(', ')})`,
     [quarter],
   )
-  for (const row of others) readRollup(addingTo(all), row['by_labels'])
-
-  let parts = new Map([...own, [ALL_TARGETS, all]])
-  const rollups = [...savedOf(QUARTER_HOUR_SECONDS, parts)]
-  for (const [i, width] of WIDTHS.slice(1).entries()) {
-    const [at, before] = [beginOf(quarter, width), WIDTHS[i]!]
-    const known = await store.rows(
-      `SELECT target, by_labels FROM callwatch.rollups
-      WHERE target IN (${[...parts.keys()].join(', ')}) AND width = ${before} AND at >= $1 AND at < $2 AND at <> $3`,
-      [at, at + width, beginOf(quarter, before)],
-    )
-    const wholes = new Map<number, Rollup>()
-    for (const [number, part] of parts) {
-      const whole = newRollup(at)
-      takeRollup(addingTo(whole), part)
-      wholes.set(number, whole)
-    }
-    for (const row of known) readRollup(addingTo(wholes.get(Number(row['target']))!), row['by_labels'])
-    rollups.push(...savedOf(width, wholes))
-    parts = wholes
-  }
-  await store.saveRollups({ after: Number(saves?.['n'] ?? 0), quarter, versions, rollups })
-  return { quarter, target: numbers.at(-1)! }
+  for (const row of others) readRollup(all.take, row['by_labels'])
+  return quarters
 }
 
-function savedOf(width: number, rollups: ReadonlyMap<number, Rollup>): RollupUpdate['rollups'][number][] {
-  return [...rollups].map(([target, rollup]) => ({ target, width, at: rollup.at, encoded: encodeRollup(rollup) }))
+function newRollups(numbers: Iterable<number>, at: number): ReadonlyMap<number, Rollup> {
+  return new Map(Iterator.from(numbers).map((number) => [number, newRollup(at)]))
 }

@@ -1,7 +1,7 @@
 import { isoTime } from '../clock/iso-time.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { csvLine } from '../text/csv.ts'
-import { endOf, historyScope } from './history-scope.ts'
+import { endOf, historyScope, QueryError } from './history-scope.ts'
 import { coverageOf, type Coverage } from './coverage.ts'
 import { USAGE_STATUSES } from './sums.ts'
 import { usageOf, type UsageKey, type UsageQuery, type UsageRow } from './usage.ts'
@@ -25,7 +25,7 @@ export function coverageView({ blindSeconds, blind }: Coverage) {
  *
  * @param configured the targets of the configuration
  * @param now the host's clock (UNIX seconds)
- * @throws {UnknownTarget}
+ * @throws {QueryError} for a target that there is not
  * @throws {StoreError} when the store cannot be read now
  */
 export async function usageReport(
@@ -48,12 +48,7 @@ export async function usageReport(
   }
 }
 
-/** A target that neither the configuration nor the store has. */
-export class UnknownTarget extends Error {
-  override readonly name = 'UnknownTarget'
-}
-
-/** @throws {UnknownTarget} */
+/** @throws {QueryError} for a target that neither the configuration nor the store has */
 export async function expectTargets(
   store: RowReader,
   wanted: readonly string[],
@@ -64,14 +59,11 @@ export async function expectTargets(
   const known = new Set([...configured, ...stored.map(({ name }) => String(name))])
   const unknown = wanted.find((name) => !known.has(name))
   if (unknown !== undefined)
-    throw new UnknownTarget(`there is no target ${unknown}; the targets are ${[...known].join(', ')}`)
+    throw new QueryError(`there is no target ${unknown}; the targets are ${[...known].join(', ')}`)
 }
 
-/** A cell of a report in one line. */
-export type UsageCell = string | number | null
-
 /** The columns of a report's rows in one line each. */
-export const USAGE_COLUMNS: Readonly<Record<string, (row: UsageRow) => UsageCell>> = {
+export const USAGE_COLUMNS: Readonly<Record<string, (row: UsageRow) => string | number | null>> = {
   ...Object.fromEntries(USAGE_STATUSES.map((status) => [status, ({ calls }: UsageRow) => calls[status]])),
   audio_minutes: ({ minutes }) => minutes.audio,
   video_minutes: ({ minutes }) => minutes.video,

@@ -1,5 +1,4 @@
 import { labelsOfCode } from '../ledger/call-codes.ts'
-import { ALL_LABELS } from '../ledger/call.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { daysOf, type Period } from './days.ts'
 import { historyScope, withCalls } from './history-scope.ts'
@@ -58,8 +57,8 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
     {
       scope,
       period,
-      each: by.includes('target'),
-      labels: by.some((key) => key !== 'day' && key !== 'target') ? [...ALL_LABELS.keys()] : undefined,
+      byTarget: by.includes('target'),
+      byLabels: by.some((key) => key !== 'day' && key !== 'target'),
       partAt: (at) => days.findLastIndex(({ from }) => from <= at),
       aborted,
     },

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { MOMENT, readMoment } from '../history/moment.ts'
-import { UnknownTarget } from '../history/usage-report.ts'
+import { QueryError } from '../history/history-scope.ts'
 import { isTimezone } from '../schema/timezone.ts'
 import { BadRequest } from './problem.ts'
 
@@ -20,12 +20,12 @@ export const period = {
   target: list.optional().describe('Names of targets, separated by commas'),
 }
 
-/** @throws {BadRequest} for a target that is not there */
+/** @throws {BadRequest} for a query that nothing answers */
 export async function known<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    throw error instanceof UnknownTarget ? new BadRequest(error.message) : error
+    throw error instanceof QueryError ? new BadRequest(error.message) : error
   }
 }
 

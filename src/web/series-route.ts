@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { coverageOf } from '../history/coverage.ts'
-import { seriesOf, STEPS, TooFineSteps, type Series } from '../history/series.ts'
+import { seriesOf, STEPS, type Series } from '../history/series.ts'
 import { coverageView, expectTargets, type CoverageView } from '../history/usage-report.ts'
 import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
 import { api, type RouteDescription } from './api.ts'
 import { concurrencyLimit } from './concurrency-limit.ts'
 import { known, period, periodOf } from './period-parameters.ts'
-import { BadRequest } from './problem.ts'
 import type { ReportRouteOptions } from './report-route.ts'
 
 const oneOf = <const Values extends readonly string[]>(values: Values) =>
@@ -47,9 +46,7 @@ export function seriesRoute(app: FastifyInstance, { store, wall, targets }: Repo
     const { from, to } = periodOf(query, now)
     await known(expectTargets(store, target ?? [], all))
     const wanted = { from, to, targets: target, type, mode, receiverType, step, aborted: aborting.signal }
-    const series = await seriesOf(store, wanted, now).catch((error: unknown) => {
-      throw error instanceof TooFineSteps ? new BadRequest(error.message) : error
-    })
+    const series = await known(seriesOf(store, wanted, now))
     const shown = { from: Date.parse(series.since) / 1000, to: Date.parse(series.until) / 1000 }
     const coverage = await coverageOf(store, shown, { targets: target, configured: all, now })
     return { ...series, coverage: coverageView(coverage) }

@@ -20,7 +20,7 @@ const ROOMS: Record<string, number> = {
   'src/config': 970,
   'src/daemon': 1930,
   'src/events': 1200,
-  'src/history': 1050,
+  'src/history': 950,
   'src/ledger': 1750,
   'src/log': 120,
   'src/metrics': 570,
@@ -97,7 +97,6 @@ src/events/webhooks/deliver-events.ts function: 114 lines
 src/events/webhooks/deliver-events.ts work: 14 complexity
 src/events/webhooks/event-queue.ts eventQueue: 102 lines
 src/events/webhooks/open-webhook.ts openWebhook: 88 lines
-src/history/list-calls.ts listCalls: 14 complexity
 src/ledger/compare-call.ts compareCall: 16 complexity
 src/ledger/compute-delta.ts computeDelta: 129 lines
 src/ledger/compute-delta.ts computeDelta: 27 complexity
