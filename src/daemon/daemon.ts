@@ -259,7 +259,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       takeUntil(draining$),
       map((): DaemonEvent => ({ kind: 'time' })),
     )
-    const rollups$ = maintainRollups({ store, clock, ownership, draining$ })
+    const rollups$ = maintainRollups({ store, clock, log, ownership, draining$ })
     const closeAll$ = defer(closeAll).pipe(ignoreElements())
     return {
       url: pageUrl(first.http, web.port),

@@ -1,5 +1,6 @@
 import { EMPTY, Subject } from 'rxjs'
 import { expect, onTestFinished, test } from 'vitest'
+import { sleep, type Clock } from '../../src/clock/clock.ts'
 import { maintainRollups } from '../../src/daemon/rollups.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { StoreError, type Store } from '../../src/store/store.ts'
@@ -8,7 +9,7 @@ import { completePoll, CREATED, seen } from '../ledger/seen.ts'
 import { openIn } from '../store/contract/place.ts'
 
 /** A daemon that adds up two stale quarters of an hour. */
-async function maintaining(more: { isLeader?: () => boolean; store?: (store: Store) => Store } = {}) {
+async function maintaining(more: { isLeader?: () => boolean; store?: (store: Store, clock: Clock) => Store } = {}) {
   const store = openSqliteStore({ path: ':memory:' })
   onTestFinished(() => store.close())
   const { see } = await openIn(store)
@@ -17,10 +18,13 @@ async function maintaining(more: { isLeader?: () => boolean; store?: (store: Sto
   const clock = virtualClock(CREATED + 10_000)
   const draining$ = new Subject<void>()
   const { isLeader = () => true, store: changed = (same) => same } = more
-  const running = maintainRollups({ store: changed(store), clock, ownership: { isLeader }, draining$ }).subscribe()
+  const lines: string[] = []
+  const log = { info: (line: unknown) => void lines.push(String(line)) }
+  const ownership = { isLeader }
+  const running = maintainRollups({ store: changed(store, clock), clock, log, ownership, draining$ }).subscribe()
   onTestFinished(() => running.unsubscribe())
   const stale = async () => (await store.rows('SELECT 1 FROM callwatch.stale_rollups', [])).length
-  return { clock, draining$, stale, running }
+  return { clock, draining$, stale, running, lines }
 }
 
 test('rollups are kept up to date, each ten seconds all of them', async () => {
@@ -58,6 +62,25 @@ test('a problem of the store ends nothing: ten seconds later they are kept again
   expect(await stale()).toBe(0)
 })
 
+const upTo = (time: string) => `the history is being added up for charts and reports: up to 2026-09-21 ${time} UTC`
+test.each([
+  ['nothing of what is short', 3, []],
+  ['how far a long adding-up is, and how long it took', 25, [upTo('14:15:00'), 'the history was added up in 50s']],
+  ['each minute how far it is', 70, [upTo('14:15:00'), upTo('14:30:00'), 'the history was added up in 2m 20s']],
+])('the log says %s', async (_what, seconds, expected) => {
+  const { clock, lines, stale } = await maintaining({
+    store: (store, own) => ({
+      ...store,
+      saveRollups: async (update) => {
+        await sleep(own, seconds)
+        await store.saveRollups(update)
+      },
+    }),
+  })
+  await clock.advance(11 + 3 * seconds)
+  expect([await stale(), lines]).toEqual([0, expected])
+})
+
 test('a bug is loud', async () => {
   const store = openSqliteStore({ path: ':memory:' })
   const clock = virtualClock(CREATED)
@@ -65,6 +88,7 @@ test('a bug is loud', async () => {
     maintainRollups({
       store: { ...store, rows: () => Promise.reject(new TypeError('a bug')) },
       clock,
+      log: { info: () => undefined },
       ownership: { isLeader: () => true },
       draining$: EMPTY,
     }).subscribe({ error: resolve }),

@@ -18,7 +18,7 @@ const ROOMS: Record<string, number> = {
   'src/cluster': 350,
   'src/commands': 2790,
   'src/config': 970,
-  'src/daemon': 1930,
+  'src/daemon': 1945,
   'src/events': 1200,
   'src/history': 950,
   'src/ledger': 1750,

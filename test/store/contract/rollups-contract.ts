@@ -286,7 +286,8 @@ export function rollupsContract(newPlace: NewPlace): void {
     })
 
     test('have what was added to them, by all labels or by some, and their totals have it without', () => {
-      const n = fc.oneof(fc.integer({ min: 1, max: 2 ** 40 }), fc.double({ min: 0, max: 1e9, noNaN: true }))
+      // Of which the sums are exact in any order.
+      const n = fc.tuple(fc.integer({ min: 1, max: 2 ** 40 }), fc.constantFrom(1, 8)).map(([a, b]) => a / b)
       const given = fc.tuple(fc.constantFrom(0, 1, 35), fc.nat(KEYS.began + 2 ** 22), n)
       fc.assert(
         fc.property(fc.array(given, { minLength: 1 }), (all) => {
@@ -299,28 +300,17 @@ export function rollupsContract(newPlace: NewPlace): void {
             added(all.filter(([labels]) => some.includes(labels))),
           )
           const total = added(all.map(([, ...rest]) => [0, ...rest]))
-          const close = Object.entries(total).map(([key, sum]) => [key, expect.closeTo(sum, 3)])
-          expect(takenFrom((take) => readRollup(take, withoutLabels))).toEqual(Object.fromEntries(close))
+          expect(takenFrom((take) => readRollup(take, withoutLabels))).toEqual(total)
         }),
       )
     })
 
     test('have the calls that were in progress when they began, not those that began within them', () => {
       const rollup = newRollup(10_800)
-      for (const began of [9000, 10_799, 10_800, 11_700])
-        takeCall(rollup.take, {
-          finished: 12_600,
-          began,
-          status: 2,
-          labels: 0,
-          duration: null,
-          answer_delay: null,
-        })
-      expect(takenFrom((take) => readRollup(take, encodeRollup(rollup)!.byLabels))).toMatchObject({
-        [`0 ${KEYS.began + 10}`]: 1,
-        [`0 ${KEYS.began + 11}`]: 1,
-      })
-      expect([...rollup.groups.get(0)!.keys()].filter((key) => key >= KEYS.began)).toHaveLength(2)
+      const call = { finished: 12_600, status: 2, labels: 0, duration: null, answer_delay: null }
+      for (const began of [9000, 10_799, 10_800, 11_700]) takeCall(rollup.take, { ...call, began })
+      const begins = [...rollup.groups.get(0)!.keys()].filter((key) => key >= KEYS.began)
+      expect(begins.map((key) => key - KEYS.began)).toEqual([10, 11])
     })
 
     test('have percentiles that are exact to 2%', () => {
