@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MIGRATIONS as DATABASE_MIGRATIONS } from '../src/store/postgres/schema.ts'
-import { MIGRATIONS as FILE_MIGRATIONS } from '../src/store/sqlite/schema.ts'
+import { MIGRATIONS } from '../src/store/migrations.ts'
 
 /*
  * The steps of a release. A maintainer prepares it on main, and pushes; .github/workflows/release.yml does the others on the tag.
@@ -44,7 +43,7 @@ function prepare(version: string): void {
   if (git('branch', '--show-current') !== 'main') throw new Refused('a release is made on main: git switch main')
   if (git('tag', '--list', `v${version}`) !== '') throw new Refused(`there is a tag v${version}`)
   if (!sectionOf('Unreleased')) throw new Refused('CHANGELOG.md has nothing below [Unreleased]: say what is new')
-  for (const [end, { length }] of Object.entries({ db: FILE_MIGRATIONS, sql: DATABASE_MIGRATIONS })) {
+  for (const [end, { length }] of Object.entries({ db: MIGRATIONS.sqlite, sql: MIGRATIONS.postgres })) {
     if (existsSync(join(ROOT, `test/store/upgrade/version-${length}.${end}.gz`))) continue
     throw new Refused(`no store of version ${length} of the schema is kept: CONTRIBUTING.md, "The schema"`)
   }

@@ -113,7 +113,8 @@ export async function runProgram(args: readonly string[], surroundings: Surround
 
   configuredCommand('check', 'Validate the configuration and print it with its secrets masked')
     .option('--probe', 'also request one call from each target, and connect to a shared store', false)
-    .option('--json', 'print the configuration, its problems and the result of the probe as JSON', false)
+    .option('--store', 'also check the whole store for damage, or connect to a shared one', false)
+    .option('--json', 'print the configuration, its problems and what was found as JSON', false)
     .action(async (options: WithConfig & CheckOptions) => {
       const { check } = await import('./commands/check.ts')
       succeed(await check(await loader(options), options, print))

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
+import { CALL_COLUMNS } from '../../src/store/call-columns.ts'
 import { answer } from './answer.ts'
 import { measure } from './measure.ts'
 
@@ -7,7 +8,7 @@ answer(async ({ path }: { path: string }) => {
   const { measured, result: rows } = await measure(async () => {
     const db = new DatabaseSync(path)
     let [rows, touched] = [0, 0]
-    for (const row of db.prepare('SELECT id, data FROM calls WHERE tracked = 1').iterate()) {
+    for (const row of db.prepare(`SELECT ${CALL_COLUMNS.join(', ')} FROM calls WHERE tracked`).iterate()) {
       rows += 1
       for (const value of Object.values(row)) if (value !== null) touched += 1
     }

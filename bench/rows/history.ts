@@ -1,15 +1,14 @@
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { packCall } from '../../src/ledger/call-record.ts'
 import { ALL_LABELS, FINAL_STATUSES } from '../../src/ledger/call.ts'
-import { HISTORY_COLUMNS, historyColumns } from '../../src/ledger/history-columns.ts'
+import { CALL_COLUMNS, valuesOf } from '../../src/store/call-columns.ts'
 import { newLedger } from '../../src/ledger/state.ts'
 import { MARK, type TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { random } from '../../src/simulator/random.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import type { Queried } from '../processes/query-history.ts'
 import { connect } from '../../src/store/postgres/connection.ts'
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { openPostgresStore } from '../../src/store/open-postgres.ts'
 import type { DaemonStoreAddress } from '../../src/store/open-store.ts'
 import type { DatabaseAnswer } from '../processes/database.ts'
 import type { Bench, Row, Scenario } from '../scenario.ts'
@@ -100,7 +99,7 @@ async function fill(path: string, calls: number, now: number): Promise<void> {
   await store.close()
   const db = new DatabaseSync(path)
   db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; BEGIN')
-  const columns = ['target', 'id', 'tracked', 'data', ...HISTORY_COLUMNS]
+  const columns = ['target', 'tracked', ...CALL_COLUMNS]
   const row = `(${columns.map(() => '?').join(', ')})`
   const insert = db.prepare(
     `INSERT INTO calls (${columns.join(', ')}) VALUES ${Array.from({ length: ROWS_A_STATEMENT }, () => row).join(', ')}`,
@@ -110,8 +109,7 @@ async function fill(path: string, calls: number, now: number): Promise<void> {
     const values: SQLInputValue[] = []
     for (let n = i; n < i + ROWS_A_STATEMENT; n++) {
       const call = drawnCall(n, now - DAYS * 86_400 * (1 - n / calls), draw)
-      const shown = historyColumns(call)
-      values.push(1 + Math.floor(draw() * TARGETS), call.id, 0, packCall(call), ...HISTORY_COLUMNS.map((name) => shown[name])) // oxfmt-ignore
+      values.push(1 + Math.floor(draw() * TARGETS), 0, ...valuesOf(call))
     }
     insert.run(...values)
   }
@@ -168,23 +166,25 @@ const ROWS_AT_ONCE = 250_000
 /** How long one may take (seconds). */
 const STATEMENT_SECONDS = 600
 
-/** The same in a database, which draws the calls itself; their records are all one. */
+/** The same in a database, which draws the calls itself. */
 async function fillDatabase(url: string, calls: number, now: number): Promise<void> {
   const store = await openPostgresStore({ url, lease: 60 })
   for (let i = 0; i < TARGETS; i++) await store.openTarget({ name: `target-${i}`, fingerprint: '' }, now, 86_400)
   await store.close()
   const { run, close } = await connect(url, { deadline: STATEMENT_SECONDS })
-  const record = Buffer.from(packCall(drawnCall(0, now, random(1, 'history')))).toString('hex')
   await run('UPDATE callwatch.targets SET sync = $1', [syncAt(now)])
   for (let from = 0; from < calls; from += ROWS_AT_ONCE) {
     await run(
-      `INSERT INTO callwatch.calls (target, id, tracked, data, ${HISTORY_COLUMNS.join(', ')})
-      SELECT (SELECT min(number) FROM callwatch.targets) + floor(random() * ${TARGETS} + n * 0),
-        'v1.us.' || lpad(to_hex(n * 2654435761), 16, '0'), false, decode($1, 'hex'), at, 2 + floor(power(random() + n * 0, 3) * 4),
-        floor(power(random() + n * 0, 4) * ${ALL_LABELS.length}), at - 60, at + 12, floor(random() * 600), 8, 2,
-        1.5, 0, 3, 0, random() + n * 0 < 0.02
-      FROM generate_series($2::bigint, $3::bigint) AS n, LATERAL (SELECT floor($4::float8 - ${DAYS * 86_400} * (1 - n / $5::float8)) AS at) AS finish`,
-      [record, from, Math.min(calls, from + ROWS_AT_ONCE) - 1, now, calls],
+      `INSERT INTO callwatch.calls (target, tracked, ${CALL_COLUMNS.join(', ')})
+      SELECT (SELECT min(number) FROM callwatch.targets) + floor(random() * ${TARGETS} + n * 0), false,
+        'v1.us.' || lpad(to_hex(n * 2654435761), 16, '0'), 2, status, labels, at - 60, at - 60, at - 52, at, 2, 0,
+        1.5, 0, 3, 0, 0, NULL, CASE WHEN random() + n * 0 < 0.02 THEN ${MARK.recordingSeen} ELSE 0 END,
+        status, labels, at, at + 12, at + 12, at - 60, 8, floor(random() * 600), 1.5, 0
+      FROM generate_series($1::bigint, $2::bigint) AS n,
+        LATERAL (SELECT floor($3::float8 - ${DAYS * 86_400} * (1 - n / $4::float8)) AS at,
+          2 + floor(power(random() + n * 0, 3) * 4) AS status,
+          floor(power(random() + n * 0, 4) * ${ALL_LABELS.length}) AS labels) AS finish`,
+      [from, Math.min(calls, from + ROWS_AT_ONCE) - 1, now, calls],
     )
   }
   const marks = 'SELECT DISTINCT floor(finished / 900)::bigint * 900, target, 1 FROM callwatch.calls'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import type { Delivered } from '../processes/deliver.ts'
 import type { Bench, Scenario } from '../scenario.ts'
 
@@ -50,11 +50,13 @@ async function logOf({ folder, now }: Bench, name: string, events: number): Prom
   const path = join(folder, `${name}.db`)
   await openSqliteStore({ path }).close()
   const db = new DatabaseSync(path)
-  const insert = db.prepare('INSERT INTO events (id, target, at, n, total, data) VALUES (?, ?, ?, ?, ?, ?)')
+  const insert = db.prepare(
+    "INSERT INTO events (id, target, at, n, position, total, data, participants) VALUES (?, ?, ?, ?, ?, ?, ?, '')",
+  )
   db.exec('BEGIN')
   for (let total = 0; total < events; total += EVENTS_A_COMMIT) {
     const texts = Array.from({ length: EVENTS_A_COMMIT }, (_, i) => eventOf(`v1.us.208136f5ba34a5a2.${total + i}`, now))
-    insert.run(`019a9f0e-6c11-7d3a-9a52-${String(total).padStart(12, '0')}`, 'bench', now, texts.length, total + texts.length, texts.join('\n')) // oxfmt-ignore
+    insert.run(`019a9f0e-6c11-7d3a-9a52-${String(total).padStart(12, '0')}`, 'bench', now, texts.length, total / EVENTS_A_COMMIT + 1, total + texts.length, texts.join('\n')) // oxfmt-ignore
   }
   db.exec('COMMIT')
   db.close()

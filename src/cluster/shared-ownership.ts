@@ -20,7 +20,7 @@ import {
 import type { Clock } from '../clock/clock.ts'
 import type { Settings } from '../store/settings.ts'
 import { OtherSettingsError, type Renewal, type ClusterStore } from '../store/cluster-store.ts'
-import { StoreError } from '../store/store.ts'
+import { StoreError } from '../store/store-error.ts'
 import { toAcquire, toRelease } from './fair-share.ts'
 import type { Ownership } from './ownership.ts'
 import { newLeases, type LeaseEvent } from './leases.ts'

@@ -5,11 +5,10 @@ import { alertHistory, type PastAlert } from '../history/alert-history.ts'
 import type { Period } from '../history/days.ts'
 import { readMoment } from '../history/moment.ts'
 import { QueryError } from '../history/history-scope.ts'
-import { BASELINE_CODE } from '../ledger/history-columns.ts'
 import { parseDuration } from '../schema/duration-text.ts'
 import { openReader } from '../store/open-store.ts'
-import { callOf } from '../store/rows.ts'
-import type { StoreReader } from '../store/store-reader.ts'
+import { CALL_COLUMNS, callOfRow } from '../store/call-columns.ts'
+import type { StoreReader } from '../store/reader.ts'
 import { formatSeconds } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
 import { pagesOf, type PageCall } from '../web/calls-pages.ts'
@@ -117,11 +116,11 @@ async function* callsBehind(reader: StoreReader, target: string, request: string
 
 async function openCalls(reader: StoreReader, target: string): Promise<PageCall[]> {
   const rows = await reader.rows(
-    `SELECT id, data FROM callwatch.targets CROSS JOIN callwatch.calls
-    WHERE target = number AND name = $1 AND finished IS NULL AND status < ${BASELINE_CODE}`,
+    `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.targets CROSS JOIN callwatch.calls
+    WHERE target = number AND name = $1 AND phase = 0 AND unseen_since IS NULL`,
     [target],
   )
-  return rows.map((row) => ({ target, call: callOf(row) }))
+  return rows.map((row) => ({ target, call: callOfRow(row) }))
 }
 
 const HEADER = [

@@ -16,7 +16,7 @@ import { newPoll, type RunningPoll } from '../polling/poll.ts'
 import { readList } from '../polling/read-list.ts'
 import type { CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
-import type { StoreReader } from '../store/store-reader.ts'
+import type { StoreReader } from '../store/reader.ts'
 import { confirmSuspects } from './confirm-suspects.ts'
 
 /** A listed call, its row in the ledger, and how they compare; `gone` where the service no longer knows the call. */

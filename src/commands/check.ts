@@ -5,17 +5,19 @@ import { leftOutWarnings } from '../config/shipped-rules.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { readAddress } from '../store/postgres/address.ts'
-import { StoreError } from '../store/store.ts'
+import { StoreError } from '../store/store-error.ts'
 import type { Probe } from './probe.ts'
 
 export type CheckOptions = {
   /** Whether to request one call from each target, and to connect to a shared store. */
   probe: boolean
+  /** Whether to check the whole store for damage, and to connect to a shared one. */
+  store: boolean
   /** Whether to print one JSON document instead of a file with comments. */
   json: boolean
 }
 
-/** What `--json` prints: the probes and the store only with `--probe`. */
+/** What `--json` prints: the probes and the store only with `--probe` and `--store`. */
 export type CheckDocument =
   | { valid: false; problems: readonly Problem[] }
   | { valid: true; warnings: string[]; config: unknown; probes?: Probe[]; store?: StoreProbe }
@@ -51,23 +53,23 @@ function withAddress(config: Config): Config {
 }
 
 /** With the probes' results before the configuration, which is long. */
-async function checkAsText(config: Config, { probe }: CheckOptions, print: (line: string) => void): Promise<boolean> {
-  const good = !probe || (await printProbes(config, print))
+async function checkAsText(config: Config, options: CheckOptions, print: (line: string) => void): Promise<boolean> {
+  const good = await printProbes(config, options, print)
   for (const warning of leftOutWarnings(config)) print(`# warning: ${warning}`)
   print(maskConfig(config).trimEnd())
   return good
 }
 
 /** One line for each target, and for a shared store; then the warnings. */
-async function printProbes(config: Config, print: (line: string) => void): Promise<boolean> {
+async function printProbes(config: Config, options: CheckOptions, print: (line: string) => void): Promise<boolean> {
   const printVerdict = (name: string, { works, message }: { works: boolean; message: string }) =>
     print(`${works ? '✓' : '✗'} ${name}: ${message}`)
   const probes: Probe[] = []
-  for await (const result of probesOf(config)) {
+  for await (const result of probesOf(config, options)) {
     probes.push(result)
     printVerdict(result.target, result)
   }
-  const store = await storeProbeOf(config)
+  const store = await storeProbeOf(config, options)
   if (store !== undefined) printVerdict('store', store)
   for (const { target, warnings } of probes) {
     for (const { message } of warnings) print(`# ${target}: warning: ${message}`)
@@ -75,11 +77,7 @@ async function printProbes(config: Config, print: (line: string) => void): Promi
   return probes.every(({ works }) => works) && store?.works !== false
 }
 
-async function checkAsJson(
-  load: () => Config,
-  { probe }: CheckOptions,
-  print: (line: string) => void,
-): Promise<boolean> {
+async function checkAsJson(load: () => Config, options: CheckOptions, print: (line: string) => void): Promise<boolean> {
   const printJson = (document: CheckDocument) => print(JSON.stringify(document, undefined, 2))
   let config: Config
   try {
@@ -89,17 +87,14 @@ async function checkAsJson(
     throw error
   }
   const document: CheckDocument = { valid: true, warnings: leftOutWarnings(config), config: maskedTree(config) }
-  if (!probe) {
-    printJson(document)
-    return true
-  }
-  const [probes, store] = [await Array.fromAsync(probesOf(config)), await storeProbeOf(config)]
-  printJson({ ...document, probes, ...(store && { store }) })
+  const [probes, store] = [await Array.fromAsync(probesOf(config, options)), await storeProbeOf(config, options)]
+  printJson({ ...document, ...(options.probe && { probes }), ...(store && { store }) })
   return probes.every(({ works }) => works) && store?.works !== false
 }
 
 /** Probes one target after the other, in the order of the configuration. */
-async function* probesOf(config: Config): AsyncGenerator<Probe> {
+async function* probesOf(config: Config, options: CheckOptions): AsyncGenerator<Probe> {
+  if (!options.probe) return
   const { probe } = await import('./probe.ts')
   const mask = maskSecrets(secretsOf(config))
   for (const target of config.targets) {
@@ -109,7 +104,8 @@ async function* probesOf(config: Config): AsyncGenerator<Probe> {
   }
 }
 
-async function storeProbeOf({ store }: Config): Promise<StoreProbe | undefined> {
+async function storeProbeOf({ store }: Config, options: CheckOptions): Promise<StoreProbe | undefined> {
+  if (!options.store && (!options.probe || 'path' in store)) return undefined
   const { probeStore } = await import('../store/open-store.ts')
   return probeStore(store)
 }

@@ -5,7 +5,7 @@ import type { SeenCall } from '../ledger/call.ts'
 import { requestWithRetries, type RequestOptions } from '../polling/request-with-retries.ts'
 import { isRequestable, type CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
-import type { StoreReader } from '../store/store-reader.ts'
+import type { StoreReader } from '../store/reader.ts'
 
 export type ConfirmOptions = {
   target: string

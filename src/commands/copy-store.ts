@@ -1,8 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/reading/environment.ts'
 import { readStoreAddress } from '../config/store-address.ts'
-import { copyStore, type Copied } from '../store/copy-store.ts'
-import { COPY_TABLE_NAMES, type CopyTable } from '../store/copy-tables.ts'
+import { COPIED, copyStore, type Copied } from '../store/copy.ts'
 import { openCopySource, openCopyDestination, type StoreAddress } from '../store/open-store.ts'
 import { UsageError } from './explain-error.ts'
 
@@ -10,7 +9,7 @@ import { UsageError } from './explain-error.ts'
 export type CopyOptions = { from?: string; to?: string }
 
 /** Names of what the rows of each table are. */
-const NAMES: Readonly<Record<CopyTable, string>> = {
+const NAMES: Readonly<Record<string, string>> = {
   targets: 'targets',
   calls: 'calls',
   counters: 'counters',
@@ -70,7 +69,7 @@ export async function storeCopy(
 }
 
 function copyLines({ counts, targets, differences }: Copied, from: string, to: string): string[] {
-  const rows = COPY_TABLE_NAMES.map((table) => `${NAMES[table]}: ${counts[table]}`).join(', ')
+  const rows = COPIED.map((table) => `${NAMES[table]}: ${counts[table]}`).join(', ')
   if (differences.length > 0) {
     return [
       `the copy differs from ${from}, which was possibly written to meanwhile; ${to} stays empty:`,

@@ -14,7 +14,7 @@ import {
 } from '../events/read-events.ts'
 import { shownLog } from '../events/shown-log.ts'
 import { openReader } from '../store/open-store.ts'
-import type { StoreReader } from '../store/store-reader.ts'
+import type { StoreReader } from '../store/reader.ts'
 import { storeRetried } from '../store/store-retried.ts'
 import { eventJson, eventLine } from './event-lines.ts'
 import { UsageError } from './explain-error.ts'

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { ConfigError, formatProblems } from '../config/config-error.ts'
 import { ServiceError } from '../service/service-error.ts'
-import { StoreError } from '../store/store.ts'
+import { StoreError } from '../store/store-error.ts'
 
 export const SUCCESS = 0
 export const FAILURE = 1

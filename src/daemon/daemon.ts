@@ -33,7 +33,8 @@ import { isLoopback } from '../network/loopback.ts'
 import { recipientsBy } from '../notifications/routes.ts'
 import { openStore } from '../store/open-store.ts'
 import { storeRetried } from '../store/store-retried.ts'
-import { onlyStoreErrors, type Store } from '../store/store.ts'
+import { onlyStoreErrors } from '../store/store-error.ts'
+import type { Store } from '../store/store.ts'
 import { lifecycle, type Targets } from '../pipeline/lifecycle.ts'
 import { runWhile } from '../pipeline/run-while.ts'
 import type { ReceiversOf } from '../pipeline/target.ts'
@@ -56,6 +57,7 @@ import { reporter } from './reporter.ts'
 import { reloads } from './reload.ts'
 import { notifying } from './notifying.ts'
 import { newOverviews } from './overviews.ts'
+import { checkForDamage } from './check-for-damage.ts'
 import { newRetention } from './retention.ts'
 import { maintainRollups } from './rollups.ts'
 import { VERSION } from './version.ts'
@@ -106,7 +108,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   let active = first
   const receivers = await activeReceivers(first, clock, log)
   const receiversOf: ReceiversOf = (change) => recipientsBy(active.notify.routes, receivers.names())(change)
-  const store = await openStore(first.store, receivers.names())
+  const store = await openStore(first.store, receivers.names(), (line) => log.info(line))
   // What was committed while it stopped is read also while no daemon runs.
   const number = async () => store.cluster?.numberEvents().catch(onlyStoreErrors(undefined))
   const closing: (() => Promise<void>)[] = [() => store.close(), number]
@@ -260,6 +262,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       map((): DaemonEvent => ({ kind: 'time' })),
     )
     const rollups$ = maintainRollups({ store, clock, log, ownership, draining$ })
+    const damage$ = checkForDamage({ store, clock, log, draining$ })
     const closeAll$ = defer(closeAll).pipe(ignoreElements())
     return {
       url: pageUrl(first.http, web.port),
@@ -270,6 +273,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
           reloaded$,
           retention$,
           rollups$,
+          damage$,
           events$,
           notified$,
           storeEvents(targetEvents$),

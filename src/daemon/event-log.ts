@@ -2,7 +2,8 @@ import { exhaustMap, filter, ignoreElements, merge, takeUntil, timer, type Obser
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import { readCursor } from '../events/cursor.ts'
-import { onlyStoreErrors, type Store } from '../store/store.ts'
+import { onlyStoreErrors } from '../store/store-error.ts'
+import type { Store } from '../store/store.ts'
 
 export type EventLogOptions = {
   store: Store

@@ -17,7 +17,8 @@ import type { Ownership } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'
 import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import { shownLog } from '../events/shown-log.ts'
-import { onlyStoreErrors, type Store } from '../store/store.ts'
+import { onlyStoreErrors } from '../store/store-error.ts'
+import type { Store } from '../store/store.ts'
 import { runWhile } from '../pipeline/run-while.ts'
 
 export type EventWebhooksOptions = {

@@ -2,7 +2,8 @@ import { lastValueFrom, map, race, timer } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import type { metricsOf } from '../metrics/registry.ts'
-import { onlyStoreErrors, type Store } from '../store/store.ts'
+import { onlyStoreErrors } from '../store/store-error.ts'
+import type { Store } from '../store/store.ts'
 import type { Targets } from '../pipeline/lifecycle.ts'
 
 export type ExposeOptions = {

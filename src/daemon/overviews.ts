@@ -16,7 +16,7 @@ import {
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import type { ClusterStore } from '../store/cluster-store.ts'
-import { onlyStoreErrors } from '../store/store.ts'
+import { onlyStoreErrors } from '../store/store-error.ts'
 import type { Targets } from '../pipeline/lifecycle.ts'
 import { readOverview, writeOverview, type OtherTarget, type Overview } from '../web/overview.ts'
 import type { DaemonEvent } from './daemon-event.ts'

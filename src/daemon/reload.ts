@@ -3,7 +3,7 @@ import { map, mergeScan, share, shareReplay, startWith, type Observable } from '
 import type { Config } from '../config/config.ts'
 import type { Problem } from '../config/config-error.ts'
 import { needsRestart } from '../config/needs-restart.ts'
-import { StoreError } from '../store/store.ts'
+import { StoreError } from '../store/store-error.ts'
 import type { ConfigReading } from './config-readings.ts'
 
 /** The result of a configuration that was read while the daemon runs. */

@@ -1,8 +1,10 @@
 import { exhaustMap, filter, ignoreElements, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
+import { shown } from '../store/call-columns.ts'
 import type { RowReader } from '../store/row-reader.ts'
-import { StoreError, type Store } from '../store/store.ts'
+import { StoreError } from '../store/store-error.ts'
+import type { Store } from '../store/store.ts'
 
 const DELETION_INTERVAL_SECONDS = 60
 
@@ -14,7 +16,7 @@ const NEWEST = `
   SELECT max(newest) AS newest FROM (
     SELECT (
       SELECT max(finished) FROM (
-        SELECT finished, noticed FROM callwatch.calls
+        SELECT finished, ${shown('noticed')} FROM callwatch.calls
         WHERE target = number AND finished IS NOT NULL ORDER BY finished DESC LIMIT 1000
       ) AS latest WHERE finished < noticed
     ) AS newest FROM callwatch.targets

@@ -15,7 +15,8 @@ import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import { updateRollups, type RollupPosition } from '../history/update-rollups.ts'
-import { onlyStoreErrors, type Store } from '../store/store.ts'
+import { onlyStoreErrors } from '../store/store-error.ts'
+import type { Store } from '../store/store.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
 
 const UPDATE_INTERVAL_SECONDS = 10

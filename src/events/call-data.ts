@@ -1,6 +1,5 @@
-import { historyColumns } from '../ledger/history-columns.ts'
 import { answeredTimes } from '../ledger/observe-call.ts'
-import { beganAt, MARK, type TrackedCall } from '../ledger/tracked-call.ts'
+import { beganAt, inHistorySince, MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import { isoTime } from '../clock/iso-time.ts'
 import type { CallData } from './types.ts'
 
@@ -40,13 +39,15 @@ export type CallRowView = ReturnType<typeof callRowView>
 
 /** A call in `/api/v1/calls`: all that `call_history` shows (docs/sql.md). A call that is lost finished when it was lost. */
 export function callRowView({ target, call }: { target: string; call: TrackedCall }) {
-  const { finished, noticed, participant_audio, participant_video } = historyColumns(call)
+  const [, , audio = 0, video = 0] = call.counted
+  const finished = inHistorySince(call)
+  const noticed = call.phase === 'lost' ? call.retainUntil : call.finish?.known
   const { status, finished: _finished, ...data } = callData(target, call)
   return {
     ...data,
     status: call.phase === 'lost' ? ('lost' as const) : status,
-    ...(finished !== null && { finished: isoTime(finished) }),
-    ...(noticed !== null && { noticed: isoTime(noticed) }),
-    participant_minutes: { audio: participant_audio, video: participant_video },
+    ...(finished !== undefined && { finished: isoTime(finished) }),
+    ...(noticed !== undefined && { noticed: isoTime(noticed) }),
+    participant_minutes: { audio, video },
   }
 }

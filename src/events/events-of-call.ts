@@ -1,5 +1,5 @@
 import type { RowReader } from '../store/row-reader.ts'
-import { loggedEventsOf } from '../store/rows.ts'
+import { loggedEventsOf } from '../store/events.ts'
 import { eventIn } from './read-events.ts'
 
 /** How long before its first event a call may have been seen by the service's clock (seconds). */

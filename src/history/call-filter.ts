@@ -1,6 +1,5 @@
 import { ALL_LABELS, type CallStatus, type Labels } from '../ledger/call.ts'
-import { labelCode, statusCode } from '../ledger/call-codes.ts'
-import { BASELINE_CODE, LOST_CODE } from '../ledger/history-columns.ts'
+import { BASELINE_CODE, labelCode, LOST_CODE, statusCode } from '../ledger/call-codes.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 
 /** A status in the history: that of the finish, or `lost`. */

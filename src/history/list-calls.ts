@@ -1,6 +1,6 @@
 import { systemClock } from '../clock/clock.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
-import { callOf } from '../store/rows.ts'
+import { CALL_COLUMNS, callOfRow } from '../store/call-columns.ts'
 import type { ReadRow, RowReader } from '../store/row-reader.ts'
 import { countFinished, historyScope, type HistoryScope } from './history-scope.ts'
 import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
@@ -28,6 +28,8 @@ export type PageOptions = {
   /** Seconds after which no further part of the history is searched, but for the first: the page is not full then. */
   searchSeconds?: number
 }
+
+const COLUMNS = `finished, ${CALL_COLUMNS.join(', ')}`
 
 /** How long the first part is that is searched (seconds). The next ones grow or shrink with the calls in them. */
 const FIRST_PART_SECONDS = 3600
@@ -68,7 +70,7 @@ export async function listCalls(store: RowReader, query: CallsQuery, options: Pa
 /** One call; undefined where the store does not have it, or does not count it. */
 export async function oneCall(store: RowReader, target: string, id: string): Promise<TrackedCall | undefined> {
   const [row] = await store.rows(
-    'SELECT id, data, finished FROM callwatch.targets CROSS JOIN callwatch.calls WHERE target = number AND name = $1 AND id = $2',
+    `SELECT ${COLUMNS} FROM callwatch.targets CROSS JOIN callwatch.calls WHERE target = number AND name = $1 AND id = $2`,
     [target, id],
   )
   const call = row && shownCall(row)
@@ -92,7 +94,7 @@ async function readPart(
       ? `${finished} < ${add(at)}`
       : `${finished} <= ${add(at)} AND (finished < ${add(at)} OR (name, id) > (${add(target)}, ${add(id)}))`
   const rows = await store.rows(
-    `SELECT name, id, data, finished FROM callwatch.targets CROSS JOIN callwatch.calls
+    `SELECT name, ${COLUMNS} FROM callwatch.targets CROSS JOIN callwatch.calls
     WHERE ${conditionsOf(query, scope.numbers, add)} AND ${finished} >= ${add(from)} AND ${before}
     ORDER BY finished DESC, name, id LIMIT ${add(limit)}`,
     args,
@@ -102,7 +104,7 @@ async function readPart(
 
 /** A call as the history shows it: an open one of a target that was removed is lost since then. */
 function shownCall(row: ReadRow): TrackedCall {
-  const [call, finished] = [callOf(row), row['finished']]
+  const [call, finished] = [callOfRow(row), row['finished']]
   return call.phase === 'open' && finished !== null ? { ...call, phase: 'lost', retainUntil: Number(finished) } : call
 }
 

@@ -1,6 +1,6 @@
 import { isoTime } from '../clock/iso-time.ts'
-import { BASELINE_CODE } from '../ledger/history-columns.ts'
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
+import { shown } from '../store/call-columns.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { conditionsOf, queryArguments, type CallFilter, type LabelFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
@@ -115,9 +115,8 @@ async function stepOf(
 async function openCalls(store: RowReader, query: LabelFilter, { numbers }: HistoryScope): Promise<number[]> {
   const { args, add } = queryArguments()
   const rows = await store.rows(
-    // Less than the code, not only other than it: so the index has them side by side.
-    `SELECT began FROM callwatch.targets CROSS JOIN callwatch.calls
-    WHERE ${conditionsOf(query, numbers, add)} AND finished IS NULL AND status < ${BASELINE_CODE}`,
+    `SELECT ${shown('began')} FROM callwatch.targets CROSS JOIN callwatch.calls
+    WHERE ${conditionsOf(query, numbers, add)} AND phase = 0 AND unseen_since IS NULL`,
     args,
   )
   return rows.map(({ began }) => Number(began))

@@ -1,11 +1,11 @@
 import { OPEN_STATUSES, FINAL_STATUSES } from '../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
+import { shown } from '../store/call-columns.ts'
 import type { ReadRow } from '../store/row-reader.ts'
 
 /**
- * What is added up of finished calls, by key. Before {@link KEYS} are the amounts of each status, by its code (call-codes.ts,
- * history-columns.ts). Then come the calls in each class of durations and of answer delays, and the calls that began in each
+ * What is added up of finished calls, by key. Before {@link KEYS} are the amounts of each status, by its code (call-codes.ts). Then come the calls in each class of durations and of answer delays, and the calls that began in each
  * quarter of an hour before.
  */
 export type Sums = Map<number, number>
@@ -31,8 +31,8 @@ export function add(sums: Sums, key: number, n: number): void {
 }
 
 /** The columns of a call's row that sums need. */
-export const SUMMED_COLUMNS =
-  'finished, status, labels, began, noticed, duration, answer_delay, audio, video, participant_audio, participant_video'
+export const SUMMED_COLUMNS = `finished, status, labels, audio, video, participant_audio, participant_video,
+  ${shown('began', 'noticed', 'duration', 'answer_delay')}`
 
 /**
  * Gives what sums have of a call.

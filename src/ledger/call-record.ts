@@ -2,15 +2,13 @@ import { finalStatusOf, labelCode, labelsOfCode, statusCode, statusOf } from './
 import type { Finish, EvictionTimes, TrackedCall } from './tracked-call.ts'
 
 /**
- * A call without its id, as bytes: in memory and as its row in the store. A record of fixed length is written and read
- * several times faster than JSON, and takes a third of the memory of an object.
+ * A call without its id, as bytes in memory: they take a third of the memory of an object.
  *
  * Numbers are 64-bit floats, because times may have fractions; NaN means unknown. Codes of one byte each follow, and the
  * marks. All is little-endian.
  */
 export const RECORD_BYTES = 160
 
-// Stores contain these codes: add values at the end only.
 const PHASES = ['open', 'lost', 'final', 'baseline'] as const satisfies readonly TrackedCall['phase'][]
 
 /** The offset of each value (bytes). */
@@ -39,23 +37,9 @@ const AT = {
   notFound: 157,
   marks: 158,
 } as const
-/** The offsets of the phase, which is 0 of an open call, and of the status, one byte each, for a store that reads them in SQL. */
-export const [PHASE_AT, STATUS_AT] = [AT.phase, AT.status]
 
 /** In place of the finish's status and labels, where the call has not finished. */
 const NONE = 255
-
-/** A call's record. */
-export function packCall(call: TrackedCall): Uint8Array {
-  const record = new Uint8Array(RECORD_BYTES)
-  writeCall(new DataView(record.buffer), 0, call)
-  return record
-}
-
-/** The call of a record that {@link packCall} made. */
-export function unpackCall(id: string, record: Uint8Array): TrackedCall {
-  return readCall(new DataView(record.buffer, record.byteOffset), 0, id)
-}
 
 /** Writes a call's record at an offset. */
 export function writeCall(view: DataView, offset: number, call: TrackedCall): void {

@@ -1,5 +1,4 @@
 import type { SeenParticipant } from './call.ts'
-import { readCall, readFinish, readMarks, readPhase } from './call-record.ts'
 import { keptFinishes, type KeptFinishes } from './finished-calls.ts'
 import { trackedCalls, type TrackedCalls } from './tracked-calls.ts'
 import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
@@ -180,20 +179,6 @@ export function applyDelta(state: LedgerState, delta: Delta, longestWindow: numb
   const oldest = Math.min(previousSuccess ?? Infinity, (lastSuccess ?? Infinity) - longestWindow)
   for (const finish of delta.finishes) state.finished.add(finish)
   if (oldest !== Infinity) state.finished.dropBefore(oldest)
-}
-
-/**
- * Tracks a call by its record (call-record.ts). Most calls are final, and never become objects.
- *
- * @param finishedSince windows need calls that finished since then (UNIX seconds)
- */
-export function trackRecord(ledger: LedgerState, id: string, record: Uint8Array, finishedSince: number): void {
-  const view = new DataView(record.buffer, record.byteOffset)
-  if (readPhase(view, 0) === 'open' || (readMarks(view, 0) & MARK.detailsWanted) !== 0) {
-    track(ledger, readCall(view, 0, id))
-  } else ledger.calls.setRecord(id, record)
-  const finish = readFinish(view, 0)
-  if (finish !== undefined && finish.at >= finishedSince) ledger.finished.add(finish)
 }
 
 /** Tracks a call, in the maps that its phase and marks require. */

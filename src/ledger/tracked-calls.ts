@@ -10,8 +10,6 @@ export type TrackedCalls = {
   get: (id: string) => TrackedCall | undefined
   phase: (id: string) => TrackedCall['phase'] | undefined
   set: (call: TrackedCall) => void
-  /** The same, from the call's record (call-record.ts). */
-  setRecord: (id: string, record: Uint8Array) => void
   delete: (id: string) => boolean
   values: () => Iterable<TrackedCall>
   /** The newest and the oldest of the wanted calls, by their own times (UNIX seconds): at most `count` of each. */
@@ -68,10 +66,6 @@ export function trackedCalls(): TrackedCalls {
     set: (call) => {
       const slot = slotFor(call.id)
       writeCall(blockOf(slot), offsetOf(slot), call)
-    },
-    setRecord: (id, record) => {
-      const slot = slotFor(id)
-      new Uint8Array(blockOf(slot).buffer).set(record, offsetOf(slot))
     },
     delete: (id) => {
       const slot = slots.get(id)

@@ -2,7 +2,8 @@ import { exhaustMap, ignoreElements, takeUntil, timer, type Observable } from 'r
 import { dayName, dayOf, lastTime } from '../clock/calendar.ts'
 import type { Clock } from '../clock/clock.ts'
 import { coverageOf, lengthOf } from '../history/coverage.ts'
-import { onlyStoreErrors, type Store } from '../store/store.ts'
+import { onlyStoreErrors } from '../store/store-error.ts'
+import type { Store } from '../store/store.ts'
 import type { DayFigures, DigestMessage } from './message.ts'
 
 export type DigestOptions = {

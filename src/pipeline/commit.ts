@@ -1,7 +1,8 @@
 import { newEvents } from '../events/new-events.ts'
 import { applyDelta } from '../ledger/state.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
-import { StoreError, type Commit, type Gap } from '../store/store.ts'
+import { StoreError } from '../store/store-error.ts'
+import type { Commit, Gap } from '../store/store.ts'
 import type { Decision } from './decide.ts'
 import type { Target } from './target.ts'
 

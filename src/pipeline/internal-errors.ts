@@ -1,6 +1,6 @@
 import { catchError, concat, ignoreElements, of, takeUntil, tap, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import { StoreError } from '../store/store.ts'
+import { StoreError } from '../store/store-error.ts'
 import type { TargetEvent } from './lifecycle.ts'
 
 /** Seconds until what failed is tried again: the first time, and at most. */

@@ -32,7 +32,8 @@ import { expiryEvents } from '../events/new-events.ts'
 import { abortable } from '../polling/abortable.ts'
 import type { SweepProgress } from '../polling/poll-memory.ts'
 import { storeRetried } from '../store/store-retried.ts'
-import { StoreError, type Store, type TargetIdentity } from '../store/store.ts'
+import { StoreError } from '../store/store-error.ts'
+import type { Store, TargetIdentity } from '../store/store.ts'
 import type { ConnectionOptions } from './connection.ts'
 import {
   loadManagedTarget,

@@ -1,7 +1,8 @@
 import { defer, EMPTY, exhaustMap, ignoreElements, lastValueFrom, retry, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import { newRateLimiter, type AdjustableRateLimiter, type RateLimiter } from '../polling/rate-limiter.ts'
-import { onlyStoreErrors, StoreError, type Store } from '../store/store.ts'
+import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
+import type { Store } from '../store/store.ts'
 import { rateLimitKey, type TargetSettings } from './target.ts'
 
 /** A target by its URL and API key (`rateLimitKey`), and whether this daemon polls it at the moment. */

@@ -7,6 +7,8 @@ export type BatchLimits<T> = {
   size?: (item: T) => number
   /** How many calls of `load` run at the same time; what is asked for meanwhile waits, and shares the next one. */
   concurrent?: number
+  /** It does not wait for others of its turn: only those share a call that had to wait for one. */
+  isEager?: boolean | undefined
 }
 
 /**
@@ -16,7 +18,7 @@ export type BatchLimits<T> = {
  */
 export function batched<T, R>(
   load: (items: readonly T[]) => Promise<readonly (R | Error)[]>,
-  { most, size = () => 1, concurrent = Infinity }: BatchLimits<T>,
+  { most, size = () => 1, concurrent = Infinity, isEager = false }: BatchLimits<T>,
 ): (item: T) => Promise<R> {
   const waiting: Waiting<T, R>[] = []
   let running = 0
@@ -54,6 +56,7 @@ export function batched<T, R>(
 
   function schedule(): void {
     if (isScheduled || waiting.length === 0) return
+    if (isEager) return runAll()
     isScheduled = true
     setImmediate(runAll)
   }

@@ -1,5 +1,6 @@
 import type { Settings } from './settings.ts'
-import { StoreError, type Store, type TargetIdentity } from './store.ts'
+import { StoreError } from './store-error.ts'
+import type { Store, TargetIdentity } from './store.ts'
 
 /** A store that several daemons use at the same time: each target is owned by one of them, and only that one commits it. */
 export type StoreWithCluster = Store & { readonly cluster: ClusterStore }

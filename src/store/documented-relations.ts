@@ -1,11 +1,10 @@
-import { statusOf } from '../ledger/call-codes.ts'
+import { BASELINE_CODE, LOST_CODE, statusOf } from '../ledger/call-codes.ts'
 import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
-import { BASELINE_CODE, LOST_CODE } from '../ledger/history-columns.ts'
+import { SHOWN } from './call-columns.ts'
 
 /** How each kind of store writes what is not the same in both. */
 const DIALECTS = {
   sqlite: {
-    schema: '',
     // Else the planner might read all calls.
     join: 'CROSS JOIN',
     time: (seconds: string) => seconds,
@@ -14,7 +13,6 @@ const DIALECTS = {
     json: (...path: readonly string[]) => `data ->> '$.${path.join('.')}'`,
   },
   postgres: {
-    schema: 'callwatch.',
     join: 'JOIN',
     time: (seconds: string) => `to_timestamp(${seconds})`,
     // It would round, as SQLite does not.
@@ -23,6 +21,12 @@ const DIALECTS = {
     json: (...path: readonly string[]) => `data::json #>> '{${path.join(',')}}'`,
   },
 } as const
+
+/** The statements that make them. */
+export function createViews(store: keyof typeof DIALECTS): string {
+  return `CREATE VIEW callwatch.call_history AS ${callHistory(store)};
+  CREATE VIEW callwatch.alert_history AS ${alertHistory(store)}`
+}
 
 /** The text of a code; the last of the texts is that of all other codes. */
 function textOf(code: string, texts: readonly string[]): string {
@@ -35,8 +39,8 @@ const STATUSES = [...Array.from({ length: LOST_CODE }, (_, code) => statusOf(cod
 const [KINDS, WAYS] = [RECEIVER_TYPES.length, MODES.length]
 
 /** The relation `call_history` (docs/sql.md), as a query: all calls that are counted, each with columns of one type. */
-export function callHistory(store: keyof typeof DIALECTS): string {
-  const { schema, join, time, whole } = DIALECTS[store]
+function callHistory(store: keyof typeof DIALECTS): string {
+  const { join, time, whole } = DIALECTS[store]
   const columns = {
     target: 'targets.name',
     session_id: 'id',
@@ -44,25 +48,25 @@ export function callHistory(store: keyof typeof DIALECTS): string {
     mode: textOf(`labels / ${KINDS} % ${WAYS}`, MODES),
     receiver_type: textOf(`labels % ${KINDS}`, RECEIVER_TYPES),
     status: textOf('status', STATUSES),
-    began: time('began'),
+    began: time(SHOWN.began),
     finished: time('finished'),
-    duration_seconds: 'duration',
-    answer_delay_seconds: 'answer_delay',
-    participants: whole('participants'),
+    duration_seconds: SHOWN.duration,
+    answer_delay_seconds: SHOWN.answer_delay,
+    participants: whole(SHOWN.participants),
     audio_minutes: 'audio',
     video_minutes: 'video',
     participant_audio_minutes: 'participant_audio',
     participant_video_minutes: 'participant_video',
     has_recording: 'recorded',
-    noticed: time('noticed'),
+    noticed: time(SHOWN.noticed),
   }
   return `SELECT ${selected(columns)}
-    FROM ${schema}targets ${join} ${schema}calls ON target = number WHERE status <> ${BASELINE_CODE}`
+    FROM callwatch.targets ${join} callwatch.calls ON target = number WHERE status <> ${BASELINE_CODE}`
 }
 
 /** The relation `alert_history` (docs/sql.md), as a query: each time that an alert fired. */
-export function alertHistory(store: keyof typeof DIALECTS): string {
-  const { schema, time, real, json } = DIALECTS[store]
+function alertHistory(store: keyof typeof DIALECTS): string {
+  const { time, real, json } = DIALECTS[store]
   const columns = {
     target: 'target',
     alert: 'rule',
@@ -80,7 +84,7 @@ export function alertHistory(store: keyof typeof DIALECTS): string {
     outcome: json('outcome'),
     expired_because: json('expiredBecause'),
   }
-  return `SELECT ${selected(columns)} FROM ${schema}alert_episodes`
+  return `SELECT ${selected(columns)} FROM callwatch.alert_episodes`
 }
 
 function selected(columns: Readonly<Record<string, string>>): string {

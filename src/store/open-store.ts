@@ -1,10 +1,10 @@
-import type { CopySource, CopyDestination } from './copy-tables.ts'
-import { openSqliteForCommand } from './sqlite/open-for-command.ts'
+import type { CopySource, CopyDestination } from './copy.ts'
+import type { Say } from './migrations.ts'
+import { checkSqliteStore, openSqliteDaemonStore, openSqliteForCommand, openSqliteReader } from './open-sqlite.ts'
+import type { StoreReader } from './reader.ts'
 import { openSqliteSource, openSqliteDestination } from './sqlite/open-copy.ts'
-import { openSqliteReader } from './sqlite/open-reader.ts'
-import { openSqliteThread } from './sqlite/thread.ts'
-import { StoreError, type CommandStore, type Store } from './store.ts'
-import type { StoreReader } from './store-reader.ts'
+import { StoreError } from './store-error.ts'
+import type { CommandStore, Store } from './store.ts'
 
 /** Which store: a file of one daemon's own, or a PostgreSQL database that several share. */
 export type StoreAddress = { path: string } | { url: string }
@@ -21,13 +21,18 @@ export type DaemonStoreAddress =
  * Opens the store of a daemon.
  *
  * @param receivers all configured receivers; what waits for any other is removed
+ * @param say takes what the log says of a migration
  * @throws {StoreError} refused: it is damaged, not ours, of a newer callwatch, or a database that does not let this user
  * in; unavailable: another start may succeed, since it is in use, full or cannot be reached now
  */
-export async function openStore(address: DaemonStoreAddress, receivers: readonly string[]): Promise<Store> {
-  if ('path' in address) return openSqliteThread({ path: address.path, receivers })
-  const { openPostgresStore } = await import('./postgres/postgres-store.ts')
-  return openPostgresStore({ url: address.url, lease: address.lease, receivers })
+export async function openStore(
+  address: DaemonStoreAddress,
+  receivers: readonly string[],
+  say: Say = () => undefined,
+): Promise<Store> {
+  if ('path' in address) return openSqliteDaemonStore({ path: address.path, receivers }, { say })
+  const { openPostgresStore } = await import('./open-postgres.ts')
+  return openPostgresStore({ url: address.url, lease: address.lease, receivers, say })
 }
 
 /**
@@ -37,7 +42,7 @@ export async function openStore(address: DaemonStoreAddress, receivers: readonly
  */
 export async function openReader(address: StoreAddress): Promise<StoreReader> {
   if ('path' in address) return openSqliteReader(address.path)
-  const { openPostgresReader } = await import('./postgres/open-reader.ts')
+  const { openPostgresReader } = await import('./open-postgres.ts')
   return openPostgresReader(address.url)
 }
 
@@ -48,15 +53,18 @@ export async function openReader(address: StoreAddress): Promise<StoreReader> {
  */
 export async function openForCommand(address: StoreAddress): Promise<CommandStore> {
   if ('path' in address) return openSqliteForCommand(address.path)
-  const { openPostgresForCommand } = await import('./postgres/open-for-command.ts')
+  const { openPostgresForCommand } = await import('./open-postgres.ts')
   return openPostgresForCommand(address.url)
 }
 
-/** Whether a shared store accepts this program's connection, and a sentence on that; undefined of a file. */
-export async function probeStore(address: StoreAddress): Promise<{ works: boolean; message: string } | undefined> {
-  if ('path' in address) return undefined
-  const { connectForLongStatements } = await import('./postgres/connect-for-command.ts')
+/** Whether a store can be used, and a sentence on that: the whole file is checked for damage, a database only has to answer. */
+export async function probeStore(address: StoreAddress): Promise<{ works: boolean; message: string }> {
   try {
+    if ('path' in address) {
+      await checkSqliteStore(address.path)
+      return { works: true, message: `${address.path} is not damaged` }
+    }
+    const { connectForLongStatements } = await import('./postgres/connect-for-command.ts')
     const connection = await connectForLongStatements(address.url)
     await connection.close()
     return { works: true, message: `${connection.place} answers` }

@@ -1,4 +1,4 @@
-import { StoreError } from './store.ts'
+import { StoreError } from './store-error.ts'
 
 /** @throws {StoreError} refused: a newer callwatch wrote the store */
 export function refuseNewer(place: string, version: number, newest: number): void {

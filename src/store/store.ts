@@ -166,6 +166,12 @@ export type Store = {
   events: (position: number, most: number) => Promise<LoggedEvents[]>
   /** The newest commits of the log, in its order: all that have `most` events together, and one at least. */
   latestEvents: (most: number) => Promise<LoggedEvents[]>
+  /**
+   * Checks all that the store has for damage, beside everything else; absent where the database does so by itself.
+   *
+   * @throws {StoreError} refused: it is damaged
+   */
+  check?: (onTable: OnTable) => Promise<void>
   /** How large the store is, without copies and logs of the database (bytes). */
   size: () => Promise<number>
   /**
@@ -190,6 +196,9 @@ export type Store = {
 } & WebhookStore &
   RowReader
 
+/** Called before each table is read, of so many (`3 of 24`). */
+export type OnTable = (table: string, place: string) => void
+
 /** What a command may do with a store while daemons use it. They see its changes when they read the store next. */
 export type CommandStore = Pick<
   Store,
@@ -198,30 +207,3 @@ export type CommandStore = Pick<
 
 /** `n` calls of a target that finished in the same minute, the first of which is 0, with the same status. */
 export type MinuteCount = { target: string; minute: number; status: FinalStatus; n: number }
-
-/** The store cannot be used now (busy, full), was written by another (stale), or cannot be used at all (refused). */
-export class StoreError extends Error {
-  override readonly name = 'StoreError'
-  readonly kind: 'unavailable' | 'stale' | 'refused'
-
-  constructor(kind: StoreError['kind'], message: string, cause?: unknown) {
-    super(message, { cause })
-    this.kind = kind
-  }
-}
-
-/** For `catch`: returns `otherwise` for a {@link StoreError}; rethrows any other error. */
-export function onlyStoreErrors<T>(otherwise: T): (error: unknown) => T {
-  return (error) => {
-    if (error instanceof StoreError) return otherwise
-    throw error
-  }
-}
-
-/**
- * Whether an error is a bug of the program itself, such as a value of a type that no driver takes: no database, and nothing
- * on the way to one, fails like that.
- */
-export function isBug(error: unknown): error is Error {
-  return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
-}

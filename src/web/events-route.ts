@@ -27,7 +27,8 @@ import {
   type EventsPage,
   type ReadEvent,
 } from '../events/read-events.ts'
-import { onlyStoreErrors, type Store } from '../store/store.ts'
+import { onlyStoreErrors } from '../store/store-error.ts'
+import type { Store } from '../store/store.ts'
 import { api, type RouteDescription } from './api.ts'
 import { BadRequest, sendProblem } from './problem.ts'
 

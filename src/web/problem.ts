@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { StoreError } from '../store/store.ts'
+import { StoreError } from '../store/store-error.ts'
 
 /** The body of each error of the server (RFC 9457). */
 export type Problem = {

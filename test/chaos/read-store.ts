@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
-import { callOf } from '../../src/store/rows.ts'
+import { callOfRow } from '../../src/store/call-columns.ts'
 
 /** What is in the store of a daemon. */
 export type LeftStore = {
@@ -16,7 +16,7 @@ export type LeftStore = {
 export function readStore(path: string): LeftStore {
   const db = new DatabaseSync(path, { readOnly: true })
   try {
-    const rows = db.prepare('SELECT id, data FROM calls').all()
+    const rows = db.prepare('SELECT * FROM calls').all()
     // An AUTOINCREMENT number is given once, and only what was committed keeps its own.
     const sequence = db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'").get()
     const waiting = db.prepare('SELECT receiver, count(*) AS n FROM outbox GROUP BY receiver').all()
@@ -28,7 +28,7 @@ export function readStore(path: string): LeftStore {
           .all()
           .map(({ series, value }) => [String(series), Number(value)]),
       ),
-      calls: new Map(rows.map((row) => [String(row['id']), callOf(row)])),
+      calls: new Map(rows.map((row) => [String(row['id']), callOfRow(row)])),
       outbox: (receiver) => ({ committed: Number(sequence?.['seq'] ?? 0) / 2, left: left.get(receiver) ?? 0 }),
       bytes: readFileSync(path, 'latin1'),
     }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/clock/clock.ts'
 import { difference, type Settings } from '../../src/store/settings.ts'
 import { OtherSettingsError, type Renewal, type Member, type ClusterStore } from '../../src/store/cluster-store.ts'
-import { StoreError } from '../../src/store/store.ts'
+import { StoreError } from '../../src/store/store-error.ts'
 
 export type MemoryCluster = {
   /** What one daemon has of the store; `isReachable` says whether it can be used by it now. */

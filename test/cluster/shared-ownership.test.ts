@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { STARTING } from '../../src/cluster/member-status.ts'
 import { sharedOwnership, type OwnershipEvent } from '../../src/cluster/shared-ownership.ts'
 import type { Settings } from '../../src/store/settings.ts'
-import { StoreError } from '../../src/store/store.ts'
+import { StoreError } from '../../src/store/store-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { memoryCluster } from './memory-cluster.ts'
 

@@ -2,10 +2,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, vi } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { packCall } from '../../src/ledger/call-record.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { startWorld, type SimulatedWorld, type WorldOptions as SimulatedOptions } from '../world/start-world.ts'
-import { callOf } from '../../src/store/rows.ts'
+import { CALL_COLUMNS, callOfRow, valuesOf } from '../../src/store/call-columns.ts'
 import { daemonInProcess } from '../daemon/daemon-in-process.ts'
 import { configFile, emptyFolder, start } from './callwatch.ts'
 
@@ -94,13 +93,17 @@ http: { host: 127.0.0.1, port: 0 }
 /** The counted calls of a store, by ID. */
 export function countedCalls(store: string): TrackedCall[] {
   return withStore(store, (db) =>
-    db.prepare('SELECT id, data FROM calls WHERE finished IS NOT NULL ORDER BY id').all().map(callOf),
+    db.prepare('SELECT * FROM calls WHERE finished IS NOT NULL ORDER BY id').all().map(callOfRow),
   )
 }
 
 /** Replaces the row of a call, as a bad disk or a person might. */
 export function tamper(store: string, call: TrackedCall): void {
-  withStore(store, (db) => db.prepare('UPDATE calls SET data = ? WHERE id = ?').run(packCall(call), call.id))
+  withStore(store, (db) =>
+    db
+      .prepare(`UPDATE calls SET ${CALL_COLUMNS.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`)
+      .run(...valuesOf(call), call.id),
+  )
 }
 
 export function withStore<T>(path: string, work: (db: DatabaseSync) => T): T {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { newEvents } from '../../src/events/new-events.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { completePoll, seen } from '../ledger/seen.ts'
 import { openIn } from '../store/contract/place.ts'
 import { callwatch, configFile, emptyFolder } from './callwatch.ts'

@@ -35,7 +35,7 @@ test('store copy prints what it copied and compared, and what to do next', async
   })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout.split('\n')).toEqual([
-    expect.stringMatching(/^copied \S+callwatch\.db to \S+copy\.db: a \(commit 2\), Ä .* \(commit 2\), /),
+    expect.stringMatching(/^copied \S+callwatch\.db to \S+copy\.db: a \(commit 3\), Ä .* \(commit 2\), /),
     'read back and compared row by row, without a difference: targets: 4, calls: 4936, counters: 12, sums of deleted calls: 24, times without a successful poll: 4, alerts: 3, ' +
       'quarter-hours of minutes: 8, hours of evaluations: 8, commits with events: 4, webhooks of events: 1, undelivered events: 2, outbox entries: 10, recipients of open alerts: 6, ' +
       'past and open alerts: 4, sent digests: 1, silences: 2, rate limit pauses: 1',

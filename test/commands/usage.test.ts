@@ -25,7 +25,7 @@ describe('help', () => {
   test.each([
     ['run', ['--config <file>', '--reset-target <name>']],
     ['demo', ['--speed <n>', '--calls-per-minute <n>', '--seed <n>', '--history <duration>', '--quiet']],
-    ['check', ['--config <file>', '--probe', '--json']],
+    ['check', ['--config <file>', '--probe', '--store', '--json']],
     ['audit', ['--config <file>', '--json']],
     ['events', ['--follow', '--after <cursor>', '--since <time>', '--type <names>', '--target <names>', '--limit <n>']],
     ['alerts', ['calls [options] <alert>', '--since <time>', '--json']],

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { completePoll, seen } from '../ledger/seen.ts'
 import { openIn } from '../store/contract/place.ts'
 import { callwatch, configFile, emptyFolder } from './callwatch.ts'

@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
 import { exposer } from '../../src/daemon/expose.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { StoreError, type Store } from '../../src/store/store.ts'
+import { openSqliteStore } from '../../src/store/open-sqlite.ts'
+import { StoreError } from '../../src/store/store-error.ts'
+import type { Store } from '../../src/store/store.ts'
 
 const SLOW_MS = 30
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readEvents, readLatest } from '../../src/events/read-events.ts'
 import { shownLog } from '../../src/events/shown-log.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { completePoll } from '../ledger/seen.ts'
 import { openIn } from '../store/contract/place.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { packCall, unpackCall } from '../../src/ledger/call-record.ts'
+import { callOf, valuesOf } from '../../src/store/call-columns.ts'
 import { applyDelta, newLedger } from '../../src/ledger/state.ts'
 import { computeDelta, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
 import type { ServiceAnswer } from '../../src/ledger/observation.ts'
@@ -72,7 +72,7 @@ test(
       for (const [series, increment] of delta.counters) {
         if (!(increment >= 0 && Number.isFinite(increment))) throw new Error(`${series} + ${increment}, for ${body}`)
       }
-      for (const changed of delta.calls.values()) expect(unpackCall(changed.id, packCall(changed))).toEqual(changed)
+      for (const changed of delta.calls.values()) expect(callOf(valuesOf(changed))).toEqual(changed)
       applyDelta(state, delta, 3600)
       if (n % 1000 === 0) expect([...state.counters.values()].every(Number.isFinite)).toBe(true)
       // Memory is bounded by what is tracked; here by starting over.

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { packCall, unpackCall } from '../../src/ledger/call-record.ts'
+import { callOf, valuesOf } from '../../src/store/call-columns.ts'
 import { MODES, RECEIVER_TYPES, TYPES, type SeenCall } from '../../src/ledger/call.ts'
 import { COUNTERS, HISTOGRAMS } from '../../src/ledger/series.ts'
 import type { LedgerState } from '../../src/ledger/state.ts'
@@ -114,7 +114,7 @@ function play(lives: readonly Life[], polls: readonly PollPlan[]) {
 
 /** The ledger as it is loaded from its rows. */
 function restarted(book: ReturnType<typeof ledgerBook>): ReturnType<typeof ledgerBook> {
-  const asRow = (call: TrackedCall) => unpackCall(call.id, packCall(call))
+  const asRow = (call: TrackedCall) => callOf(valuesOf(call))
   for (const call of book.state.calls.values()) book.state.calls.set(asRow(call))
   for (const call of book.state.open.values()) book.state.open.set(call.id, asRow(call))
   return book

@@ -5,10 +5,10 @@ export type CuttingProxy = {
   /** The address of the database by this way. */
   url: string
   /**
-   * Cuts the next connection on which a query with this text passes, as soon as the server answers it: it was done, and
-   * no client gets it. Resolves when that has happened.
+   * Cuts the next connection on which a COMMIT passes, as soon as the server answers it: it was done, and no client gets that.
+   * Resolves when that has happened.
    */
-  cutAnswerTo: (text: string) => Promise<void>
+  cutAnswerToCommit: () => Promise<void>
   /** From now on nothing passes, though all stays connected. */
   stall: (stalled: boolean) => void
   /** How often something came from the database's clients after it had sent them something: flights there and back. */
@@ -22,7 +22,7 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
   const pairs = new Set<readonly [Socket, Socket]>()
   let isStalled = false
   let roundTrips = 0
-  let cut: { text: string; done: () => void } | undefined
+  let cut: (() => void) | undefined
 
   const server = createServer((client) => {
     const upstream = connect({ host: '127.0.0.1', port: Number(port) })
@@ -42,18 +42,17 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
     client.on('data', (bytes: Buffer) => {
       if (hasAnswered) roundTrips += 1
       hasAnswered = false
-      if (cut !== undefined && bytes.includes(cut.text)) isDoomed = true
+      if (cut !== undefined && bytes.includes('COMMIT')) isDoomed = true
       upstream.write(bytes)
     })
     upstream.on('data', (bytes: Buffer) => {
       hasAnswered = true
-      // C: a command has been completed; what only describes it comes before it is done.
-      if (!isDoomed || !hasMessage(bytes, 'C')) {
+      if (!isDoomed || !bytes.includes('COMMIT')) {
         client.write(bytes)
         return
       }
       end()
-      cut?.done()
+      cut?.()
       cut = undefined
     })
   })
@@ -62,7 +61,7 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
   const own = typeof address === 'object' && address !== null ? address.port : 0
   return {
     url: url.replace(`:${port}/`, `:${own}/`),
-    cutAnswerTo: (text) => new Promise((done) => (cut = { text, done })),
+    cutAnswerToCommit: () => new Promise((done) => (cut = done)),
     stall: (stalled) => {
       isStalled = stalled
       for (const socket of [...pairs].flat()) {
@@ -76,12 +75,4 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
       await new Promise((resolve) => server.close(resolve))
     },
   }
-}
-
-/** Whether a message of this kind is among them; each has one byte for its kind and four for its length. */
-function hasMessage(bytes: Buffer, kind: string): boolean {
-  for (let at = 0; at + 5 <= bytes.length; at += 1 + bytes.readUInt32BE(at + 1)) {
-    if (bytes[at] === kind.charCodeAt(0)) return true
-  }
-  return false
 }

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { MIGRATIONS } from '../../src/store/postgres/schema.ts'
+import { MIGRATIONS } from '../../src/store/migrations.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const VERSION = '98.7.6'
@@ -99,9 +99,11 @@ describe('a release', () => {
     expect(sentence('prepare', VERSION)).toContain('nothing below [Unreleased]')
     writeFileSync(join(clone, 'CHANGELOG.md'), changelog)
     git('commit', '--quiet', '--all', '--message', 'something new')
-    expect(sentence('prepare', VERSION)).toContain(`no store of version ${MIGRATIONS.length} of the schema is kept`)
+    expect(sentence('prepare', VERSION)).toContain(
+      `no store of version ${MIGRATIONS.postgres.length} of the schema is kept`,
+    )
     for (const end of ['db', 'sql'])
-      writeFileSync(join(clone, `test/store/upgrade/version-${MIGRATIONS.length}.${end}.gz`), '')
+      writeFileSync(join(clone, `test/store/upgrade/version-${MIGRATIONS.postgres.length}.${end}.gz`), '')
     git('add', '--all')
     git('commit', '--quiet', '--message', 'kept stores')
     expect(sentence('check', TAG)).toContain(`${TAG} is not the tag of version`)

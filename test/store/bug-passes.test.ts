@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { postgresError } from '../../src/store/postgres/postgres-error.ts'
 import { sqliteError } from '../../src/store/sqlite/sqlite-error.ts'
-import { StoreError } from '../../src/store/store.ts'
+import { StoreError } from '../../src/store/store-error.ts'
 
 const meanings = [
   ['SQLite', sqliteError],

@@ -1,6 +1,6 @@
 import { usageOf, type UsageKey } from '../../src/history/usage.ts'
 import { QUANTITIES, sumOfAmounts } from '../../src/ledger/balance.ts'
-import type { StoreReader } from '../../src/store/store-reader.ts'
+import type { StoreReader } from '../../src/store/reader.ts'
 
 /** By what the reports are asked for: their sums are the same. */
 const KEYS: readonly (readonly UsageKey[])[] = [[], ['day', 'type', 'mode', 'receiver_type']]

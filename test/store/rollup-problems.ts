@@ -1,7 +1,7 @@
-import { finalStatusOf } from '../../src/ledger/call-codes.ts'
-import { BASELINE_CODE, LOST_CODE } from '../../src/ledger/history-columns.ts'
+import { BASELINE_CODE, finalStatusOf, LOST_CODE } from '../../src/ledger/call-codes.ts'
 import { WIDTHS } from '../../src/history/rollup.ts'
 import { seriesOf } from '../../src/history/series.ts'
+import { shown } from '../../src/store/call-columns.ts'
 import type { RowReader } from '../../src/store/row-reader.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { RowReader } from '../../src/store/row-reader.ts'
  */
 export async function rollupProblems(reader: RowReader, targets: readonly string[]): Promise<string[]> {
   const rows = await reader.rows(
-    `SELECT name, began, finished, status, audio, participant_video FROM callwatch.targets CROSS JOIN callwatch.calls
+    `SELECT name, ${shown('began')}, finished, status, audio, participant_video FROM callwatch.targets CROSS JOIN callwatch.calls
     WHERE target = number AND status <> ${BASELINE_CODE}`,
     [],
   )

@@ -5,9 +5,9 @@ import { inHistorySince } from '../../src/ledger/tracked-call.ts'
 import { quarterHourOf } from '../../src/ledger/usage.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
-import { StoreError } from '../../src/store/store.ts'
+import { StoreError } from '../../src/store/store-error.ts'
 import type { WebhookProgress } from '../../src/store/webhook-store.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import type { Credentials } from '../../src/web/authentication.ts'
 import type { Changes } from '../../src/events/event.ts'
 import { expiryEvents, newEvents } from '../../src/events/new-events.ts'
@@ -17,6 +17,7 @@ import type { TargetStatus } from '../../src/pipeline/target.ts'
 import type { WebEvent } from '../../src/web/authentication.ts'
 import type { OtherTarget } from '../../src/web/overview.ts'
 import { handMadeTarget, POLLED, NOW } from '../metrics/hand-made-target.ts'
+import { commitChanges } from '../store/contract/place.ts'
 
 type Made = Parameters<typeof handMadeTarget>[0] & {
   pollAge?: number
@@ -167,14 +168,13 @@ export async function serve(
   })
   onTestFinished(web.close)
   const append = (...changes: Notification[]) =>
-    store.expireAlerts(
-      'production',
-      changes.map((change) => ({ change, receivers: [] })),
-      expiryEvents('production', changes, NOW),
-    )
+    commitChanges(store, 'production', {
+      routedChanges: changes.map((change) => ({ change, receivers: [] })),
+      events: expiryEvents('production', changes, NOW),
+    })
   const log = (ledger: Changes['ledger']) => {
     const events = newEvents({ target: 'production', ledger, notifications: [], backfilled: false }, NOW)
-    return store.expireAlerts('production', [], events)
+    return commitChanges(store, 'production', { routedChanges: [], events })
   }
   return {
     url: `http://127.0.0.1:${web.port}`,

@@ -16,7 +16,7 @@ import {
   type Observable,
 } from 'rxjs'
 import { DeliveryError } from '../../network/delivery-error.ts'
-import { onlyStoreErrors, StoreError } from '../../store/store.ts'
+import { onlyStoreErrors, StoreError } from '../../store/store-error.ts'
 import type { WebhookProgress } from '../../store/webhook-store.ts'
 import { readOne } from '../read-events.ts'
 import type { EventQueue, QueuedEvent } from './event-queue.ts'

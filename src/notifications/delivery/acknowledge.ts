@@ -1,5 +1,6 @@
 import type { EpisodeNote } from '../../alerts/episode.ts'
-import { onlyStoreErrors, type OutboxEntry, type Store } from '../../store/store.ts'
+import { onlyStoreErrors } from '../../store/store-error.ts'
+import type { OutboxEntry, Store } from '../../store/store.ts'
 import type { Stage } from './batch.ts'
 import { ownClaims } from './claim.ts'
 import { deliveryNotes } from './note.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { StoreError } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 
 /** Where a database is, and the user that connects. */
 export type PostgresAddress = {

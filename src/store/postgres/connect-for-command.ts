@@ -1,5 +1,6 @@
 import { readAddress } from './address.ts'
-import { connect, type Connection, type ConnectOptions, type Session } from './connection.ts'
+import { connect, type Connection, type ConnectOptions } from './connection.ts'
+import type { UseSession } from './postgres-sql.ts'
 import { expectSchema } from './schema.ts'
 
 type Options = Pick<ConnectOptions, 'readOnly' | 'deadline'>
@@ -7,15 +8,15 @@ type Options = Pick<ConnectOptions, 'readOnly' | 'deadline'>
 /** A command reads whole tables, and sorts them: a statement may take longer than any of a daemon's. */
 const STATEMENT_TIMEOUT_SECONDS = 600
 
-/** The session of a command: reconnects if its connection was lost between two statements. */
-export type CommandSession = Session & { readonly place: string; close: () => Promise<void> }
+/** How a command uses a database: it connects again if its connection was lost between two statements. */
+export type CommandSession = { place: string; use: UseSession; close: () => Promise<void> }
 
 /**
  * Connects to a database while daemons may be using it.
  *
  * @throws {StoreError} refused: nothing of callwatch is in it, or of another schema, or it refuses connections
  */
-export async function connectForCommand(url: string, options: Options = {}): Promise<CommandSession> {
+export async function commandSession(url: string, options: Options = {}): Promise<CommandSession> {
   const open = async (): Promise<Connection> => {
     const connection = await connectForLongStatements(url, options)
     try {
@@ -27,16 +28,11 @@ export async function connectForCommand(url: string, options: Options = {}): Pro
     }
   }
   let connection = await open()
-  const connected = async () => {
+  const use: UseSession = async (work) => {
     if (connection.isDropped()) connection = await open()
-    return connection
+    return work(connection)
   }
-  return {
-    place: connection.place,
-    run: async (statement, args) => (await connected()).run(statement, args),
-    each: async (statement, args, take) => (await connected()).each(statement, args, take),
-    close: () => connection.close(),
-  }
+  return { place: connection.place, use, close: () => connection.close() }
 }
 
 /**

@@ -1,20 +1,16 @@
 import { connect as connectSocket, type Socket } from 'node:net'
 import postgres from 'postgres'
 import { systemClock, type Clock } from '../../clock/clock.ts'
-import { StoreError } from '../store.ts'
+import type { Row, Value } from '../sql.ts'
+import { StoreError } from '../store-error.ts'
 import { readAddress, type Host, type PostgresAddress } from './address.ts'
 import { HungError, isAnswer, postgresError, readOnlyError } from './postgres-error.ts'
 
-export type Row = Record<string, unknown>
-
-/** A parameter; the statement says its type by a cast. Bytes and arrays of texts or numbers go as such. */
-export type Argument = string | number | null | Uint8Array | readonly string[] | readonly (number | null)[]
-
 /** Where statements can be run; they reject with a {@link StoreError}. Those that do not wait for each other go in one flight, where no pooler is in between. */
 export type Session = {
-  run: (statement: string, args?: readonly Argument[]) => Promise<Row[]>
+  run: (statement: string, args?: readonly Value[]) => Promise<Row[]>
   /** For answers of any length: row by row, none of which is kept. */
-  each: (statement: string, args: readonly Argument[], take: (row: Row) => void) => Promise<void>
+  each: (statement: string, args: readonly Value[], take: (row: Row) => void) => Promise<void>
 }
 
 /**
@@ -41,6 +37,8 @@ export type ConnectOptions = {
 }
 
 const DEFAULT_DEADLINE_SECONDS = 5
+
+const MAX_PIPELINE = 5000
 
 /** The oldest version that has all that is used here. */
 const OLDEST_VERSION = 13
@@ -151,6 +149,8 @@ function openConnection(
     password: address.password,
     ssl: tlsOptions(address, host),
     max: 1,
+    // All that is asked for at the same time goes in one flight.
+    max_pipeline: MAX_PIPELINE,
     fetch_types: false,
     connect_timeout: 0,
     max_lifetime: null,
@@ -158,7 +158,6 @@ function openConnection(
     // The client would reconnect by itself, to the same host.
     onclose: () => drop(closedError()),
     connection: { application_name: 'callwatch', ...parameters },
-    types: ARRAYS,
     socket: () => {
       socket = connectSocket({ host, port })
       const connected = Promise.withResolvers<Socket>()
@@ -212,9 +211,8 @@ function openConnection(
     return done
   }
 
-  const ask = (statement: string, args: readonly Argument[]) =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an array is sent as the type that the server names
-    sql.unsafe<Row[]>(statement, args as postgres.ParameterOrJSON<never>[], {
+  const ask = (statement: string, args: readonly Value[]) =>
+    sql.unsafe<Row[]>(statement, [...args], {
       prepare: prepare && isDirect && args.length > 0,
     })
 
@@ -269,17 +267,4 @@ function withoutHoles(rows: Row[]): Row[] {
 
 function closedError(): Error {
   return Object.assign(new Error('the connection was closed'), { code: 'CONNECTION_CLOSED' })
-}
-
-const escaped = (text: string) => `"${text.replace(/[\\"]/g, '\\$&')}"`
-const texts = (values: readonly string[]) => `{${values.map(escaped).join(',')}}`
-const numbers = (values: readonly (number | null)[]) => `{${values.map((value) => value ?? 'NULL').join(',')}}`
-const never = (text: string) => text
-
-/** The array types that are sent, by their numbers in pg_type. */
-const ARRAYS = {
-  texts: { to: 1009, from: [1009], serialize: texts, parse: never },
-  floats: { to: 1022, from: [1022], serialize: numbers, parse: never },
-  integers: { to: 1007, from: [1007], serialize: numbers, parse: never },
-  bigIntegers: { to: 1016, from: [1016], serialize: numbers, parse: never },
 }

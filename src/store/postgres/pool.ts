@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock/clock.ts'
-import { StoreError } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 import type { Connection } from './connection.ts'
 import { HungError, isUnresponsive } from './postgres-error.ts'
 

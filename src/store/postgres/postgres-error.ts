@@ -1,4 +1,4 @@
-import { isBug, StoreError } from '../store.ts'
+import { isBug, StoreError } from '../store-error.ts'
 
 /** The reason why a connection was dropped: nothing was heard from the database. */
 export class HungError extends Error {

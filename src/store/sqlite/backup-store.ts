@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import type { DatabaseSync } from 'node:sqlite'
 import { openExisting } from './open-database.ts'
 import { isOfReading, sqliteError } from './sqlite-error.ts'
-import { StoreError } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 
 /** What a backup contains. */
 export type Backup = {

@@ -2,12 +2,40 @@ import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } fr
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { StoreError } from '../store.ts'
-import { expectSchema, expectUndamaged, migrate } from './schema.ts'
+import { StoreError } from '../store-error.ts'
+import { sqliteEngine, type Engine } from './engine.ts'
+import type { Say } from '../migrations.ts'
+import { expectUndamaged } from './damage.ts'
+import { expectSchema, migrate } from './schema.ts'
 import { isBusy, sqliteError } from './sqlite-error.ts'
 
 /** How long a command waits for a store that is busy (milliseconds): it is so for moments only. */
 const BUSY_TIMEOUT_MS = 5000
+
+export type SqliteOptions = {
+  /** The file, made where it does not exist; `:memory:` keeps nothing. */
+  path: string
+  /** false: if the machine stops, the latest commits may be lost; they do not wait for the disk. */
+  durable?: boolean | undefined
+}
+
+/** Opens a daemon's store: WAL mode, every commit on disk before it counts. @throws {StoreError} as {@link openOwn} */
+export function openEngine({ path, durable }: SqliteOptions, say?: Say): Engine {
+  const { db, release } = openOwn(path, durable, say)
+  return sqliteEngine(db, placeCheck(path), release)
+}
+
+/** Opens a store that this process has open already, to read beside its commits. */
+export function openReadingEngine(path: string): Engine {
+  return engineFor(new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS }))
+}
+
+/** The engine of a database that is used beside a daemon. */
+export function engineFor(db: DatabaseSync): Engine {
+  return sqliteEngine(db, nothing, nothing)
+}
+
+const nothing = () => undefined
 
 /**
  * Opens the database of a daemon, makes it where there is none, migrates it to this program's schema, and holds its lock
@@ -16,7 +44,7 @@ const BUSY_TIMEOUT_MS = 5000
  * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon holds it, or it cannot be
  * written now
  */
-export function openOwn(path: string, durable = true): { db: DatabaseSync; release: () => void } {
+export function openOwn(path: string, durable = true, say?: Say): { db: DatabaseSync; release: () => void } {
   let release: (() => void) | undefined = () => undefined
   let db: DatabaseSync | undefined
   try {
@@ -33,9 +61,11 @@ export function openOwn(path: string, durable = true): { db: DatabaseSync; relea
       makePrivate(path)
     }
     db = new DatabaseSync(path, { timeout: 0 })
-    migrate(db, path)
+    migrate(db, path, undefined, say)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`)
     const holder = `${hostname()}, process ${process.pid}`
+    // What is deleted of participants does not stay in free parts of the file.
+    if (db.prepare("SELECT 1 FROM events WHERE participants <> '' LIMIT 1").get()) db.exec('PRAGMA secure_delete = ON')
     db.prepare('INSERT OR REPLACE INTO holder (only, who) VALUES (1, ?)').run(holder)
     return { db, release }
   } catch (error) {
@@ -87,7 +117,7 @@ export function openExisting(path: string, { readOnly, checked = false }: OpenEx
  *
  * @throws {StoreError} unavailable
  */
-export function placeCheck(path: string): () => void {
+function placeCheck(path: string): () => void {
   if (path === ':memory:') return () => undefined
   const opened = [path, `${realpathSync(path)}-wal`].map((name) => ({ name, file: statSync(name) }))
   return () => {
@@ -101,11 +131,6 @@ export function placeCheck(path: string): () => void {
       )
     }
   }
-}
-
-/** Opens the database of a store that this process has open already, to read beside its commits. */
-export function openToRead(path: string): DatabaseSync {
-  return new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isBug, StoreError } from '../store.ts'
+import { isBug, StoreError } from '../store-error.ts'
 
 /** What a failure of SQLite means, by its result code (https://www.sqlite.org/rescode.html). A bug of ours is returned as it is. */
 export function sqliteError(error: unknown, path: string): Error {
@@ -30,7 +30,7 @@ export function isOfReading(error: unknown): boolean {
 }
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
-function isDamaged(error: unknown): boolean {
+export function isDamaged(error: unknown): boolean {
   const code = primaryCode(error)
   return code === 11 || code === 26
 }

@@ -1,23 +1,24 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Subscription } from 'rxjs'
-import { systemClock, type Clock } from '../../clock/clock.ts'
-import { StoreError, type Store } from '../store.ts'
-import type { SqliteEngine, SqliteOptions } from './engine.ts'
-import { EngineEnded, sqliteStore, type InvokeEngine } from './sqlite-store.ts'
+import type { Clock } from '../../clock/clock.ts'
+import { StoreError } from '../store-error.ts'
+import type { Say } from '../migrations.ts'
+import { AnswerLost, type Sql } from '../sql.ts'
+import type { EngineRequest } from './engine.ts'
+import type { SqliteOptions } from './open-database.ts'
+import { sqliteSql, type AskEngine } from './sqlite-sql.ts'
 
-/** A method of the engine for the thread to run. */
-export type EngineRequest = {
-  id: number
-  method: keyof SqliteEngine
-  args: Parameters<SqliteEngine[keyof SqliteEngine]>
-}
+/** A request for the thread. */
+export type ThreadRequest = { id: number; request: EngineRequest }
 
 /** The result of a request: a value, the error of a store, or a bug. */
 export type EngineResponse = {
   /** Of the request; OPENING in the first response, which says whether the file is open. */
   id: number
   value?: unknown
+  /** For the log, before the response itself. */
+  line?: string
   storeError?: Pick<StoreError, 'kind' | 'message'>
   bug?: unknown
 }
@@ -36,59 +37,50 @@ const MAX_ENDED_THREADS = 5
 type Waiting = { resolve: (value: unknown) => void; reject: (error: unknown) => void }
 
 /** A running thread. */
-type Thread = {
-  ask: (request: EngineRequest, transfer: ArrayBuffer[]) => Promise<unknown>
-  end: () => Promise<unknown>
-}
+type Thread = { ask: (request: ThreadRequest) => Promise<unknown>; end: () => Promise<unknown> }
 
 /**
- * Opens the embedded store with its engine in a thread of its own: a disk that takes long to confirm a write delays that
- * commit and nothing else. Queries that may take long run in another thread, which is there while it has some: no commit
- * waits for them.
+ * Opens the file of a daemon with its engine in a thread of its own: a disk that takes long to confirm a write delays that
+ * commit and nothing else.
  *
  * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon uses it
  */
-export async function openSqliteThread(given: SqliteOptions, clock: Clock = systemClock): Promise<Store> {
-  const options = { ...given }
-  const engine = engineThread(options)
+export async function openSqliteThread(options: SqliteOptions, say: Say): Promise<Sql> {
+  const engine = engineThread(options, say)
   await engine.start()
-  const setReceivers: Store['setReceivers'] = async (receivers) => {
-    // For the next engine, if this one ends.
-    options.receivers = receivers
-    await engine.invoke('setReceivers', [receivers])
-  }
-  if (options.path === ':memory:') return { ...sqliteStore(engine.invoke), setReceivers }
-  let reading: ReturnType<typeof engineThread> | undefined
+  return sqliteSql(engine.ask, options.path, true)
+}
+
+/** The same file for queries that may take long, in another thread, which is there while it has some: no commit waits for them. */
+export function sqliteReadingThread(options: SqliteOptions, clock: Clock): Sql {
+  let engine: ReturnType<typeof engineThread> | undefined
   let inFlight = 0
   let idle: Subscription | undefined
-  const endReading = async () => {
-    const ending = reading
-    reading = undefined
-    await ending?.end()
-  }
   let isClosed = false
-  const read: InvokeEngine = async (...request) => {
+  const end = () => {
+    const ending = engine
+    engine = undefined
+    void ending?.end()
+  }
+  const ask: AskEngine = async (request) => {
     if (isClosed) throw closedError(options)
     idle?.unsubscribe()
-    reading ??= engineThread({ ...options, readOnly: true })
+    engine ??= engineThread({ ...options, readOnly: true })
     inFlight += 1
     try {
-      return await reading.invoke(...request)
+      return await engine.ask(request)
     } finally {
       inFlight -= 1
-      if (inFlight === 0) idle = clock.scheduler.schedule(() => void endReading(), IDLE_SECONDS * 1000)
+      if (inFlight === 0) idle = clock.scheduler.schedule(end, IDLE_SECONDS * 1000)
     }
   }
-  const store = sqliteStore(engine.invoke, {
-    read,
-    endReading: async () => {
-      isClosed = true
-      idle?.unsubscribe()
-      // SQLite is not interrupted: a query that runs ends in its own time, and nothing waits for it.
-      void endReading()
-    },
-  })
-  return { ...store, setReceivers }
+  const close = async () => {
+    isClosed = true
+    idle?.unsubscribe()
+    // SQLite is not interrupted: a query that runs ends in its own time, and nothing waits for it.
+    end()
+  }
+  return { ...sqliteSql(ask, options.path), close }
 }
 
 function closedError({ path }: ThreadOptions): StoreError {
@@ -96,14 +88,14 @@ function closedError({ path }: ThreadOptions): StoreError {
 }
 
 /** A thread with an engine. After it has ended, the store is unavailable until a request has started another one. */
-function engineThread(options: ThreadOptions) {
+function engineThread(options: ThreadOptions, say: Say = () => undefined) {
   let running: Promise<Thread> | undefined
   let lastId = OPENING
   let ended = 0
   let isClosed = false
   const thread = () => {
     if (isClosed) throw closedError(options)
-    running ??= startThread(options, () => {
+    running ??= startThread(options, say, () => {
       running = undefined
       ended += 1
     }).catch((error: unknown) => {
@@ -112,17 +104,16 @@ function engineThread(options: ThreadOptions) {
     })
     return running
   }
-  const invoke: InvokeEngine = async (method, args, transfer = []) => {
+  const ask: AskEngine = async (request) => {
     const id = ++lastId
     try {
-      const { ask } = await thread()
-      const value = await ask({ id, method, args }, transfer)
+      const running = await thread()
+      const value = await running.ask({ id, request })
       ended = 0
-      if (method === 'close') await end()
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the method returned
-      return value as ReturnType<SqliteEngine[typeof method]>
+      if (request.do === 'close') await end()
+      return value
     } catch (error) {
-      if (error instanceof EngineEnded && ended >= MAX_ENDED_THREADS)
+      if (error instanceof AnswerLost && ended >= MAX_ENDED_THREADS)
         throw new StoreError('refused', `${error.message}, ${ended} times in a row`, error)
       throw error
     }
@@ -132,7 +123,7 @@ function engineThread(options: ThreadOptions) {
     const ending = await running?.catch(() => undefined)
     await ending?.end()
   }
-  return { invoke, end, start: async () => void (await thread()) }
+  return { ask, end, start: async () => void (await thread()) }
 }
 
 /**
@@ -140,7 +131,7 @@ function engineThread(options: ThreadOptions) {
  *
  * @param onEnd called when it has ended by itself, before its requests are rejected
  */
-async function startThread(options: ThreadOptions, onEnd: () => void): Promise<Thread> {
+async function startThread(options: ThreadOptions, say: Say, onEnd: () => void): Promise<Thread> {
   const waiting = new Map<number, Waiting>()
   const worker = new Worker(new URL(`./thread-main${extname(import.meta.filename)}`, import.meta.url), {
     workerData: options,
@@ -148,7 +139,8 @@ async function startThread(options: ThreadOptions, onEnd: () => void): Promise<T
   })
   let cause: Error | undefined
   let isEnding = false
-  worker.on('message', ({ id, value, storeError, bug }: EngineResponse) => {
+  worker.on('message', ({ id, value, line, storeError, bug }: EngineResponse) => {
+    if (line !== undefined) return say(line)
     const asked = waiting.get(id)
     if (asked === undefined) return
     const { resolve, reject } = asked
@@ -162,7 +154,7 @@ async function startThread(options: ThreadOptions, onEnd: () => void): Promise<T
     if (isEnding) return
     onEnd()
     const reason = cause === undefined ? `exit code ${code}` : cause.message
-    const error = new EngineEnded(`the store ${options.path} cannot be used: its thread ended (${reason})`, cause)
+    const error = new AnswerLost(`the store ${options.path} cannot be used: its thread ended (${reason})`, cause)
     for (const { reject } of waiting.values()) reject(error)
   })
   const ask = (id: number) => new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }))
@@ -179,8 +171,8 @@ async function startThread(options: ThreadOptions, onEnd: () => void): Promise<T
     throw error
   }
   return {
-    ask: (request, transfer) => {
-      worker.postMessage(request, transfer)
+    ask: (request) => {
+      worker.postMessage(request, [])
       return ask(request.id)
     },
     end,

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { drawSwitches } from '../../world/draw-switches.ts'
 import { random } from '../../../src/simulator/random.ts'
 import { startWorld } from '../../world/start-world.ts'
-import { callOf } from '../../../src/store/rows.ts'
+import { callOfRow } from '../../../src/store/call-columns.ts'
 import { connect, type Connection } from '../../../src/store/postgres/connection.ts'
 import { startPostgres, startStandby } from '../../postgres/start-postgres.ts'
 import { eventually } from '../../system/eventually.ts'
@@ -22,8 +22,8 @@ import { textAt } from '../scraper.ts'
 import { clusterConfig, MAX_REQUESTS_PER_MINUTE, FAILOVER_SECONDS } from './cluster-config.ts'
 import { failOver, disruptions } from './cluster-disruptions.ts'
 import { startOne, type ClusterRun, type ClusterTarget } from './cluster-run.ts'
-import { openPostgresReader } from '../../../src/store/postgres/open-reader.ts'
-import { openPostgresForCommand } from '../../../src/store/postgres/open-for-command.ts'
+import { openPostgresReader } from '../../../src/store/open-postgres.ts'
+import { openPostgresForCommand } from '../../../src/store/open-postgres.ts'
 import { deliveriesRow, resumeWebhook } from '../compare-deliveries.ts'
 import { reportProblems } from '../../store/report-problems.ts'
 import { rollupProblems } from '../../store/rollup-problems.ts'
@@ -306,10 +306,10 @@ async function compareTargets(run: ClusterRun, connection: Connection | undefine
   for (const { name, simulator } of run.targets) {
     const exporting = texts.filter((text) => text.includes(`target="${name}"`))
     const rows = await connection!.run(
-      'SELECT id, data FROM callwatch.calls WHERE target = (SELECT number FROM callwatch.targets WHERE name = $1::text)',
+      'SELECT * FROM callwatch.calls WHERE target = (SELECT number FROM callwatch.targets WHERE name = $1::text)',
       [name],
     )
-    const calls = new Map(rows.map((stored) => [String(stored['id']), callOf(stored)]))
+    const calls = new Map(rows.map((stored) => [String(stored['id']), callOfRow(stored)]))
     const created = Date.parse(status.find((target) => target.name === name)!.created) / 1000
     const { series, differences, minutes } = compareExact(simulator, parseExposition(exporting[0] ?? '', name), {
       calls,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { writeCursor, readCursor } from '../../../src/events/cursor.ts'
 import { webhookViews } from '../../../src/events/webhooks/webhook-views.ts'
-import { StoreError } from '../../../src/store/store.ts'
+import { StoreError } from '../../../src/store/store-error.ts'
 import { answered, delivering, RETENTION } from './delivering.ts'
 
 const calls = (n: number, from = 0) => Array.from({ length: n }, (_, i) => `call ${from + i}`)

@@ -7,10 +7,12 @@ import { deliverOutbox, type DeliverOptions } from '../../../src/notifications/d
 import type { ToRemove } from '../../../src/notifications/delivery/acknowledge.ts'
 import type { Past } from '../../../src/notifications/delivery/past.ts'
 import type { Message } from '../../../src/notifications/message.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
-import { StoreError, type OutboxEntry, type OutboxContent } from '../../../src/store/store.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { StoreError } from '../../../src/store/store-error.ts'
+import type { OutboxEntry, OutboxContent } from '../../../src/store/store.ts'
 import { firingOf, POLL_AGE, ruleOn } from '../../alerts/sample-rules.ts'
 import { virtualClock } from '../../clock/virtual-clock.ts'
+import { commitChanges } from '../../store/contract/place.ts'
 
 /** 2026-11-20 08:15:30 UTC, a Friday. */
 export const AT = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
@@ -130,7 +132,7 @@ export function sending(options: SendingOptions = {}) {
     else live.delete(keyOf(alert))
     await put(notification)
     // Only the history keeps it: nothing waits twice.
-    await store.expireAlerts(notification.target, [{ change: notification, receivers: [] }])
+    await commitChanges(store, notification.target, { routedChanges: [{ change: notification, receivers: [] }] })
     return notification
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { connect, type Connection } from '../../../src/store/postgres/connection.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { DAY } from '../contract/place.ts'
 import { owningStore } from '../postgres/daemon.ts'
@@ -202,12 +202,12 @@ inPostgres('call_history with many rows in PostgreSQL', ({ newDatabase }) => {
     const connection = await connect(url, { deadline: 60 })
     onTestFinished(() => connection.close())
     await connection.run(`
-      INSERT INTO callwatch.targets (name, fingerprint, seq, sync)
-      SELECT 'target ' || n, '', 1, '' FROM generate_series(1, 5) AS n`)
+      INSERT INTO callwatch.targets (name, fingerprint, seq, sync, epoch)
+      SELECT 'target ' || n, '', 1, '', 0 FROM generate_series(1, 5) AS n`)
     await connection.run(`
-      INSERT INTO callwatch.calls (target, id, tracked, data, finished, status, labels, began, audio, video,
-        participant_audio, participant_video, recorded)
-      SELECT number, n, false, '', ${NOW} - 90 * n, 2, 0, 0, 0, 0, 0, 0, false
+      INSERT INTO callwatch.calls (target, id, tracked, phase, last_status, last_labels, first_seen, finish_at, audio, video,
+        participant_audio, participant_video, not_found, marks)
+      SELECT number, n, false, 2, 2, 0, 0, ${NOW} - 90 * n, 0, 0, 0, 0, 0, 0
       FROM callwatch.targets, generate_series(0, 34000) AS n ORDER BY n DESC`)
     await connection.run('VACUUM ANALYZE callwatch.calls')
     await connection.run('VACUUM ANALYZE callwatch.targets')

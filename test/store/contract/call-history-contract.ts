@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { applyDelta } from '../../../src/ledger/state.ts'
 import { computeDelta, possiblyEvictedIds } from '../../../src/ledger/compute-delta.ts'
-import { packCall, unpackCall } from '../../../src/ledger/call-record.ts'
+import { callOf, valuesOf } from '../../../src/store/call-columns.ts'
 import { MARK, type TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { asked, completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { anyObservations } from '../any-observations.ts'
@@ -11,7 +11,7 @@ import { A, commitOf, DAY, openAt, openIn, OPTIONS, type NewPlace, type OpenTarg
 
 /** What `call_history` says of a call, by its record. */
 function shownOf(target: string, call: TrackedCall): HistoryRow {
-  const { initiatedAt, startedAt, endedAt, counted, finish } = unpackCall(call.id, packCall(call))
+  const { initiatedAt, startedAt, endedAt, counted, finish } = callOf(valuesOf(call))
   // A timestamptz has microseconds.
   const time = (seconds: number | undefined) => (seconds === undefined ? null : expect.closeTo(seconds, 5))
   const between = (from = Infinity, to = -Infinity) => (finish?.status === 'ended' && to >= from ? to - from : null)

@@ -2,11 +2,12 @@ import { expect } from 'vitest'
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { AlertDelta } from '../../../src/alerts/evaluate.ts'
 import { applyDelta, type Delta, type LedgerState } from '../../../src/ledger/state.ts'
+import { newDraft } from '../../../src/ledger/delta-draft.ts'
 import { computeDelta, type LedgerOptions } from '../../../src/ledger/compute-delta.ts'
 import type { Observation } from '../../../src/ledger/observation.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import type { Commit, Store, StoredTarget, TargetIdentity } from '../../../src/store/store.ts'
-import type { StoreReader } from '../../../src/store/store-reader.ts'
+import type { StoreReader } from '../../../src/store/reader.ts'
 import { firingOf, POLL_AGE } from '../../alerts/sample-rules.ts'
 import { completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
 import type { HistoryRow } from '../read-call-history.ts'
@@ -32,6 +33,16 @@ export const DAY = 86_400
 /** A commit of a delta, with nothing else but what is given. */
 export function commitOf(ledger: Delta, more: Partial<Commit> = {}): Commit {
   return { ledger, alerts: NO_ALERTS, routedChanges: [], ...more }
+}
+
+/** Enqueues and logs changes of a target, as its commits do. */
+export async function commitChanges(
+  store: Store,
+  target: string,
+  changes: Pick<Commit, 'routedChanges' | 'events'>,
+): Promise<void> {
+  const { ledger } = await store.openTarget({ name: target, fingerprint: '' }, CREATED, DAY)
+  await store.commit(target, commitOf(newDraft(ledger.sync).delta, changes))
 }
 
 /** A target in a store, and how it moves on. */

@@ -5,7 +5,7 @@ import { newDraft } from '../../../src/ledger/delta-draft.ts'
 import { applyDelta, type LedgerState } from '../../../src/ledger/state.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { quarterHourOf } from '../../../src/ledger/usage.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { firingOf, POLL_AGE } from '../../alerts/sample-rules.ts'
 import { CREATED } from '../../ledger/seen.ts'
@@ -18,6 +18,8 @@ export const TARGETS = ['a', 'Ä {"b", \\c}', '\u{ff00}', '\u{1f600}'].map((name
   name,
   fingerprint: `of ${name}`,
 }))
+
+const keyOf = (target: string) => `${POLL_AGE.name}{${target}}`
 
 /** More than are copied at a time. */
 const CALLS = 1234
@@ -41,6 +43,7 @@ async function fillStore(): Promise<Uint8Array> {
   }
   const expired = firingOf(POLL_AGE, 'a', CREATED, {
     kind: 'expired',
+    key: keyOf('a'),
     expiredBecause: 'target removed',
     at: NOW + 0.1 + 0.2,
     episode: { threshold: 300, values: [[CREATED, null]] },
@@ -98,8 +101,8 @@ async function fillTarget(store: Store, target: string, ledger: LedgerState): Pr
   add('callwatch_calls_started_total|z', 2 ** 53 - 1)
   use(1.1, NOW)
   use(2.2, NOW + 900)
-  const notification = firingOf(POLL_AGE, target, CREATED, { value: 400, peak: 400 })
-  const alert = { ...instance, key: `${POLL_AGE.name}{${target}}` }
+  const alert = { ...instance, key: keyOf(target) }
+  const notification = firingOf(POLL_AGE, target, CREATED, { key: alert.key, value: 400, peak: 400 })
   const first = commitOf(delta, {
     alerts: { changed: [alert], ended: [], notifications: [notification] },
     routedChanges: [{ change: notification, receivers: ['slack', 'webhook'] }],

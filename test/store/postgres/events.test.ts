@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { connect } from '../../../src/store/postgres/connection.ts'
-import { LAST } from '../../../src/store/postgres/events.ts'
+import { LAST } from '../../../src/store/events.ts'
 import { CREATED } from '../../ledger/seen.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { emptied, joined, owner, replicaOf } from './daemon.ts'
@@ -15,7 +15,9 @@ inPostgres('the log of events in PostgreSQL', (postgres) => {
     const { store, next, commit } = await owner(url)
     const slow = await connect(url)
     await slow.run('BEGIN')
-    await slow.run("INSERT INTO callwatch.events (id, target, at, n, data) VALUES ('slow', 'b', 0, 1, '{}')")
+    await slow.run(
+      "INSERT INTO callwatch.events (id, target, at, n, data, participants) VALUES ('slow', 'b', 0, 1, '{}', '')",
+    )
     await commit({ ...next('c'), ...eventsOf('fast') })
     const ids = async () => (await store.events(1, 100)).map(({ id }) => id)
     expect([await ids(), await store.latestEvents(9)]).toEqual([[], []])
@@ -31,8 +33,8 @@ inPostgres('the log of events in PostgreSQL', (postgres) => {
     const url = await newDatabase()
     await owner(url)
     const { run, close } = await connect(url)
-    await run(`INSERT INTO callwatch.events (position, total, id, target, at, n, data)
-      SELECT i, i, i, 'a', 0, 1, repeat('x', 600) FROM generate_series(1, 5000) AS i`)
+    await run(`INSERT INTO callwatch.events (position, total, id, target, at, n, data, participants)
+      SELECT i, i, i, 'a', 0, 1, repeat('x', 600), '' FROM generate_series(1, 5000) AS i`)
     await run('ANALYZE callwatch.events')
     const plan = (await run(`EXPLAIN ${LAST}`)).map((row) => Object.values(row).join(' ')).join('\n')
     expect(plan).toContain('Index Scan Backward')

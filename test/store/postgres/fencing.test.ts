@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { applyDelta } from '../../../src/ledger/state.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
-import { StoreError } from '../../../src/store/store.ts'
+import { StoreError } from '../../../src/store/store-error.ts'
 import { contents } from '../../ledger/seen.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { DAY, instance, NO_ALERTS, notification } from '../contract/place.ts'

@@ -254,6 +254,7 @@ inPostgres('the daemons on one database', (postgres) => {
     expect(await shown()).toEqual({ finished: CREATED + 60, removed: CREATED + 60 })
     // One that has not read the new configuration yet.
     expect(await store.cluster.acquire(['a'], 1)).toEqual(['a'])
+    await replicaOf(store)
     expect(await shown()).toEqual({ finished: null, removed: null })
   })
 

@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/clock/clock.ts'
 import type { Connection } from '../../../src/store/postgres/connection.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
 import { HungError } from '../../../src/store/postgres/postgres-error.ts'
-import { StoreError } from '../../../src/store/store.ts'
+import { StoreError } from '../../../src/store/store-error.ts'
 
 /** A pool of connections that do nothing, each with its number, and a clock that stands. */
 function pooled(size: number, openings: (() => Error | undefined)[] = []) {

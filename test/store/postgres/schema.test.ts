@@ -1,9 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, type Connection } from '../../../src/store/postgres/connection.ts'
-import { expectSchema, migrate, MIGRATIONS } from '../../../src/store/postgres/schema.ts'
+import { MIGRATIONS as ALL } from '../../../src/store/migrations.ts'
+import { expectSchema, migrate } from '../../../src/store/postgres/schema.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { schemaContract } from '../contract/schema-contract.ts'
 
+const MIGRATIONS = ALL.postgres
 const NEXT = 'CREATE TABLE callwatch.notes (text text)'
 const VERSION = 'SELECT version FROM callwatch.schema_version'
 const COLUMNS = `

@@ -4,9 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { backupStore } from '../../../src/store/sqlite/backup-store.ts'
 import { openSqliteSource, openSqliteDestination } from '../../../src/store/sqlite/open-copy.ts'
-import { openSqliteReader } from '../../../src/store/sqlite/open-reader.ts'
-import { openSqliteForCommand } from '../../../src/store/sqlite/open-for-command.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { openSqliteDaemonStore, openSqliteReader } from '../../../src/store/open-sqlite.ts'
+import { probeStore } from '../../../src/store/open-store.ts'
+import { openSqliteForCommand } from '../../../src/store/open-sqlite.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { completePoll, seen } from '../../ledger/seen.ts'
 import { A, openIn } from '../contract/place.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -66,37 +67,62 @@ test.each([
     const path = make()
     const content = () => (existsSync(path) ? readFileSync(path, 'latin1') : undefined)
     const before = content()
-    expect(() => open(path), opener).toThrow(
+    await expect((async () => open(path))(), opener).rejects.toThrow(
       expect.objectContaining({ name: 'StoreError', kind: 'refused', message: expect.stringMatching(sentence) }),
     )
     expect(content() === before, opener).toBe(true)
   }
 })
 
-/** A store with pages of zeros in the table of calls. */
-async function damaged(): Promise<string> {
+/** A store with a page of zeros in the table of calls: its first one, or one further on. */
+async function damaged(which: 'first' | 'later'): Promise<string> {
   const path = newPath()
   const store = openSqliteStore({ path })
   const { see } = await openIn(store, A)
   await see(completePoll(10, ...Array.from({ length: 200 }, (_, i) => seen(`call-${i}`, 'ongoing'))))
   await store.close()
   using db = new DatabaseSync(path)
-  const root = Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'calls'").get()!['rootpage'])
+  const pages = db.prepare("SELECT pageno FROM dbstat WHERE name = 'calls' ORDER BY path").all()
+  const root = Number(pages[which === 'first' ? 0 : 2]!['pageno'])
   const size = Number(db.prepare('PRAGMA page_size').get()!['page_size'])
   writeFileSync(path, readFileSync(path).fill(0, (root - 1) * size, root * size))
   return path
 }
 
 test.each(['a daemon', 'a backup', 'the source of a copy'])('a damaged file is refused: by %s', async (opener) => {
-  const path = await damaged()
+  const path = await damaged('first')
   const open = ALL[opener]!
   expect(() => open(path)).toThrow(
     expect.objectContaining({ kind: 'refused', message: expect.stringMatching(/ is damaged \(.*\); restore it from/) }),
   )
 })
 
+test('a page further on is not read at the start, which takes no longer for a large file, but by the check of the whole', async () => {
+  const path = await damaged('later')
+  const store = await openSqliteDaemonStore({ path })
+  const tables: string[] = []
+  const sentence = / is damaged .*; restore it from a backup/
+  await expect(store.check!((table) => tables.push(table))).rejects.toMatchObject({
+    kind: 'refused',
+    message: expect.stringMatching(sentence),
+  })
+  expect(tables.at(-1)).toBe('calls')
+  await store.close()
+  expect(await probeStore({ path })).toEqual({ works: false, message: expect.stringMatching(sentence) })
+})
+
+test('a file without damage passes the check of the whole, table by table, also while a daemon uses it', async () => {
+  const path = newPath()
+  const store = await openSqliteDaemonStore({ path })
+  const places: string[] = []
+  await store.check!((table, place) => places.push(`${table} ${place}`))
+  expect(places).toContainEqual(expect.stringMatching(/^calls \d+ of \d+$/))
+  expect(await probeStore({ path })).toEqual({ works: true, message: `${path} is not damaged` })
+  await store.close()
+})
+
 test('a damaged file is opened by what reads parts of it, until one of them is damaged', async () => {
-  const path = await damaged()
+  const path = await damaged('first')
   const reader = openSqliteReader(path)
   await expect(reader.rows('SELECT name FROM callwatch.targets', [])).resolves.toHaveLength(1)
   await expect(reader.rows('SELECT * FROM callwatch.calls', [])).rejects.toMatchObject({

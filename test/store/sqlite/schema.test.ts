@@ -1,10 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
 import { onTestFinished } from 'vitest'
-import { expectSchema, migrate, MIGRATIONS } from '../../../src/store/sqlite/schema.ts'
+import { MIGRATIONS } from '../../../src/store/migrations.ts'
+import { expectSchema, migrate } from '../../../src/store/sqlite/schema.ts'
 import { schemaContract } from '../contract/schema-contract.ts'
 
 schemaContract({
-  migrations: MIGRATIONS,
+  migrations: MIGRATIONS.sqlite,
   newPlace: async () => {
     const db = new DatabaseSync(':memory:')
     onTestFinished(() => db.close())

@@ -12,8 +12,8 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { backupStore } from '../../../src/store/sqlite/backup-store.ts'
-import { openSqliteReader } from '../../../src/store/sqlite/open-reader.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { openSqliteReader } from '../../../src/store/open-sqlite.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { callsById, completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { A, B, filled, many, openIn, summariesOf } from '../contract/place.ts'
@@ -39,7 +39,7 @@ storeContract(async () => {
   }
 })
 
-test('expired calls are deleted by 2000 at a time, of one target first and then of another, until there are no more', async () => {
+test('expired calls are deleted, 2000 in a transaction, of one target first and then of another, until there are no more', async () => {
   const store = open(':memory:')
   await filled(store, A, many(2503), ['call 7'])
   await filled(store, B, many(2501))
@@ -48,10 +48,9 @@ test('expired calls are deleted by 2000 at a time, of one target first and then 
     return ['a', 'b'].map((name) => targets.filter((target) => target === name).length)
   }
   expect(await left()).toEqual([2503, 2501])
-  // oxfmt-ignore
-  for (const expected of [[503, 2501], [503, 501], [1, 0], [1, 0]]) {
+  for (const _time of [1, 2]) {
     await store.deleteExpired(CREATED + 1000)
-    expect(await left()).toEqual(expected)
+    expect(await left()).toEqual([1, 0])
   }
   const history = summariesOf(await finishedCalls(store, { since: CREATED, limit: 10 }))
   expect(history).toEqual([expect.stringContaining('a call 7 ')])

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openSqliteEngine } from '../../../src/store/sqlite/engine.ts'
-import { openSqliteReader } from '../../../src/store/sqlite/open-reader.ts'
-import { invokeMethod, EngineEnded, sqliteStore, type InvokeEngine } from '../../../src/store/sqlite/sqlite-store.ts'
-import { openSqliteThread } from '../../../src/store/sqlite/thread.ts'
+import { aloneOn, openSqliteDaemonStore, openSqliteReader } from '../../../src/store/open-sqlite.ts'
+import { AnswerLost } from '../../../src/store/sql.ts'
+import { openEngine } from '../../../src/store/sqlite/open-database.ts'
+import { sqliteSql, type AskEngine } from '../../../src/store/sqlite/sqlite-sql.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { virtualClock } from '../../clock/virtual-clock.ts'
 import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
@@ -17,7 +17,7 @@ import { temporaryFolder } from '../temporary-folder.ts'
 const newPath = () => join(temporaryFolder(), 'callwatch.db')
 
 async function open(path: string, receivers?: readonly string[]) {
-  const store = await openSqliteThread({ path, receivers })
+  const store = await openSqliteDaemonStore({ path, receivers })
   onTestFinished(() => store.close().catch(() => undefined))
   return store
 }
@@ -104,17 +104,24 @@ describe('the thread of the SQLite store', () => {
   })
 })
 
+function storeOf(ask: AskEngine): Store {
+  const sql = sqliteSql(ask, 'here')
+  return aloneOn(sql, { path: 'here' }, sql).store
+}
+
 test('a target is not loaded in part when the engine of the SQLite store ends in between', async () => {
   const path = newPath()
-  let engine = openSqliteEngine({ path })
-  const store = sqliteStore(async (method, args) => {
-    if (method === 'readCalls') {
-      engine.close()
-      engine = openSqliteEngine({ path })
+  let engine = openEngine({ path })
+  let isFilled = false
+  const store = storeOf(async (request) => {
+    if (request.do === 'next' && isFilled) {
+      engine({ do: 'close' })
+      engine = openEngine({ path })
     }
-    return invokeMethod(engine, method, args)
+    return engine(request)
   })
   await filled(store, A, many(10), ['call 1'])
+  isFilled = true
   await expect(store.openTarget(A, CREATED, DAY)).rejects.toMatchObject({ kind: 'unavailable' })
   await store.close()
 })
@@ -122,16 +129,16 @@ test('a target is not loaded in part when the engine of the SQLite store ends in
 describe('a commit that was not answered because the engine of the SQLite store ended', () => {
   /** The engine ends after the next commit, or before it. */
   async function ending(when: 'before' | 'after') {
-    const engine = openSqliteEngine({ path: ':memory:' })
+    const engine = openEngine({ path: ':memory:' })
     let isEnding = false
-    const invoke: InvokeEngine = async (method, args) => {
-      const ends = method === 'commit' && isEnding
-      if (ends && when === 'before') throw new EngineEnded('it ended')
-      const value = invokeMethod(engine, method, args)
-      if (ends) throw new EngineEnded('it ended')
+    const ask: AskEngine = async (request) => {
+      const ends = request.do === 'batch' && isEnding
+      if (ends && when === 'before') throw new AnswerLost('it ended')
+      const value = engine(request)
+      if (ends) throw new AnswerLost('it ended')
       return value
     }
-    const target = await openIn(sqliteStore(invoke))
+    const target = await openIn(storeOf(ask))
     isEnding = true
     return target
   }
@@ -172,7 +179,7 @@ describe('queries of the SQLite store', () => {
     const clock = virtualClock()
     const started: Worker[] = []
     const path = newPath()
-    const store = await openSqliteThread({ path }, clock)
+    const store = await openSqliteDaemonStore({ path }, { clock })
     onTestFinished(() => store.close())
     await openIn(store)
     threads((thread) => started.push(thread))
@@ -198,7 +205,7 @@ describe('queries of the SQLite store', () => {
   })
 
   test('are refused once the store is closed, those that run as well; closing waits for none', async () => {
-    const store = await openSqliteThread({ path: newPath() })
+    const store = await openSqliteDaemonStore({ path: newPath() })
     await openIn(store)
     const running = store.rows(LONG.replace('5000000', '20000000'), []).catch((error: unknown) => error)
     await names(store).catch(() => undefined)

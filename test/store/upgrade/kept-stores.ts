@@ -9,7 +9,8 @@ import { updateRollups } from '../../../src/history/update-rollups.ts'
 import { USAGE_KEYS, usageOf } from '../../../src/history/usage.ts'
 import { openCopySource, openStore, type StoreAddress } from '../../../src/store/open-store.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { COPY_TABLE_NAMES, COPY_TABLES, type CopyValue } from '../../../src/store/copy-tables.ts'
+import { columnsOf, COPIED, rowsOf } from '../../../src/store/copy.ts'
+import type { Value } from '../../../src/store/sql.ts'
 import { NOW } from '../../metrics/hand-made-target.ts'
 import { BIN } from '../../postgres/start-postgres.ts'
 import { DAY } from '../contract/place.ts'
@@ -98,15 +99,15 @@ export async function contentsOf(address: StoreAddress): Promise<object> {
 async function tablesOf(address: StoreAddress): Promise<Record<string, object[]>> {
   const source = await openCopySource(address)
   const tables: Record<string, object[]> = {}
-  for (const table of COPY_TABLE_NAMES) {
-    const columns = Object.keys(COPY_TABLES[table].columns)
-    const rows = (await Array.fromAsync(source.rows(table))).flat()
+  for (const table of COPIED) {
+    const columns = columnsOf(table).map(([name]) => name)
+    const rows = (await Array.fromAsync(rowsOf(source, table))).flat()
     tables[table] = rows.map((row) => Object.fromEntries(row.map((value, i) => [columns[i]!, jsonOf(value)])))
   }
   await source.close()
   return tables
 }
 
-function jsonOf(value: CopyValue): string | number | null {
+function jsonOf(value: Value): string | number | null {
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
 }

@@ -5,11 +5,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { updateRollups } from '../../../src/history/update-rollups.ts'
 import { newDraft } from '../../../src/ledger/delta-draft.ts'
-import { copyStore } from '../../../src/store/copy-store.ts'
+import { copyStore } from '../../../src/store/copy.ts'
 import { openCopyDestination, openCopySource, type StoreAddress } from '../../../src/store/open-store.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
-import { migrate as migrateDatabase, MIGRATIONS as DATABASE_MIGRATIONS } from '../../../src/store/postgres/schema.ts'
-import { migrate as migrateFile, MIGRATIONS as FILE_MIGRATIONS } from '../../../src/store/sqlite/schema.ts'
+import { MIGRATIONS } from '../../../src/store/migrations.ts'
+import { migrate as migrateDatabase } from '../../../src/store/postgres/schema.ts'
+import { migrate as migrateFile } from '../../../src/store/sqlite/schema.ts'
 import { NOW } from '../../metrics/hand-made-target.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { commitOf, DAY } from '../contract/place.ts'
@@ -85,7 +86,7 @@ function keptVersion(version: number, kept: () => KeptStore, newDatabase: () => 
       const tablesIn = (db: DatabaseSync) => db.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all()
       using restored = new DatabaseSync(restore(), { readOnly: true })
       using made = new DatabaseSync(':memory:')
-      migrateFile(made, 'here', FILE_MIGRATIONS.slice(0, version))
+      migrateFile(made, 'here', MIGRATIONS.sqlite.slice(0, version))
       expect(tablesIn(made)).toEqual(tablesIn(restored))
       expect(made.prepare('PRAGMA application_id').get()).toEqual(restored.prepare('PRAGMA application_id').get())
     })
@@ -102,7 +103,7 @@ function keptVersion(version: number, kept: () => KeptStore, newDatabase: () => 
     test('has the tables that this version has always had: a released version is never edited', async () => {
       const [restored, made] = [await connect(await restore()), await connect(await newDatabase())]
       for (const { close } of [restored, made]) onTestFinished(close)
-      await migrateDatabase(made, DATABASE_MIGRATIONS.slice(0, version))
+      await migrateDatabase(made, MIGRATIONS.postgres.slice(0, version))
       for (const what of LAYOUT) expect(await made.run(what)).toEqual(await restored.run(what))
     })
   })
@@ -115,7 +116,7 @@ inPostgres('a store', ({ newDatabase }) => {
 
   // Before the release of a version: KEEP_STORE=1 npx vitest run --project parts test/store/upgrade
   describe('that is kept now, as before a release', () => {
-    const version = FILE_MIGRATIONS.length
+    const version = MIGRATIONS.sqlite.length
     const temporary = mkdtempSync(join(tmpdir(), 'callwatch-kept-'))
     const kept = { version, folder: process.env['KEEP_STORE'] === '1' ? import.meta.dirname : temporary }
     afterAll(() => rmSync(temporary, { recursive: true }))

@@ -1,0 +1,38 @@
+import type { Logger } from 'pino'
+import { defer, EMPTY, ignoreElements, switchMap, takeUntil, timer, type Observable } from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import { storeRetried } from '../store/store-retried.ts'
+import type { Store } from '../store/store.ts'
+
+/** When it begins: by then the first polls are over (seconds). */
+const AFTER_SECONDS = 60
+/** How often the log says how far it is (seconds). */
+const LOG_SECONDS = 10
+
+export type DamageOptions = {
+  store: Pick<Store, 'check'>
+  clock: Clock
+  log: Logger
+  draining$: Observable<unknown>
+}
+
+/** Checks the whole store for damage once, beside everything else. Emits nothing; fails with a StoreError where it is damaged. */
+export function checkForDamage({ store: { check }, clock, log, draining$ }: DamageOptions): Observable<never> {
+  if (check === undefined) return EMPTY
+  const once = async () => {
+    const began = clock.monotonic()
+    let logged = began
+    log.info('checking the store for damage')
+    await check((table, place) => {
+      if (clock.monotonic() - logged < LOG_SECONDS) return
+      logged = clock.monotonic()
+      log.info(`checking the store for damage: table ${table}, ${place}`)
+    })
+    log.info(`checked the store for damage: found none (${(clock.monotonic() - began).toFixed(1)} s)`)
+  }
+  return timer(AFTER_SECONDS * 1000, clock.scheduler).pipe(
+    switchMap(() => defer(once).pipe(storeRetried(clock, ['refused']))),
+    ignoreElements(),
+    takeUntil(draining$),
+  )
+}

@@ -1,0 +1,189 @@
+import { isCounted } from '../ledger/tracked-call.ts'
+import { batched } from './batched.ts'
+import { CALL_COLUMNS, valuesOf } from './call-columns.ts'
+import { hourOf, packEvaluation } from './evaluation-log.ts'
+import type { EventLog } from './events.ts'
+import type { Outbox } from './outbox.ts'
+import { markStale } from './rollups.ts'
+import { AnswerLost, type Sql, type Step, type Value } from './sql.ts'
+import { isBug, StoreError } from './store-error.ts'
+import type { Commit, Store } from './store.ts'
+import { TABLES } from './tables.ts'
+import type { Targets } from './targets.ts'
+
+/** Under what a commit of a target is made: its owner, and the epoch of its ownership. One daemon alone owns all. */
+export type Fence = { owner: string | null; epoch: number }
+
+export type CommitOptions = {
+  targets: Pick<Targets, 'numberOf'>
+  outbox: Pick<Outbox, 'enqueue'>
+  events: Pick<EventLog, 'log'>
+  /** @throws {StoreError} stale: this daemon does not own the target */
+  fenceOf: (target: string) => Fence
+  /** More that is written with each commit. */
+  alongside?: (number: number, seq: number, fence: Fence) => Step[]
+  /** Whether the database refused one statement, and would take others. */
+  isRefusal: (error: unknown) => boolean
+  /** How many transactions write commits at the same time. */
+  concurrent: number
+  /** The database is in this process: a transaction of several is not worth waiting for others. */
+  isEager?: boolean
+}
+
+/** A commit of a target with this number. */
+type Numbered = { target: string; number: number; commit: Commit; fence: Fence }
+
+/** Commits and calls in one transaction: what takes longer than a statement may would never be written. */
+const COMMITTED_TOGETHER = 1000
+
+/** Locks the targets before any other row, and in one order: else two transactions could deadlock. */
+const MOVE = `
+  UPDATE callwatch.targets SET seq = followed.next, sync = followed.state FROM (
+    SELECT number, expected + 1 AS next, state
+    FROM given(target int, expected bigint, state text, holder text, claimed bigint) JOIN callwatch.targets ON number = target
+    WHERE seq = expected AND owner IS NOT DISTINCT FROM holder AND epoch = claimed
+    ORDER BY number FOR UPDATE OF targets
+  ) AS followed
+  WHERE targets.number = followed.number`
+
+const CALL_ROW = ['target', 'tracked', ...CALL_COLUMNS] as const
+const GIVEN_TYPES = { target: 'int', flag: 'boolean', text: 'text', small: 'int', real: 'float8' } as const
+const givenType = (name: (typeof CALL_ROW)[number]) => {
+  const kind = TABLES.calls.columns[name].replace('?', '')
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kinds of these columns
+  return GIVEN_TYPES[kind as keyof typeof GIVEN_TYPES]
+}
+const WRITE_CALLS = `
+  INSERT INTO callwatch.calls (${CALL_ROW.join(', ')})
+  SELECT ${CALL_ROW.join(', ')} FROM given(${CALL_ROW.map((name) => `${name} ${givenType(name)}`).join(', ')}) WHERE true
+  ON CONFLICT (target, id) DO UPDATE SET ${CALL_ROW.slice(1).map((name) => `${name} = excluded.${name}`).join(', ')}` // oxfmt-ignore
+
+const GIVEN_ID = '(target, id) IN (SELECT given.target, given.id FROM given(target int, id text))'
+const EVICT = `UPDATE callwatch.calls SET tracked = false WHERE ${GIVEN_ID}`
+const DROP = `DELETE FROM callwatch.calls WHERE ${GIVEN_ID}`
+const COUNT = `
+  INSERT INTO callwatch.counters AS known (target, series, value)
+  SELECT target, series, value FROM given(target int, series text, value float8) WHERE true
+  ON CONFLICT (target, series) DO UPDATE SET value = known.value + excluded.value`
+const USE = `
+  INSERT INTO callwatch.usage AS known (target, quarter, minutes)
+  SELECT target, quarter, minutes FROM given(target int, quarter bigint, minutes float8) WHERE true
+  ON CONFLICT (target, quarter) DO UPDATE SET minutes = known.minutes + excluded.minutes`
+const SET_ALERT = `
+  INSERT INTO callwatch.alerts (target, alert, data)
+  SELECT target, alert, data FROM given(target int, alert text, data text) WHERE true
+  ON CONFLICT (target, alert) DO UPDATE SET data = excluded.data`
+const END_ALERT = `
+  DELETE FROM callwatch.alerts
+  WHERE (target, alert) IN (SELECT given.target, given.alert FROM given(target int, alert text))`
+const EVALUATE = `
+  INSERT INTO callwatch.evaluations AS log (target, hour, data)
+  SELECT target, hour, data FROM given(target int, hour bigint, data text) WHERE true
+  ON CONFLICT (target, hour) DO UPDATE SET data = log.data || excluded.data`
+const ADD_GAP = `
+  INSERT INTO callwatch.gaps (target, ended, began)
+  SELECT target, ended, began FROM given(target int, ended float8, began float8) WHERE true ON CONFLICT DO NOTHING`
+
+/** Commits that are asked for at the same time are written in one transaction. */
+export function commits(sql: Sql, options: CommitOptions): Pick<Store, 'commit'> {
+  const { targets, outbox, events, fenceOf, alongside = () => [], isRefusal, concurrent, isEager } = options
+
+  async function write(commits: readonly Numbered[]): Promise<void> {
+    const steps = stepsOf(commits)
+    for (const { target, number, commit, fence } of commits) {
+      steps.push(...alongside(number, commit.ledger.sync.seq, fence), ...outbox.enqueue(commit.routedChanges))
+      steps.push(...(await events.log(target, commit.events)))
+    }
+    await sql.batch(steps).catch(async (error: unknown) => {
+      if (!(error instanceof AnswerLost) || !(await areWritten(commits))) throw error
+    })
+  }
+
+  /** Whether they were written before the answer was lost. */
+  async function areWritten(commits: readonly Numbered[]): Promise<boolean> {
+    const rows = await sql.all('SELECT number, seq FROM callwatch.targets')
+    const last = new Map(rows.map(({ number, seq }) => [Number(number), Number(seq)]))
+    return commits.every(({ number, commit }) => last.get(number) === commit.ledger.sync.seq)
+  }
+
+  /** One by one where all together are refused, since one alone may be why. @returns an error of each that was not written */
+  async function writeEach(commits: readonly Numbered[]): Promise<(void | Error)[]> {
+    try {
+      await write(commits)
+      return commits.map(() => undefined)
+    } catch (error) {
+      const isStale = error instanceof StoreError && error.kind === 'stale'
+      if (commits.length > 1 && (isStale || isBug(error) || isRefusal(error))) {
+        const failed: (void | Error)[] = []
+        for (const one of commits) failed.push(...(await writeEach([one]).catch((reason: Error) => [reason])))
+        return failed
+      }
+      throw isStale ? stale(commits[0]!.target) : error
+    }
+  }
+
+  const together = batched(writeEach, {
+    most: COMMITTED_TOGETHER,
+    size: ({ commit: { ledger } }: Numbered) => 1 + ledger.calls.size + ledger.evicted.length,
+    concurrent,
+    isEager,
+  })
+
+  return {
+    commit: async (target, commit) => {
+      const fence = fenceOf(target)
+      const number = await targets.numberOf(target)
+      if (number === undefined) throw stale(target)
+      await together({ target, number, commit, fence })
+    },
+  }
+}
+
+/** What commits of different targets write of their own. */
+function stepsOf(commits: readonly Numbered[]): Step[] {
+  /** The rows that they have of one kind. */
+  const rows = (of: (commit: Commit) => Iterable<readonly Value[]>) =>
+    commits.flatMap(({ number, commit }) => [...of(commit)].map((row) => [number, ...row]))
+  const calls = commits.map(callsOf)
+  const moved = commits.map(({ number, commit: { ledger }, fence }) => [
+    number,
+    ledger.sync.seq - 1,
+    JSON.stringify(ledger.sync),
+    fence.owner,
+    fence.epoch,
+  ])
+  return [
+    { statement: MOVE, given: moved, fence: commits.length },
+    { statement: WRITE_CALLS, given: calls.flatMap(({ written }) => written) },
+    { statement: EVICT, given: calls.flatMap(({ evicted }) => evicted) },
+    { statement: DROP, given: calls.flatMap(({ dropped }) => dropped) },
+    { statement: COUNT, given: rows(({ ledger }) => ledger.counters) },
+    { statement: USE, given: rows(({ ledger }) => ledger.usage) },
+    { statement: SET_ALERT, given: rows(({ alerts }) => alerts.changed.map((one) => [one.key, JSON.stringify(one)])) },
+    { statement: END_ALERT, given: rows(({ alerts }) => alerts.ended.map(({ key }) => [key])) },
+    { statement: EVALUATE, given: rows(({ evaluated: one }) => (one ? [[hourOf(one), packEvaluation(one)]] : [])) },
+    { statement: ADD_GAP, given: rows(({ gap }) => (gap ? [[gap.ended, gap.began]] : [])) },
+    markStale(rows(({ ledger }) => [...ledger.stale].map((quarter) => [quarter]))),
+  ]
+}
+
+/** Which calls are written, become history or are deleted: one that changes and is evicted in one delta is written once. */
+function callsOf({ number, commit }: Numbered) {
+  const { calls, evicted } = commit.ledger
+  const dropped = new Set(evicted.filter((call) => !isCounted(call)).map(({ id }) => id))
+  const history = new Set(evicted.filter(isCounted).map(({ id }) => id))
+  const written: Value[][] = []
+  for (const call of calls.values()) {
+    if (!dropped.has(call.id)) written.push(valuesOf(call, number, history.has(call.id) ? 0 : 1))
+  }
+  const others = [...history].filter((id) => !calls.has(id))
+  const rowOf = (id: string) => [number, id]
+  return { written, evicted: others.map(rowOf), dropped: [...dropped].map(rowOf) }
+}
+
+function stale(target: string): StoreError {
+  return new StoreError(
+    'stale',
+    `another process has committed or acquired target ${target} since this daemon last committed it`,
+  )
+}

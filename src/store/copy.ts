@@ -1,0 +1,199 @@
+import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
+import { BASELINE_CODE } from '../ledger/call-codes.ts'
+import { NUMBER } from './events.ts'
+import type { Row, Sql, Step, Value } from './sql.ts'
+import { TABLE_NAMES, tableOf, type Kind, type TableName } from './tables.ts'
+
+/** The tables that are copied, in an order in which each comes after those that it refers to. */
+export const COPIED = TABLE_NAMES.filter((name) => tableOf(name).derived !== true)
+
+/** A store that is read whole, while no daemon uses it. */
+export type CopySource = Pick<Sql, 'place' | 'all' | 'close'>
+
+/** An empty store that is filled, in one transaction. */
+export type CopyDestination = CopySource &
+  Pick<Sql, 'batch'> & {
+    /** Keeps all that was written; closed without it, the store is as empty as before. */
+    commit: () => Promise<void>
+  }
+
+/** The result of copying a store. */
+export type Copied = {
+  /** Rows that were copied, by table. */
+  counts: Readonly<Record<string, number>>
+  /** Targets with the sequence number of their last commit. */
+  targets: readonly { name: string; seq: number }[]
+  /** Where the copy, read back, differs from what is in the source now; nothing is kept of it then. */
+  differences: readonly string[]
+}
+
+/** Differences of a table that are shown at most. */
+const DIFFERENCES_SHOWN = 5
+
+/** So many rows are read, written and compared at a time: memory use does not grow with the store. */
+const BATCH = 1000
+
+/** The values of a row, in the order of its table's columns. */
+type Values = readonly Value[]
+
+/**
+ * Copies all that a store keeps into an empty one, reads both sides, and keeps the copy where they are equal.
+ *
+ * @throws {StoreError} when one of them cannot be read or written; nothing is kept then
+ */
+export async function copyStore(source: CopySource, destination: CopyDestination): Promise<Copied> {
+  const counts: Record<string, number> = {}
+  for (const table of COPIED) {
+    counts[table] = 0
+    for await (const rows of rowsOf(source, table)) {
+      await destination.batch([{ statement: insertInto(table), given: rows }])
+      counts[table] += rows.length
+    }
+  }
+  const differences: string[] = []
+  for (const table of COPIED) differences.push(...(await compareTable(table, source, destination)))
+  if (differences.length === 0) {
+    await destination.batch(DERIVED)
+    await destination.commit()
+  }
+  const targets = await source.all('SELECT name, seq FROM callwatch.targets ORDER BY name')
+  return { counts, targets: targets.map(({ name, seq }) => ({ name: String(name), seq: Number(seq) })), differences }
+}
+
+/** What follows from the rows: rollups are added up again, and the positions of events that have none yet. */
+const DERIVED: readonly Step[] = [
+  {
+    statement: `
+      INSERT INTO callwatch.stale_rollups (quarter, target, version)
+      SELECT DISTINCT floor(finished / ${QUARTER_HOUR_SECONDS})::bigint * ${QUARTER_HOUR_SECONDS}, target, 1
+      FROM callwatch.calls WHERE finished IS NOT NULL AND status <> ${BASELINE_CODE}`,
+  },
+  { statement: NUMBER },
+]
+
+/** The columns of a table that are copied, each with what it holds. */
+export function columnsOf(table: TableName): (readonly [name: string, kind: Kind])[] {
+  // Targets have other numbers in another store, and owners only while daemons use it.
+  const isLeftOut = (name: string) => table === 'targets' && ['number', 'owner', 'epoch'].includes(name)
+  return Object.entries(tableOf(table).columns).filter(([name]) => !isLeftOut(name))
+}
+
+/** The tables of a store that have rows, of those that are copied. */
+export async function filledTables(sql: Pick<Sql, 'all'>): Promise<string[]> {
+  const isFilled = COPIED.map((table) => `EXISTS (SELECT 1 FROM callwatch.${table}) AS ${table}`)
+  const [row] = await sql.all(`SELECT ${isFilled.join(', ')}`)
+  return COPIED.filter((table) => Boolean(row![table]))
+}
+
+/** The rows of a table by its key, in batches: target after target where they belong to these, each by its name. */
+export async function* rowsOf(sql: CopySource, table: TableName): AsyncGenerator<Values[]> {
+  const columns = columnsOf(table)
+  if (!columns.some(([, kind]) => kind === 'target')) {
+    yield* pages(sql, table, columns)
+    return
+  }
+  const targets = await sql.all('SELECT number, name FROM callwatch.targets ORDER BY name')
+  const others = columns.filter(([, kind]) => kind !== 'target')
+  for (const { number, name } of targets) {
+    for await (const rows of pages(sql, table, others, Number(number))) yield rows.map((row) => [String(name), ...row])
+  }
+}
+
+/** @param target whose rows they are, by its number */
+async function* pages(
+  sql: CopySource,
+  table: TableName,
+  columns: readonly (readonly [name: string, kind: Kind])[],
+  target?: number,
+): AsyncGenerator<Values[]> {
+  const key = tableOf(table).key.filter((name) => columns.some(([column]) => column === name))
+  const of = target === undefined ? [] : [target]
+  const kindOf = new Map(columns)
+  const placeholders = key.map((name, i) => (kindOf.get(name) === 'flag' ? `$${of.length + i + 1}::int = 1` : `$${of.length + i + 1}`)) // oxfmt-ignore
+  for (let last: Row | undefined, rows: Row[] | undefined; rows === undefined || rows.length === BATCH;) {
+    const conditions = [
+      ...(target === undefined ? [] : ['target = $1']),
+      ...(last === undefined ? [] : [`(${key.join(', ')}) > (${placeholders.join(', ')})`]),
+    ]
+    rows = await sql.all(
+      `SELECT ${columns.map(([name]) => name).join(', ')} FROM callwatch.${table}
+      ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} ORDER BY ${key.join(', ')} LIMIT ${BATCH}`,
+      [
+        ...of,
+        ...(last === undefined
+          ? []
+          : valuesOf(
+              last,
+              key.map((name) => [name, kindOf.get(name)!]),
+            )),
+      ],
+    )
+    last = rows.at(-1)
+    if (rows.length > 0) yield rows.map((row) => valuesOf(row, columns))
+  }
+}
+
+function valuesOf(row: Row, columns: readonly (readonly [name: string, kind: Kind])[]): Value[] {
+  return columns.map(([name, kind]) => {
+    const value = row[name]
+    // The client of PostgreSQL gives some numbers as text, and flags as truth values.
+    if (value !== null && !kind.startsWith('text') && !kind.startsWith('bytes')) return Number(value)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has no other types
+    return value as Value
+  })
+}
+
+const GIVEN_TYPES: Readonly<Record<string, string>> = {
+  target: 'text',
+  text: 'text',
+  real: 'float8',
+  whole: 'bigint',
+  small: 'int',
+  flag: 'boolean',
+  bytes: 'bytea',
+  serial: 'bigint',
+}
+
+function insertInto(table: TableName): string {
+  const columns = columnsOf(table)
+  const names = columns.map(([name]) => name)
+  const given = columns.map(([name, kind]) => `${name} ${GIVEN_TYPES[kind.replace('?', '')]}`)
+  const values = columns.map(([name, kind]) =>
+    kind === 'target' ? '(SELECT number FROM callwatch.targets WHERE targets.name = given.target)' : name,
+  )
+  const more = table === 'targets' ? { names: ', epoch', values: ', 0' } : { names: '', values: '' }
+  return `
+    INSERT INTO callwatch.${table} (${names.join(', ')}${more.names})
+    SELECT ${values.join(', ')}${more.values} FROM given(${given.join(', ')})`
+}
+
+/** Compares a table batch by batch; both sides have batches of the same size. */
+async function compareTable(table: TableName, source: CopySource, destination: CopySource): Promise<string[]> {
+  const differences: string[] = []
+  const copied = rowsOf(destination, table)
+  const keys = tableOf(table).key.length
+  const compare = (rows: readonly Values[], others: readonly Values[]) => {
+    for (let i = 0; i < Math.max(rows.length, others.length) && differences.length < DIFFERENCES_SHOWN; i++) {
+      const [row, other] = [rows[i], others[i]]
+      if (!isEqualRow(row, other)) differences.push(`${table}: ${(row ?? other)!.slice(0, keys).join(', ')}`)
+    }
+  }
+  for await (const rows of rowsOf(source, table)) {
+    const next = await copied.next()
+    compare(rows, next.done === true ? [] : next.value)
+    if (differences.length === DIFFERENCES_SHOWN) break
+  }
+  const left = await copied.next()
+  if (left.done !== true) compare([], left.value)
+  await copied.return(undefined)
+  return differences
+}
+
+function isEqualRow(row: Values | undefined, other: Values | undefined): boolean {
+  return row?.length === other?.length && row!.every((value, i) => isEqualValue(value, other![i]!))
+}
+
+function isEqualValue(value: Value, other: Value): boolean {
+  if (value instanceof Uint8Array && other instanceof Uint8Array) return Buffer.compare(value, other) === 0
+  return value === other
+}

@@ -1,0 +1,104 @@
+import { type Row, type Sql, type Step } from './sql.ts'
+import type { LoggedEvents, NewEvents, Store } from './store.ts'
+
+const COLUMNS = 'position, id, target, at, n, total, data, participants'
+/** The first rows of a selection, as long as there are no more than $2 events in them; one at least. */
+const firstOf = (condition: string, order: string) => `
+  SELECT ${COLUMNS} FROM (
+    SELECT *, sum(n) OVER (ORDER BY position ${order}) AS events, row_number() OVER (ORDER BY position ${order}) AS place
+    FROM (SELECT ${COLUMNS} FROM callwatch.events WHERE ${condition} ORDER BY position ${order} LIMIT greatest($2::int, 1)) AS found
+  ) AS counted WHERE place = 1 OR events <= $2::int ORDER BY position`
+const FROM = firstOf('position >= $1::bigint', 'ASC')
+const LATEST = firstOf('position IS NOT NULL AND $1::text IS NULL', 'DESC')
+
+/** In one statement at most. */
+const NUMBERED_AT_ONCE = 5000
+/** The last position, and how many events there were up to it. */
+export const LAST = `
+  SELECT coalesce(max(position), 0) AS last, coalesce(max(total), 0) AS before
+  FROM (SELECT position, total FROM callwatch.events WHERE position IS NOT NULL ORDER BY position DESC LIMIT 1) AS newest`
+/**
+ * Gives positions to rows that have none. A target's commits have rising serials, each of which is visible before the next one is
+ * drawn: the order of the serials that are visible keeps the order of each target's commits.
+ */
+export const NUMBER = `
+  UPDATE callwatch.events SET position = found.position, total = found.total FROM (
+    SELECT serial, last + row_number() OVER (ORDER BY serial) AS position, before + sum(n) OVER (ORDER BY serial) AS total
+    FROM (SELECT serial, n FROM callwatch.events WHERE position IS NULL ORDER BY serial LIMIT ${NUMBERED_AT_ONCE}) AS new,
+      (${LAST}) AS log
+  ) AS found
+  WHERE events.serial = found.serial`
+
+const LOG = `INSERT INTO callwatch.events (id, target, at, n, data, participants) VALUES ($1, $2, $3, $4, $5, $6)`
+
+const DELETED_AT_ONCE = 2000
+/** Only the oldest rows, whatever the clocks were, and the newest of these stays: so a reader knows what it has missed. */
+const DELETE = `
+  DELETE FROM callwatch.events WHERE serial IN (
+    SELECT serial FROM callwatch.events WHERE position < (
+      SELECT max(position) FROM callwatch.events WHERE position < least($2::bigint, coalesce(
+        (SELECT position FROM callwatch.events WHERE at >= $1::float8 AND position IS NOT NULL ORDER BY position LIMIT 1), $2::bigint)))
+    ORDER BY position LIMIT ${DELETED_AT_ONCE})
+  RETURNING 1`
+
+const ERASED_AT_ONCE = 200
+const ERASE = `
+  UPDATE callwatch.events SET participants = '' WHERE serial IN (
+    SELECT serial FROM callwatch.events WHERE participants <> '' ORDER BY serial LIMIT ${ERASED_AT_ONCE})
+  RETURNING 1`
+
+export type EventsOptions = {
+  /** What comes before anything that locks many rows: one at a time does. */
+  ordering: readonly Step[]
+  /** Events get their positions with the commit that logs them: no other one is on its way meanwhile. */
+  isAlone: boolean
+}
+
+export type EventLog = ReturnType<typeof eventLog>
+
+/** The log of events. */
+export function eventLog(sql: Sql, { ordering, isAlone }: EventsOptions) {
+  const read = async (query: string, position: number | null, most: number) =>
+    (await sql.all(query, [position, most])).map(loggedEventsOf)
+  /** @returns how many rows it has changed */
+  const changed = async (step: Step) => (await sql.batch([...ordering, step])).at(-1)!.length
+  const methods: Pick<Store, 'events' | 'latestEvents' | 'deleteEvents' | 'eraseParticipants'> = {
+    events: (position, most) => read(FROM, position, most),
+    latestEvents: (most) => read(LATEST, null, most),
+    deleteEvents: async (before, end = Number.MAX_SAFE_INTEGER) => {
+      while ((await changed({ statement: DELETE, args: [before, end] })) === DELETED_AT_ONCE);
+    },
+    eraseParticipants: async () => {
+      await sql.pragma?.('secure_delete = ON')
+      while ((await changed({ statement: ERASE })) === ERASED_AT_ONCE);
+      // Earlier writes stay in the journal while a reader needs them. Then the next call empties it.
+      await sql.pragma?.('wal_checkpoint(TRUNCATE)')
+    },
+  }
+  return {
+    methods,
+    number: async () => void (await sql.batch([...ordering, { statement: NUMBER }])),
+    /** Logs events of a target. */
+    log: async (target: string, logged: NewEvents | undefined): Promise<Step[]> => {
+      if (logged === undefined) return []
+      const { id, at, texts, participants = [] } = logged
+      // What is deleted of them does not stay in free parts of the file. That costs writes, and so does not always hold.
+      if (participants.length > 0) await sql.pragma?.('secure_delete = ON')
+      const args = [id, target, at, texts.length, texts.join('\n'), participants.join('\n')]
+      return [{ statement: LOG, args }, ...(isAlone ? [{ statement: NUMBER }] : [])]
+    },
+  }
+}
+
+/** A commit of the log of events. Its texts are JSON, and so have no line breaks. */
+export function loggedEventsOf({ position, id, target, at, total, data, participants }: Row): LoggedEvents {
+  return {
+    position: Number(position),
+    id: String(id),
+    target: String(target),
+    at: Number(at),
+    total: Number(total),
+    texts: String(data).split('\n'),
+    ...(participants !== '' && { participants: String(participants).split('\n') }),
+  }
+}

@@ -1,0 +1,96 @@
+import { LOST_CODE, finalStatusOf } from '../ledger/call-codes.ts'
+import { countByStatus } from '../ledger/finished-calls.ts'
+import { usedBetween } from '../ledger/usage.ts'
+import { CALL_COLUMNS, callOf, callOfRow } from './call-columns.ts'
+import { batched } from './batched.ts'
+import { list, type Sql } from './sql.ts'
+import type { Store } from './store.ts'
+
+const COLUMNS = CALL_COLUMNS.join(', ')
+const OF_TARGET = 'target = (SELECT number FROM callwatch.targets WHERE name = $1)'
+
+const EVICTED = `SELECT ${COLUMNS} FROM callwatch.calls WHERE ${OF_TARGET} AND id IN texts($2) AND NOT tracked`
+const COUNT_FINISHED = `
+  SELECT status, count(*) AS n FROM callwatch.calls
+  WHERE ${OF_TARGET} AND finished >= $2 AND finished < $3 AND status <> ${LOST_CODE} GROUP BY status`
+const COUNT_PER_MINUTE = `
+  SELECT target, floor((finished - $2::float8) / 60) AS minute, status, count(*) AS n FROM callwatch.calls
+  WHERE target IN wholes($1) AND finished >= $2::float8 AND finished < $3::float8 AND status <> ${LOST_CODE} GROUP BY 1, 2, 3`
+const OPEN = `
+  SELECT name, ${COLUMNS} FROM callwatch.targets CROSS JOIN callwatch.calls
+  WHERE target = number AND name IN texts($1) AND phase = 0 AND unseen_since IS NULL`
+const USAGE = `
+  SELECT quarter, minutes FROM callwatch.usage WHERE ${OF_TARGET} AND quarter >= $2::float8 AND quarter < $3::float8 ORDER BY quarter`
+
+/** Keys that are read together at most. */
+const BATCH = 200
+
+type Methods =
+  | 'evictedCalls'
+  | 'countFinished'
+  | 'finishedPerMinute'
+  | 'openCalls'
+  | 'usedMinutes'
+  | 'pausedUntil'
+  | 'pauseUntil'
+
+/** What the daemon reads of calls and usage, and the pauses of rate limits. */
+export function history(sql: Sql, isEager = false): Pick<Store, Methods> {
+  const pausedUntil = batched(
+    async (keys: readonly string[]) => {
+      const found = await pauses(sql, keys)
+      return keys.map((key) => found.get(key))
+    },
+    { most: BATCH, isEager },
+  )
+  return {
+    evictedCalls: async (target, ids) => {
+      const rows = await sql.all(EVICTED, [target, list(ids)])
+      return new Map(rows.map(callOfRow).map((call) => [call.id, call]))
+    },
+    countFinished: async (target, from, to) => {
+      const rows = await sql.all(COUNT_FINISHED, [target, from, to])
+      return countByStatus(rows.map(({ status, n }) => ({ status: finalStatusOf(Number(status)), n: Number(n) })))
+    },
+    finishedPerMinute: async (targets, from, minutes) => {
+      const found = await sql.all('SELECT number, name FROM callwatch.targets WHERE name IN texts($1)', [list(targets)])
+      const names = new Map(found.map(({ number, name }) => [Number(number), String(name)]))
+      const rows = await sql.all(COUNT_PER_MINUTE, [list(names.keys()), from, from + 60 * minutes])
+      return rows.map(({ target, minute, status, n }) => ({
+        target: names.get(Number(target))!,
+        minute: Number(minute),
+        status: finalStatusOf(Number(status)),
+        n: Number(n),
+      }))
+    },
+    openCalls: async (targets) => {
+      const calls: Awaited<ReturnType<Store['openCalls']>> = []
+      await sql.each(OPEN, [list(targets)], ([target, ...values]) =>
+        calls.push({ target: String(target), call: callOf(values) }),
+      )
+      return calls
+    },
+    usedMinutes: async (target, from, to) => {
+      const rows = await sql.all(USAGE, [target, from, to])
+      return usedBetween(
+        rows.map(({ quarter, minutes }) => [Number(quarter), Number(minutes)]),
+        from,
+        to,
+      )
+    },
+    pausedUntil,
+    // Several daemons use one key, and the service may give each another time.
+    pauseUntil: async (key, until) => {
+      const statement = `
+        INSERT INTO callwatch.pauses AS known (key, until) VALUES ($1, $2::float8)
+        ON CONFLICT (key) DO UPDATE SET until = greatest(known.until, excluded.until)`
+      await sql.batch([{ statement, args: [key, until] }])
+    },
+  }
+}
+
+/** Until when requests are paused, by those of these keys that are (UNIX seconds by the host's clock). */
+export async function pauses(sql: Sql, keys: readonly string[]): Promise<Map<string, number>> {
+  const rows = await sql.all('SELECT key, until FROM callwatch.pauses WHERE key IN texts($1)', [list(keys)])
+  return new Map(rows.map(({ key, until }) => [String(key), Number(until)]))
+}

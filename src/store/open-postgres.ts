@@ -1,0 +1,162 @@
+import { systemClock, type Clock } from '../clock/clock.ts'
+import { clusterOf, EVENTS_LOCK, overviewsSince } from './cluster.ts'
+import type { StoreWithCluster } from './cluster-store.ts'
+import { pauses } from './history.ts'
+import { readAddress } from './postgres/address.ts'
+import { commandSession } from './postgres/connect-for-command.ts'
+import { connect, type Connection } from './postgres/connection.ts'
+import { openPool, type Pool } from './postgres/pool.ts'
+import { isAnswer, isUnresponsive } from './postgres/postgres-error.ts'
+import { postgresSql } from './postgres/postgres-sql.ts'
+import { isMigrated, migrate } from './postgres/schema.ts'
+import { readerOf, type StoreReader } from './reader.ts'
+import type { Say } from './migrations.ts'
+import type { Sql } from './sql.ts'
+import { commandStoreOn, storeOn } from './store-on.ts'
+import type { CommandStore } from './store.ts'
+import { deleteOf } from './targets.ts'
+
+export type PostgresStoreOptions = {
+  /** As in {@link readAddress}. */
+  url: string
+  /** All that are configured; what waits for any other is removed. */
+  receivers?: readonly string[] | undefined
+  /** How long a daemon lives without renewing its lease (seconds). */
+  lease: number
+  /** After so many seconds in which nothing is heard from the database, it counts as unavailable. */
+  deadline?: number
+  clock?: Clock
+  /** Takes what the log says of a migration. */
+  say?: Say
+}
+
+/** Statements that run at the same time, at most, and how many of them write commits: others must not wait behind those. */
+const CONNECTIONS = 4
+const COMMIT_CONNECTIONS = 2
+
+/** Queries of the history that run at the same time, and how long one may take (seconds). */
+const READ_CONNECTIONS = 2
+const READ_DEADLINE_SECONDS = 60
+
+/** A target may have a million calls. */
+const LONG_DEADLINE_SECONDS = 120
+
+/** A migration may rewrite tables of millions of rows. */
+const MIGRATION_DEADLINE_SECONDS = 600
+
+/** The default (seconds): it leaves time for two attempts to renew a lease. */
+const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
+
+/**
+ * The store that several daemons share: a schema `callwatch` in a PostgreSQL database. A commit is on its disk, and on its
+ * synchronous standby, before it counts; only the owner of a target may commit it.
+ *
+ * @throws {StoreError} refused: wrong address, user, password or database, too old a server, or of a newer callwatch;
+ * unavailable: it cannot be reached now
+ */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<StoreWithCluster> {
+  const { lease, receivers, clock = systemClock } = options
+  const { sql, membership, reading } = await openDatabase(options)
+  const cluster = clusterOf(membership, { lease, onJoin: () => outbox.clear() })
+  const { store, outbox, events, targets } = storeOn(sql, {
+    fenceOf: cluster.fenceOf,
+    alongside: cluster.alongside,
+    isRefusal: (error) => isAnswer(error) && !isUnresponsive(error),
+    concurrent: COMMIT_CONNECTIONS,
+    receivers,
+    senderFence: cluster.senderFence,
+    ordering: [{ statement: EVENTS_LOCK }],
+    isAlone: false,
+    lockForReset: cluster.lockForReset,
+    deleteMore: (number) => ['commits', 'overviews'].map((table) => deleteOf(table, number)),
+    // Else a target that is added again later would show its old alerts.
+    expireMore: (number) => [deleteOf('overviews', number)],
+    deleteMoreExpired: [cluster.deleteCommits],
+    clock,
+    reading,
+  })
+  return {
+    ...store,
+    close: async () => void (await Promise.all([store.close(), membership.close()])),
+    cluster: {
+      ...cluster.methods,
+      pauses: (keys) => pauses(sql, keys),
+      addTargets: targets.add,
+      publish: async (overviews) => void (await sql.batch([cluster.publish(overviews)])),
+      numberEvents: events.number,
+      overviewsSince: (cursor) => overviewsSince(sql, cursor),
+    },
+  }
+}
+
+/** Connects to a database, and migrates it to this program's schema. */
+async function openDatabase({
+  url,
+  lease,
+  clock = systemClock,
+  deadline = deadlineFor(lease),
+  say,
+}: PostgresStoreOptions): Promise<{ sql: Sql; membership: Sql; reading: Sql }> {
+  let address = readAddress(url)
+  const open = async () => {
+    const connection = await connect(address, { deadline, clock })
+    // The next connection tries this host first: a dead one would cost it a deadline.
+    const others = address.hosts.filter((host) => host !== connection.host)
+    address = { ...address, hosts: [connection.host, ...others] }
+    return connection
+  }
+  const isWanted = ({ host }: Connection) => host === address.hosts[0]
+  // A primary whose synchronous standby is gone answers all but commits: the other hosts are tried first then.
+  const giveUp = ({ host }: Connection) => {
+    address = { ...address, hosts: [...address.hosts.filter((other) => other !== host), host] }
+  }
+  const pool = openPool({ open, size: CONNECTIONS, clock, isWanted, giveUp })
+  const memberPool = openPool({ open, size: 1, clock, isWanted, giveUp })
+  // Queries of the history may take long: nothing else waits for them, and they say nothing of the database.
+  const readPool = openPool({
+    open: () => connect(address, { deadline: READ_DEADLINE_SECONDS, clock, prepare: false }),
+    size: READ_CONNECTIONS,
+    clock,
+    isWanted,
+    giveUp: () => undefined,
+  })
+  const once =
+    (seconds: number) =>
+    async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+      const connection = await connect(address, { deadline: seconds, clock })
+      try {
+        return await work(connection)
+      } finally {
+        await connection.close()
+      }
+    }
+  try {
+    if (!(await pool.use(isMigrated)))
+      await once(MIGRATION_DEADLINE_SECONDS)((connection) => migrate(connection, undefined, say))
+  } catch (error) {
+    await pool.close()
+    throw error
+  }
+  const sqlOf = ({ use, close }: Pool) =>
+    postgresSql(address.place, use, { useLong: once(LONG_DEADLINE_SECONDS), close })
+  return { sql: sqlOf(pool), membership: sqlOf(memberPool), reading: sqlOf(readPool) }
+}
+
+/**
+ * Opens a store while daemons may be using it, without writing; a standby is good enough.
+ *
+ * @throws {StoreError} refused: nothing of callwatch is in the database, or of another schema, or it refuses connections
+ */
+export async function openPostgresReader(url: string): Promise<StoreReader> {
+  return readerOf(await openForCommands(url, true))
+}
+
+/** The same for a command that changes something. @throws {StoreError} as {@link openPostgresReader} */
+export async function openPostgresForCommand(url: string): Promise<CommandStore> {
+  return commandStoreOn(await openForCommands(url, false))
+}
+
+async function openForCommands(url: string, readOnly: boolean): Promise<Sql> {
+  const { place, use, close } = await commandSession(url, { readOnly })
+  return postgresSql(place, use, { close })
+}

@@ -1,0 +1,96 @@
+import { systemClock, type Clock } from '../clock/clock.ts'
+import { readerOf, type StoreReader } from './reader.ts'
+import type { Sql } from './sql.ts'
+import type { Say } from './migrations.ts'
+import { checkForDamage } from './sqlite/damage.ts'
+import { openEngine, openExisting, engineFor, type SqliteOptions } from './sqlite/open-database.ts'
+import { attempting } from './sqlite/sqlite-error.ts'
+import { sqliteSql } from './sqlite/sqlite-sql.ts'
+import { openSqliteThread, sqliteReadingThread } from './sqlite/thread.ts'
+import { commandStoreOn, storeOn } from './store-on.ts'
+import type { CommandStore, OnTable, Store } from './store.ts'
+
+export type SqliteStoreOptions = SqliteOptions & {
+  /** All configured receivers; what waits for any other is removed. */
+  receivers?: readonly string[] | undefined
+}
+
+/**
+ * Opens the embedded store of a daemon: one SQLite file, in a thread of its own.
+ *
+ * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon uses it
+ */
+export async function openSqliteDaemonStore(
+  options: SqliteStoreOptions,
+  { clock = systemClock, say = () => undefined }: { clock?: Clock; say?: Say } = {},
+): Promise<Store> {
+  const sql = await openSqliteThread(options, say)
+  const reading = options.path === ':memory:' ? sql : sqliteReadingThread(options, clock)
+  const { store, outbox } = aloneOn(sql, options, reading)
+  await sql.batch(outbox.clear())
+  if (options.path === ':memory:') return store
+  const check = async (onTable: OnTable) => {
+    const checking = sqliteReadingThread(options, clock)
+    try {
+      await checkForDamage(checking, onTable)
+    } finally {
+      await checking.close()
+    }
+  }
+  return { ...store, check }
+}
+
+/** The same in this thread: everything waits while it writes. */
+export function openSqliteStore(options: SqliteStoreOptions): Store {
+  const { attempt, answer } = attempting(options.path)
+  const engine = attempt(() => openEngine(options))
+  const sql = sqliteSql((request) => answer(() => engine(request)), options.path, true)
+  const { store, outbox } = aloneOn(sql, options, sql)
+  attempt(() => engine({ do: 'batch', steps: outbox.clear() }))
+  return store
+}
+
+/** The store of the one daemon that uses a database. */
+export function aloneOn(sql: Sql, { receivers }: SqliteStoreOptions, reading: Sql) {
+  return storeOn(sql, {
+    fenceOf: () => ({ owner: null, epoch: 0 }),
+    isRefusal: () => true,
+    concurrent: 1,
+    isEager: true,
+    receivers,
+    senderFence: () => [],
+    ordering: [],
+    isAlone: true,
+    reading,
+  })
+}
+
+/**
+ * Opens a store while a daemon may be using it: without its lock, and without writing.
+ *
+ * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
+ */
+export function openSqliteReader(path: string): StoreReader {
+  return readerOf(openBeside(path, true))
+}
+
+/** The same for a command that changes something. @throws {StoreError} as {@link openSqliteReader} */
+export function openSqliteForCommand(path: string): CommandStore {
+  return commandStoreOn(openBeside(path, false))
+}
+
+/** Checks a whole file for damage, while a daemon may be using it. @throws {StoreError} refused: as {@link openSqliteReader} */
+export async function checkSqliteStore(path: string): Promise<void> {
+  const sql = openBeside(path, true)
+  try {
+    await checkForDamage(sql, () => undefined)
+  } finally {
+    await sql.close()
+  }
+}
+
+function openBeside(path: string, readOnly: boolean): Sql {
+  const { answer } = attempting(path)
+  const engine = engineFor(openExisting(path, { readOnly }))
+  return sqliteSql((request) => answer(() => engine(request)), path)
+}

@@ -1,0 +1,195 @@
+import { episodeRow, type EpisodeNote } from '../alerts/episode.ts'
+import { hasEnded } from '../alerts/notification.ts'
+import type { Clock } from '../clock/clock.ts'
+import { list, type Sql, type Step } from './sql.ts'
+import { onlyStale, StoreError } from './store-error.ts'
+import type { OutboxContent, RoutedChange, Store } from './store.ts'
+import { parse } from './rows.ts'
+
+/** To receivers that were no recipients yet it is the beginning. */
+const ENQUEUE_CHANGE = `
+  INSERT INTO callwatch.outbox (receiver, claimed, data)
+  SELECT receiver, false, CASE WHEN EXISTS (
+    SELECT 1 FROM callwatch.recipients AS known
+    WHERE known.target = given.target AND known.alert = given.alert AND known.receiver = given.receiver
+  ) THEN change ELSE beginning END
+  FROM given(target text, alert text, receiver text, change text, beginning text)`
+const ADD_RECIPIENTS = `
+  INSERT INTO callwatch.recipients (target, alert, receiver)
+  SELECT target, alert, receiver FROM given(target text, alert text, receiver text) WHERE true ON CONFLICT DO NOTHING`
+
+/** For the recipients of its beginning, as far as these are configured ($4, or null for all). */
+const ENQUEUE_END = `
+  INSERT INTO callwatch.outbox (receiver, claimed, data)
+  SELECT receiver, false, $3::text FROM callwatch.recipients
+  WHERE target = $1 AND alert = $2 AND ($4::text IS NULL OR receiver IN texts($4)) ORDER BY receiver`
+const REMOVE_RECIPIENTS = 'DELETE FROM callwatch.recipients WHERE target = $1 AND alert = $2'
+
+const ENQUEUE = `
+  INSERT INTO callwatch.outbox (receiver, claimed, data)
+  SELECT receiver, false, data FROM given(receiver text, data text)`
+
+/** What waits for other receivers, which are no recipients of what began with it, unless that may have been sent. */
+const FORGET_OTHERS = `
+  DELETE FROM callwatch.recipients WHERE NOT receiver IN texts($1) AND EXISTS (
+    SELECT 1 FROM callwatch.outbox WHERE outbox.receiver = recipients.receiver AND NOT claimed
+      AND data::json ->> 'kind' = 'firing' AND data::json ->> 'target' = target AND data::json ->> 'key' = alert)`
+const REMOVE_OTHERS = 'DELETE FROM callwatch.outbox WHERE NOT receiver IN texts($1)'
+
+const USE_KEY = 'INSERT INTO callwatch.deduplication_keys (key, at) VALUES ($1, $2) ON CONFLICT DO NOTHING'
+
+// A commit and a sender may write the same episodes at the same time: both lock them in one order, else they could deadlock.
+
+const WRITE_EPISODES = `
+  INSERT INTO callwatch.alert_episodes (target, alert, since, until, rule, severity, data, notes)
+  SELECT target, alert, since, until, rule, severity, data, '' FROM given(
+    target text, alert text, since float8, until float8, rule text, severity text, data text) WHERE true
+  ON CONFLICT (target, alert, since) DO UPDATE SET
+    until = excluded.until, rule = excluded.rule, severity = excluded.severity, data = excluded.data`
+const NOTE = `
+  UPDATE callwatch.alert_episodes AS episode SET notes = notes || lines
+  FROM given(target text, alert text, since float8, lines text)
+  WHERE episode.target = given.target AND episode.alert = given.alert AND episode.since = given.since`
+
+export type Outbox = ReturnType<typeof outboxOf>
+
+type Methods =
+  | 'outbox'
+  | 'claimOutbox'
+  | 'removeFromOutbox'
+  | 'noteEpisodes'
+  | 'countOutbox'
+  | 'enqueueOnce'
+  | 'setReceivers'
+
+export type OutboxOptions = {
+  /** All that are configured: what waits for any other is removed, once with `clear`; undefined keeps all. */
+  receivers: readonly string[] | undefined
+  /** What holds only of the one daemon that sends. */
+  senderFence: () => Step[]
+  clock: Clock
+}
+
+/** What waits for receivers of notifications, and the history of alerts, which is written with it. */
+export function outboxOf(sql: Sql, { receivers, senderFence, clock }: OutboxOptions) {
+  let configured = receivers
+  const configuredAmong = (names: Iterable<string>) =>
+    [...new Set(names)].filter((name) => configured?.includes(name) ?? true)
+
+  const clear = (): Step[] =>
+    configured === undefined
+      ? []
+      : [FORGET_OTHERS, REMOVE_OTHERS].map((statement) => ({ statement, args: [list(configured!)] }))
+
+  function enqueueChange({ change, receivers: routed }: RoutedChange): Step[] {
+    const { target, key } = change
+    const content = JSON.stringify(change)
+    if (hasEnded(change)) {
+      const known = configured === undefined ? null : list(configured)
+      return [
+        { statement: ENQUEUE_END, args: [target, key, content, known] },
+        { statement: REMOVE_RECIPIENTS, args: [target, key] },
+      ]
+    }
+    const beginning = JSON.stringify({ ...change, kind: 'firing' })
+    const names = configuredAmong(routed)
+    return [
+      { statement: ENQUEUE_CHANGE, given: names.map((name) => [target, key, name, content, beginning]) },
+      { statement: ADD_RECIPIENTS, given: names.map((name) => [target, key, name]) },
+    ]
+  }
+
+  const methods: Pick<Store, Methods> = {
+    outbox: async (receiver) => {
+      const query = 'SELECT id, claimed, data FROM callwatch.outbox WHERE receiver = $1 ORDER BY id'
+      const rows = await sql.all(query, [receiver])
+      return rows.map(({ id, claimed, data }) => ({
+        id: Number(id),
+        claimed: Boolean(claimed),
+        content: parse<OutboxContent>(data),
+      }))
+    },
+    claimOutbox: async (ids, claimed) => {
+      const update = `UPDATE callwatch.outbox SET claimed = ${claimed} WHERE id IN wholes($1)`
+      const fence = claimed ? senderFence() : []
+      await sql.batch([...fence, { statement: update, args: [list(ids)] }]).catch((error: unknown) => {
+        throw error instanceof StoreError && error.kind === 'stale' ? notSender() : error
+      })
+    },
+    removeFromOutbox: async (ids, notes = []) => {
+      // What another attempt has removed, it has noted as well.
+      await sql.transaction(async (removing) => {
+        const remove = 'DELETE FROM callwatch.outbox WHERE id IN wholes($1) RETURNING id'
+        const [removed] = await removing.batch([{ statement: remove, args: [list(ids)] }])
+        if (removed!.length > 0) await removing.batch(noteSteps(notes))
+      })
+    },
+    noteEpisodes: async (notes) => void (await sql.batch(noteSteps(notes))),
+    countOutbox: async () => {
+      const rows = await sql.all(
+        'SELECT receiver, count(*) AS n FROM callwatch.outbox GROUP BY receiver ORDER BY receiver',
+      )
+      return new Map(rows.map(({ receiver, n }) => [String(receiver), Number(n)]))
+    },
+    enqueueOnce: async (key, content, names) => {
+      const data = JSON.stringify(content)
+      const use: Step = { statement: USE_KEY, args: [key, clock.wall()], fence: 1 }
+      const given = configuredAmong(names).map((name) => [name, data])
+      await sql.batch([use, { statement: ENQUEUE, given }]).catch(onlyStale(undefined))
+    },
+    setReceivers: async (names) => {
+      configured = names
+      await sql.batch(clear())
+    },
+  }
+
+  return {
+    methods,
+    /** Removes what waits for receivers that are not configured. */
+    clear,
+    /** Keeps changes in the history, and enqueues them for their receivers; an end for the recipients of its beginning instead. */
+    enqueue: (changes: readonly RoutedChange[]): Step[] => {
+      const rows = changes.map(({ change }) => episodeRow(change))
+      // No row can be written twice in a statement.
+      const episodes = new Map(rows.map((row) => [JSON.stringify([row.target, row.key, row.since]), row]))
+      return [
+        ...changes.flatMap(enqueueChange),
+        {
+          statement: WRITE_EPISODES,
+          given: inOrder([...episodes.values()]).map(({ target, key, since, until, rule, severity, data }) => [
+            target,
+            key,
+            since,
+            until,
+            rule,
+            severity,
+            data, // oxfmt-ignore
+          ]),
+        },
+      ]
+    },
+  }
+}
+
+function notSender(): StoreError {
+  return new StoreError('stale', 'this daemon is not the leader; only the leader sends notifications')
+}
+
+function noteSteps(notes: readonly EpisodeNote[]): Step[] {
+  const rows = inOrder(notes).map(({ target, key, since, lines }) => [target, key, since, lines])
+  return rows.map((row) => ({ statement: NOTE, given: [row] }))
+}
+
+function inOrder<T extends { target: string; key: string; since: number }>(rows: readonly T[]): T[] {
+  return rows.toSorted((a, b) =>
+    a.target !== b.target
+      ? a.target < b.target
+        ? -1
+        : 1
+      : a.key !== b.key
+        ? a.key < b.key
+          ? -1
+          : 1
+        : a.since - b.since,
+  )
+}

@@ -1,0 +1,101 @@
+import { countedAmounts, QUANTITIES, type StoredBalance } from '../ledger/balance.ts'
+import { trackedCalls, type TrackedCalls } from '../ledger/tracked-calls.ts'
+import type { EvaluationRecord } from '../alerts/trigger.ts'
+import type { SyncState } from '../ledger/state.ts'
+import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
+import { BASELINE_CODE, LOST_CODE } from '../ledger/call-codes.ts'
+import { CALL_COLUMNS, callOf } from './call-columns.ts'
+import { HOUR, unpackEvaluations } from './evaluation-log.ts'
+import { eventLog } from './events.ts'
+import { pauses } from './history.ts'
+import { parse } from './rows.ts'
+import type { RowReader } from './row-reader.ts'
+import type { Sql } from './sql.ts'
+import type { Store } from './store.ts'
+
+/** Reads a store while daemons use it. Every method rejects with a {@link StoreError} when it cannot be read now. */
+export type StoreReader = {
+  /** How the store is called in a sentence: its file, or its database. */
+  readonly place: string
+  /** A target's sync state as last committed; undefined where the store does not know it. */
+  target: (name: string) => Promise<{ fingerprint: string; sync: SyncState } | undefined>
+  /** The tracked calls of a target, by id. */
+  calls: (target: string) => Promise<TrackedCalls>
+  /** One of them. */
+  call: (target: string, id: string) => Promise<TrackedCall | undefined>
+  /** What the counters and the calls of a target come to, as both were at one moment. */
+  balance: (target: string) => Promise<StoredBalance>
+  /** The rule evaluations since a moment (UNIX seconds), the oldest first. */
+  evaluations: (target: string, since: number) => Promise<EvaluationRecord[]>
+  /** How calls finished since a moment (UNIX seconds). */
+  finishes: (target: string, since: number) => Promise<Finish[]>
+  /** Until when requests with a key are paused by a rate limit (UNIX seconds by the host's clock). */
+  pausedUntil: (key: string) => Promise<number | undefined>
+  close: () => Promise<void>
+} & Pick<Store, 'events' | 'latestEvents'> &
+  RowReader
+
+const OF_TARGET = 'target = (SELECT number FROM callwatch.targets WHERE name = $1)'
+const CALLS = `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.calls WHERE ${OF_TARGET}`
+
+/** What was counted of the calls that have a row, as ledger/balance.ts amountsOf, in the order of QUANTITIES. */
+const AMOUNTS = [
+  `count(CASE WHEN status <> ${BASELINE_CODE} THEN 1 END)`,
+  'count(finish_at)',
+  ...['audio', 'video', 'participant_audio', 'participant_video'].map((name) => `coalesce(sum(${name}), 0)`),
+].map((amount, i) => `${amount} AS amount_${i}`)
+const BALANCE = `SELECT ${AMOUNTS.join(', ')} FROM callwatch.calls WHERE ${OF_TARGET}`
+
+/** Reads a store while daemons use it. */
+export function readerOf(sql: Sql): StoreReader {
+  return {
+    place: sql.place,
+    target: async (name) => {
+      const [row] = await sql.all('SELECT fingerprint, sync FROM callwatch.targets WHERE name = $1', [name])
+      return row && { fingerprint: String(row['fingerprint']), sync: parse<SyncState>(row['sync']) }
+    },
+    calls: async (target) => {
+      const calls = trackedCalls()
+      await sql.each(`${CALLS} AND tracked`, [target], (values) => calls.set(callOf(values)))
+      return calls
+    },
+    call: async (target, id) => {
+      let found: TrackedCall | undefined
+      await sql.each(`${CALLS} AND tracked AND id = $2`, [target, id], (values) => (found = callOf(values)))
+      return found
+    },
+    balance: (target) =>
+      sql.transaction(async (reading) => {
+        const [amounts] = await reading.all(BALANCE, [target])
+        const counters = await reading.all(`SELECT series, value FROM callwatch.counters WHERE ${OF_TARGET}`, [target])
+        const totals = await reading.all(
+          `SELECT quantity, value FROM callwatch.deleted_call_totals WHERE ${OF_TARGET}`,
+          [target],
+        )
+        const deleted = new Map(totals.map(({ quantity, value }) => [quantity, Number(value)]))
+        return {
+          counters: countedAmounts(counters.map(({ series, value }) => [String(series), Number(value)])),
+          rows: Object.values(amounts!).map(Number),
+          deletedTotals: QUANTITIES.map((quantity) => deleted.get(quantity) ?? 0),
+        }
+      }, 'snapshot'),
+    evaluations: async (target, since) => {
+      const rows = await sql.all(
+        `SELECT hour, data FROM callwatch.evaluations WHERE ${OF_TARGET} AND hour >= $2::bigint ORDER BY hour`,
+        [target, Math.floor(since / HOUR) * HOUR],
+      )
+      const all = rows.flatMap(({ hour, data }) => unpackEvaluations(Number(hour), String(data)))
+      return all.filter(({ at }) => at >= since)
+    },
+    finishes: async (target, since) => {
+      const finishes: Finish[] = []
+      const query = `${CALLS} AND finished >= $2::float8 AND status <> ${LOST_CODE}`
+      await sql.each(query, [target, since], (values) => finishes.push(callOf(values).finish!))
+      return finishes
+    },
+    pausedUntil: async (key) => (await pauses(sql, [key])).get(key),
+    ...eventLog(sql, { ordering: [], isAlone: true }).methods,
+    rows: (statement, args) => sql.all(statement, args),
+    close: sql.close,
+  }
+}

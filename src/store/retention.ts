@@ -1,0 +1,97 @@
+import type { Clock } from '../clock/clock.ts'
+import { QUANTITIES, sumOfAmounts } from '../ledger/balance.ts'
+import { quarterHourOf, USAGE_RETENTION_SECONDS } from '../ledger/usage.ts'
+import { CALL_COLUMNS, callOfRow } from './call-columns.ts'
+import { markStale } from './rollups.ts'
+import type { Sql, Step, Value } from './sql.ts'
+import type { Store } from './store.ts'
+import type { Targets } from './targets.ts'
+
+/** Rows that are deleted at a time: their targets cannot be committed meanwhile, and everything else waits for the disk. */
+const DELETED_AT_ONCE = 2000
+
+/** No batch of a deletion begins later than this. */
+const MAX_DELETION_SECONDS = 5
+
+/**
+ * Deletes a batch of rows, the oldest first. Several daemons may do so at once: each skips rows that another one has locked.
+ */
+const deleteFrom = (table: string, key: string, age: string, isOld = `${age} < $1::float8`) => `
+  DELETE FROM callwatch.${table} WHERE (${key}) IN (
+    SELECT ${key} FROM callwatch.${table} WHERE ${isOld} ORDER BY ${age} LIMIT ${DELETED_AT_ONCE} FOR UPDATE SKIP LOCKED)
+  RETURNING 1`
+/** The calls of before its end are not known whole without it. */
+const IS_OLD_GAP =
+  'ended < $1::float8 AND NOT EXISTS (SELECT 1 FROM callwatch.calls WHERE calls.target = gaps.target AND finished < gaps.ended)'
+
+const WITH_OLD_CALLS = `
+  SELECT number FROM callwatch.targets
+  WHERE EXISTS (SELECT 1 FROM callwatch.calls WHERE target = number AND NOT tracked AND finished < $1::float8) ORDER BY number`
+/** Before any other row, as commits do: else two transactions could deadlock. */
+const LOCK = 'SELECT number FROM callwatch.targets WHERE number = $1 FOR UPDATE'
+const DELETE_CALLS = `
+  DELETE FROM callwatch.calls WHERE (target, id) IN (
+    SELECT target, id FROM callwatch.calls WHERE target = $1::int AND NOT tracked AND finished < $2::float8
+    ORDER BY finished LIMIT ${DELETED_AT_ONCE})
+  RETURNING finished, ${CALL_COLUMNS.join(', ')}`
+const NOTE_EXPIRED =
+  'UPDATE callwatch.targets SET expired = greatest(coalesce(expired, 0), $2::float8) WHERE number = $1'
+const ADD_TOTALS = `
+  UPDATE callwatch.deleted_call_totals AS total SET value = total.value + more
+  FROM given(target int, quantity text, more float8) WHERE total.target = given.target AND total.quantity = given.quantity`
+
+const LONG_REMOVED = 'SELECT number FROM callwatch.targets WHERE removed < $1::float8 LIMIT 1 FOR UPDATE SKIP LOCKED'
+
+/** @param more deletions of a batch of rows, each with an argument */
+export function retention(
+  sql: Sql,
+  { targets, clock, more = [] }: { targets: Pick<Targets, 'deleteAll'>; clock: Clock; more?: readonly Step[] },
+): Pick<Store, 'deleteExpired'> {
+  /** Deletes a batch of evicted calls, adds up what was counted of them, and returns how many. */
+  const deleteCalls = (number: number, before: number) =>
+    sql.transaction(async (deleting) => {
+      await deleting.all(LOCK, [number])
+      const [deleted] = await deleting.batch([{ statement: DELETE_CALLS, args: [number, before] }])
+      const times = deleted!.map(({ finished }) => Number(finished))
+      const sums = sumOfAmounts(deleted!.map(callOfRow))
+      const totals = QUANTITIES.map((quantity, i): Value[] => [number, quantity, sums[i]!])
+      if (times.length > 0) {
+        await deleting.batch([
+          { statement: NOTE_EXPIRED, args: [number, Math.max(...times)] },
+          markStale([...new Set(times.map(quarterHourOf))].map((quarter) => [number, quarter])),
+          { statement: ADD_TOTALS, given: totals },
+        ])
+      }
+      return times.length
+    })
+
+  return {
+    deleteExpired: async (before) => {
+      const begun = clock.monotonic()
+      const repeat = async (batch: () => Promise<number>) => {
+        while ((await batch()) === DELETED_AT_ONCE && clock.monotonic() - begun < MAX_DELETION_SECONDS);
+      }
+      const deletions: readonly Step[] = [
+        ...more,
+        { statement: deleteFrom('alert_episodes', 'target, alert, since', 'until'), args: [before] },
+        { statement: deleteFrom('silences', 'id', 'until'), args: [before] },
+        { statement: deleteFrom('gaps', 'target, ended', 'ended', IS_OLD_GAP), args: [before] },
+        { statement: deleteFrom('evaluations', 'target, hour', 'hour'), args: [before] },
+        { statement: deleteFrom('usage', 'target, quarter', 'quarter'), args: [before - USAGE_RETENTION_SECONDS] },
+      ]
+      for (const step of deletions) await repeat(async () => (await sql.batch([step]))[0]!.length)
+      const withOld = (await sql.all(WITH_OLD_CALLS, [before])).map(({ number }) => Number(number))
+      // In another order each time, so that none is never reached.
+      const first = Math.floor(begun) % Math.max(1, withOld.length)
+      for (const number of [...withOld.slice(first), ...withOld.slice(0, first)]) {
+        await repeat(() => deleteCalls(number, before))
+        if (clock.monotonic() - begun >= MAX_DELETION_SECONDS) break
+      }
+      if ((await sql.all(LONG_REMOVED, [before])).length === 0) return
+      await sql.transaction(async (deleting) => {
+        for (const { number } of await deleting.all(LONG_REMOVED, [before]))
+          await deleting.batch(targets.deleteAll(Number(number)))
+      }, 'long')
+    },
+  }
+}

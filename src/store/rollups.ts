@@ -1,0 +1,61 @@
+import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
+import type { Sql, Step, Value } from './sql.ts'
+import { onlyStale } from './store-error.ts'
+import type { Store } from './store.ts'
+
+const mark = (rows: string) => `
+  INSERT INTO callwatch.stale_rollups AS known (quarter, target, version) SELECT quarter, target, 1 FROM ${rows} WHERE true
+  ON CONFLICT (quarter, target) DO UPDATE SET version = known.version + 1`
+const MARK = mark('given(target int, quarter bigint)')
+const MARK_ALL = mark(
+  `(SELECT at AS quarter, target FROM callwatch.rollups WHERE target = $1 AND width = ${QUARTER_HOUR_SECONDS}) AS known_before`,
+)
+
+/** No other save has changed what this one was added up from: not one that was on its way when that was read, either. */
+const COUNT = `
+  INSERT INTO callwatch.rollup_saves AS known (id, n) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET n = known.n + 1`
+/** What a commit changes at this moment is not waited for: it is stale again. */
+const FRESH = `
+  SELECT 1 FROM given(quarter bigint, target int, version bigint) JOIN callwatch.stale_rollups USING (quarter, target, version)
+  FOR UPDATE OF stale_rollups SKIP LOCKED`
+const UNMARK = `
+  DELETE FROM callwatch.stale_rollups
+  WHERE (quarter, target) IN (SELECT given.quarter, given.target FROM given(quarter bigint, target int))`
+const SAVE = `
+  INSERT INTO callwatch.rollups (target, width, at, by_labels, without_labels)
+  SELECT target, width, at, by_labels, without_labels
+  FROM given(target int, width int, at bigint, by_labels bytea, without_labels bytea) WHERE true
+  ON CONFLICT (target, width, at) DO UPDATE SET by_labels = excluded.by_labels, without_labels = excluded.without_labels`
+const DELETE = `
+  DELETE FROM callwatch.rollups WHERE (target, width, at) IN (
+    SELECT given.target, given.width, given.at FROM given(target int, width int, at bigint))`
+
+/** Marks quarters whose calls change. @param rows the target's number, and the quarter */
+export function markStale(rows: readonly (readonly Value[])[]): Step {
+  return { statement: MARK, given: rows }
+}
+
+/** All calls of a target are deleted: what all targets have together changes, also what is just being added up. */
+export function markAllStale(number: number): Step[] {
+  return [{ statement: MARK_ALL, args: [number] }, { statement: COUNT }]
+}
+
+/** Saves rollups. */
+export function rollups(sql: Sql): Pick<Store, 'saveRollups'> {
+  return {
+    saveRollups: async ({ after, quarter, versions, rollups: all }) => {
+      const saved = all.flatMap(({ target, width, at, encoded }) =>
+        encoded === undefined ? [] : [[target, width, at, encoded.byLabels, encoded.withoutLabels]],
+      )
+      const deleted = all.filter(({ encoded }) => encoded === undefined)
+      const steps: Step[] = [
+        { statement: `${COUNT} WHERE known.n = $1`, args: [after], fence: 1 },
+        { statement: FRESH, given: versions.map((one) => [quarter, one.target, one.version]), fence: versions.length },
+        { statement: UNMARK, given: versions.map(({ target }) => [quarter, target]) },
+        { statement: SAVE, given: saved },
+        { statement: DELETE, given: deleted.map(({ target, width, at }) => [target, width, at]) },
+      ]
+      await sql.batch(steps).catch(onlyStale(undefined))
+    },
+  }
+}

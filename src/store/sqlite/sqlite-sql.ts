@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import type { Row, Sql, TransactionKind } from '../sql.ts'
+import type { EngineRequest, Rows } from './engine.ts'
+
+/** Asks an engine, in this thread or in another one. Rejects with a StoreError. */
+export type AskEngine = (request: EngineRequest) => Promise<unknown>
+
+/**
+ * A file of SQLite as a {@link Sql}. While a transaction waits for a decision, all else waits for it: there is one connection.
+ *
+ * @param path how it is called in a sentence
+ * @param isOwn of the daemon, which alone commits its targets: what it reads together needs no transaction, and nothing waits for it
+ */
+export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
+  /** What comes next waits for this: a transaction, and what was asked for since. */
+  let last: Promise<void> | undefined
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = last === undefined ? work() : last.then(work)
+    const settled = done.then(
+      () => undefined,
+      () => undefined,
+    )
+    last = settled
+    void settled.then(() => {
+      if (last === settled) last = undefined
+    })
+    return done
+  }
+
+  const on = (asking: AskEngine): Omit<Sql, 'transaction' | 'close'> => ({
+    place: path,
+    all: async (query, args = []) => objectsOf(await asking({ do: 'all', query, args })),
+    each: async (query, args, take) => {
+      const cursor = randomUUID()
+      await asking({ do: 'each', cursor, query, args })
+      for (;;) {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the engine returns
+        const rows = (await asking({ do: 'next', cursor })) as unknown[][]
+        for (const row of rows) take(row)
+        if (rows.length === 0) return
+      }
+    },
+    batch: async (steps) => {
+      const wanted = steps.filter(({ given }) => given?.length !== 0)
+      const results = await asking({ do: 'batch', steps: wanted })
+      return steps.map((step) => (wanted.includes(step) ? objectsOf(takeFirst(results)) : []))
+    },
+    size: async () => {
+      const [row] = objectsOf(await asking({ do: 'all', query: SIZE, args: [] }))
+      return Number(row!['bytes'])
+    },
+    pragma: async (pragma) => objectsOf(await asking({ do: 'pragma', pragma })),
+  })
+
+  async function transaction<T>(work: (sql: Sql) => Promise<T>, kind: TransactionKind = 'usual'): Promise<T> {
+    try {
+      await ask({ do: 'begin', kind })
+      const within: Sql = {
+        ...on((request) => ask({ ...request, within: true })),
+        transaction: (inner) => inner(within),
+        close: () => Promise.resolve(),
+      }
+      const result = await work(within)
+      await ask({ do: 'end', keep: true, within: true })
+      return result
+    } catch (error) {
+      await ask({ do: 'end', keep: false }).catch(() => undefined)
+      throw error
+    }
+  }
+
+  // The engine takes requests in their order: only what is asked for during a transaction waits here.
+  const asking: AskEngine = (request) => (last === undefined ? ask(request) : inTurn(() => ask(request)))
+  const sql: Sql = {
+    ...on(asking),
+    transaction: (work, kind) => (isOwn && kind === 'snapshot' ? work(sql) : inTurn(() => transaction(work, kind))),
+    close: async () => void (await asking({ do: 'close' })),
+  }
+  return sql
+}
+
+const SIZE = 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size'
+
+function takeFirst(results: unknown): unknown {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine returns one of each step
+  return (results as unknown[]).shift()
+}
+
+function objectsOf(rows: unknown): Row[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the engine returns
+  const { names, values } = rows as Rows
+  return values.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]])))
+}

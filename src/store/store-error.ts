@@ -1,0 +1,34 @@
+/** The store cannot be used now (busy, full), was written by another (stale), or cannot be used at all (refused). */
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+  readonly kind: 'unavailable' | 'stale' | 'refused'
+
+  constructor(kind: StoreError['kind'], message: string, cause?: unknown) {
+    super(message, { cause })
+    this.kind = kind
+  }
+}
+
+/** For `catch`: returns `otherwise` for a {@link StoreError}; rethrows any other error. */
+export function onlyStoreErrors<T>(otherwise: T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof StoreError) return otherwise
+    throw error
+  }
+}
+
+/**
+ * Whether an error is a bug of the program itself, such as a value of a type that no driver takes: no database, and nothing
+ * on the way to one, fails like that.
+ */
+export function isBug(error: unknown): error is Error {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
+}
+
+/** The same for a {@link StoreError} of the kind `stale` alone: a fence has held. */
+export function onlyStale<T>(otherwise: T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof StoreError && error.kind === 'stale') return otherwise
+    throw error
+  }
+}

@@ -1,0 +1,299 @@
+import { SHOWN } from './call-columns.ts'
+
+/**
+ * What a column holds. Numbers are 64-bit floats, `whole` and `small` ones below 2^53 and 2^15; a `flag` is a truth value, of which
+ * SQLite makes 0 or 1. A `target` is the number of one. With `?` it may be missing.
+ */
+export type Kind = 'serial' | 'target' | Nullable<'text' | 'real' | 'whole' | 'small' | 'flag' | 'bytes'>
+type Nullable<K extends string> = K | `${K}?`
+
+export type Table = {
+  readonly columns: Readonly<Record<string, Kind>>
+  /** The columns that identify a row, in the order in which rows are copied. */
+  readonly key: readonly string[]
+  /** Columns that follow from others, which indexes need. */
+  readonly generated?: Readonly<Record<string, readonly [kind: Kind, value: string]>>
+  readonly unique?: string
+  /** By name: the columns, and of which rows. */
+  readonly indexes?: Readonly<Record<string, string>>
+  /** Rows are appended and found by their key as by any other index: in the order of a key of random ids, each write costs a page. */
+  readonly appended?: true
+  /** Its rows are changed again and again. */
+  readonly hot?: true
+  /** What follows from other tables, or only concerns the daemons that use the store now: not copied with it. */
+  readonly derived?: true
+}
+
+/** Every table that both stores have. Times are UNIX seconds; what is JSON names its type. */
+export const TABLES = {
+  targets: {
+    key: ['name'],
+    columns: {
+      number: 'serial',
+      name: 'text',
+      fingerprint: 'text',
+      /** Of the last commit: the fence against another writer. */
+      seq: 'whole',
+      /** ledger/state.ts SyncState */
+      sync: 'text',
+      /** When it left the configuration, by the service's clock; null while it is in it. */
+      removed: 'real?',
+      /** Calls that finished up to then may be deleted; null before the first one is. */
+      expired: 'real?',
+      /** Of several daemons, the member that may commit it (cluster.ts), and how often it was acquired: the fence against earlier owners. */
+      owner: 'text?',
+      epoch: 'whole',
+    },
+    unique: 'name',
+    indexes: { targets_by_owner: '(owner)' },
+    hot: true,
+  },
+
+  /** Tracked calls and the history of evicted ones: a call moves from one to the other by one column. */
+  calls: {
+    key: ['target', 'id'],
+    columns: {
+      target: 'target',
+      id: 'text',
+      tracked: 'flag',
+      // ledger/tracked-call.ts TrackedCall, by the codes of call-columns.ts
+      phase: 'small',
+      last_status: 'small',
+      last_labels: 'small',
+      first_seen: 'real',
+      initiated: 'real?',
+      started: 'real?',
+      ended: 'real?',
+      total_participants: 'real?',
+      joined: 'real?',
+      audio: 'real',
+      video: 'real',
+      participant_audio: 'real',
+      participant_video: 'real',
+      finish_status: 'small?',
+      finish_labels: 'small?',
+      finish_at: 'real?',
+      finish_known: 'real?',
+      finish_known_host: 'real?',
+      finish_began: 'real?',
+      finish_answer_delay: 'real?',
+      finish_duration: 'real?',
+      finish_audio: 'real?',
+      finish_video: 'real?',
+      not_found: 'small',
+      retain_until: 'real?',
+      marks: 'small',
+      /** An open call of a target that left the configuration then: callwatch does not see its end. */
+      unseen_since: 'real?',
+    },
+    generated: {
+      finished: ['real?', SHOWN.finished],
+      status: ['small', SHOWN.status],
+      labels: ['small', SHOWN.labels],
+      recorded: ['flag', SHOWN.recorded],
+    },
+    indexes: {
+      calls_by_finish: '(target, finished, status, labels, recorded)',
+      tracked_calls: '(target) WHERE tracked',
+      open_calls: '(target) WHERE phase = 0',
+    },
+    appended: true,
+  },
+
+  /** ledger/series.ts seriesKey */
+  counters: { key: ['target', 'series'], columns: { target: 'target', series: 'text', value: 'real' }, hot: true },
+  /** What was counted of calls whose rows were deleted, by ledger/balance.ts Quantity. */
+  deleted_call_totals: {
+    key: ['target', 'quantity'],
+    columns: { target: 'target', quantity: 'text', value: 'real' },
+    hot: true,
+  },
+  /** When no poll of a target was successful, by the service's clock. */
+  gaps: { key: ['target', 'ended'], columns: { target: 'target', ended: 'real', began: 'real' } },
+  /** alerts/alert-instance.ts AlertInstance */
+  alerts: { key: ['target', 'alert'], columns: { target: 'target', alert: 'text', data: 'text' }, hot: true },
+  /** Participant minutes by quarter of an hour, for budgets and digests. */
+  usage: { key: ['target', 'quarter'], columns: { target: 'target', quarter: 'whole', minutes: 'real' } },
+  /** Rule evaluations by hour, for backtest: evaluation-log.ts. */
+  evaluations: { key: ['target', 'hour'], columns: { target: 'target', hour: 'whole', data: 'text' } },
+
+  /**
+   * The log of events, a row for each commit that has some. Of several daemons, a lower serial may become visible later: rows get
+   * positions once they are visible. The newest position is never deleted: positions only rise.
+   */
+  events: {
+    key: ['serial'],
+    columns: {
+      serial: 'serial',
+      position: 'whole?',
+      /** A UUID. */
+      id: 'text',
+      /** Its name, which may be gone from `targets` by then. */
+      target: 'text',
+      /** By the host's clock. */
+      at: 'real',
+      n: 'whole',
+      /** How many events the log has had, these included; comes with the position. */
+      total: 'whole?',
+      /** events/event.ts EventBody, one a line. */
+      data: 'text',
+      /** The participants of each, one a line; empty where none has any. */
+      participants: 'text',
+    },
+    unique: 'position',
+    indexes: {
+      events_without_position: '(serial) WHERE position IS NULL',
+      events_by_age: '(at)',
+      events_with_participants: "(serial) WHERE participants <> ''",
+    },
+    hot: true,
+  },
+  /** The webhooks of events: webhook-store.ts WebhookProgress, and how often it was saved. */
+  webhooks: { key: ['name'], columns: { name: 'text', revision: 'whole', data: 'text' }, hot: true },
+  /** Events before the cursor of a webhook that were not delivered to it: the rest of webhook-store.ts UndeliveredEvent. */
+  undelivered: {
+    key: ['webhook', 'dead', 'position', 'place'],
+    columns: { webhook: 'text', dead: 'flag', position: 'whole', place: 'whole', data: 'text' },
+  },
+
+  /** store.ts OutboxContent */
+  outbox: { key: ['id'], columns: { id: 'serial', receiver: 'text', claimed: 'flag', data: 'text' } },
+  /** The receivers that were notified of a firing alert, for its end. */
+  recipients: {
+    key: ['target', 'alert', 'receiver'],
+    columns: { target: 'text', alert: 'text', receiver: 'text' },
+  },
+  /** The history of alerts: a row from when one begins to fire, written with each of its changes. */
+  alert_episodes: {
+    key: ['target', 'alert', 'since'],
+    columns: {
+      target: 'text',
+      alert: 'text',
+      since: 'real',
+      /** Null while it fires. */
+      until: 'real?',
+      rule: 'text',
+      severity: 'text',
+      /** alerts/episode.ts Episode */
+      data: 'text',
+      /** Of its delivery: alerts/episode.ts EpisodeNote. */
+      notes: 'text',
+    },
+    indexes: { alert_episodes_by_age: '(until)', alert_episodes_by_begin: '(since)' },
+  },
+  /** Under which keys something was enqueued once, and when by the host's clock. */
+  deduplication_keys: { key: ['key'], columns: { key: 'text', at: 'real' } },
+  /** alerts/match.ts Silence */
+  silences: { key: ['id'], columns: { id: 'serial', until: 'real', data: 'text' } },
+  /** Rate limit pauses, by the host's clock. */
+  pauses: { key: ['key'], columns: { key: 'text', until: 'real' } },
+
+  /** What finished in a time of some width, added up: history/rollup.ts. Target 0 is all of them. */
+  rollups: {
+    key: ['target', 'width', 'at'],
+    columns: { target: 'target', width: 'whole', at: 'whole', by_labels: 'bytes', without_labels: 'bytes' },
+    appended: true,
+    derived: true,
+  },
+  /** Quarters of an hour with calls that have changed since they were added up; the version rises with each change. */
+  stale_rollups: {
+    key: ['quarter', 'target'],
+    columns: { quarter: 'whole', target: 'target', version: 'whole' },
+    hot: true,
+    derived: true,
+  },
+  /** How often rollups were saved, or what they were added up from was deleted with its target: one row, 1. */
+  rollup_saves: { key: ['id'], columns: { id: 'whole', n: 'whole' }, derived: true },
+} as const satisfies Readonly<Record<string, Table>>
+
+export type TableName = keyof typeof TABLES
+
+/** A table as data, and not as the type of this one. */
+export function tableOf(name: TableName): Table {
+  return TABLES[name]
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are its keys
+export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
+
+/** The tables with rows of a target, by its number. */
+export const TABLES_OF_TARGETS = TABLE_NAMES.filter(
+  (name) => tableOf(name).columns['target'] === 'target' && tableOf(name).derived !== true,
+)
+
+const TYPES = {
+  sqlite: { text: 'TEXT', real: 'REAL', whole: 'INTEGER', small: 'INTEGER', flag: 'INTEGER', bytes: 'BLOB', target: 'INTEGER', serial: 'INTEGER PRIMARY KEY AUTOINCREMENT' }, // oxfmt-ignore
+  // Texts in the order of their bytes, whatever the language of the database is.
+  postgres: { text: 'text COLLATE "C"', real: 'double precision', whole: 'bigint', small: 'integer', flag: 'boolean', bytes: 'bytea', target: 'integer', serial: 'bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY' }, // oxfmt-ignore
+} as const
+
+/** What only one kind of store has, and nothing is copied of. */
+const MORE = {
+  // The daemon that uses this store, to be named to another one.
+  sqlite: 'CREATE TABLE callwatch.holder (only INTEGER PRIMARY KEY CHECK (only = 1), who TEXT NOT NULL) STRICT',
+  postgres: `
+  -- The same time as in call_history: its ranges of time find nothing by calls_by_finish.
+  CREATE INDEX calls_by_finish_time ON callwatch.calls (to_timestamp(finished), target);
+
+  -- The living daemons, each by its lease, in the order of joined.
+  CREATE TABLE callwatch.members (
+    id text PRIMARY KEY,
+    joined bigint GENERATED ALWAYS AS IDENTITY,
+    name text NOT NULL,
+    note text NOT NULL,             -- JSON, shown by the others
+    ends timestamptz NOT NULL,      -- the lease, by the database's clock
+    -- The settings that it uses. All must use those that a living member declared last.
+    settings text NOT NULL,         -- JSON of store/settings.ts Settings
+    declared bigint GENERATED ALWAYS AS IDENTITY
+  ) WITH (fillfactor = 50);
+  ALTER TABLE callwatch.targets ADD FOREIGN KEY (owner) REFERENCES callwatch.members (id) ON DELETE SET NULL;
+
+  -- The latest commits: at most one a sequence number, whoever wrote it.
+  CREATE TABLE callwatch.commits (
+    target integer NOT NULL,
+    seq bigint NOT NULL,
+    epoch bigint NOT NULL,
+    at timestamptz NOT NULL DEFAULT statement_timestamp(),
+    PRIMARY KEY (target, seq)
+  );
+  CREATE INDEX commits_by_age ON callwatch.commits (at);
+
+  -- What the owner of a target shows of it to the other daemons.
+  CREATE TABLE callwatch.overviews (
+    target integer PRIMARY KEY,
+    data text NOT NULL,
+    changed xid8 NOT NULL DEFAULT pg_current_xact_id()
+  ) WITH (fillfactor = 50);
+  CREATE INDEX overviews_by_change ON callwatch.overviews (changed)`,
+}
+
+/** The statements that make all tables. */
+export function createTables(store: keyof typeof TYPES): string {
+  const typeOf = (kind: Kind) => {
+    const [, type = '', missing] = /^(\w+)(\?)?$/.exec(kind) ?? []
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a kind without its question mark
+    return `${TYPES[store][type as keyof (typeof TYPES)['sqlite']]}${missing === '?' ? '' : ' NOT NULL'}`
+  }
+  const create = (name: TableName): string => {
+    const { columns, key, generated = {}, unique, indexes = {}, appended = false, hot = false } = tableOf(name)
+    const isNumbered = Object.values(columns).includes('serial')
+    const definitions = [
+      ...Object.entries(columns).map(([column, kind]) => `${column} ${typeOf(kind)}`),
+      ...Object.entries(generated).map(
+        ([column, [kind, value]]) =>
+          `${column} ${typeOf(kind)} GENERATED ALWAYS AS (${value}) ${store === 'sqlite' ? 'VIRTUAL' : 'STORED'}`,
+      ),
+      ...(isNumbered ? [] : [`PRIMARY KEY (${key.join(', ')})`]),
+      ...(unique === undefined ? [] : [`UNIQUE (${unique})`]),
+    ]
+    const options = {
+      sqlite: appended || isNumbered ? ' STRICT' : ' STRICT, WITHOUT ROWID',
+      postgres: hot ? ' WITH (fillfactor = 50)' : '',
+    }[store]
+    return [
+      `CREATE TABLE callwatch.${name} (${definitions.join(', ')})${options}`,
+      ...Object.entries(indexes).map(([index, of]) => `CREATE INDEX ${index} ON callwatch.${name} ${of}`),
+    ].join(';\n')
+  }
+  return [...TABLE_NAMES.map(create), MORE[store]].join(';\n')
+}

@@ -1,0 +1,266 @@
+import type { AlertInstance } from '../alerts/alert-instance.ts'
+import { QUANTITIES } from '../ledger/balance.ts'
+import { newLedger, track, type SyncState } from '../ledger/state.ts'
+import { quarterHourOf } from '../ledger/usage.ts'
+import { batched } from './batched.ts'
+import { LOST_CODE } from '../ledger/call-codes.ts'
+import { CALL_COLUMNS, callOf } from './call-columns.ts'
+import type { EventLog } from './events.ts'
+import type { Outbox } from './outbox.ts'
+import { markAllStale, markStale } from './rollups.ts'
+import { parse } from './rows.ts'
+import { list, type Row, type Sql, type Step } from './sql.ts'
+import { StoreError } from './store-error.ts'
+import type { NewEvents, RoutedChange, Store, StoredTarget, TargetIdentity } from './store.ts'
+import { TABLES_OF_TARGETS } from './tables.ts'
+
+export type Targets = ReturnType<typeof targetsOf>
+
+export type TargetsOptions = {
+  outbox: Pick<Outbox, 'enqueue'>
+  events: Pick<EventLog, 'log'>
+  /** Makes sure, in a transaction, that this daemon may delete a target. */
+  lockForReset?: (sql: Sql, name: string) => Promise<void>
+  isEager?: boolean | undefined
+  /** What else a target has, which goes with it, and which goes when it leaves the configuration. */
+  deleteMore?: (number: number) => Step[]
+  expireMore?: (number: number) => Step[]
+}
+
+/** The arguments of `Store.openTarget`. */
+type Wanted = { identity: TargetIdentity; created: number; longestWindow: number }
+
+/** Targets that are read together at most. */
+const BATCH = 200
+
+/** In one order: else two daemons that add the same targets could deadlock. */
+const ADD = `
+  INSERT INTO callwatch.targets (name, fingerprint, seq, sync, epoch)
+  SELECT name, fingerprint, 0, sync, 0 FROM given(name text, fingerprint text, sync text) WHERE true ON CONFLICT DO NOTHING`
+const ADD_TOTALS = `
+  INSERT INTO callwatch.deleted_call_totals (target, quantity, value)
+  SELECT number, quantity, 0 FROM given(name text, quantity text) JOIN callwatch.targets USING (name) WHERE true
+  ON CONFLICT DO NOTHING`
+const FIND = `
+  SELECT number, name, fingerprint, sync, removed FROM callwatch.targets WHERE name IN texts($1)`
+
+const CALLS = `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.calls WHERE target = $1`
+const TRACKED = `${CALLS} AND tracked`
+const EVICTED = `${CALLS} AND NOT tracked AND finished >= $2 AND status <> ${LOST_CODE}`
+
+/** A sequence number that was never committed makes the next commit of an owner that does not know of this yet stale. */
+const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, seq = $2, sync = $3 WHERE number = $1'
+/** callwatch does not see the ends of open calls of a target that left the configuration. */
+const REMOVE = 'UPDATE callwatch.targets SET removed = $2 WHERE number = $1 AND removed IS NULL'
+const LOSE_CALLS =
+  'UPDATE callwatch.calls SET unseen_since = $2 WHERE target = $1 AND phase = 0 AND unseen_since IS NULL'
+const RESTORE = 'UPDATE callwatch.targets SET removed = NULL WHERE number = $1'
+const FIND_CALLS = 'UPDATE callwatch.calls SET unseen_since = NULL WHERE target = $1 AND unseen_since IS NOT NULL'
+
+/** The targets of a store. */
+export function targetsOf(sql: Sql, options: TargetsOptions) {
+  const { outbox, events, lockForReset, deleteMore, expireMore } = options
+  /** A target's number never changes, until it is reset. */
+  const numbers = new Map<string, number>()
+
+  async function numberOf(name: string): Promise<number | undefined> {
+    const known = numbers.get(name)
+    if (known !== undefined) return known
+    const [row] = await sql.all('SELECT number FROM callwatch.targets WHERE name = $1', [name])
+    if (row !== undefined) numbers.set(name, Number(row['number']))
+    return numbers.get(name)
+  }
+
+  /** Sets up those that are new, all or none. */
+  async function add(identities: readonly TargetIdentity[], created: number): Promise<void> {
+    const sync = JSON.stringify(newLedger(created).sync)
+    const added = identities.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    await sql.transaction(async (adding) => {
+      await adding.batch([
+        { statement: ADD, given: added.map(({ name, fingerprint }) => [name, fingerprint, sync]) },
+        { statement: ADD_TOTALS, given: added.flatMap(({ name }) => QUANTITIES.map((quantity) => [name, quantity])) },
+      ])
+      const rows = await adding.all(FIND, [list(identities.map(({ name }) => name))])
+      const stored = new Map(rows.map(({ name, fingerprint }) => [name, fingerprint]))
+      const other = identities.find(({ name, fingerprint }) => stored.get(name) !== fingerprint)
+      if (other !== undefined) throw otherTarget(other.name)
+    })
+  }
+
+  /** @returns in their order: undefined of each that is new, and an error of one that is another or cannot be read */
+  async function read(wanted: readonly Wanted[]): Promise<(StoredTarget | Error | undefined)[]> {
+    const names = list(wanted.map(({ identity }) => identity.name))
+    const removed: Row[] = []
+    const found = await sql.transaction(async (reading) => {
+      const rows = new Map((await reading.all(FIND, [names])).map((row) => [String(row['name']), row]))
+      removed.push(...[...rows.values()].filter((row) => row['removed'] !== null))
+      const load = async ({ identity, longestWindow }: Wanted) => {
+        const row = rows.get(identity.name)
+        if (row === undefined) return undefined
+        if (row['fingerprint'] !== identity.fingerprint) return otherTarget(identity.name)
+        numbers.set(identity.name, Number(row['number']))
+        return readTarget(reading, row, longestWindow)
+      }
+      return Promise.all(wanted.map(load))
+    }, 'snapshot')
+    await restore(removed)
+    return found
+  }
+
+  async function restore(removed: readonly Row[]): Promise<void> {
+    const steps = removed.flatMap(({ number, removed: at }): Step[] => [
+      { statement: RESTORE, args: [Number(number)] },
+      { statement: FIND_CALLS, args: [Number(number)] },
+      markStale([[Number(number), quarterHourOf(Number(at))]]),
+    ])
+    if (steps.length > 0) await sql.batch(steps)
+  }
+
+  const open = batched(
+    async (wanted: readonly Wanted[]): Promise<(StoredTarget | Error)[]> => {
+      const found = await read(wanted)
+      const missing = wanted.filter((_, i) => found[i] === undefined)
+      for (const [created, ofThen] of Map.groupBy(missing, (one) => one.created))
+        await add(ofThen.map(({ identity }) => identity), created) // oxfmt-ignore
+      const added = (missing.length === 0 ? [] : await read(missing)).values()
+      return found.map((one) => one ?? added.next().value!)
+    },
+    { most: BATCH, isEager: options.isEager },
+  )
+
+  /** Of several daemons that end the same alerts, one notifies. */
+  async function endAlerts(
+    ending: Sql,
+    { name, number }: { name: string; number: number },
+    routedChanges: readonly RoutedChange[],
+    logged: NewEvents | undefined,
+  ): Promise<void> {
+    const statement = 'DELETE FROM callwatch.alerts WHERE target = $1 RETURNING alert'
+    const [ended] = await ending.batch([{ statement, args: [number] }])
+    const keys = new Set(ended!.map(({ alert }) => String(alert)))
+    const changes = routedChanges.filter(({ change }) => keys.has(change.key))
+    await ending.batch([...outbox.enqueue(changes), ...(keys.size > 0 ? await events.log(name, logged) : [])])
+  }
+
+  /** Deletes all rows of a target. */
+  function deleteAll(number: number): Step[] {
+    return [
+      ...markAllStale(number),
+      ...TABLES_OF_TARGETS.map((table) => deleteOf(table, number)),
+      ...(deleteMore?.(number) ?? []),
+      { statement: 'DELETE FROM callwatch.targets WHERE number = $1', args: [number] },
+    ]
+  }
+
+  const methods: Pick<Store, 'openTarget' | 'resetTarget' | 'strayTargets' | 'expireAlerts'> = {
+    openTarget: (identity, created, longestWindow) => open({ identity, created, longestWindow }),
+    resetTarget: async (name, routedChanges, logged) => {
+      await sql.transaction(async (resetting) => {
+        await lockForReset?.(resetting, name)
+        const number = await lock(resetting, name)
+        if (number === undefined) return
+        await endAlerts(resetting, { name, number }, routedChanges, logged)
+        await resetting.batch(deleteAll(number))
+      }, 'long')
+      numbers.delete(name)
+    },
+    strayTargets: async (targets) => {
+      const rows = await sql.all(
+        `SELECT name, data FROM callwatch.targets LEFT JOIN callwatch.alerts ON target = number
+        WHERE NOT name IN texts($1) AND (removed IS NULL OR data IS NOT NULL) ORDER BY name, alert`,
+        [list(targets)],
+      )
+      const alertsOf = (found: readonly Row[]) =>
+        found.flatMap(({ data }) => (data === null ? [] : parse<AlertInstance>(data)))
+      const byTarget = Map.groupBy(rows, ({ name }) => String(name))
+      return [...byTarget].map(([target, found]) => ({ target, alerts: alertsOf(found) }))
+    },
+    expireAlerts: async (name, routedChanges, logged, removed) => {
+      await sql.transaction(async (expiring) => {
+        const number = await lock(expiring, name)
+        if (number === undefined) return
+        const [row] = await expiring.all('SELECT sync, removed FROM callwatch.targets WHERE number = $1', [number])
+        const sync = parse<SyncState>(row!['sync'])
+        const seq = sync.seq + 1
+        const at = (removed ?? 0) + (sync.clockSkew ?? 0)
+        await expiring.batch([{ statement: DISOWN, args: [number, seq, JSON.stringify({ ...sync, seq })] }])
+        await endAlerts(expiring, { name, number }, routedChanges, logged)
+        const isRemoved = removed !== undefined && row!['removed'] === null
+        await expiring.batch([
+          ...(isRemoved ? [REMOVE, LOSE_CALLS].map((statement) => ({ statement, args: [number, at] })) : []),
+          markStale(isRemoved ? [[number, quarterHourOf(at)]] : []),
+          ...(expireMore?.(number) ?? []),
+        ])
+      })
+    },
+  }
+  return { methods, numberOf, add, deleteAll }
+}
+
+/** Deletes a target's rows of a table. */
+export function deleteOf(table: string, number: number): Step {
+  return { statement: `DELETE FROM callwatch.${table} WHERE target = $1`, args: [number] }
+}
+
+/** Locks a target's row until the transaction ends: no daemon acquires or commits it meanwhile. @returns its number */
+async function lock(sql: Sql, name: string): Promise<number | undefined> {
+  const [row] = await sql.all('SELECT number FROM callwatch.targets WHERE name = $1 FOR UPDATE', [name])
+  return row && Number(row['number'])
+}
+
+/** What cannot be read of a target is an error of that one alone. */
+async function readTarget(sql: Sql, row: Row, longestWindow: number): Promise<StoredTarget | Error> {
+  const number = Number(row['number'])
+  const problems: Error[] = []
+  const attempt = (read: () => void) => {
+    try {
+      if (problems.length === 0) read()
+    } catch (error) {
+      problems.push(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+  const ledger = newLedger(0)
+  attempt(() => (ledger.sync = parse<SyncState>(row['sync'])))
+  const oldest = finishedSince(ledger.sync, longestWindow)
+  const alerts = new Map<string, AlertInstance>()
+  const [counters, usage, instances] = await Promise.all([
+    sql.all('SELECT series, value FROM callwatch.counters WHERE target = $1', [number]),
+    sql.all('SELECT quarter, minutes FROM callwatch.usage WHERE target = $1 ORDER BY quarter', [number]),
+    sql.all('SELECT alert, data FROM callwatch.alerts WHERE target = $1', [number]),
+    sql.each(TRACKED, [number], (values) =>
+      attempt(() => {
+        const call = callOf(values)
+        track(ledger, call)
+        if (call.finish !== undefined && call.finish.at >= oldest) ledger.finished.add(call.finish)
+      }),
+    ),
+    sql.each(EVICTED, [number, oldest], (values) => attempt(() => ledger.finished.add(callOf(values).finish!))),
+  ])
+  for (const { series, value } of counters) ledger.counters.set(String(series), Number(value))
+  for (const { quarter, minutes } of usage) ledger.usage.set(Number(quarter), Number(minutes))
+  attempt(() => {
+    for (const { alert, data } of instances) alerts.set(String(alert), parse<AlertInstance>(data))
+  })
+  return problems[0] ?? { ledger, alerts }
+}
+
+/**
+ * Since when finished calls are needed for windows (UNIX seconds).
+ *
+ * @param longestWindow how far back windows reach (seconds)
+ */
+function finishedSince(
+  { created, lastSuccess = created, previousSuccess = lastSuccess }: SyncState,
+  longestWindow: number,
+): number {
+  return Math.min(previousSuccess, lastSuccess - longestWindow)
+}
+
+/** The store has another target under this name. */
+function otherTarget(name: string): StoreError {
+  return new StoreError(
+    'refused',
+    `target ${name} had another address, on_behalf_of or query when its calls were counted; ` +
+      `give the new one another name, or run with --reset-target ${name} to count from nothing`,
+  )
+}
