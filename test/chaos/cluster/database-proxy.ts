@@ -17,6 +17,9 @@ export type DatabaseProxy = {
 /** What is in the statement of each commit that counts something, and in no other: the name of a durable series. */
 const COUNTING = Buffer.from('callwatch_calls_')
 
+/** What PostgreSQL answers to the COMMIT behind it. */
+const DONE = Buffer.from('COMMIT')
+
 /** Forwards everything to a port of loopback, unless set otherwise. */
 export async function databaseProxy(target: number): Promise<DatabaseProxy> {
   const sockets = new Set<Socket>()
@@ -49,7 +52,7 @@ export async function databaseProxy(target: number): Promise<DatabaseProxy> {
     })
     let answered = Promise.resolve()
     upstream.on('data', (answer: Buffer) => {
-      if (isDoomed) return cutOnPurpose()
+      if (isDoomed && answer.includes(DONE)) return cutOnPurpose()
       // One after the other, also where the delay changes meanwhile.
       answered = answered.then(async () => {
         if (proxy.delay > 0) await wait(proxy.delay)
