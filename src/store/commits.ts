@@ -8,7 +8,7 @@ import { markStale } from './rollups.ts'
 import { AnswerLost, type Sql, type Step, type Value } from './sql.ts'
 import { isBug, StoreError } from './store-error.ts'
 import type { Commit, Store } from './store.ts'
-import { TABLES } from './tables.ts'
+import { insertInto, keyIsGiven, replacing } from './tables.ts'
 import type { Targets } from './targets.ts'
 
 /** Under what a commit of a target is made: its owner, and the epoch of its ownership. One daemon alone owns all. */
@@ -46,43 +46,20 @@ const MOVE = `
   ) AS followed
   WHERE targets.number = followed.number`
 
-const CALL_ROW = ['target', 'tracked', ...CALL_COLUMNS] as const
-const GIVEN_TYPES = { target: 'int', flag: 'boolean', text: 'text', small: 'int', real: 'float8' } as const
-const givenType = (name: (typeof CALL_ROW)[number]) => {
-  const kind = TABLES.calls.columns[name].replace('?', '')
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kinds of these columns
-  return GIVEN_TYPES[kind as keyof typeof GIVEN_TYPES]
-}
-const WRITE_CALLS = `
-  INSERT INTO callwatch.calls (${CALL_ROW.join(', ')})
-  SELECT ${CALL_ROW.join(', ')} FROM given(${CALL_ROW.map((name) => `${name} ${givenType(name)}`).join(', ')}) WHERE true
-  ON CONFLICT (target, id) DO UPDATE SET ${CALL_ROW.slice(1).map((name) => `${name} = excluded.${name}`).join(', ')}` // oxfmt-ignore
-
-const GIVEN_ID = '(target, id) IN (SELECT given.target, given.id FROM given(target int, id text))'
-const EVICT = `UPDATE callwatch.calls SET tracked = false WHERE ${GIVEN_ID}`
-const DROP = `DELETE FROM callwatch.calls WHERE ${GIVEN_ID}`
-const COUNT = `
-  INSERT INTO callwatch.counters AS known (target, series, value)
-  SELECT target, series, value FROM given(target int, series text, value float8) WHERE true
-  ON CONFLICT (target, series) DO UPDATE SET value = known.value + excluded.value`
-const USE = `
-  INSERT INTO callwatch.usage AS known (target, quarter, minutes)
-  SELECT target, quarter, minutes FROM given(target int, quarter bigint, minutes float8) WHERE true
-  ON CONFLICT (target, quarter) DO UPDATE SET minutes = known.minutes + excluded.minutes`
-const SET_ALERT = `
-  INSERT INTO callwatch.alerts (target, alert, data)
-  SELECT target, alert, data FROM given(target int, alert text, data text) WHERE true
-  ON CONFLICT (target, alert) DO UPDATE SET data = excluded.data`
-const END_ALERT = `
-  DELETE FROM callwatch.alerts
-  WHERE (target, alert) IN (SELECT given.target, given.alert FROM given(target int, alert text))`
-const EVALUATE = `
-  INSERT INTO callwatch.evaluations AS log (target, hour, data)
-  SELECT target, hour, data FROM given(target int, hour bigint, data text) WHERE true
-  ON CONFLICT (target, hour) DO UPDATE SET data = log.data || excluded.data`
-const ADD_GAP = `
-  INSERT INTO callwatch.gaps (target, ended, began)
-  SELECT target, ended, began FROM given(target int, ended float8, began float8) WHERE true ON CONFLICT DO NOTHING`
+const CALL_ROW = ['target', 'tracked', ...CALL_COLUMNS]
+const WRITE_CALLS = insertInto('calls', CALL_ROW, replacing(CALL_ROW.slice(1)))
+const EVICT = `UPDATE callwatch.calls SET tracked = false WHERE ${keyIsGiven('calls')}`
+const DROP = `DELETE FROM callwatch.calls WHERE ${keyIsGiven('calls')}`
+const COUNT = insertInto('counters', ['target', 'series', 'value'], 'UPDATE SET value = known.value + excluded.value')
+const USE = insertInto(
+  'usage',
+  ['target', 'quarter', 'minutes'],
+  'UPDATE SET minutes = known.minutes + excluded.minutes',
+)
+const SET_ALERT = insertInto('alerts', ['target', 'alert', 'data'], replacing(['data']))
+const END_ALERT = `DELETE FROM callwatch.alerts WHERE ${keyIsGiven('alerts')}`
+const EVALUATE = insertInto('evaluations', ['target', 'hour', 'data'], 'UPDATE SET data = known.data || excluded.data')
+const ADD_GAP = insertInto('gaps', ['target', 'ended', 'began'], 'NOTHING')
 
 /** Commits that are asked for at the same time are written in one transaction. */
 export function commits(sql: Sql, options: CommitOptions): Pick<Store, 'commit'> {

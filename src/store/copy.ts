@@ -2,7 +2,7 @@ import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { BASELINE_CODE } from '../ledger/call-codes.ts'
 import { NUMBER } from './events.ts'
 import type { Row, Sql, Step, Value } from './sql.ts'
-import { TABLE_NAMES, tableOf, type Kind, type TableName } from './tables.ts'
+import { insertInto, TABLE_NAMES, tableOf, type Kind, type TableName } from './tables.ts'
 
 /** The tables that are copied, in an order in which each comes after those that it refers to. */
 export const COPIED = TABLE_NAMES.filter((name) => tableOf(name).derived !== true)
@@ -44,11 +44,7 @@ type Values = readonly Value[]
 export async function copyStore(source: CopySource, destination: CopyDestination): Promise<Copied> {
   const counts: Record<string, number> = {}
   for (const table of COPIED) {
-    counts[table] = 0
-    for await (const rows of rowsOf(source, table)) {
-      await destination.batch([{ statement: insertInto(table), given: rows }])
-      counts[table] += rows.length
-    }
+    counts[table] = await copyTable(table, source, destination)
   }
   const differences: string[] = []
   for (const table of COPIED) differences.push(...(await compareTable(table, source, destination)))
@@ -58,6 +54,26 @@ export async function copyStore(source: CopySource, destination: CopyDestination
   }
   const targets = await source.all('SELECT name, seq FROM callwatch.targets ORDER BY name')
   return { counts, targets: targets.map(({ name, seq }) => ({ name: String(name), seq: Number(seq) })), differences }
+}
+
+/** @returns how many rows it has */
+async function copyTable(table: TableName, source: CopySource, destination: CopyDestination): Promise<number> {
+  const targets = await destination.all('SELECT name, number FROM callwatch.targets')
+  const numbers = new Map(targets.map(({ name, number }) => [String(name), Number(number)]))
+  // Nothing has acquired a target of a copy yet.
+  const more = table === 'targets' ? { epoch: 0 } : {}
+  const statement = insertInto(table, [...columnsOf(table).map(([name]) => name), ...Object.keys(more)])
+  let count = 0
+  for await (const rows of rowsOf(source, table)) {
+    const given = rows.map(([first, ...rest]) => [
+      isOfTargets(table) ? numbers.get(String(first))! : first!,
+      ...rest,
+      ...Object.values(more),
+    ])
+    await destination.batch([{ statement, given }])
+    count += rows.length
+  }
+  return count
 }
 
 /** What follows from the rows: rollups are added up again, and the positions of events that have none yet. */
@@ -78,6 +94,11 @@ export function columnsOf(table: TableName): (readonly [name: string, kind: Kind
   return Object.entries(tableOf(table).columns).filter(([name]) => !isLeftOut(name))
 }
 
+/** Whether its rows belong to targets; then these are its first column. */
+function isOfTargets(table: TableName): boolean {
+  return tableOf(table).columns['target'] === 'target'
+}
+
 /** The tables of a store that have rows, of those that are copied. */
 export async function filledTables(sql: Pick<Sql, 'all'>): Promise<string[]> {
   const isFilled = COPIED.map((table) => `EXISTS (SELECT 1 FROM callwatch.${table}) AS ${table}`)
@@ -88,7 +109,7 @@ export async function filledTables(sql: Pick<Sql, 'all'>): Promise<string[]> {
 /** The rows of a table by its key, in batches: target after target where they belong to these, each by its name. */
 export async function* rowsOf(sql: CopySource, table: TableName): AsyncGenerator<Values[]> {
   const columns = columnsOf(table)
-  if (!columns.some(([, kind]) => kind === 'target')) {
+  if (!isOfTargets(table)) {
     yield* pages(sql, table, columns)
     return
   }
@@ -141,30 +162,6 @@ function valuesOf(row: Row, columns: readonly (readonly [name: string, kind: Kin
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has no other types
     return value as Value
   })
-}
-
-const GIVEN_TYPES: Readonly<Record<string, string>> = {
-  target: 'text',
-  text: 'text',
-  real: 'float8',
-  whole: 'bigint',
-  small: 'int',
-  flag: 'boolean',
-  bytes: 'bytea',
-  serial: 'bigint',
-}
-
-function insertInto(table: TableName): string {
-  const columns = columnsOf(table)
-  const names = columns.map(([name]) => name)
-  const given = columns.map(([name, kind]) => `${name} ${GIVEN_TYPES[kind.replace('?', '')]}`)
-  const values = columns.map(([name, kind]) =>
-    kind === 'target' ? '(SELECT number FROM callwatch.targets WHERE targets.name = given.target)' : name,
-  )
-  const more = table === 'targets' ? { names: ', epoch', values: ', 0' } : { names: '', values: '' }
-  return `
-    INSERT INTO callwatch.${table} (${names.join(', ')}${more.names})
-    SELECT ${values.join(', ')}${more.values} FROM given(${given.join(', ')})`
 }
 
 /** Compares a table batch by batch; both sides have batches of the same size. */

@@ -4,6 +4,7 @@ import type { Clock } from '../clock/clock.ts'
 import { list, type Sql, type Step } from './sql.ts'
 import { onlyStale, StoreError } from './store-error.ts'
 import type { OutboxContent, RoutedChange, Store } from './store.ts'
+import { insertInto, replacing } from './tables.ts'
 import { parse } from './rows.ts'
 
 /** To receivers that were no recipients yet it is the beginning. */
@@ -14,9 +15,7 @@ const ENQUEUE_CHANGE = `
     WHERE known.target = given.target AND known.alert = given.alert AND known.receiver = given.receiver
   ) THEN change ELSE beginning END
   FROM given(target text, alert text, receiver text, change text, beginning text)`
-const ADD_RECIPIENTS = `
-  INSERT INTO callwatch.recipients (target, alert, receiver)
-  SELECT target, alert, receiver FROM given(target text, alert text, receiver text) WHERE true ON CONFLICT DO NOTHING`
+const ADD_RECIPIENTS = insertInto('recipients', ['target', 'alert', 'receiver'], 'NOTHING')
 
 /** For the recipients of its beginning, as far as these are configured ($4, or null for all). */
 const ENQUEUE_END = `
@@ -25,9 +24,7 @@ const ENQUEUE_END = `
   WHERE target = $1 AND alert = $2 AND ($4::text IS NULL OR receiver IN texts($4)) ORDER BY receiver`
 const REMOVE_RECIPIENTS = 'DELETE FROM callwatch.recipients WHERE target = $1 AND alert = $2'
 
-const ENQUEUE = `
-  INSERT INTO callwatch.outbox (receiver, claimed, data)
-  SELECT receiver, false, data FROM given(receiver text, data text)`
+const ENQUEUE = insertInto('outbox', ['receiver', 'claimed', 'data'])
 
 /** What waits for other receivers, which are no recipients of what began with it, unless that may have been sent. */
 const FORGET_OTHERS = `
@@ -40,12 +37,12 @@ const USE_KEY = 'INSERT INTO callwatch.deduplication_keys (key, at) VALUES ($1, 
 
 // A commit and a sender may write the same episodes at the same time: both lock them in one order, else they could deadlock.
 
-const WRITE_EPISODES = `
-  INSERT INTO callwatch.alert_episodes (target, alert, since, until, rule, severity, data, notes)
-  SELECT target, alert, since, until, rule, severity, data, '' FROM given(
-    target text, alert text, since float8, until float8, rule text, severity text, data text) WHERE true
-  ON CONFLICT (target, alert, since) DO UPDATE SET
-    until = excluded.until, rule = excluded.rule, severity = excluded.severity, data = excluded.data`
+const EPISODE = ['until', 'rule', 'severity', 'data']
+const WRITE_EPISODES = insertInto(
+  'alert_episodes',
+  ['target', 'alert', 'since', ...EPISODE, 'notes'],
+  replacing(EPISODE),
+)
 const NOTE = `
   UPDATE callwatch.alert_episodes AS episode SET notes = notes || lines
   FROM given(target text, alert text, since float8, lines text)
@@ -134,7 +131,7 @@ export function outboxOf(sql: Sql, { receivers, senderFence, clock }: OutboxOpti
     enqueueOnce: async (key, content, names) => {
       const data = JSON.stringify(content)
       const use: Step = { statement: USE_KEY, args: [key, clock.wall()], fence: 1 }
-      const given = configuredAmong(names).map((name) => [name, data])
+      const given = configuredAmong(names).map((name) => [name, 0, data])
       await sql.batch([use, { statement: ENQUEUE, given }]).catch(onlyStale(undefined))
     },
     setReceivers: async (names) => {
@@ -156,15 +153,10 @@ export function outboxOf(sql: Sql, { receivers, senderFence, clock }: OutboxOpti
         ...changes.flatMap(enqueueChange),
         {
           statement: WRITE_EPISODES,
-          given: inOrder([...episodes.values()]).map(({ target, key, since, until, rule, severity, data }) => [
-            target,
-            key,
-            since,
-            until,
-            rule,
-            severity,
-            data, // oxfmt-ignore
-          ]),
+          given: inOrder([...episodes.values()]).map((row) => {
+            const { target, key, since, until, rule, severity, data } = row
+            return [target, key, since, until, rule, severity, data, '']
+          }),
         },
       ]
     },

@@ -2,6 +2,7 @@ import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import type { Sql, Step, Value } from './sql.ts'
 import { onlyStale } from './store-error.ts'
 import type { Store } from './store.ts'
+import { insertInto, keyIsGiven, replacing } from './tables.ts'
 
 const mark = (rows: string) => `
   INSERT INTO callwatch.stale_rollups AS known (quarter, target, version) SELECT quarter, target, 1 FROM ${rows} WHERE true
@@ -18,17 +19,10 @@ const COUNT = `
 const FRESH = `
   SELECT 1 FROM given(quarter bigint, target int, version bigint) JOIN callwatch.stale_rollups USING (quarter, target, version)
   FOR UPDATE OF stale_rollups SKIP LOCKED`
-const UNMARK = `
-  DELETE FROM callwatch.stale_rollups
-  WHERE (quarter, target) IN (SELECT given.quarter, given.target FROM given(quarter bigint, target int))`
-const SAVE = `
-  INSERT INTO callwatch.rollups (target, width, at, by_labels, without_labels)
-  SELECT target, width, at, by_labels, without_labels
-  FROM given(target int, width int, at bigint, by_labels bytea, without_labels bytea) WHERE true
-  ON CONFLICT (target, width, at) DO UPDATE SET by_labels = excluded.by_labels, without_labels = excluded.without_labels`
-const DELETE = `
-  DELETE FROM callwatch.rollups WHERE (target, width, at) IN (
-    SELECT given.target, given.width, given.at FROM given(target int, width int, at bigint))`
+const UNMARK = `DELETE FROM callwatch.stale_rollups WHERE ${keyIsGiven('stale_rollups')}`
+const ENCODED = ['by_labels', 'without_labels']
+const SAVE = insertInto('rollups', ['target', 'width', 'at', ...ENCODED], replacing(ENCODED))
+const DELETE = `DELETE FROM callwatch.rollups WHERE ${keyIsGiven('rollups')}`
 
 /** Marks quarters whose calls change. @param rows the target's number, and the quarter */
 export function markStale(rows: readonly (readonly Value[])[]): Step {

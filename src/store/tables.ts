@@ -221,6 +221,36 @@ export const TABLES_OF_TARGETS = TABLE_NAMES.filter(
   (name) => tableOf(name).columns['target'] === 'target' && tableOf(name).derived !== true,
 )
 
+/** Columns of a table as a statement's relation `given` declares them (sql.ts). */
+function givenOf(table: TableName, names: readonly string[]): string {
+  const types = { text: 'text', real: 'float8', whole: 'bigint', small: 'int', flag: 'boolean', bytes: 'bytea', target: 'int', serial: 'bigint' } // oxfmt-ignore
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a kind without its question mark
+  const typeOf = (name: string) => types[tableOf(table).columns[name]!.replace('?', '') as keyof typeof types]
+  return `given(${names.map((name) => `${name} ${typeOf(name)}`).join(', ')})`
+}
+
+/**
+ * Inserts the rows of `given`, which have these columns.
+ *
+ * @param conflict what is done with a row whose key is there already; its table is `known`
+ */
+export function insertInto(table: TableName, columns: readonly string[], conflict?: string): string {
+  const names = columns.join(', ')
+  const on = conflict === undefined ? '' : ` ON CONFLICT (${tableOf(table).key.join(', ')}) DO ${conflict}`
+  return `INSERT INTO callwatch.${table} AS known (${names}) SELECT ${names} FROM ${givenOf(table, columns)} WHERE true${on}`
+}
+
+/** Replaces these columns of a row that is there already. */
+export function replacing(columns: readonly string[]): string {
+  return `UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`
+}
+
+/** Selects the rows of a table whose keys `given` has. */
+export function keyIsGiven(table: TableName): string {
+  const { key } = tableOf(table)
+  return `(${key.join(', ')}) IN (SELECT ${key.map((name) => `given.${name}`).join(', ')} FROM ${givenOf(table, key)})`
+}
+
 const TYPES = {
   sqlite: { text: 'TEXT', real: 'REAL', whole: 'INTEGER', small: 'INTEGER', flag: 'INTEGER', bytes: 'BLOB', target: 'INTEGER', serial: 'INTEGER PRIMARY KEY AUTOINCREMENT' }, // oxfmt-ignore
   // Texts in the order of their bytes, whatever the language of the database is.

@@ -12,7 +12,7 @@ import { parse } from './rows.ts'
 import { list, type Row, type Sql, type Step } from './sql.ts'
 import { StoreError } from './store-error.ts'
 import type { NewEvents, RoutedChange, Store, StoredTarget, TargetIdentity } from './store.ts'
-import { TABLES_OF_TARGETS } from './tables.ts'
+import { insertInto, TABLES_OF_TARGETS } from './tables.ts'
 
 export type Targets = ReturnType<typeof targetsOf>
 
@@ -34,9 +34,7 @@ type Wanted = { identity: TargetIdentity; created: number; longestWindow: number
 const BATCH = 200
 
 /** In one order: else two daemons that add the same targets could deadlock. */
-const ADD = `
-  INSERT INTO callwatch.targets (name, fingerprint, seq, sync, epoch)
-  SELECT name, fingerprint, 0, sync, 0 FROM given(name text, fingerprint text, sync text) WHERE true ON CONFLICT DO NOTHING`
+const ADD = insertInto('targets', ['name', 'fingerprint', 'seq', 'sync', 'epoch'], 'NOTHING')
 const ADD_TOTALS = `
   INSERT INTO callwatch.deleted_call_totals (target, quantity, value)
   SELECT number, quantity, 0 FROM given(name text, quantity text) JOIN callwatch.targets USING (name) WHERE true
@@ -77,7 +75,7 @@ export function targetsOf(sql: Sql, options: TargetsOptions) {
     const added = identities.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     await sql.transaction(async (adding) => {
       await adding.batch([
-        { statement: ADD, given: added.map(({ name, fingerprint }) => [name, fingerprint, sync]) },
+        { statement: ADD, given: added.map(({ name, fingerprint }) => [name, fingerprint, 0, sync, 0]) },
         { statement: ADD_TOTALS, given: added.flatMap(({ name }) => QUANTITIES.map((quantity) => [name, quantity])) },
       ])
       const rows = await adding.all(FIND, [list(identities.map(({ name }) => name))])

@@ -1,6 +1,7 @@
 import { parse } from './rows.ts'
 import type { Row, Sql } from './sql.ts'
 import { onlyStale } from './store-error.ts'
+import { insertInto, keyIsGiven } from './tables.ts'
 import type { StoredWebhook, UndeliveredEvent, WebhookStore } from './webhook-store.ts'
 
 const UNDELIVERED_OF = 'FROM callwatch.undelivered WHERE webhook = name'
@@ -21,14 +22,8 @@ const DELETE = 'DELETE FROM callwatch.webhooks WHERE name = $1 AND revision = $2
 const REMOVE_FROM = `
   DELETE FROM callwatch.undelivered
   WHERE webhook = $1 AND dead IN (false, true) AND (position, place) >= ($2::bigint, $3::int)`
-const REMOVE = `
-  DELETE FROM callwatch.undelivered WHERE (webhook, dead, position, place) IN (
-    SELECT given.webhook, given.dead, given.position, given.place
-    FROM given(webhook text, dead boolean, position bigint, place int))`
-const PUT = `
-  INSERT INTO callwatch.undelivered (webhook, position, place, dead, data)
-  SELECT webhook, position, place, dead, data
-  FROM given(webhook text, position bigint, place int, dead boolean, data text)`
+const REMOVE = `DELETE FROM callwatch.undelivered WHERE ${keyIsGiven('undelivered')}`
+const PUT = insertInto('undelivered', ['webhook', 'dead', 'position', 'place', 'data'])
 
 /** The webhooks of events. */
 export function webhooks(sql: Sql): WebhookStore {
@@ -57,7 +52,7 @@ export function webhooks(sql: Sql): WebhookStore {
         },
         {
           statement: PUT,
-          given: put.map(({ position, place, dead, ...rest }) => [name, position, place, Number(dead), JSON.stringify(rest)]), // oxfmt-ignore
+          given: put.map(({ position, place, dead, ...rest }) => [name, Number(dead), position, place, JSON.stringify(rest)]), // oxfmt-ignore
         },
       ]
       return sql.batch(steps).then(() => true, onlyStale(false))
