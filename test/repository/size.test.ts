@@ -31,7 +31,7 @@ const ROOMS: Record<string, number> = {
   'src/schema': 420,
   'src/service': 820,
   'src/simulator': 1300,
-  'src/store': 4150,
+  'src/store': 4120,
   'src/text': 120,
   'src/web': 2420,
   'src/web/page': 3990,
@@ -135,7 +135,7 @@ src/service/wire-call.ts readCall: 25 complexity
 src/service/wire-call.ts sumEntries: 16 complexity
 src/simulator/calls/life.ts drawLife: 15 complexity
 src/store/cluster.ts clusterOf: 101 lines
-src/store/outbox.ts outboxOf: 91 lines
+src/store/outbox.ts outboxOf: 86 lines
 src/store/postgres/connection.ts openConnection: 114 lines
 src/store/postgres/pool.ts openPool: 63 lines
 src/store/sqlite/engine.ts sqliteEngine: 87 lines
