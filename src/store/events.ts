@@ -29,7 +29,12 @@ export const NUMBER = `
   ) AS found
   WHERE events.serial = found.serial`
 
-const LOG = `INSERT INTO callwatch.events (id, target, at, n, data, participants) VALUES ($1, $2, $3, $4, $5, $6)`
+/** @param place the position and the total that a commit has at once */
+const log = (place: string) => `
+  INSERT INTO callwatch.events (id, target, at, n, data, participants, position, total)
+  SELECT $1, $2, $3::float8, $4::bigint, $5, $6, ${place}`
+const LOG = log('NULL, NULL')
+const LOG_NEXT = `${log('last + 1, before + $4')} FROM (${LAST}) AS log`
 
 const DELETED_AT_ONCE = 2000
 /** Only the oldest rows, whatever the clocks were, and the newest of these stays: so a reader knows what it has missed. */
@@ -85,7 +90,7 @@ export function eventLog(sql: Sql, { ordering, isAlone }: EventsOptions) {
       // What is deleted of them does not stay in free parts of the file. That costs writes, and so does not always hold.
       if (participants.length > 0) await sql.pragma?.('secure_delete = ON')
       const args = [id, target, at, texts.length, texts.join('\n'), participants.join('\n')]
-      return [{ statement: LOG, args }, ...(isAlone ? [{ statement: NUMBER }] : [])]
+      return [{ statement: isAlone ? LOG_NEXT : LOG, args }]
     },
   }
 }
