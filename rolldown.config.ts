@@ -6,7 +6,7 @@ import { pageLibraries } from './src/web/page-libraries.ts'
 
 /** `npm run build`: the program with all of its dependencies, as JavaScript that needs no node_modules, in `dist`. */
 export default defineConfig({
-  input: ['src/main.ts', 'src/store/sqlite/thread-main.ts', 'src/index.ts'],
+  input: ['src/main.ts', 'src/store/sqlite/thread-main.ts', 'src/store/sqlite/damage-main.ts', 'src/index.ts'],
   platform: 'node',
   // For Node.js the package names its CommonJS, of which nothing unused could be left out.
   resolve: { alias: { rxjs: resolve('node_modules/rxjs/dist/esm/index.js') } },
@@ -14,7 +14,7 @@ export default defineConfig({
   output: {
     dir: 'dist',
     cleanDir: true,
-    // Flat, since the modules find the page and the thread's program beside themselves.
+    // Flat, since the modules find the page and the programs of the store's thread and of its check beside themselves.
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
   },

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
-import { defer, EMPTY, ignoreElements, switchMap, takeUntil, timer, type Observable } from 'rxjs'
+import { EMPTY, ignoreElements, switchMap, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import { storeRetried } from '../store/store-retried.ts'
+import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
 
 /** When it begins: by then the first polls are over (seconds). */
@@ -30,8 +30,12 @@ export function checkForDamage({ store: { check }, clock, log, draining$ }: Dama
     })
     log.info(`checked the store for damage: found none (${(clock.monotonic() - began).toFixed(1)} s)`)
   }
+  const unlessRefused = (error: unknown) => {
+    if (!(error instanceof StoreError) || error.kind === 'refused') throw error
+    log.warn(`the store was not checked for damage: ${error.message}`)
+  }
   return timer(AFTER_SECONDS * 1000, clock.scheduler).pipe(
-    switchMap(() => defer(once).pipe(storeRetried(clock, ['refused']))),
+    switchMap(() => once().catch(unlessRefused)),
     ignoreElements(),
     takeUntil(draining$),
   )

@@ -39,7 +39,7 @@ const READ_MEMBERS = `
 /** In the order in which they are wanted. */
 const ACQUIRE = `
   WITH free AS MATERIALIZED (
-    SELECT number FROM callwatch.targets JOIN (SELECT * FROM given(name text, place int)) AS wanted USING (name)
+    SELECT number FROM callwatch.targets JOIN json_array_elements_text($1::text::json) WITH ORDINALITY AS wanted (name, place) USING (name)
     WHERE owner IS NULL ORDER BY place LIMIT $2 FOR UPDATE OF targets SKIP LOCKED
   )
   UPDATE callwatch.targets SET owner = $3, epoch = epoch + 1 FROM free
@@ -52,11 +52,13 @@ const IS_FIRST = `
   SELECT 1 FROM (SELECT id FROM callwatch.members ORDER BY joined LIMIT 1) AS first WHERE id = $1`
 const LIVING_OWNER = `
   SELECT members.id, members.name FROM callwatch.targets JOIN callwatch.members ON owner = id
-  WHERE targets.name = $1 AND ends > statement_timestamp() FOR UPDATE OF targets`
+  WHERE targets.name = $1 AND ends > statement_timestamp()`
 
 /** A reference to a row that is gone: the claiming member was deleted in between. */
 const FOREIGN_KEY_VIOLATION = '23503'
 
+const LOG_COMMITS = `
+  INSERT INTO callwatch.commits (target, seq, epoch) SELECT target, seq, epoch FROM given(target int, seq bigint, epoch bigint)`
 /** How long commits are kept. */
 const COMMITS_KEPT_MINUTES = 10
 const DELETE_COMMITS = `
@@ -158,9 +160,8 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
     acquire: async (targets, most) => {
       const me = self
       if (me === undefined || targets.length === 0 || most <= 0) return []
-      const wanted = JSON.stringify(targets.map((name, place) => ({ name, place })))
       const [acquired] = await sql
-        .batch([{ statement: ACQUIRE, args: [wanted, most, me] }])
+        .batch([{ statement: ACQUIRE, args: [list(targets), most, me] }])
         .catch((error: unknown): Row[][] => {
           if (codeOf(error) === FOREIGN_KEY_VIOLATION) return [[]]
           throw error
@@ -191,19 +192,15 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
     /** Holds of the member that sends notifications. */
     senderFence: (): Step[] => [{ statement: IS_FIRST, args: [self ?? null], fence: 1 }],
     /** The latest commits, in a log. */
-    alongside: (number: number, seq: number, { epoch }: Fence): Step[] => [
-      {
-        statement: 'INSERT INTO callwatch.commits (target, seq, epoch) VALUES ($1, $2, $3)',
-        args: [number, seq, epoch],
-      },
-    ],
+    alongside: (commits: readonly number[][]): Step[] => [{ statement: LOG_COMMITS, given: commits }],
     deleteCommits: { statement: DELETE_COMMITS } satisfies Step,
-    /** @throws {StoreError} refused: another member owns the target, which stays so until the transaction ends */
-    lockForReset: async (resetting: Sql, name: string): Promise<void> => {
+    /** @throws {StoreError} refused: another member owns the target, whose row is locked */
+    expectResettable: async (resetting: Sql, name: string): Promise<void> => {
       const [owner] = await resetting.all(LIVING_OWNER, [name])
       if (owner !== undefined && owner['id'] !== self) throw ownedError(name, String(owner['name']))
-      epochs.delete(name)
     },
+    /** The target was reset, and its epochs with it. */
+    forget: (name: string): void => void epochs.delete(name),
     publish: (overviews: ReadonlyMap<string, string>): Step => ({
       statement: PUBLISH,
       given: self === undefined ? [] : [...overviews].map(([name, data]) => [name, data, self!]),

@@ -20,8 +20,8 @@ export type CommitOptions = {
   events: Pick<EventLog, 'log'>
   /** @throws {StoreError} stale: this daemon does not own the target */
   fenceOf: (target: string) => Fence
-  /** More that is written with each commit. */
-  alongside?: (number: number, seq: number, fence: Fence) => Step[]
+  /** More that is written with commits: of each the number of its target, its sequence number and its epoch. */
+  alongside?: (commits: readonly number[][]) => Step[]
   /** Whether the database refused one statement, and would take others. */
   isRefusal: (error: unknown) => boolean
   /** How many transactions write commits at the same time. */
@@ -66,11 +66,12 @@ export function commits(sql: Sql, options: CommitOptions): Pick<Store, 'commit'>
   const { targets, outbox, events, fenceOf, alongside = () => [], isRefusal, concurrent, isEager } = options
 
   async function write(commits: readonly Numbered[]): Promise<void> {
-    const steps = stepsOf(commits)
-    for (const { target, number, commit, fence } of commits) {
-      steps.push(...alongside(number, commit.ledger.sync.seq, fence), ...outbox.enqueue(commit.routedChanges))
-      steps.push(...(await events.log(target, commit.events)))
-    }
+    const steps = [
+      ...stepsOf(commits),
+      ...alongside(commits.map(({ number, commit, fence }) => [number, commit.ledger.sync.seq, fence.epoch])),
+      ...outbox.enqueue(commits.flatMap(({ commit }) => commit.routedChanges)),
+      ...commits.flatMap(({ target, commit }) => events.log(target, commit.events)),
+    ]
     await sql.batch(steps).catch(async (error: unknown) => {
       if (!(error instanceof AnswerLost) || !(await areWritten(commits))) throw error
     })

@@ -84,13 +84,11 @@ export function eventLog(sql: Sql, { ordering, isAlone }: EventsOptions) {
     methods,
     number: async () => void (await sql.batch([...ordering, { statement: NUMBER }])),
     /** Logs events of a target. */
-    log: async (target: string, logged: NewEvents | undefined): Promise<Step[]> => {
+    log: (target: string, logged: NewEvents | undefined): Step[] => {
       if (logged === undefined) return []
       const { id, at, texts, participants = [] } = logged
-      // What is deleted of them does not stay in free parts of the file. That costs writes, and so does not always hold.
-      if (participants.length > 0) await sql.pragma?.('secure_delete = ON')
       const args = [id, target, at, texts.length, texts.join('\n'), participants.join('\n')]
-      return [{ statement: isAlone ? LOG_NEXT : LOG, args }]
+      return [{ statement: isAlone ? LOG_NEXT : LOG, args, isPersonal: participants.length > 0 }]
     },
   }
 }

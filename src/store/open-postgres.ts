@@ -67,7 +67,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     senderFence: cluster.senderFence,
     ordering: [{ statement: EVENTS_LOCK }],
     isAlone: false,
-    lockForReset: cluster.lockForReset,
+    expectResettable: cluster.expectResettable,
+    forget: cluster.forget,
     deleteMore: (number) => ['commits', 'overviews'].map((table) => deleteOf(table, number)),
     // Else a target that is added again later would show its old alerts.
     expireMore: (number) => [deleteOf('overviews', number)],

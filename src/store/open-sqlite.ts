@@ -2,13 +2,13 @@ import { systemClock, type Clock } from '../clock/clock.ts'
 import { readerOf, type StoreReader } from './reader.ts'
 import type { Sql } from './sql.ts'
 import type { Say } from './migrations.ts'
-import { checkForDamage } from './sqlite/damage.ts'
+import { checkForDamage, startCheck } from './sqlite/damage.ts'
 import { openEngine, openExisting, engineFor, type SqliteOptions } from './sqlite/open-database.ts'
 import { attempting } from './sqlite/sqlite-error.ts'
 import { sqliteSql } from './sqlite/sqlite-sql.ts'
 import { openSqliteThread, sqliteReadingThread } from './sqlite/thread.ts'
 import { commandStoreOn, storeOn } from './store-on.ts'
-import type { CommandStore, OnTable, Store } from './store.ts'
+import type { CommandStore, Store } from './store.ts'
 
 export type SqliteStoreOptions = SqliteOptions & {
   /** All configured receivers; what waits for any other is removed. */
@@ -29,15 +29,18 @@ export async function openSqliteDaemonStore(
   const { store, outbox } = aloneOn(sql, options, reading)
   await sql.batch(outbox.clear())
   if (options.path === ':memory:') return store
-  const check = async (onTable: OnTable) => {
-    const checking = sqliteReadingThread(options, clock)
-    try {
-      await checkForDamage(checking, onTable)
-    } finally {
-      await checking.close()
-    }
+  let checking: ReturnType<typeof startCheck> | undefined
+  return {
+    ...store,
+    check: (onTable) => {
+      checking = startCheck(options.path, onTable)
+      return checking.done
+    },
+    close: async () => {
+      checking?.end()
+      await store.close()
+    },
   }
-  return { ...store, check }
 }
 
 /** The same in this thread: everything waits while it writes. */

@@ -31,6 +31,8 @@ const FORGET_OTHERS = `
   DELETE FROM callwatch.recipients WHERE NOT receiver IN texts($1) AND EXISTS (
     SELECT 1 FROM callwatch.outbox WHERE outbox.receiver = recipients.receiver AND NOT claimed
       AND data::json ->> 'kind' = 'firing' AND data::json ->> 'target' = target AND data::json ->> 'key' = alert)`
+/** None of them is claimed in between. */
+const LOCK_OTHERS = 'SELECT id FROM callwatch.outbox WHERE NOT receiver IN texts($1) ORDER BY id FOR UPDATE'
 const REMOVE_OTHERS = 'DELETE FROM callwatch.outbox WHERE NOT receiver IN texts($1)'
 
 const USE_KEY = 'INSERT INTO callwatch.deduplication_keys (key, at) VALUES ($1, $2) ON CONFLICT DO NOTHING'
@@ -76,7 +78,7 @@ export function outboxOf(sql: Sql, { receivers, senderFence, clock }: OutboxOpti
   const clear = (): Step[] =>
     configured === undefined
       ? []
-      : [FORGET_OTHERS, REMOVE_OTHERS].map((statement) => ({ statement, args: [list(configured!)] }))
+      : [LOCK_OTHERS, FORGET_OTHERS, REMOVE_OTHERS].map((statement) => ({ statement, args: [list(configured!)] }))
 
   function enqueueChange({ change, receivers: routed }: RoutedChange): Step[] {
     const { target, key } = change

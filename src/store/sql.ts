@@ -1,6 +1,6 @@
 import { StoreError } from './store-error.ts'
 
-/** A value that a statement is given. Lists, and relations of {@link Sql.all}, go as JSON. */
+/** A value that a statement is given. Lists go as JSON. */
 export type Value = string | number | null | Uint8Array
 
 /** A row by the names of its columns. */
@@ -8,7 +8,7 @@ export type Row = Readonly<Record<string, unknown>>
 
 /**
  * A statement of a batch. Its text is what PostgreSQL understands, as far as SQLite does so, too (sqlite/statement.ts), and two
- * words of our own: `IN texts($1)` and `IN wholes($1)` take a list as JSON, and `given(id text, n int)` is a relation.
+ * words of our own: `IN texts($1)` and `IN wholes($1)` take a list as JSON, and `given(id text, n int)` is a relation of rows.
  */
 export type Step = {
   readonly statement: string
@@ -18,6 +18,8 @@ export type Step = {
   readonly given?: readonly (readonly Value[])[]
   /** How many rows it has to change or select: else nothing of the batch is kept, and it rejects with an error `stale`. */
   readonly fence?: number
+  /** It writes what tells of people: from then on, what is deleted does not stay in free parts of a file. */
+  readonly isPersonal?: boolean
 }
 
 /** A database. Everything rejects with a {@link StoreError}. */
@@ -41,11 +43,6 @@ export type Sql = {
 
 /** `snapshot` reads everything as it was at one moment; `long` may take minutes. */
 export type TransactionKind = 'usual' | 'snapshot' | 'long'
-
-/** Rows for {@link Sql.all}, as the relation that it calls `given`. */
-export function relation(rows: readonly Readonly<Record<string, Value>>[]): string {
-  return JSON.stringify(rows)
-}
 
 /** A list for `texts($1)` or `wholes($1)`. */
 export function list(values: Iterable<string | number>): string {

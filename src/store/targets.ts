@@ -19,8 +19,10 @@ export type Targets = ReturnType<typeof targetsOf>
 export type TargetsOptions = {
   outbox: Pick<Outbox, 'enqueue'>
   events: Pick<EventLog, 'log'>
-  /** Makes sure, in a transaction, that this daemon may delete a target. */
-  lockForReset?: (sql: Sql, name: string) => Promise<void>
+  /** Makes sure that this daemon may delete a target, whose row is locked. */
+  expectResettable?: (sql: Sql, name: string) => Promise<void>
+  /** The target was deleted. */
+  forget?: (name: string) => void
   isEager?: boolean | undefined
   /** What else a target has, which goes with it, and which goes when it leaves the configuration. */
   deleteMore?: (number: number) => Step[]
@@ -52,12 +54,12 @@ const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, seq = $2, sync = $3 W
 const REMOVE = 'UPDATE callwatch.targets SET removed = $2 WHERE number = $1 AND removed IS NULL'
 const LOSE_CALLS =
   'UPDATE callwatch.calls SET unseen_since = $2 WHERE target = $1 AND phase = 0 AND unseen_since IS NULL'
-const RESTORE = 'UPDATE callwatch.targets SET removed = NULL WHERE number = $1'
-const FIND_CALLS = 'UPDATE callwatch.calls SET unseen_since = NULL WHERE target = $1 AND unseen_since IS NOT NULL'
+const RESTORE = 'UPDATE callwatch.targets SET removed = NULL WHERE number = $1 AND removed IS NOT NULL'
+const FIND_CALLS = 'UPDATE callwatch.calls SET unseen_since = NULL WHERE target = $1 AND phase = 0'
 
 /** The targets of a store. */
 export function targetsOf(sql: Sql, options: TargetsOptions) {
-  const { outbox, events, lockForReset, deleteMore, expireMore } = options
+  const { outbox, events, expectResettable, forget, deleteMore, expireMore } = options
   /** A target's number never changes, until it is reset. */
   const numbers = new Map<string, number>()
 
@@ -91,12 +93,12 @@ export function targetsOf(sql: Sql, options: TargetsOptions) {
     const removed: Row[] = []
     const found = await sql.transaction(async (reading) => {
       const rows = new Map((await reading.all(FIND, [names])).map((row) => [String(row['name']), row]))
-      removed.push(...[...rows.values()].filter((row) => row['removed'] !== null))
       const load = async ({ identity, longestWindow }: Wanted) => {
         const row = rows.get(identity.name)
         if (row === undefined) return undefined
         if (row['fingerprint'] !== identity.fingerprint) return otherTarget(identity.name)
         numbers.set(identity.name, Number(row['number']))
+        if (row['removed'] !== null) removed.push(row)
         return readTarget(reading, row, longestWindow)
       }
       return Promise.all(wanted.map(load))
@@ -106,7 +108,8 @@ export function targetsOf(sql: Sql, options: TargetsOptions) {
   }
 
   async function restore(removed: readonly Row[]): Promise<void> {
-    const steps = removed.flatMap(({ number, removed: at }): Step[] => [
+    const inOrder = removed.toSorted((a, b) => Number(a['number']) - Number(b['number']))
+    const steps = inOrder.flatMap(({ number, removed: at }): Step[] => [
       { statement: RESTORE, args: [Number(number)] },
       { statement: FIND_CALLS, args: [Number(number)] },
       markStale([[Number(number), quarterHourOf(Number(at))]]),
@@ -137,7 +140,7 @@ export function targetsOf(sql: Sql, options: TargetsOptions) {
     const [ended] = await ending.batch([{ statement, args: [number] }])
     const keys = new Set(ended!.map(({ alert }) => String(alert)))
     const changes = routedChanges.filter(({ change }) => keys.has(change.key))
-    await ending.batch([...outbox.enqueue(changes), ...(keys.size > 0 ? await events.log(name, logged) : [])])
+    await ending.batch([...outbox.enqueue(changes), ...(keys.size > 0 ? events.log(name, logged) : [])])
   }
 
   /** Deletes all rows of a target. */
@@ -154,13 +157,14 @@ export function targetsOf(sql: Sql, options: TargetsOptions) {
     openTarget: (identity, created, longestWindow) => open({ identity, created, longestWindow }),
     resetTarget: async (name, routedChanges, logged) => {
       await sql.transaction(async (resetting) => {
-        await lockForReset?.(resetting, name)
         const number = await lock(resetting, name)
         if (number === undefined) return
+        await expectResettable?.(resetting, name)
         await endAlerts(resetting, { name, number }, routedChanges, logged)
         await resetting.batch(deleteAll(number))
       }, 'long')
       numbers.delete(name)
+      forget?.(name)
     },
     strayTargets: async (targets) => {
       const rows = await sql.all(

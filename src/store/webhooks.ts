@@ -7,10 +7,10 @@ import type { StoredWebhook, UndeliveredEvent, WebhookStore } from './webhook-st
 const UNDELIVERED_OF = 'FROM callwatch.undelivered WHERE webhook = name'
 const WEBHOOKS = `
   SELECT name, revision, data,
-    (SELECT count(*) ${UNDELIVERED_OF} AND NOT dead) AS waiting,
-    (SELECT count(*) ${UNDELIVERED_OF} AND dead) AS dead,
-    (SELECT undelivered.data ${UNDELIVERED_OF} AND NOT dead ORDER BY position, place LIMIT 1) AS first,
-    (SELECT min(position) ${UNDELIVERED_OF} AND NOT dead) AS first_position
+    (SELECT count(*) ${UNDELIVERED_OF} AND dead IN (false)) AS waiting,
+    (SELECT count(*) ${UNDELIVERED_OF} AND dead IN (true)) AS dead,
+    (SELECT undelivered.data ${UNDELIVERED_OF} AND dead IN (false) ORDER BY position, place LIMIT 1) AS first,
+    (SELECT min(position) ${UNDELIVERED_OF} AND dead IN (false)) AS first_position
   FROM callwatch.webhooks ORDER BY name`
 const UNDELIVERED = `
   SELECT position, place, dead, data FROM callwatch.undelivered

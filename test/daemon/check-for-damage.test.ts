@@ -51,15 +51,22 @@ test('damage that it finds ends the daemon, as damage at the start does', async 
   expect(lines()).toEqual(['checking the store for damage'])
 })
 
-test('it is repeated where the store cannot be read, and ends with the daemon', async () => {
-  let times = 0
-  const { clock, draining$, errors } = await started(() => async () => {
-    times += 1
-    throw new StoreError('unavailable', 'busy')
-  })
-  await clock.advance(3)
-  expect(times).toBe(4)
+test('the log says where it could not check the store; nothing else ends of that', async () => {
+  const unavailable = new StoreError('unavailable', 'the check ended early (SIGKILL)')
+  const { errors, lines } = await started(() => async () => Promise.reject(unavailable))
+  expect(lines()).toEqual([
+    'checking the store for damage',
+    'the store was not checked for damage: the check ended early (SIGKILL)',
+  ])
+  expect(errors).toEqual([])
+})
+
+test('a daemon that stops before does not begin it', async () => {
+  const clock = virtualClock()
+  const draining$ = new Subject<void>()
+  const check = async () => Promise.reject(new Error('it began'))
+  checkForDamage({ store: { check }, clock, log: pino({ level: 'silent' }), draining$ }).subscribe()
   draining$.next()
-  await clock.advance(60)
-  expect({ times, errors, waiting: clock.waiting() }).toEqual({ times: 4, errors: [], waiting: 0 })
+  await clock.advance(100)
+  expect(clock.waiting()).toBe(0)
 })

@@ -10,7 +10,7 @@ import { HungError, isAnswer, postgresError, readOnlyError } from './postgres-er
 export type Session = {
   run: (statement: string, args?: readonly Value[]) => Promise<Row[]>
   /** For answers of any length: row by row, none of which is kept. */
-  each: (statement: string, args: readonly Value[], take: (row: Row) => void) => Promise<void>
+  each: (statement: string, args: readonly Value[], take: (values: readonly unknown[]) => void) => Promise<void>
 }
 
 /**
@@ -224,10 +224,12 @@ function openConnection(
     run: (statement, args = []) => runExclusive(async () => withoutHoles(await watched(ask(statement, args)))),
     each: (statement, args, take) =>
       runExclusive(async () => {
-        const rows = ask(statement, args).forEach((row) => {
-          heard += 1
-          take(row)
-        })
+        const rows = ask(statement, args)
+          .values()
+          .forEach((values: readonly unknown[]) => {
+            heard += 1
+            take(values)
+          })
         await watched(rows)
       }),
     greet: async () => {

@@ -1,7 +1,7 @@
-import { fenced, GIVEN, givenColumns, type Sql, type Step, type Value } from '../sql.ts'
+import { fenced, GIVEN, type Row, type Sql, type Step, type Value } from '../sql.ts'
 import type { Session } from './connection.ts'
 import { codeOf } from './postgres-error.ts'
-import { snapshot, transaction } from './transaction.ts'
+import { BEGIN, snapshot, transaction } from './transaction.ts'
 
 /** Runs work on a connection that nothing else uses meanwhile. */
 export type UseSession = <T>(work: (session: Session) => Promise<T>) => Promise<T>
@@ -27,13 +27,8 @@ export function postgresSql(
   return {
     place,
     all: (query, args = []) => use(({ run }) => run(postgresStatement(query), args)),
-    each: (query, args, take) =>
-      use(({ each }) => each(postgresStatement(query), args, (row) => take(Object.values(row)))),
-    batch: async (steps) => {
-      const wanted = steps.filter(({ given }) => given?.length !== 0)
-      const results = (await use((session) => runAll(session, wanted))).values()
-      return steps.map((step) => (wanted.includes(step) ? results.next().value! : []))
-    },
+    each: (query, args, take) => use(({ each }) => each(postgresStatement(query), args, take)),
+    batch: (steps) => use((session) => runAll(session, steps)),
     transaction: (work, kind = 'usual') => {
       const within = (session: Session) => work(sqlWithin(place, session))
       if (kind === 'snapshot') return use((session) => snapshot(session, within))
@@ -52,45 +47,87 @@ export function postgresSql(
 export function sqlWithin(place: string, session: Session): Sql {
   const sql: Sql = {
     ...postgresSql(place, (work) => work(session), { close: () => Promise.resolve() }),
-    batch: (steps) =>
-      Promise.all(steps.map((step) => (step.given?.length === 0 ? Promise.resolve([]) : runStep(session, step)))),
+    batch: (steps) => rowsOf(steps.map(statementsOf).map((parts) => parts.map((part) => runOne(session, part)))),
     transaction: (work) => work(sql),
   }
   return sql
 }
 
 /** Runs steps in one round trip. After one that fails, the database refuses the others, and the transaction's COMMIT undoes all. */
-async function runAll(session: Session, steps: readonly Step[]) {
-  if (steps.length < 2) return Promise.all(steps.map((step) => runStep(session, step)))
-  const begun = session.run('BEGIN')
-  const results = steps.map((step) => runStep(session, step))
-  const settled = await Promise.allSettled<unknown>([begun, ...results, session.run('COMMIT')])
+async function runAll(session: Session, steps: readonly Step[]): Promise<Row[][]> {
+  // All are made before the first is sent: else one that cannot be made would be left out of what is kept.
+  const statements = steps.map(statementsOf)
+  const run = () => statements.map((parts) => parts.map((part) => runOne(session, part)))
+  if (statements.flat().length < 2) return rowsOf(run())
+  const begun = session.run(BEGIN)
+  const results = run()
+  const settled = await Promise.allSettled<unknown>([begun, ...results.flat(), session.run('COMMIT')])
   // The first that failed says why: those after it were refused because of that.
   const failed = settled.find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') throw failed.reason
-  return Promise.all(results)
+  return rowsOf(results)
 }
 
-async function runStep({ run }: Session, { statement, args = [], given, fence }: Step) {
+/** The rows of each step. */
+async function rowsOf(results: readonly (readonly Promise<Row[]>[])[]): Promise<Row[][]> {
+  return Promise.all(results.map(async (parts) => (await Promise.all(parts)).flat()))
+}
+
+/** A statement as it is sent. */
+type Statement = { text: string; values: readonly Value[]; isFenced: boolean }
+
+/** Rows in one statement: more take longer than its timeout. */
+const ROWS_A_STATEMENT = 10_000
+
+function statementsOf({ statement, args = [], given, fence }: Step): Statement[] {
   const text = postgresStatement(statement)
-  const values = given === undefined ? args : [jsonOf(givenColumns(statement)!, given)]
-  if (fence === undefined) return run(text, values)
-  const returning = /^\s*SELECT|\bRETURNING\b/.test(text) ? text : `${text} RETURNING 1`
-  const fencing = `WITH done AS (${returning}) SELECT 1 / (count(*) = ${fence})::int FROM done`
-  return run(fencing, values).catch((error: unknown) => {
-    throw codeOf(error) === DIVISION_BY_ZERO ? fenced() : error
+  if (fence !== undefined) {
+    const values = given === undefined ? args : [jsonOf(given)]
+    const changing = /^\s*SELECT|\bRETURNING\b/.test(text) ? text : `${text} RETURNING 1`
+    const fencing = `WITH done AS (${changing}) SELECT 1 / (count(*) = $${values.length + 1}::bigint)::int FROM done`
+    return [{ text: fencing, values: [...values, fence], isFenced: true }]
+  }
+  if (given === undefined) return [{ text, values: args, isFenced: false }]
+  return Array.from({ length: Math.ceil(given.length / ROWS_A_STATEMENT) }, (_, i) => {
+    const part = given.slice(i * ROWS_A_STATEMENT, (i + 1) * ROWS_A_STATEMENT)
+    return { text, values: [jsonOf(part)], isFenced: false }
+  })
+}
+
+async function runOne({ run }: Session, { text, values, isFenced }: Statement): Promise<Row[]> {
+  return run(text, values).catch((error: unknown) => {
+    throw isFenced && codeOf(error) === DIVISION_BY_ZERO ? fenced() : error
   })
 }
 
 /** A statement in PostgreSQL's own words. */
 function postgresStatement(statement: string): string {
   return statement
-    .replace(GIVEN, (_, columns: string) => `json_to_recordset($1::text::json) AS given(${columns})`)
+    .replace(GIVEN, (_, columns: string) => relationOf(columns.split(',')))
     .replaceAll(/IN texts\((\$\d+)\)/g, '= ANY (ARRAY(SELECT json_array_elements_text($1::text::json)))')
     .replaceAll(/IN wholes\((\$\d+)\)/g, '= ANY (ARRAY(SELECT json_array_elements_text($1::text::json)::bigint))')
 }
 
-function jsonOf(names: readonly string[], rows: readonly (readonly Value[])[]): string {
-  const valueOf = (value: Value) => (value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value)
-  return JSON.stringify(rows.map((row) => Object.fromEntries(names.map((name, i) => [name, valueOf(row[i]!)]))))
+/** Rows go as arrays: with the names of thirty columns, most of what is sent would be names. */
+function relationOf(columns: readonly string[]): string {
+  const values = columns.map((column, i) => {
+    const [name, type] = column.trim().split(' ')
+    return `(sent ->> ${i})::${type} AS ${name}`
+  })
+  return `(SELECT ${values.join(', ')} FROM jsonb_array_elements($1::text::jsonb) AS sent) AS given`
+}
+
+/** Halves of characters, which PostgreSQL's texts cannot have. */
+const UNUSUAL = /\\ud[89a-f]/
+
+function jsonOf(rows: readonly (readonly Value[])[]): string {
+  const valueOf = (value: Value) =>
+    value instanceof Uint8Array
+      ? `\\x${Buffer.from(value).toString('hex')}`
+      : typeof value === 'string'
+        ? value.toWellFormed()
+        : value
+  const text = JSON.stringify(rows)
+  const isUnusual = UNUSUAL.test(text) || rows[0]!.some((value) => value instanceof Uint8Array)
+  return isUnusual ? JSON.stringify(rows.map((row) => row.map(valueOf))) : text
 }

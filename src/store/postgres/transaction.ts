@@ -3,14 +3,14 @@ import type { Session } from './connection.ts'
 /** A process that is halted in the middle of a transaction must not hold its locks for long. */
 const IDLE_TIMEOUT_MS = 5000
 
-const BEGIN = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`
+export const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`
 
 /**
  * Runs statements of which all or none are kept. Its settings are its own, as a transaction pooler needs it. Statements that
  * `work` does not await go to the server in one round trip.
  */
 export async function transaction<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
-  const begun = session.run(`BEGIN; ${BEGIN}`)
+  const begun = session.run(BEGIN)
   begun.catch(() => undefined)
   try {
     const result = await work(session)

@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process'
+import { extname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Sql } from '../sql.ts'
 import { StoreError } from '../store-error.ts'
@@ -40,6 +42,38 @@ export async function checkForDamage(sql: Sql, onTable: (table: string, place: s
     const [row] = await sql.pragma!(`quick_check("${String(name)}")`)
     if (row!['quick_check'] !== 'ok') throw damaged(sql.place, row!['quick_check'])
   }
+}
+
+/** What the program that checks a file says: which table comes next, or at its end what it has found. */
+export type DamageMessage =
+  | { table: string; place: string }
+  | { storeError: Pick<StoreError, 'kind' | 'message'> | undefined }
+
+/**
+ * The same in a process of its own, which can be ended at any time: a thread cannot while SQLite reads.
+ *
+ * @returns `end` ends it; `done` is pending then
+ */
+export function startCheck(path: string, onTable: (table: string, place: string) => void) {
+  const program = new URL(`./damage-main${extname(import.meta.filename)}`, import.meta.url)
+  const child = fork(program, [path], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  let isEnded = false
+  const done = new Promise<void>((resolve, reject) => {
+    child.on('message', (message: DamageMessage) => {
+      if ('table' in message) onTable(message.table, message.place)
+      else if (message.storeError === undefined) resolve()
+      else reject(new StoreError(message.storeError.kind, message.storeError.message))
+    })
+    child.on('error', reject)
+    child.on('exit', (code, signal) => {
+      if (!isEnded) reject(new StoreError('unavailable', `the check of ${path} ended early (${signal ?? code})`))
+    })
+  })
+  const end = () => {
+    isEnded = true
+    child.kill('SIGKILL')
+  }
+  return { done, end }
 }
 
 function damaged(path: string, damage: unknown): StoreError {

@@ -48,36 +48,38 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
     return { statement, names: statement.columns().map(({ name }) => name) }
   }
 
-  function kept(text: string, translate: (text: string) => string, key: string): Prepared {
-    const name = `${key} ${text}`
-    let known = prepared.get(name)
+  /** @param rows of an INSERT that has several */
+  function kept(text: string, rows = 1): Prepared {
+    const key = rows === 1 ? text : `${rows} ${text}`
+    let known = prepared.get(key)
     if (known === undefined) {
-      known = prepare(translate(text))
+      known = prepare(rows === 1 ? sqliteStatement(text) : insertOf(text, rows))
       if (prepared.size === MAX_PREPARED) prepared.clear()
-      prepared.set(name, known)
+      prepared.set(key, known)
     }
     return known
   }
 
   function all(query: string, args: readonly Value[]): Rows {
-    const { statement, names } = kept(query, (text) => sqliteStatement(text, 'json'), 'json')
+    const { statement, names } = kept(query)
     return { names, values: valuesOf(statement.all(...args)) }
   }
 
   /** Inserts rows many at a time, where the statement does nothing else. @returns how many: some are left */
   function insertMany(text: string, given: readonly (readonly Value[])[]): number {
     if (given.length < ROWS_A_STATEMENT || !isPlainInsert(text)) return 0
-    const { statement } = kept(text, (one) => insertOf(one, ROWS_A_STATEMENT), 'many')
+    const { statement } = kept(text, ROWS_A_STATEMENT)
     let inserted = 0
     for (; given.length - inserted >= ROWS_A_STATEMENT; inserted += ROWS_A_STATEMENT)
       statement.run(...given.slice(inserted, inserted + ROWS_A_STATEMENT).flat())
     return inserted
   }
 
-  function run({ statement: text, args = [], given, fence }: Step): Rows {
-    const kind = given === undefined ? 'json' : 'row'
+  function run({ statement: text, args = [], given, fence, isPersonal = false }: Step): Rows {
+    // That costs writes, and so does not always hold.
+    if (isPersonal) db.exec('PRAGMA secure_delete = ON')
     let changes = given === undefined ? 0 : insertMany(text, given)
-    const { statement, names } = kept(text, (one) => sqliteStatement(one, kind), kind)
+    const { statement, names } = kept(text)
     const rows: Rows = { names, values: [] }
     for (const each of given?.slice(changes) ?? [args]) {
       if (names.length === 0) changes += Number(statement.run(...each).changes)
@@ -126,7 +128,7 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
     if (request.do === 'pragma') return rowsOf(prepare(`PRAGMA ${request.pragma}`))
     if (request.do === 'each') {
       // Of its own: one that is kept may be run again meanwhile.
-      const { statement } = prepare(sqliteStatement(request.query, 'json'))
+      const { statement } = prepare(sqliteStatement(request.query))
       cursors.set(request.cursor, statement.iterate(...request.args)[Symbol.iterator]())
     } else if (request.do === 'begin') begin(request.kind)
     else if (request.do === 'close') {

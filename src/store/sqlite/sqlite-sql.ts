@@ -42,9 +42,9 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
       }
     },
     batch: async (steps) => {
-      const wanted = steps.filter(({ given }) => given?.length !== 0)
-      const results = await asking({ do: 'batch', steps: wanted })
-      return steps.map((step) => (wanted.includes(step) ? objectsOf(takeFirst(results)) : []))
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the engine returns
+      const results = (await asking({ do: 'batch', steps })) as Rows[]
+      return results.map(objectsOf)
     },
     size: async () => {
       const [row] = objectsOf(await asking({ do: 'all', query: SIZE, args: [] }))
@@ -81,11 +81,6 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
 }
 
 const SIZE = 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size'
-
-function takeFirst(results: unknown): unknown {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine returns one of each step
-  return (results as unknown[]).shift()
-}
 
 function objectsOf(rows: unknown): Row[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the engine returns

@@ -12,18 +12,15 @@ export function insertOf(statement: string, rows: number): string {
   const select = `SELECT ${columns.join(', ')} FROM given(`
   const [begin, end] = [statement.slice(0, statement.indexOf(select)), statement.split(') WHERE true')[1]]
   const row = `(${columns.map(() => '?').join(', ')})`
-  return sqliteStatement(`${begin} VALUES ${Array.from({ length: rows }, () => row).join(', ')} ${end}`, 'row')
+  return sqliteStatement(`${begin} VALUES ${Array.from({ length: rows }, () => row).join(', ')} ${end}`)
 }
 
-/** A statement in SQLite's own words, whose relation `given` is one row of parameters, or is read from JSON. */
-export function sqliteStatement(statement: string, given: 'row' | 'json'): string {
+/** A statement in SQLite's own words, whose relation `given` is one row of parameters. */
+export function sqliteStatement(statement: string): string {
   const columns = givenColumns(statement) ?? []
-  const relation =
-    given === 'row'
-      ? `(SELECT ${columns.map((name, i) => `$${i + 1} AS ${name}`).join(', ')}) AS given`
-      : `(SELECT ${columns.map((name) => `value ->> '${name}' AS ${name}`).join(', ')} FROM json_each($1)) AS given`
+  const row = `(SELECT ${columns.map((name, i) => `$${i + 1} AS ${name}`).join(', ')}) AS given`
   return statement
-    .replace(GIVEN, () => relation)
+    .replace(GIVEN, () => row)
     .replaceAll(/IN (?:texts|wholes)\((\$\d+)\)/g, 'IN (SELECT value FROM json_each($1))')
     .replaceAll(/::\w+/g, '')
     .replaceAll(/ FOR UPDATE(?: OF \w+)?(?: SKIP LOCKED)?/g, '')

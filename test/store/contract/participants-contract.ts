@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { completePoll, CREATED } from '../../ledger/seen.ts'
-import { openAt, type NewPlace, type OpenTarget } from './place.ts'
+import { instance, notification, openAt, type NewPlace, type OpenTarget } from './place.ts'
 
 /** What a store promises of the participants in the log of events. */
 export function participantsContract(newPlace: NewPlace): void {
@@ -22,6 +22,18 @@ export function participantsContract(newPlace: NewPlace): void {
       const again = await a.restart()
       expect(await again.store.events(1, 100)).toEqual(rows)
       expect(await (await a.place.reader()).events(1, 100)).toEqual(rows)
+    })
+
+    test('may come with the end of an alert', async () => {
+      const a = await openAt(newPlace)
+      const alerts = { changed: [instance], ended: [], notifications: [] }
+      await a.see(completePoll(1), { alerts, routedChanges: [{ change: notification, receivers: [] }] })
+      const end = { ...notification, kind: 'expired', expiredBecause: 'target reset' } as const
+      const events = { id: 'end', at: CREATED, texts: ['{}'], participants: ['[1]'] }
+      await a.store.resetTarget('a', [{ change: end, receivers: [] }], events)
+      const again = await a.restart()
+      await append(again, 'later')
+      expect((await again.store.latestEvents(9)).map(({ participants }) => participants)).toEqual([['[1]'], undefined])
     })
 
     test('are erased, however many there are; the events stay as they are, and new ones may have some', async () => {

@@ -90,6 +90,15 @@ export function removedContract(newPlace: NewPlace): void {
       expect((await store.openCalls(['a', 'b'])).map(({ target }) => target)).toEqual(['b'])
     })
 
+    test('stays so where another one asks for its name, which is refused', async () => {
+      const { store } = await withCalls()
+      await remove(store)
+      await expect(store.openTarget({ ...A, fingerprint: 'another' }, LATER, HOUR)).rejects.toMatchObject({
+        kind: 'refused',
+      })
+      expect(await shownOf(store)).toEqual(lost)
+    })
+
     test('continues if it is added again as if it had never been removed, and each call counts once', async () => {
       const { store, ledger, restart } = await withCalls()
       const before = contents(ledger)

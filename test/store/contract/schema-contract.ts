@@ -22,7 +22,7 @@ export function schemaContract({ migrations, newPlace, table }: SchemaContractOp
   const newest = migrations.length
   const second = `ALTER TABLE ${table('pauses')} ADD COLUMN note TEXT; CREATE TABLE ${table('notes')} (text TEXT)`
   const third = `ALTER TABLE ${table('notes')} ADD COLUMN author TEXT`
-  const insert = `INSERT INTO ${table('pauses')} VALUES ('key', 5)`
+  const insert = `INSERT INTO ${table('pauses')} (key, until) VALUES ('key', 5)`
 
   test('a schema of an older version is brought forward step by step, and keeps what it holds', async () => {
     const { migrate, run, expectSchema } = await newPlace()

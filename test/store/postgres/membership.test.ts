@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { CREATED } from '../../ledger/seen.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
@@ -194,6 +194,26 @@ inPostgres('the daemons on one database', (postgres) => {
     await eventually(async () => ((await first.cluster.renew('{}'))?.differing === undefined ? true : undefined), 5)
     await joined(url, 'third', old)
     await expect(second.cluster.join('second', { lookback: '1d' }, '{}')).rejects.toThrow('is not that of third')
+  })
+
+  test('may not reset a target that another one acquires at the same moment', async () => {
+    const url = await newDatabase()
+    const first = await owner(url, 'first')
+    const second = await joined(url, 'second')
+    await first.store.cluster.release(['a'])
+    // As `acquire` does, which has not ended yet.
+    const acquiring = await connect(url)
+    onTestFinished(acquiring.close)
+    await acquiring.run('BEGIN')
+    await acquiring.run("UPDATE callwatch.targets SET owner = (SELECT id FROM callwatch.members WHERE name = 'first')")
+    const reset = second.resetTarget('a', []).catch((error: unknown) => error)
+    const waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    await eventually(async () => (await first.store.rows(waits, [])).length > 0, 5)
+    await acquiring.run('COMMIT')
+    expect(await reset).toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('is owned by the daemon first'),
+    })
   })
 
   test('may not reset a target that another one owns, and may where no living one does', async () => {

@@ -111,6 +111,22 @@ test('a page further on is not read at the start, which takes no longer for a la
   expect(await probeStore({ path })).toEqual({ works: false, message: expect.stringMatching(sentence) })
 })
 
+test('a store that is closed ends its check, however long that would take', async () => {
+  const path = newPath()
+  const store = await openSqliteDaemonStore({ path })
+  using db = new DatabaseSync(path)
+  db.exec('BEGIN')
+  const insert = db.prepare('INSERT INTO pauses (key, until) VALUES (?, 1)')
+  for (let i = 0; i < 200_000; i++) insert.run(`${i}`.padStart(100, 'x'))
+  db.exec('COMMIT')
+  let isOver = false
+  const begun = new Promise<void>((resolve) => void store.check!((table) => table === 'pauses' && resolve()).finally(() => (isOver = true))) // oxfmt-ignore
+  await begun
+  const at = performance.now()
+  await store.close()
+  expect([isOver, performance.now() - at < 1000]).toEqual([false, true])
+})
+
 test('a file without damage passes the check of the whole, table by table, also while a daemon uses it', async () => {
   const path = newPath()
   const store = await openSqliteDaemonStore({ path })
