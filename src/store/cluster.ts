@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { OtherSettingsError, type ClusterStore, type RecentOverviews, type Renewal } from './cluster-store.ts'
-import type { Fence } from './commits.ts'
-import { codeOf } from './postgres/postgres-error.ts'
+import { codeOf, isAnswer, isUnresponsive } from './postgres/postgres-error.ts'
 import { LOCK } from './postgres/schema.ts'
 import { parse } from './rows.ts'
 import { difference, type Settings } from './settings.ts'
@@ -9,7 +8,7 @@ import { list, type Row, type Sql, type Step } from './sql.ts'
 import { StoreError } from './store-error.ts'
 
 /** "even" in ASCII: one at a time gives positions. Else a reader could see a position before a lower one. */
-export const EVENTS_LOCK = 'SELECT pg_advisory_xact_lock(1702257006)'
+const EVENTS_LOCK = 'SELECT pg_advisory_xact_lock(1702257006)'
 
 /**
  * Deletes members whose lease has ended, which frees their targets (ON DELETE SET NULL); not those that renew it just now.
@@ -94,6 +93,9 @@ export type ClusterOptions = {
   /** What joins do in their transaction, once the settings are known to be the same. */
   onJoin: () => Step[]
 }
+
+/** Under what a commit of a target is made: its owner, and the epoch of its ownership. */
+export type Fence = { owner: string | null; epoch: number }
 
 /** This daemon as a member of those that share a database, and what its store needs to know of that. */
 export type Cluster = ReturnType<typeof clusterOf>
@@ -193,7 +195,14 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
     senderFence: (): Step[] => [{ statement: IS_FIRST, args: [self ?? null], fence: 1 }],
     /** The latest commits, in a log. */
     alongside: (commits: readonly number[][]): Step[] => [{ statement: LOG_COMMITS, given: commits }],
+    /** Whether the database refused one statement, and would take others. */
+    isRefusal: (error: unknown): boolean => isAnswer(error) && !isUnresponsive(error),
+    /** What comes before anything that locks many rows of the log of events: one at a time does. */
+    ordering: { statement: EVENTS_LOCK } satisfies Step,
     deleteCommits: { statement: DELETE_COMMITS } satisfies Step,
+    /** What a target has beside all else, which goes with it, and which goes when it leaves the configuration. */
+    tables: ['commits', 'overviews'],
+    tablesOfUse: ['overviews'],
     /** @throws {StoreError} refused: another member owns the target, whose row is locked */
     expectResettable: async (resetting: Sql, name: string): Promise<void> => {
       const [owner] = await resetting.all(LIVING_OWNER, [name])

@@ -1,5 +1,6 @@
 import { isCounted } from '../ledger/tracked-call.ts'
 import { batched } from './batched.ts'
+import type { Cluster, Fence } from './cluster.ts'
 import { CALL_COLUMNS, valuesOf } from './call-columns.ts'
 import { hourOf, packEvaluation } from './evaluation-log.ts'
 import type { EventLog } from './events.ts'
@@ -11,24 +12,18 @@ import type { Commit, Store } from './store.ts'
 import { insertInto, keyIsGiven, replacing } from './tables.ts'
 import type { Targets } from './targets.ts'
 
-/** Under what a commit of a target is made: its owner, and the epoch of its ownership. One daemon alone owns all. */
-export type Fence = { owner: string | null; epoch: number }
-
 export type CommitOptions = {
   targets: Pick<Targets, 'numberOf'>
   outbox: Pick<Outbox, 'enqueue'>
   events: Pick<EventLog, 'log'>
-  /** @throws {StoreError} stale: this daemon does not own the target */
-  fenceOf: (target: string) => Fence
-  /** More that is written with commits: of each the number of its target, its sequence number and its epoch. */
-  alongside?: (commits: readonly number[][]) => Step[]
-  /** Whether the database refused one statement, and would take others. */
-  isRefusal: (error: unknown) => boolean
-  /** How many transactions write commits at the same time. */
-  concurrent: number
-  /** The database is in this process: a transaction of several is not worth waiting for others. */
-  isEager?: boolean
+  /** Undefined of a daemon that has its store for itself. */
+  cluster: Cluster | undefined
 }
+
+/** How many transactions of several daemons write commits at the same time: others must not wait behind those. */
+const COMMIT_CONNECTIONS = 2
+
+const NO_OWNER: Fence = { owner: null, epoch: 0 }
 
 /** A commit of a target with this number. */
 type Numbered = { target: string; number: number; commit: Commit; fence: Fence }
@@ -63,12 +58,14 @@ const ADD_GAP = insertInto('gaps', ['target', 'ended', 'began'], 'NOTHING')
 
 /** Commits that are asked for at the same time are written in one transaction. */
 export function commits(sql: Sql, options: CommitOptions): Pick<Store, 'commit'> {
-  const { targets, outbox, events, fenceOf, alongside = () => [], isRefusal, concurrent, isEager } = options
+  const { targets, outbox, events, cluster } = options
 
   async function write(commits: readonly Numbered[]): Promise<void> {
     const steps = [
       ...stepsOf(commits),
-      ...alongside(commits.map(({ number, commit, fence }) => [number, commit.ledger.sync.seq, fence.epoch])),
+      ...(cluster?.alongside(
+        commits.map(({ number, commit, fence }) => [number, commit.ledger.sync.seq, fence.epoch]),
+      ) ?? []),
       ...outbox.enqueue(commits.flatMap(({ commit }) => commit.routedChanges)),
       ...commits.flatMap(({ target, commit }) => events.log(target, commit.events)),
     ]
@@ -91,7 +88,7 @@ export function commits(sql: Sql, options: CommitOptions): Pick<Store, 'commit'>
       return commits.map(() => undefined)
     } catch (error) {
       const isStale = error instanceof StoreError && error.kind === 'stale'
-      if (commits.length > 1 && (isStale || isBug(error) || isRefusal(error))) {
+      if (commits.length > 1 && (isStale || isBug(error) || (cluster?.isRefusal(error) ?? true))) {
         const failed: (void | Error)[] = []
         for (const one of commits) failed.push(...(await writeEach([one]).catch((reason: Error) => [reason])))
         return failed
@@ -103,13 +100,13 @@ export function commits(sql: Sql, options: CommitOptions): Pick<Store, 'commit'>
   const together = batched(writeEach, {
     most: COMMITTED_TOGETHER,
     size: ({ commit: { ledger } }: Numbered) => 1 + ledger.calls.size + ledger.evicted.length,
-    concurrent,
-    isEager,
+    concurrent: cluster === undefined ? 1 : COMMIT_CONNECTIONS,
+    isEager: cluster === undefined,
   })
 
   return {
     commit: async (target, commit) => {
-      const fence = fenceOf(target)
+      const fence = cluster?.fenceOf(target) ?? NO_OWNER
       const number = await targets.numberOf(target)
       if (number === undefined) throw stale(target)
       await together({ target, number, commit, fence })

@@ -1,3 +1,4 @@
+import type { Cluster } from './cluster.ts'
 import { type Row, type Sql, type Step } from './sql.ts'
 import type { LoggedEvents, NewEvents, Store } from './store.ts'
 
@@ -52,17 +53,11 @@ const ERASE = `
     SELECT serial FROM callwatch.events WHERE participants <> '' ORDER BY serial LIMIT ${ERASED_AT_ONCE})
   RETURNING 1`
 
-export type EventsOptions = {
-  /** What comes before anything that locks many rows: one at a time does. */
-  ordering: readonly Step[]
-  /** Events get their positions with the commit that logs them: no other one is on its way meanwhile. */
-  isAlone: boolean
-}
-
 export type EventLog = ReturnType<typeof eventLog>
 
-/** The log of events. */
-export function eventLog(sql: Sql, { ordering, isAlone }: EventsOptions) {
+/** The log of events. Without a cluster, events get their positions as they are logged: no other commit is on its way meanwhile. */
+export function eventLog(sql: Sql, cluster?: Pick<Cluster, 'ordering'>) {
+  const ordering = cluster === undefined ? [] : [cluster.ordering]
   const read = async (query: string, position: number | null, most: number) =>
     (await sql.all(query, [position, most])).map(loggedEventsOf)
   /** @returns how many rows it has changed */
@@ -88,7 +83,7 @@ export function eventLog(sql: Sql, { ordering, isAlone }: EventsOptions) {
       if (logged === undefined) return []
       const { id, at, texts, participants = [] } = logged
       const args = [id, target, at, texts.length, texts.join('\n'), participants.join('\n')]
-      return [{ statement: isAlone ? LOG_NEXT : LOG, args, isPersonal: participants.length > 0 }]
+      return [{ statement: cluster === undefined ? LOG_NEXT : LOG, args, isPersonal: participants.length > 0 }]
     },
   }
 }

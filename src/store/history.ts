@@ -3,11 +3,11 @@ import { countByStatus } from '../ledger/finished-calls.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import { CALL_COLUMNS, callOf, callOfRow } from './call-columns.ts'
 import { batched } from './batched.ts'
+import { OF_TARGET } from './rows.ts'
 import { list, type Sql } from './sql.ts'
 import type { Store } from './store.ts'
 
 const COLUMNS = CALL_COLUMNS.join(', ')
-const OF_TARGET = 'target = (SELECT number FROM callwatch.targets WHERE name = $1)'
 
 const EVICTED = `SELECT ${COLUMNS} FROM callwatch.calls WHERE ${OF_TARGET} AND id IN texts($2) AND NOT tracked`
 const COUNT_FINISHED = `

@@ -1,12 +1,11 @@
 import { systemClock, type Clock } from '../clock/clock.ts'
-import { clusterOf, EVENTS_LOCK, overviewsSince } from './cluster.ts'
+import { clusterOf, overviewsSince } from './cluster.ts'
 import type { StoreWithCluster } from './cluster-store.ts'
 import { pauses } from './history.ts'
 import { readAddress } from './postgres/address.ts'
 import { commandSession } from './postgres/connect-for-command.ts'
 import { connect, type Connection } from './postgres/connection.ts'
 import { openPool, type Pool } from './postgres/pool.ts'
-import { isAnswer, isUnresponsive } from './postgres/postgres-error.ts'
 import { postgresSql } from './postgres/postgres-sql.ts'
 import { isMigrated, migrate } from './postgres/schema.ts'
 import { readerOf, type StoreReader } from './reader.ts'
@@ -14,7 +13,6 @@ import type { Say } from './migrations.ts'
 import type { Sql } from './sql.ts'
 import { commandStoreOn, storeOn } from './store-on.ts'
 import type { CommandStore } from './store.ts'
-import { deleteOf } from './targets.ts'
 
 export type PostgresStoreOptions = {
   /** As in {@link readAddress}. */
@@ -30,9 +28,8 @@ export type PostgresStoreOptions = {
   say?: Say
 }
 
-/** Statements that run at the same time, at most, and how many of them write commits: others must not wait behind those. */
+/** Statements that run at the same time, at most. */
 const CONNECTIONS = 4
-const COMMIT_CONNECTIONS = 2
 
 /** Queries of the history that run at the same time, and how long one may take (seconds). */
 const READ_CONNECTIONS = 2
@@ -58,24 +55,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { lease, receivers, clock = systemClock } = options
   const { sql, membership, reading } = await openDatabase(options)
   const cluster = clusterOf(membership, { lease, onJoin: () => outbox.clear() })
-  const { store, outbox, events, targets } = storeOn(sql, {
-    fenceOf: cluster.fenceOf,
-    alongside: cluster.alongside,
-    isRefusal: (error) => isAnswer(error) && !isUnresponsive(error),
-    concurrent: COMMIT_CONNECTIONS,
-    receivers,
-    senderFence: cluster.senderFence,
-    ordering: [{ statement: EVENTS_LOCK }],
-    isAlone: false,
-    expectResettable: cluster.expectResettable,
-    forget: cluster.forget,
-    deleteMore: (number) => ['commits', 'overviews'].map((table) => deleteOf(table, number)),
-    // Else a target that is added again later would show its old alerts.
-    expireMore: (number) => [deleteOf('overviews', number)],
-    deleteMoreExpired: [cluster.deleteCommits],
-    clock,
-    reading,
-  })
+  const { store, outbox, events, targets } = storeOn(sql, { receivers, reading, cluster, clock })
   return {
     ...store,
     close: async () => void (await Promise.all([store.close(), membership.close()])),

@@ -5,7 +5,7 @@ import type { Say } from './migrations.ts'
 import { checkForDamage, startCheck } from './sqlite/damage.ts'
 import { openEngine, openExisting, engineFor, type SqliteOptions } from './sqlite/open-database.ts'
 import { attempting } from './sqlite/sqlite-error.ts'
-import { sqliteSql } from './sqlite/sqlite-sql.ts'
+import { sqlInPlace } from './sqlite/sqlite-sql.ts'
 import { openSqliteThread, sqliteReadingThread } from './sqlite/thread.ts'
 import { commandStoreOn, storeOn } from './store-on.ts'
 import type { CommandStore, Store } from './store.ts'
@@ -26,7 +26,7 @@ export async function openSqliteDaemonStore(
 ): Promise<Store> {
   const sql = await openSqliteThread(options, say)
   const reading = options.path === ':memory:' ? sql : sqliteReadingThread(options, clock)
-  const { store, outbox } = aloneOn(sql, options, reading)
+  const { store, outbox } = storeOn(sql, { receivers: options.receivers, reading })
   await sql.batch(outbox.clear())
   if (options.path === ':memory:') return store
   let checking: ReturnType<typeof startCheck> | undefined
@@ -45,27 +45,12 @@ export async function openSqliteDaemonStore(
 
 /** The same in this thread: everything waits while it writes. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
-  const { attempt, answer } = attempting(options.path)
+  const { attempt } = attempting(options.path)
   const engine = attempt(() => openEngine(options))
-  const sql = sqliteSql((request) => answer(() => engine(request)), options.path, true)
-  const { store, outbox } = aloneOn(sql, options, sql)
+  const sql = sqlInPlace(engine, options.path, true)
+  const { store, outbox } = storeOn(sql, { receivers: options.receivers, reading: sql })
   attempt(() => engine({ do: 'batch', steps: outbox.clear() }))
   return store
-}
-
-/** The store of the one daemon that uses a database. */
-export function aloneOn(sql: Sql, { receivers }: SqliteStoreOptions, reading: Sql) {
-  return storeOn(sql, {
-    fenceOf: () => ({ owner: null, epoch: 0 }),
-    isRefusal: () => true,
-    concurrent: 1,
-    isEager: true,
-    receivers,
-    senderFence: () => [],
-    ordering: [],
-    isAlone: true,
-    reading,
-  })
 }
 
 /**
@@ -93,7 +78,5 @@ export async function checkSqliteStore(path: string): Promise<void> {
 }
 
 function openBeside(path: string, readOnly: boolean): Sql {
-  const { answer } = attempting(path)
-  const engine = engineFor(openExisting(path, { readOnly }))
-  return sqliteSql((request) => answer(() => engine(request)), path)
+  return sqlInPlace(engineFor(openExisting(path, { readOnly })), path)
 }

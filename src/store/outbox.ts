@@ -1,6 +1,7 @@
 import { episodeRow, type EpisodeNote } from '../alerts/episode.ts'
 import { hasEnded } from '../alerts/notification.ts'
 import type { Clock } from '../clock/clock.ts'
+import type { Cluster } from './cluster.ts'
 import { list, type Sql, type Step } from './sql.ts'
 import { onlyStale, StoreError } from './store-error.ts'
 import type { OutboxContent, RoutedChange, Store } from './store.ts'
@@ -64,13 +65,12 @@ type Methods =
 export type OutboxOptions = {
   /** All that are configured: what waits for any other is removed, once with `clear`; undefined keeps all. */
   receivers: readonly string[] | undefined
-  /** What holds only of the one daemon that sends. */
-  senderFence: () => Step[]
+  cluster: Pick<Cluster, 'senderFence'> | undefined
   clock: Clock
 }
 
 /** What waits for receivers of notifications, and the history of alerts, which is written with it. */
-export function outboxOf(sql: Sql, { receivers, senderFence, clock }: OutboxOptions) {
+export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions) {
   let configured = receivers
   const configuredAmong = (names: Iterable<string>) =>
     [...new Set(names)].filter((name) => configured?.includes(name) ?? true)
@@ -110,7 +110,7 @@ export function outboxOf(sql: Sql, { receivers, senderFence, clock }: OutboxOpti
     },
     claimOutbox: async (ids, claimed) => {
       const update = `UPDATE callwatch.outbox SET claimed = ${claimed} WHERE id IN wholes($1)`
-      const fence = claimed ? senderFence() : []
+      const fence = (claimed && cluster?.senderFence()) || []
       await sql.batch([...fence, { statement: update, args: [list(ids)] }]).catch((error: unknown) => {
         throw error instanceof StoreError && error.kind === 'stale' ? notSender() : error
       })
@@ -175,15 +175,6 @@ function noteSteps(notes: readonly EpisodeNote[]): Step[] {
 }
 
 function inOrder<T extends { target: string; key: string; since: number }>(rows: readonly T[]): T[] {
-  return rows.toSorted((a, b) =>
-    a.target !== b.target
-      ? a.target < b.target
-        ? -1
-        : 1
-      : a.key !== b.key
-        ? a.key < b.key
-          ? -1
-          : 1
-        : a.since - b.since,
-  )
+  const compare = (a: string, b: string) => Number(a > b) - Number(a < b)
+  return rows.toSorted((a, b) => compare(a.target, b.target) || compare(a.key, b.key) || a.since - b.since)
 }

@@ -8,7 +8,7 @@ import { CALL_COLUMNS, callOf } from './call-columns.ts'
 import { HOUR, unpackEvaluations } from './evaluation-log.ts'
 import { eventLog } from './events.ts'
 import { pauses } from './history.ts'
-import { parse } from './rows.ts'
+import { OF_TARGET, parse } from './rows.ts'
 import type { RowReader } from './row-reader.ts'
 import type { Sql } from './sql.ts'
 import type { Store } from './store.ts'
@@ -35,7 +35,6 @@ export type StoreReader = {
 } & Pick<Store, 'events' | 'latestEvents'> &
   RowReader
 
-const OF_TARGET = 'target = (SELECT number FROM callwatch.targets WHERE name = $1)'
 const CALLS = `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.calls WHERE ${OF_TARGET}`
 
 /** What was counted of the calls that have a row, as ledger/balance.ts amountsOf, in the order of QUANTITIES. */
@@ -94,7 +93,7 @@ export function readerOf(sql: Sql): StoreReader {
       return finishes
     },
     pausedUntil: async (key) => (await pauses(sql, [key])).get(key),
-    ...eventLog(sql, { ordering: [], isAlone: true }).methods,
+    ...eventLog(sql).methods,
     rows: (statement, args) => sql.all(statement, args),
     close: sql.close,
   }

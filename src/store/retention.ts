@@ -2,6 +2,7 @@ import type { Clock } from '../clock/clock.ts'
 import { QUANTITIES, sumOfAmounts } from '../ledger/balance.ts'
 import { quarterHourOf, USAGE_RETENTION_SECONDS } from '../ledger/usage.ts'
 import { CALL_COLUMNS, callOfRow } from './call-columns.ts'
+import type { Cluster } from './cluster.ts'
 import { markStale } from './rollups.ts'
 import type { Sql, Step, Value } from './sql.ts'
 import type { Store } from './store.ts'
@@ -42,10 +43,9 @@ const ADD_TOTALS = `
 
 const LONG_REMOVED = 'SELECT number FROM callwatch.targets WHERE removed < $1::float8 LIMIT 1 FOR UPDATE SKIP LOCKED'
 
-/** @param more deletions of a batch of rows, each with an argument */
 export function retention(
   sql: Sql,
-  { targets, clock, more = [] }: { targets: Pick<Targets, 'deleteAll'>; clock: Clock; more?: readonly Step[] },
+  { targets, clock, cluster }: { targets: Pick<Targets, 'deleteAll'>; clock: Clock; cluster: Cluster | undefined },
 ): Pick<Store, 'deleteExpired'> {
   /** Deletes a batch of evicted calls, adds up what was counted of them, and returns how many. */
   const deleteCalls = (number: number, before: number) =>
@@ -72,7 +72,7 @@ export function retention(
         while ((await batch()) === DELETED_AT_ONCE && clock.monotonic() - begun < MAX_DELETION_SECONDS);
       }
       const deletions: readonly Step[] = [
-        ...more,
+        ...(cluster === undefined ? [] : [cluster.deleteCommits]),
         { statement: deleteFrom('alert_episodes', 'target, alert, since', 'until'), args: [before] },
         { statement: deleteFrom('silences', 'id', 'until'), args: [before] },
         { statement: deleteFrom('gaps', 'target, ended', 'ended', IS_OLD_GAP), args: [before] },

@@ -4,6 +4,7 @@ import { newLedger, track, type SyncState } from '../ledger/state.ts'
 import { quarterHourOf } from '../ledger/usage.ts'
 import { batched } from './batched.ts'
 import { LOST_CODE } from '../ledger/call-codes.ts'
+import type { Cluster } from './cluster.ts'
 import { CALL_COLUMNS, callOf } from './call-columns.ts'
 import type { EventLog } from './events.ts'
 import type { Outbox } from './outbox.ts'
@@ -19,14 +20,7 @@ export type Targets = ReturnType<typeof targetsOf>
 export type TargetsOptions = {
   outbox: Pick<Outbox, 'enqueue'>
   events: Pick<EventLog, 'log'>
-  /** Makes sure that this daemon may delete a target, whose row is locked. */
-  expectResettable?: (sql: Sql, name: string) => Promise<void>
-  /** The target was deleted. */
-  forget?: (name: string) => void
-  isEager?: boolean | undefined
-  /** What else a target has, which goes with it, and which goes when it leaves the configuration. */
-  deleteMore?: (number: number) => Step[]
-  expireMore?: (number: number) => Step[]
+  cluster: Cluster | undefined
 }
 
 /** The arguments of `Store.openTarget`. */
@@ -41,6 +35,7 @@ const ADD_TOTALS = `
   INSERT INTO callwatch.deleted_call_totals (target, quantity, value)
   SELECT number, quantity, 0 FROM given(name text, quantity text) JOIN callwatch.targets USING (name) WHERE true
   ON CONFLICT DO NOTHING`
+const SAME = 'SELECT 1 FROM given(name text, fingerprint text) JOIN callwatch.targets USING (name, fingerprint)'
 const FIND = `
   SELECT number, name, fingerprint, sync, removed FROM callwatch.targets WHERE name IN texts($1)`
 
@@ -59,7 +54,7 @@ const FIND_CALLS = 'UPDATE callwatch.calls SET unseen_since = NULL WHERE target 
 
 /** The targets of a store. */
 export function targetsOf(sql: Sql, options: TargetsOptions) {
-  const { outbox, events, expectResettable, forget, deleteMore, expireMore } = options
+  const { outbox, events, cluster } = options
   /** A target's number never changes, until it is reset. */
   const numbers = new Map<string, number>()
 
@@ -75,16 +70,20 @@ export function targetsOf(sql: Sql, options: TargetsOptions) {
   async function add(identities: readonly TargetIdentity[], created: number): Promise<void> {
     const sync = JSON.stringify(newLedger(created).sync)
     const added = identities.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    await sql.transaction(async (adding) => {
-      await adding.batch([
-        { statement: ADD, given: added.map(({ name, fingerprint }) => [name, fingerprint, 0, sync, 0]) },
-        { statement: ADD_TOTALS, given: added.flatMap(({ name }) => QUANTITIES.map((quantity) => [name, quantity])) },
-      ])
-      const rows = await adding.all(FIND, [list(identities.map(({ name }) => name))])
+    const given = added.map(({ name, fingerprint }) => [name, fingerprint])
+    const steps: Step[] = [
+      { statement: ADD, given: given.map(([name, fingerprint]) => [name!, fingerprint!, 0, sync, 0]) },
+      { statement: ADD_TOTALS, given: added.flatMap(({ name }) => QUANTITIES.map((quantity) => [name, quantity])) },
+      { statement: SAME, given, fence: given.length },
+    ]
+    try {
+      await sql.batch(steps)
+    } catch (error) {
+      const rows = await sql.all(FIND, [list(added.map(({ name }) => name))])
       const stored = new Map(rows.map(({ name, fingerprint }) => [name, fingerprint]))
-      const other = identities.find(({ name, fingerprint }) => stored.get(name) !== fingerprint)
-      if (other !== undefined) throw otherTarget(other.name)
-    })
+      const other = added.find(({ name, fingerprint }) => stored.has(name) && stored.get(name) !== fingerprint)
+      throw other === undefined ? error : otherTarget(other.name)
+    }
   }
 
   /** @returns in their order: undefined of each that is new, and an error of one that is another or cannot be read */
@@ -126,7 +125,7 @@ export function targetsOf(sql: Sql, options: TargetsOptions) {
       const added = (missing.length === 0 ? [] : await read(missing)).values()
       return found.map((one) => one ?? added.next().value!)
     },
-    { most: BATCH, isEager: options.isEager },
+    { most: BATCH, isEager: cluster === undefined },
   )
 
   /** Of several daemons that end the same alerts, one notifies. */
@@ -147,8 +146,7 @@ export function targetsOf(sql: Sql, options: TargetsOptions) {
   function deleteAll(number: number): Step[] {
     return [
       ...markAllStale(number),
-      ...TABLES_OF_TARGETS.map((table) => deleteOf(table, number)),
-      ...(deleteMore?.(number) ?? []),
+      ...[...TABLES_OF_TARGETS, ...(cluster?.tables ?? [])].map((table) => deleteOf(table, number)),
       { statement: 'DELETE FROM callwatch.targets WHERE number = $1', args: [number] },
     ]
   }
@@ -159,12 +157,12 @@ export function targetsOf(sql: Sql, options: TargetsOptions) {
       await sql.transaction(async (resetting) => {
         const number = await lock(resetting, name)
         if (number === undefined) return
-        await expectResettable?.(resetting, name)
+        await cluster?.expectResettable(resetting, name)
         await endAlerts(resetting, { name, number }, routedChanges, logged)
         await resetting.batch(deleteAll(number))
       }, 'long')
       numbers.delete(name)
-      forget?.(name)
+      cluster?.forget(name)
     },
     strayTargets: async (targets) => {
       const rows = await sql.all(
@@ -191,7 +189,8 @@ export function targetsOf(sql: Sql, options: TargetsOptions) {
         await expiring.batch([
           ...(isRemoved ? [REMOVE, LOSE_CALLS].map((statement) => ({ statement, args: [number, at] })) : []),
           markStale(isRemoved ? [[number, quarterHourOf(at)]] : []),
-          ...(expireMore?.(number) ?? []),
+          // Else a target that is added again later would show its old alerts.
+          ...(cluster?.tablesOfUse ?? []).map((table) => deleteOf(table, number)),
         ])
       })
     },
@@ -200,7 +199,7 @@ export function targetsOf(sql: Sql, options: TargetsOptions) {
 }
 
 /** Deletes a target's rows of a table. */
-export function deleteOf(table: string, number: number): Step {
+function deleteOf(table: string, number: number): Step {
   return { statement: `DELETE FROM callwatch.${table} WHERE target = $1`, args: [number] }
 }
 

@@ -31,11 +31,11 @@ const ROOMS: Record<string, number> = {
   'src/schema': 420,
   'src/service': 820,
   'src/simulator': 1300,
-  'src/store': 4200,
+  'src/store': 4170,
   'src/text': 120,
   'src/web': 2420,
   'src/web/page': 3990,
-  test: 52300,
+  test: 52310,
 }
 
 /** How far a folder of src may be below its line. */
@@ -134,12 +134,12 @@ src/service/unchanged-item.ts isUnchanged: 14 complexity
 src/service/wire-call.ts readCall: 25 complexity
 src/service/wire-call.ts sumEntries: 16 complexity
 src/simulator/calls/life.ts drawLife: 15 complexity
-src/store/cluster.ts clusterOf: 95 lines
+src/store/cluster.ts clusterOf: 99 lines
 src/store/outbox.ts outboxOf: 86 lines
-src/store/postgres/connection.ts openConnection: 116 lines
+src/store/postgres/connection.ts openConnection: 122 lines
 src/store/postgres/pool.ts openPool: 63 lines
 src/store/sqlite/engine.ts sqliteEngine: 87 lines
-src/store/targets.ts targetsOf: 127 lines
+src/store/targets.ts targetsOf: 130 lines
 src/web/answers.ts file: 447 lines
 src/web/calls-route.ts function: 16 complexity
 src/web/calls-route.ts wantedOf: 15 complexity

@@ -14,12 +14,14 @@ function nextVersion(): string {
   const folder = temporaryFolder()
   for (const name of ['src', 'package.json']) cpSync(join(PROJECT, name), join(folder, name), { recursive: true })
   symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
+  const file = join(folder, 'src/store/migrations.ts')
   for (const [store, schema] of Object.entries({ sqlite: '', postgres: 'callwatch.' })) {
-    const file = join(folder, 'src/store', store, 'schema.ts')
     const migration = `CREATE TABLE ${schema}first_ids AS SELECT id FROM ${schema}calls; ALTER TABLE ${schema}pauses ADD COLUMN note TEXT`
-    const [before, after, ...others] = readFileSync(file, 'utf8').split(/^\]$/m)
-    expect([before, others]).toEqual([expect.stringMatching(/export const MIGRATIONS[^]*`,\n$/), []])
-    writeFileSync(file, `${before}  '${migration}',\n]${after}`)
+    const [before, own, after, ...others] = readFileSync(file, 'utf8').split(
+      new RegExp(`^  ${store}: \\[(.*)\\],$`, 'm'),
+    )
+    expect([own, others]).toEqual([expect.stringContaining(`createTables('${store}')`), []])
+    writeFileSync(file, `${before}  ${store}: [${own}, '${migration}'],${after}`)
   }
   return join(folder, 'src/main.ts')
 }

@@ -9,6 +9,8 @@ import { HungError, isAnswer, postgresError, readOnlyError } from './postgres-er
 /** Where statements can be run; they reject with a {@link StoreError}. Those that do not wait for each other go in one flight, where no pooler is in between. */
 export type Session = {
   run: (statement: string, args?: readonly Value[]) => Promise<Row[]>
+  /** Has the server prepare a statement, where it does: its first use would take a round trip of its own, within its transaction. */
+  prepare?: (statement: string, args: readonly Value[]) => Promise<void>
   /** For answers of any length: row by row, none of which is kept. */
   each: (statement: string, args: readonly Value[], take: (values: readonly unknown[]) => void) => Promise<void>
 }
@@ -139,6 +141,7 @@ function openConnection(
   /** Grows with every row and every answer: the deadline of a statement begins again with each. */
   let heard = 0
   let last: Promise<unknown> = Promise.resolve()
+  const prepared = new Set<string>()
 
   // One socket for one connection, made here: the client itself never cuts one on which nothing is heard.
   const settings = {
@@ -222,6 +225,11 @@ function openConnection(
     isDropped: () => dropped !== undefined,
     drop,
     run: (statement, args = []) => runExclusive(async () => withoutHoles(await watched(ask(statement, args)))),
+    prepare: async (statement, args) => {
+      if (!prepare || !isDirect || args.length === 0 || prepared.has(statement)) return
+      prepared.add(statement)
+      await watched(ask(statement, args).describe())
+    },
     each: (statement, args, take) =>
       runExclusive(async () => {
         const rows = ask(statement, args)

@@ -59,6 +59,7 @@ async function runAll(session: Session, steps: readonly Step[]): Promise<Row[][]
   const statements = steps.map(statementsOf)
   const run = () => statements.map((parts) => parts.map((part) => runOne(session, part)))
   if (statements.flat().length < 2) return rowsOf(run())
+  await Promise.all(statements.flat().map(({ text, values }) => session.prepare?.(text, values)))
   const begun = session.run(BEGIN)
   const results = run()
   const settled = await Promise.allSettled<unknown>([begun, ...results.flat(), session.run('COMMIT')])
@@ -80,6 +81,7 @@ type Statement = { text: string; values: readonly Value[]; isFenced: boolean }
 const ROWS_A_STATEMENT = 10_000
 
 function statementsOf({ statement, args = [], given, fence }: Step): Statement[] {
+  if (given?.length === 0) return []
   const text = postgresStatement(statement)
   if (fence !== undefined) {
     const values = given === undefined ? args : [jsonOf(given)]

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { filledTables, type CopyDestination, type CopySource } from '../copy.ts'
-import type { Sql } from '../sql.ts'
 import { StoreError } from '../store-error.ts'
 import { sqliteEngine } from './engine.ts'
 import { engineFor, holdStore, openExisting, openOwn } from './open-database.ts'
 import { attempting, sqliteError } from './sqlite-error.ts'
-import { sqliteSql } from './sqlite-sql.ts'
+import { sqlInPlace } from './sqlite-sql.ts'
 
 /**
  * Opens a store for a copy of it, and keeps every daemon away from it meanwhile.
@@ -19,9 +18,10 @@ export function openSqliteSource(path: string): CopySource {
   try {
     release = holdStore(path)
     if (release === undefined) throw inUse(path)
-    return sqlOf(
+    const db = openExisting(path, { readOnly: true, checked: true })
+    return sqlInPlace(
+      sqliteEngine(db, () => undefined, release),
       path,
-      sqliteEngine(openExisting(path, { readOnly: true, checked: true }), () => undefined, release),
     )
   } catch (error) {
     release?.()
@@ -40,22 +40,17 @@ export async function openSqliteDestination(path: string): Promise<CopyDestinati
   if (existsSync(path)) await expectEmpty(path)
   const { db, release } = openOwn(path)
   const { answer } = attempting(path)
-  const sql = sqlOf(
-    path,
+  const sql = sqlInPlace(
     sqliteEngine(db, () => undefined, release),
+    path,
   )
   await answer(() => db.exec('BEGIN IMMEDIATE'))
   return { ...sql, commit: () => answer(() => db.exec('COMMIT')) }
 }
 
-function sqlOf(path: string, engine: ReturnType<typeof engineFor>): Sql {
-  const { answer } = attempting(path)
-  return sqliteSql((request) => answer(() => engine(request)), path)
-}
-
 /** Nothing is changed of a store that is refused: it is read before it is migrated. */
 async function expectEmpty(path: string): Promise<void> {
-  const sql = sqlOf(path, engineFor(openExisting(path, { readOnly: true })))
+  const sql = sqlInPlace(engineFor(openExisting(path, { readOnly: true })), path)
   try {
     const filled = await filledTables(sql)
     if (filled.length === 0) return

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Row, Sql, TransactionKind } from '../sql.ts'
-import type { EngineRequest, Rows } from './engine.ts'
+import type { Engine, EngineRequest, Rows } from './engine.ts'
+import { attempting } from './sqlite-error.ts'
 
 /** Asks an engine, in this thread or in another one. Rejects with a StoreError. */
 export type AskEngine = (request: EngineRequest) => Promise<unknown>
@@ -78,6 +79,12 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
     close: async () => void (await asking({ do: 'close' })),
   }
   return sql
+}
+
+/** The same with its engine in this thread. */
+export function sqlInPlace(engine: Engine, path: string, isOwn = false): Sql {
+  const { answer } = attempting(path)
+  return sqliteSql((request) => answer(() => engine(request)), path, isOwn)
 }
 
 const SIZE = 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size'

@@ -40,6 +40,12 @@ inPostgres('a batch in PostgreSQL', ({ newDatabase }) => {
     expect(await keys()).toHaveLength(25_001)
   })
 
+  test('leaves out a step without rows, whatever its fence', async () => {
+    const { batch, keys } = await opened()
+    expect(await batch([{ ...pause(), fence: 0 }, pause(['a', 1])])).toEqual([[], []])
+    expect(await keys()).toEqual(['a'])
+  })
+
   test('replaces halves of characters, which no text of PostgreSQL has', async () => {
     const { batch, keys } = await opened()
     await batch([pause(['a\ud83d', 1])])

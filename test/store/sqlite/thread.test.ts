@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { aloneOn, openSqliteDaemonStore, openSqliteReader } from '../../../src/store/open-sqlite.ts'
+import { openSqliteDaemonStore, openSqliteReader } from '../../../src/store/open-sqlite.ts'
 import { AnswerLost } from '../../../src/store/sql.ts'
+import { storeOn } from '../../../src/store/store-on.ts'
 import { openEngine } from '../../../src/store/sqlite/open-database.ts'
 import { sqliteSql, type AskEngine } from '../../../src/store/sqlite/sqlite-sql.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -106,7 +107,7 @@ describe('the thread of the SQLite store', () => {
 
 function storeOf(ask: AskEngine): Store {
   const sql = sqliteSql(ask, 'here')
-  return aloneOn(sql, { path: 'here' }, sql).store
+  return storeOn(sql, { receivers: undefined, reading: sql }).store
 }
 
 test('a target is not loaded in part when the engine of the SQLite store ends in between', async () => {
