@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import {
   AsyncSubject,
+  catchError,
   concat,
   defer,
   EMPTY,
@@ -15,6 +16,7 @@ import {
   share,
   takeUntil,
   tap,
+  throwError,
   timer,
   type Observable,
 } from 'rxjs'
@@ -33,7 +35,7 @@ import { isLoopback } from '../network/loopback.ts'
 import { recipientsBy } from '../notifications/routes.ts'
 import { openStore } from '../store/open-store.ts'
 import { storeRetried } from '../store/store-retried.ts'
-import { onlyStoreErrors } from '../store/store-error.ts'
+import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
 import { lifecycle, type Targets } from '../pipeline/lifecycle.ts'
 import { runWhile } from '../pipeline/run-while.ts'
@@ -281,6 +283,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
           time$,
         ).pipe(endWith({ kind: 'stopped' } as const), tap(report)),
         closeAll$,
+      ).pipe(
+        // A store that is refused ends the daemon, and nothing may keep the process. A bug ends the process as it is.
+        catchError((error: unknown) =>
+          concat(
+            error instanceof StoreError ? closeAll$ : EMPTY,
+            throwError(() => error),
+          ),
+        ),
       ),
     }
   } catch (error) {

@@ -121,7 +121,7 @@ export async function daemonInProcess(
   }
 }
 
-function configTo(baseUrl: string, poll: Partial<Config['poll']>): Config {
+export function configTo(baseUrl: string, poll: Partial<Config['poll']> = {}): Config {
   const config = configOf({
     targets: [{ name: 'production', base_url: baseUrl, api_key: KEY }],
     poll: { page_size: 1000, retries: RETRIES, lookback: '1h', sweep_interval: '1m', baseline: 'count' },

@@ -18,7 +18,7 @@ const ROOMS: Record<string, number> = {
   'src/cluster': 350,
   'src/commands': 2790,
   'src/config': 970,
-  'src/daemon': 2000,
+  'src/daemon': 2010,
   'src/events': 1200,
   'src/history': 960,
   'src/ledger': 1680,
@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 120,
   'src/web': 2420,
   'src/web/page': 3990,
-  test: 52310,
+  test: 52350,
 }
 
 /** How far a folder of src may be below its line. */
@@ -81,8 +81,9 @@ src/commands/audit-lines.ts auditLines: 13 complexity
 src/commands/demo.ts demo: 71 lines
 src/commands/demo.ts function: 13 complexity
 src/commands/demo.ts runDemo: 75 lines
+src/daemon/daemon.ts file: 351 lines
 src/daemon/daemon.ts startDaemon: 13 complexity
-src/daemon/daemon.ts startDaemon: 179 lines
+src/daemon/daemon.ts startDaemon: 186 lines
 src/daemon/log-alerts.ts alertLog: 69 lines
 src/daemon/notifying.ts notifying: 115 lines
 src/daemon/overviews.ts newOverviews: 83 lines
