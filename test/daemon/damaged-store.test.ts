@@ -16,7 +16,7 @@ async function damagedStore(): Promise<string> {
   await openSqliteStore({ path }).close()
   using db = new DatabaseSync(path)
   const names = JSON.stringify(Array.from({ length: 5000 }, (_, i) => `key ${i}`))
-  db.prepare("INSERT INTO pauses SELECT value, 1 FROM json_each(?)").run(names)
+  db.prepare('INSERT INTO pauses SELECT value, 1 FROM json_each(?)').run(names)
   const [page] = db.prepare("SELECT pageno FROM dbstat WHERE name = 'pauses' ORDER BY path LIMIT 1 OFFSET 5").all()
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   const size = Number(db.prepare('PRAGMA page_size').get()!['page_size'])
