@@ -22,7 +22,11 @@ for (const stream of [stdout, stderr]) stream.on('error', surviveOutput)
 process.exitCode = await runProgram(process.argv.slice(2), { env, cwd: process.cwd(), stdout, stderr, secrets }).catch(
   die,
 )
-if (isDaemon()) await endOutput()
+if (isDaemon()) {
+  await endOutput()
+  // A daemon that failed while it ran has not closed all that keeps a process.
+  if (process.exitCode !== 0) process.exit()
+}
 
 /**
  * Keeps compiled code for the next start, in a folder in which only the user may write: another user could
