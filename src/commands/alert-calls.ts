@@ -7,7 +7,7 @@ import { readMoment } from '../history/moment.ts'
 import { QueryError } from '../history/history-scope.ts'
 import { parseDuration } from '../schema/duration-text.ts'
 import { openReader } from '../store/open-store.ts'
-import { CALL_COLUMNS, callOfRow } from '../store/call-columns.ts'
+import { CALL_COLUMNS, callOfRow, IS_OPEN } from '../store/call-columns.ts'
 import type { StoreReader } from '../store/reader.ts'
 import { formatSeconds } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
@@ -117,7 +117,7 @@ async function* callsBehind(reader: StoreReader, target: string, request: string
 async function openCalls(reader: StoreReader, target: string): Promise<PageCall[]> {
   const rows = await reader.rows(
     `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.targets CROSS JOIN callwatch.calls
-    WHERE target = number AND name = $1 AND phase = 0 AND unseen_since IS NULL`,
+    WHERE target = number AND name = $1 AND ${IS_OPEN}`,
     [target],
   )
   return rows.map((row) => ({ target, call: callOfRow(row) }))

@@ -1,6 +1,6 @@
 import { isoTime } from '../clock/iso-time.ts'
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
-import { shown } from '../store/call-columns.ts'
+import { IS_OPEN, shown } from '../store/call-columns.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { conditionsOf, queryArguments, type CallFilter, type LabelFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
@@ -116,7 +116,7 @@ async function openCalls(store: RowReader, query: LabelFilter, { numbers }: Hist
   const { args, add } = queryArguments()
   const rows = await store.rows(
     `SELECT ${shown('began')} FROM callwatch.targets CROSS JOIN callwatch.calls
-    WHERE ${conditionsOf(query, numbers, add)} AND phase = 0 AND unseen_since IS NULL`,
+    WHERE ${conditionsOf(query, numbers, add)} AND ${IS_OPEN}`,
     args,
   )
   return rows.map(({ began }) => Number(began))

@@ -41,6 +41,9 @@ export const SHOWN = {
   participants: 'CASE WHEN finish_at IS NULL THEN joined ELSE total_participants END',
 } as const
 
+/** Of an open call whose target is configured: the condition of an index, so always these words. */
+export const IS_OPEN = `finished IS NULL AND status <> ${BASELINE_CODE}`
+
 /** Columns of {@link SHOWN} that are none of the table's, each under its name. */
 export function shown(...names: readonly (keyof typeof SHOWN)[]): string {
   return names.map((name) => `${SHOWN[name]} AS ${name}`).join(', ')

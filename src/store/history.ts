@@ -1,7 +1,7 @@
 import { LOST_CODE, finalStatusOf } from '../ledger/call-codes.ts'
 import { countByStatus } from '../ledger/finished-calls.ts'
 import { usedBetween } from '../ledger/usage.ts'
-import { CALL_COLUMNS, callOf, callOfRow } from './call-columns.ts'
+import { CALL_COLUMNS, callOf, callOfRow, IS_OPEN } from './call-columns.ts'
 import { batched } from './batched.ts'
 import { OF_TARGET } from './rows.ts'
 import { list, type Sql } from './sql.ts'
@@ -18,7 +18,7 @@ const COUNT_PER_MINUTE = `
   WHERE target IN wholes($1) AND finished >= $2::float8 AND finished < $3::float8 AND status <> ${LOST_CODE} GROUP BY 1, 2, 3`
 const OPEN = `
   SELECT name, ${COLUMNS} FROM callwatch.targets CROSS JOIN callwatch.calls
-  WHERE target = number AND name IN texts($1) AND phase = 0 AND unseen_since IS NULL`
+  WHERE target = number AND name IN texts($1) AND ${IS_OPEN}`
 const USAGE = `
   SELECT quarter, minutes FROM callwatch.usage WHERE ${OF_TARGET} AND quarter >= $2::float8 AND quarter < $3::float8 ORDER BY quarter`
 

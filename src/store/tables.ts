@@ -1,4 +1,4 @@
-import { SHOWN } from './call-columns.ts'
+import { IS_OPEN, SHOWN } from './call-columns.ts'
 
 /**
  * What a column holds. Numbers are 64-bit floats, `whole` and `small` ones below 2^53 and 2^15; a `flag` is a truth value, of which
@@ -93,9 +93,9 @@ export const TABLES = {
       recorded: ['flag', SHOWN.recorded],
     },
     indexes: {
-      calls_by_finish: '(target, finished, status, labels, recorded)',
+      calls_by_finish: '(target, finished, status, labels, recorded) WHERE finished IS NOT NULL',
       tracked_calls: '(target) WHERE tracked',
-      open_calls: '(target) WHERE phase = 0',
+      open_calls: `(target) WHERE ${IS_OPEN}`,
     },
     appended: true,
   },

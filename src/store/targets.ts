@@ -5,7 +5,7 @@ import { quarterHourOf } from '../ledger/usage.ts'
 import { batched } from './batched.ts'
 import { LOST_CODE } from '../ledger/call-codes.ts'
 import type { Cluster } from './cluster.ts'
-import { CALL_COLUMNS, callOf } from './call-columns.ts'
+import { CALL_COLUMNS, callOf, IS_OPEN } from './call-columns.ts'
 import type { EventLog } from './events.ts'
 import type { Outbox } from './outbox.ts'
 import { markAllStale, markStale } from './rollups.ts'
@@ -47,10 +47,10 @@ const EVICTED = `${CALLS} AND NOT tracked AND finished >= $2 AND status <> ${LOS
 const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, seq = $2, sync = $3 WHERE number = $1'
 /** callwatch does not see the ends of open calls of a target that left the configuration. */
 const REMOVE = 'UPDATE callwatch.targets SET removed = $2 WHERE number = $1 AND removed IS NULL'
-const LOSE_CALLS =
-  'UPDATE callwatch.calls SET unseen_since = $2 WHERE target = $1 AND phase = 0 AND unseen_since IS NULL'
+const LOSE_CALLS = `UPDATE callwatch.calls SET unseen_since = $2 WHERE target = $1 AND ${IS_OPEN}`
 const RESTORE = 'UPDATE callwatch.targets SET removed = NULL WHERE number = $1 AND removed IS NOT NULL'
-const FIND_CALLS = 'UPDATE callwatch.calls SET unseen_since = NULL WHERE target = $1 AND phase = 0'
+const FIND_CALLS =
+  'UPDATE callwatch.calls SET unseen_since = NULL WHERE target = $1 AND finished = $2 AND unseen_since IS NOT NULL'
 
 /** The targets of a store. */
 export function targetsOf(sql: Sql, options: TargetsOptions) {
@@ -110,7 +110,7 @@ export function targetsOf(sql: Sql, options: TargetsOptions) {
     const inOrder = removed.toSorted((a, b) => Number(a['number']) - Number(b['number']))
     const steps = inOrder.flatMap(({ number, removed: at }): Step[] => [
       { statement: RESTORE, args: [Number(number)] },
-      { statement: FIND_CALLS, args: [Number(number)] },
+      { statement: FIND_CALLS, args: [Number(number), Number(at)] },
       markStale([[Number(number), quarterHourOf(Number(at))]]),
     ])
     if (steps.length > 0) await sql.batch(steps)
