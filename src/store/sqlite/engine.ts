@@ -71,7 +71,8 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
     const { statement } = kept(text, ROWS_A_STATEMENT)
     let inserted = 0
     for (; given.length - inserted >= ROWS_A_STATEMENT; inserted += ROWS_A_STATEMENT)
-      statement.run(...given.slice(inserted, inserted + ROWS_A_STATEMENT).flat())
+      // Several times as fast as flat().
+      statement.run(...([] as Value[]).concat(...given.slice(inserted, inserted + ROWS_A_STATEMENT)))
     return inserted
   }
 
