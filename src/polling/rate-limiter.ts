@@ -28,6 +28,19 @@ const MAX_SLEEP_SECONDS = 1
 const MAX_PAUSE_SECONDS = 3600
 /** How long all other requests wait for the answer to that one. */
 const CHECK_SECONDS = 10
+/** Hosts that share a store have clocks that differ by less. */
+const CLOCK_TOLERANCE_SECONDS = 60
+
+/**
+ * Seconds left of a stored pause, by the host's clock. One that would be longer than any was stored while the host's clock was
+ * ahead: it is ignored, and the service says again how long to wait.
+ *
+ * @param until UNIX seconds
+ */
+export function leftOfPause(until: number | undefined, clock: Clock): number {
+  const left = (until ?? 0) - clock.wall()
+  return left > MAX_PAUSE_SECONDS + CLOCK_TOLERANCE_SECONDS ? 0 : Math.min(Math.max(0, left), MAX_PAUSE_SECONDS)
+}
 
 /**
  * A token bucket of a tenth of the minute's requests, refilled at nine tenths of the limit and empty at the start: no
@@ -42,7 +55,7 @@ export function newRateLimiter({
   let limit = maxRequestsPerMinute
   let tokens = 0
   let countedAt = clock.monotonic()
-  let pauseEnd = countedAt + Math.max(0, (pausedUntil ?? 0) - clock.wall())
+  let pauseEnd = countedAt + leftOfPause(pausedUntil, clock)
   /** The service asked for more than the longest pause. */
   let mustCheck = false
   let queue: Promise<unknown> = Promise.resolve()

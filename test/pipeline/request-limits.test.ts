@@ -106,6 +106,10 @@ test('a rate limit pause of another daemon applies to this one a second later, a
   pauses.set(rateLimitKey(targetConfig({ apiKey: 'one' })), time.wall() + 300)
   await time.advance(5)
   expect(rateLimiter.pausedFor()).toBe(24)
+  // Of a daemon whose clock was ahead.
+  pauses.set(rateLimitKey(targetConfig({ apiKey: 'one' })), time.wall() + 8 * 3600)
+  await time.advance(24)
+  expect(rateLimiter.pausedFor()).toBe(0)
 })
 
 /** A daemon that has its store for itself. */
