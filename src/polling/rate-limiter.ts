@@ -1,6 +1,8 @@
 import { sleep, type Clock } from '../clock/clock.ts'
+import type { RateLimitWindow } from '../service/answer-headers.ts'
+import { serviceWindow } from './service-window.ts'
 
-/** Grants requests to one address with one key, one after the other. Shared by all targets that use both. */
+/** Grants requests to one app, one after the other. Shared by all its targets. */
 export type RateLimiter = {
   /** Resolves when a request may be made; rejects if `signal` is aborted before that, and then costs nothing. */
   take: (signal: AbortSignal) => Promise<void>
@@ -8,10 +10,24 @@ export type RateLimiter = {
   pause: (seconds: number) => void
   /** Seconds left of the rate limit pause; 0 without one. */
   pausedFor: () => number
+  /** An answer says what is left of the service's own limit. */
+  note: (limit: RateLimitWindow) => void
+  /** Requests a minute that are granted now, and whether the service's own limit is why there are not more. */
+  pace: () => { perMinute: number; isSlowed: boolean }
 }
 
 /** A rate limiter whose limit can change; with 0 it grants nothing. */
 export type AdjustableRateLimiter = RateLimiter & { setLimit: (maxRequestsPerMinute: number) => void }
+
+/** Grants everything. */
+export const UNLIMITED: AdjustableRateLimiter = {
+  take: async () => undefined,
+  pause: () => undefined,
+  pausedFor: () => 0,
+  note: () => undefined,
+  pace: () => ({ perMinute: Infinity, isSlowed: false }),
+  setLimit: () => undefined,
+}
 
 export type RateLimiterOptions = {
   clock: Clock
@@ -23,6 +39,8 @@ export type RateLimiterOptions = {
 }
 
 const MAX_SLEEP_SECONDS = 1
+/** So much of the pace that the service's own limit allows may be used at once. */
+const BURST_SECONDS = 6
 
 /** The longest pause. If the service asks for more, one request then checks whether it still refuses. */
 const MAX_PAUSE_SECONDS = 3600
@@ -60,10 +78,12 @@ export function newRateLimiter({
   let mustCheck = false
   let queue: Promise<unknown> = Promise.resolve()
 
-  const perSecond = () => (0.9 * limit) / 60
+  const service = serviceWindow(clock)
+  const own = () => (0.9 * limit) / 60
+  const perSecond = () => Math.min(own(), service.pace())
   function refill(): number {
     const now = clock.monotonic()
-    const most = limit === 0 ? 0 : Math.max(1, limit / 10)
+    const most = limit === 0 ? 0 : Math.max(1, Math.min(limit / 10, service.pace() * BURST_SECONDS))
     tokens = Math.min(most, tokens + (now - countedAt) * perSecond())
     countedAt = now
     return now
@@ -80,6 +100,7 @@ export function newRateLimiter({
       await sleep(clock, Math.min(wait, MAX_SLEEP_SECONDS), signal)
     }
     tokens -= 1
+    service.count()
     if (mustCheck) pauseEnd = clock.monotonic() + CHECK_SECONDS
     mustCheck = false
   }
@@ -91,6 +112,8 @@ export function newRateLimiter({
       return granted
     },
     pausedFor: () => Math.max(0, pauseEnd - clock.monotonic()),
+    note: service.note,
+    pace: () => ({ perMinute: 60 * perSecond(), isSlowed: service.pace() < own() }),
     setLimit: (max) => {
       refill()
       limit = max

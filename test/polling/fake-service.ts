@@ -30,7 +30,7 @@ export function fakeService(clock: VirtualClock, pageSize = 2): FakeService {
     if (problem !== undefined) throw problem
     return read()
   }
-  const answered = () => ({ serviceTime: clock.wall() + service.ahead, hostTime: clock.wall(), remaining: undefined })
+  const answered = () => ({ serviceTime: clock.wall() + service.ahead, hostTime: clock.wall(), limit: undefined })
   const service: FakeService = {
     calls: [],
     asked: [],
