@@ -1,6 +1,7 @@
 import { evaluate, type AlertDelta } from '../alerts/evaluate.ts'
 import type { EvaluationRecord, Poll, Trigger } from '../alerts/trigger.ts'
 import { monthOf } from '../clock/calendar.ts'
+import { wholeMilliseconds } from '../clock/whole-milliseconds.ts'
 import { newDraft } from '../ledger/delta-draft.ts'
 import { withFinishes } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
@@ -66,11 +67,6 @@ function evaluateRules({ name, alerts, settings }: Decided, trigger: Trigger, no
   return evaluate(alerts, trigger, { target: name, rules, now, interval: poll.interval, monthOf })
 }
 
-/** Times as they are kept: a replay of the history evaluates by the very same. */
-function wholeMilliseconds(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000
-}
-
 /** What rules evaluate of a successful poll, before it is committed. */
 function evaluatedPoll(ledger: LedgerState, delta: Delta, { serviceTime, limited = false }: PollSuccess): Poll {
   const { lastSuccess } = ledger.sync
@@ -78,8 +74,9 @@ function evaluatedPoll(ledger: LedgerState, delta: Delta, { serviceTime, limited
   const changed = [...delta.calls.values()].filter(({ phase }) => phase === 'open')
   return {
     kind: 'poll',
-    now: wholeMilliseconds(serviceTime),
-    previousSuccess: lastSuccess && wholeMilliseconds(lastSuccess),
+    // Not rounded here, or a call that finished at this very moment could be past the end of the window.
+    now: serviceTime,
+    previousSuccess: lastSuccess,
     limited,
     finished: withFinishes(ledger.finished, delta.finishes),
     open: [...unchanged, ...changed],

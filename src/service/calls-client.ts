@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { wholeMilliseconds } from '../clock/whole-milliseconds.ts'
 import type { CallStatus, SeenCall } from '../ledger/call.ts'
 import type { InvalidReason } from '../ledger/series.ts'
 import type { ListedCall } from '../ledger/observation.ts'
@@ -35,7 +36,10 @@ export type CallsClientOptions = {
 
 /** What every answer has beside its content. */
 export type AnswerMetadata = {
-  /** The service's clock when it answered (UNIX seconds); without a `Date`, the host's plus the known skew. */
+  /**
+   * The service's clock when it answered (UNIX seconds, whole milliseconds); without a `Date`, the host's plus the known
+   * skew.
+   */
   serviceTime: number
   /** It has no `Date`. */
   isUndated?: boolean
@@ -95,7 +99,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
     })
     const hostTime = options.wall()
     const date = serviceClock(response)
-    const serviceTime = date ?? hostTime + (options.clockSkew?.() ?? 0)
+    const serviceTime = date ?? wholeMilliseconds(hostTime + (options.clockSkew?.() ?? 0))
     const limit = rateLimitWindow(response, serviceTime)
     const answered = { serviceTime, isUndated: date === undefined, hostTime, limit }
     if (await isEmptyList(response)) return { answered, body: { data: [] } }

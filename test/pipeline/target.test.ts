@@ -48,6 +48,19 @@ const notified = (commit: Awaited<ReturnType<typeof tick>>) =>
 const failed = (n: number) => seen(`call ${n}`, 'rejected', { endedAt: CREATED + n })
 
 describe('a target', () => {
+  test.each([10, 10.0001, 10.0004, 10.0006])(
+    'evaluates calls that finished when the poll ended, %d s after the set-up',
+    async (seconds) => {
+      const { target } = await opened()
+      await commitObservation(target, completePoll(1))
+      // Without an end they finished when they were first seen so.
+      const endless = ['a', 'b'].map((id) => seen(id, 'rejected', { initiatedAt: CREATED + 5 }))
+      expect(notified(await commitObservation(target, completePoll(seconds, ...endless)))).toEqual([
+        ['firing', 'Failing'],
+      ])
+    },
+  )
+
   test('fires in the same commit as the calls that made it fire, and again after a restart it does not', async () => {
     const { target, memory, open } = await opened()
     expect(notified(await commitObservation(target, completePoll(10, failed(1), failed(2))))).toEqual([

@@ -14,13 +14,15 @@ function ledgerOfAll() {
       1,
       seen('baseline', 'ended', { endedAt: CREATED - 60 }),
       seen('ended', 'ended', { endedAt: CREATED + 1 }),
+      seen('failed', 'other', { endedAt: CREATED + 1 }),
       seen('reopened', 'ended', { endedAt: CREATED + 1 }),
+      seen('put back', 'ended', { endedAt: CREATED + 1 }),
       seen('ongoing', 'ongoing'),
       seen('ringing', 'initiated'),
       seen('lost', 'ongoing'),
     ),
   )
-  book.see({ answers: [listed(CREATED + 2, seen('reopened', 'ongoing'))] })
+  book.see({ answers: [listed(CREATED + 2, seen('reopened', 'ongoing'), seen('put back', 'other'))] })
   for (const seconds of [2, 3]) book.see({ answers: [asked(CREATED + seconds, undefined, ['lost'])] })
   return book
 }
@@ -39,8 +41,12 @@ describe('a status regression in a list', () => {
   test.each([
     ['a final call that is listed open', seen('ended', 'ongoing')],
     ['a final call that is listed as initiated', seen('ended', 'initiated')],
+    ['a final call that is listed with an undocumented status and without an end', seen('ended', 'other')],
+    ['a call with an undocumented status that is listed without its end', seen('failed', 'other')],
     ['a baseline call that is listed open', seen('baseline', 'ongoing')],
+    ['a baseline call that is listed with an undocumented status and without an end', seen('baseline', 'other')],
     ['an ongoing call that is listed as initiated', seen('ongoing', 'initiated')],
+    ['a call that has opened again and is listed as initiated', seen('reopened', 'initiated')],
   ])('is withheld in the first poll, and accepted in the second one in a row: %s', (_what, back) => {
     expect(pass([back], [back])).toEqual([[], [back.id]])
     expect(pass([back], [], [back])).toEqual([[], [], []])
@@ -51,13 +57,32 @@ describe('a status regression in a list', () => {
     ['a call that was never seen', seen('new', 'ongoing')],
     ['an open call that is listed open', seen('ongoing', 'ongoing')],
     ['an initiated call that is listed as ongoing', seen('ringing', 'ongoing')],
+    ['an ongoing call with an undocumented status', seen('ongoing', 'other')],
     ['a final call with another final status', seen('ended', 'rejected')],
+    ['a final call with an undocumented status and an end', seen('ended', 'other', { endedAt: CREATED + 1 })],
     ['a final baseline call', seen('baseline', 'ended')],
     ['a call that has opened again', seen('reopened', 'ongoing')],
+    ['a call that has opened again with an undocumented status', seen('put back', 'other')],
     ['a lost call that has reappeared', seen('lost', 'ongoing')],
   ])('is not %s', (_what, shown) => {
     expect(pass([shown])).toEqual([[shown.id]])
   })
+
+  test.each([
+    [['other', 'ongoing']],
+    [['ongoing', 'other', 'initiated']],
+    [['initiated', 'ongoing', 'ended']],
+  ] as const)('is none where the pages of a group show a new call as %j', (statuses) => {
+    const shown = statuses.map((status) => seen('new', status))
+    expect(pass(shown)).toEqual([shown.map(({ id }) => id)])
+  })
+
+  test.each([[['ended', 'other']], [['ended', 'ongoing']], [['ongoing', 'initiated']]] as const)(
+    'is the second of the states %j that the pages of a group show of a new call',
+    (statuses) => {
+      expect(pass(statuses.map((status) => seen('new', status)))).toEqual([['new']])
+    },
+  )
 
   test('is not a row that the client found unchanged', () => {
     const row = ledgerOfAll().state.calls.get('ended')!
@@ -91,11 +116,11 @@ test('an open call is listed without a status regression after the commit that h
   expect(service.asked).not.toContain('a')
 })
 
-describe('a final call that a page shows open', () => {
+describe.each(['ongoing', 'other'] as const)('a final call that a page shows open, as %s', (status) => {
   const ended = seen('a', 'ended', { endedAt: CREATED, totalParticipants: 2 })
-  const open = seen('a', 'ongoing')
+  const open = seen('a', status)
   const backwards = ({ book }: Awaited<ReturnType<typeof running>>) =>
-    book.counted(COUNTERS.transitions, 'ended', 'ongoing', 'true')
+    book.counted(COUNTERS.transitions, 'ended', status, 'true')
 
   async function afterTheEnd() {
     const world = await running({ pageSize: 10 })
@@ -119,6 +144,9 @@ describe('a final call that a page shows open', () => {
     world.service.calls = [open]
     await world.clock.advance(INTERVAL)
     expect(backwards(world)).toBe(1)
+    world.service.asked.length = 0
+    await world.clock.advance(2 * INTERVAL)
+    expect(world.service.asked).toEqual([1, 1])
   })
 
   test('is open again in the second poll if Get Call fails', async () => {

@@ -199,6 +199,19 @@ describe('a page of List Calls', () => {
     expect(await list(clientOf({ body: { data: [] } }).client)).toMatchObject({ serviceTime: HOST, hostTime: HOST })
   })
 
+  test.each([
+    // The plain sum is a fraction of a microsecond more.
+    [1_790_000_201.009, 1_790_000_030 - 1_790_000_000.827, 1_790_000_230.182],
+    [1_790_000_201.0004, 0, 1_790_000_201],
+    [1_790_000_201.0006, -3600, 1_789_996_601.001],
+  ])(
+    'has whole milliseconds, as evaluations have, if the service sends no Date, at %d by the host and %d s ahead',
+    async (wall, skew, serviceTime) => {
+      const { client } = clientOf({ body: { data: [] } }, { wall: () => wall, clockSkew: () => skew })
+      expect((await list(client)).serviceTime).toBe(serviceTime)
+    },
+  )
+
   test('has the number of requests left', async () => {
     const page = await list(clientOf({ headers: { 'x-ratelimit-remaining': '41' }, body: { data: [] } }).client)
     expect(page.limit?.remaining).toBe(41)
