@@ -96,9 +96,7 @@ function health(target, age) {
   const words = [
     ...(problem === undefined ? [] : [plain(problem)]),
     ...(held > age ? [`rate limit pause: no requests for ${duration(held - age)}`] : []),
-    ...(slowed === undefined
-      ? []
-      : [`others use the limit of this app: ${slowed} requests a minute are left for callwatch`]),
+    ...(slowed === undefined ? [] : [`the service has ${slowed} requests a minute left for callwatch`]),
     ...(slow_sweep === undefined
       ? []
       : [`a sweep of ${count(slow_sweep.pages)} pages takes ${duration(slow_sweep.seconds)}`]),
