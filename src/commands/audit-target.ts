@@ -129,6 +129,7 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
       horizon: horizon(sync, poll.lookback),
       sweepInterval: poll.sweepInterval,
       slice: Infinity,
+      maySweep: () => true,
       interval: Infinity,
       wanted: () => [],
       pageSize: poll.pageSize,

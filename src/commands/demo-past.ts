@@ -3,6 +3,7 @@ import { asyncScheduler } from 'rxjs'
 import type { Rule } from '../alerts/rule.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
+import { UNLIMITED } from '../polling/rate-limiter.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import { openSqliteStore } from '../store/open-sqlite.ts'
 import { connect } from '../pipeline/connection.ts'
@@ -81,8 +82,7 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
     const settings = { target: config.targets[0]!, poll, rules }
     const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
     const { client, close } = connect({ target, mayAsk: () => true, log })
-    const rateLimiter = { take: async () => {}, pause: () => {}, pausedFor: () => 0 }
-    const requestOptions = { rateLimiter, timeout: poll.timeout, retries: poll.retries, random: Math.random }
+    const requestOptions = { rateLimiter: UNLIMITED, timeout: poll.timeout, retries: poll.retries, random: Math.random }
     const stop = { aborted, isUnsubscribed: () => false }
     for (;;) {
       setTime(now)

@@ -65,8 +65,12 @@ export const configSchema = section(
     checkMatches(file.notify, names, report)
     checkWebhookTargets(webhooks, names.target, report)
     checkParticipants(file, report)
+    checkInterval(file.poll, targets, report)
   },
 )
+
+/** Seconds. */
+const SHORTEST_INTERVAL = 1
 
 /** Only users with a password, or on this machine, may see user ids. */
 function checkParticipants(
@@ -80,6 +84,20 @@ function checkParticipants(
     ['events', 'participants'],
     'other hosts could read user ids from the API without a password; set `http.auth`, or set `http.host` to 127.0.0.1',
   )
+}
+
+/** More polls than one a second would find nothing earlier, and take requests from all others who use the app. */
+function checkInterval(
+  poll: unknown,
+  targets: readonly Record<string, unknown>[],
+  report: (path: string[], message: string) => void,
+): void {
+  const interval = isMap(poll) ? poll['interval'] : undefined
+  // One that is wrong by itself is still as in the file.
+  const isLocal = ({ baseUrl, base_url: url = baseUrl }: Record<string, unknown>) =>
+    typeof url === 'string' && isLoopback(URL.parse(url)?.hostname ?? '')
+  if (typeof interval !== 'number' || interval >= SHORTEST_INTERVAL || targets.every(isLocal)) return
+  report(['poll', 'interval'], 'the service is asked at most once a second; expected `1s` or more')
 }
 
 /** Everything that a command needs to know, checked and complete. Every duration is in seconds; what is not set is absent. */

@@ -29,7 +29,7 @@ import { afterText, ongoingProblems } from './ongoing-problems.ts'
 import { alertLog } from './log-alerts.ts'
 import { pollOutages } from './poll-outages.ts'
 import type { Reload } from './reload.ts'
-import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
+import { formatNumber, formatSeconds, formatSync, formatTime } from '../text/format.ts'
 
 export type ReporterOptions = {
   log: Logger
@@ -255,8 +255,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         return
       case 'progress': {
         const { target, progress } = event
-        const { pagesRead, pages = 'an unknown number of' } = progress
-        log.info({ target, ...progress }, `the initial sync has read ${pagesRead} of ${pages} pages`)
+        log.info({ target, ...progress }, formatSync(progress))
         return
       }
       case 'not loaded':

@@ -1,6 +1,6 @@
 import { defer, EMPTY, exhaustMap, ignoreElements, lastValueFrom, retry, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import { newRateLimiter, type AdjustableRateLimiter, type RateLimiter } from '../polling/rate-limiter.ts'
+import { leftOfPause, newRateLimiter, type AdjustableRateLimiter, type RateLimiter } from '../polling/rate-limiter.ts'
 import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
 import { rateLimitKey, type TargetSettings } from './target.ts'
@@ -83,8 +83,8 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
     for (const [key, until] of (await cluster?.pauses(keys)) ?? []) applyPause(rateLimiters.get(key), until)
   }
 
-  function applyPause(rateLimiter: RateLimiter | undefined, until = 0): void {
-    const seconds = until - clock.wall()
+  function applyPause(rateLimiter: RateLimiter | undefined, until: number | undefined): void {
+    const seconds = leftOfPause(until, clock)
     if (rateLimiter !== undefined && seconds > rateLimiter.pausedFor() + SAME_PAUSE_SECONDS) rateLimiter.pause(seconds)
   }
 

@@ -47,6 +47,8 @@ export type TargetStatus = {
   readonly progress: () => SweepProgress | undefined
   /** For how many seconds more no request is made, because the service asked for that. */
   readonly pausedFor: () => number
+  /** Requests a minute for its app, where the service's own limit allows no more beside others. */
+  readonly slowedTo: () => number | undefined
 }
 
 /**
@@ -111,8 +113,12 @@ export async function openTarget({ settings, store, clock, receiversOf }: OpenTa
     pollAge: () => clock.monotonic() - target.times.polled,
     sweepAge: () => (target.times.swept === undefined ? undefined : clock.monotonic() - target.times.swept),
     evaluationAge: () => clock.monotonic() - target.times.evaluated,
-    progress: () => sweepProgress(target.memory),
+    progress: () => sweepProgress(target.memory, clock.monotonic()),
     pausedFor: () => target.rateLimiter?.pausedFor() ?? 0,
+    slowedTo: () => {
+      const { perMinute = 0, isSlowed = false } = target.rateLimiter?.pace() ?? {}
+      return isSlowed ? perMinute : undefined
+    },
     store,
     clock,
     receiversOf,
@@ -156,9 +162,9 @@ export function targetFingerprint({ baseUrl, onBehalfOf = '', query }: TargetCon
   return digest(JSON.stringify([baseUrl, onBehalfOf, sorted]))
 }
 
-/** Requests with the same URL and API key have one rate limit; the store must not learn the key itself. */
-export function rateLimitKey({ baseUrl, apiKey }: TargetConfig): string {
-  return digest(`${baseUrl} ${apiKey}`)
+/** The service limits the requests of an app, which is an address of its own, whatever their keys are. */
+export function rateLimitKey({ baseUrl }: TargetConfig): string {
+  return digest(baseUrl)
 }
 
 async function load({ target, rules }: TargetSettings, { store, clock }: Pick<Target, 'store' | 'clock'>) {

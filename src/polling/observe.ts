@@ -15,6 +15,7 @@ import type { PollMemory } from './poll-memory.ts'
 import { endedEarly, rateLimitPause, unknownClockSkew } from './poll-problems.ts'
 import { reportOf, type PollReport } from './poll-report.ts'
 import { pollRequests } from './poll-requests.ts'
+import type { RateLimiter } from './rate-limiter.ts'
 import { readList } from './read-list.ts'
 import type { RequestOptions } from './request-with-retries.ts'
 import { checkShrunkList, missingCalls } from './shrunk-list.ts'
@@ -68,7 +69,7 @@ const MIN_DEADLINE_SECONDS = 30
  */
 export async function* observe(options: ObserveOptions, aborted: AbortSignal): AsyncGenerator<Observation, PollReport> {
   const { clock, ledger, memory, settings } = options
-  const { interval, lookback, sweepInterval, maxRequestsPerMinute, pageSize } = settings
+  const { interval, lookback, sweepInterval, pageSize } = settings
   const begun = clock.monotonic()
   const longest = Math.max(MIN_DEADLINE_SECONDS, DEADLINE_INTERVALS * interval)
   // Waiting for the rate limit does not end a poll, because the next one would wait as well. A long Retry-After does.
@@ -77,8 +78,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   const requestOptions = { ...options.requestOptions, rateLimiter, clock }
   const requests = pollRequests({ ...options, requestOptions }, deadline.signal)
   const poll = newPoll()
-  // Half of the requests that the limit allows in an interval are for a sweep, the other half for follow-ups.
-  const half = Math.max(1, Math.floor((maxRequestsPerMinute * interval) / 120))
+  const budget = requestBudget(rateLimiter.pace(), settings, (slice) => requests.made.length + dueCalls(slice).length)
   let remaining: number | undefined
   let storeProblem: StoreError | undefined
 
@@ -104,7 +104,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
         clock,
         horizon: horizon(ledger.sync, lookback),
         sweepInterval,
-        slice: half,
+        ...budget,
         interval,
         wanted: () => dueCalls(Infinity),
         elapsed,
@@ -123,7 +123,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   /** Requests single calls: withheld ones, those that the list did not show, and those that a shrunk list lacks. */
   async function singleCalls(): Promise<ServiceAnswer[]> {
     if (poll.pages === 0 || ledger.sync.clockSkew === undefined) return []
-    const limit = Math.max(5, half)
+    const limit = budget.singleCalls(requests.made.length)
     const unconfirmed = memory.regressions.unconfirmed(ledger).slice(0, limit)
     const due = [...unconfirmed, ...dueCalls(limit).filter((call) => !unconfirmed.some(({ id }) => id === call.id))]
     const missing = missingCalls(poll, ledger)
@@ -165,7 +165,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   memory.regressions.startPoll()
   try {
     for await (const chunk of inChunks(pages())) {
-      remaining = chunk.at(-1)?.remaining ?? remaining
+      remaining = chunk.at(-1)?.limit?.remaining ?? remaining
       const answers = chunk.map(({ serviceTime, hostTime, calls, invalid }): ServiceAnswer => {
         return {
           source: 'list',
@@ -190,7 +190,28 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
     deadline.dispose()
   }
   const measured = { seconds: clock.monotonic() - begun, requests: [...requests.made], remaining }
-  return reportOf({ poll, memory: memory.list, settings, slice: half, storeProblem }, measured)
+  return reportOf({ poll, memory: memory.list, settings, slice: budget.slice, storeProblem }, measured)
+}
+
+/**
+ * How many requests a poll may make. Half of what the limit allows in an interval is for a sweep, the other half for single calls. Where
+ * others use the service's limit, the list comes first, single calls next, and sweeps last.
+ *
+ * @param spoken requests that were made and that single calls will need, if there are so many at most
+ */
+function requestBudget(
+  { perMinute, isSlowed }: ReturnType<RateLimiter['pace']>,
+  { interval, maxRequestsPerMinute }: PollSettings,
+  spoken: (singleCalls: number) => number,
+) {
+  const allowed = ((isSlowed ? perMinute : maxRequestsPerMinute) * interval) / 60
+  const slice = Math.max(1, Math.floor(allowed / 2))
+  return {
+    slice,
+    maySweep: () => !isSlowed || allowed - spoken(slice) >= slice,
+    singleCalls: (made: number) =>
+      isSlowed ? Math.max(1, Math.min(slice, Math.floor(allowed - made))) : Math.max(5, slice),
+  }
 }
 
 /** Gathers pages until they have enough calls for a commit. */

@@ -23,6 +23,8 @@ export type PollContextOptions = {
   sweepInterval: number
   /** The most pages of a background sweep in one poll. */
   slice: number
+  /** Whether enough requests are left for a slice beside the poll. */
+  maySweep: () => boolean
   /** Seconds between two polls, which limit how long one may read. */
   interval: number
   /** Seconds of this poll in which it did not wait for the rate limit; by default all of them. */

@@ -29,14 +29,20 @@ export function newPollMemory({ sync }: LedgerState, clock: Clock): PollMemory {
   }
 }
 
-/** How many pages a running sweep has read, and how many the list has, if the service says so. */
-export type SweepProgress = { pagesRead: number; pages: number | undefined }
+/** How many pages a running sweep has read; if the service says so, how many the list has, and how long the rest takes at that pace. */
+export type SweepProgress = { pagesRead: number; pages: number | undefined; secondsLeft?: number | undefined }
 
-/** The progress of the running sweep; undefined if none runs. */
-export function sweepProgress({ list }: PollMemory): SweepProgress | undefined {
+/**
+ * The progress of the running sweep; undefined if none runs.
+ *
+ * @param now monotonic seconds
+ */
+export function sweepProgress({ list }: PollMemory, now: number): SweepProgress | undefined {
   const sweep = list.foreground ?? list.background
   if (sweep === undefined) return undefined
   const { pagesRead, lastPage } = sweep
   // A sweep may read a page twice while the list moves.
-  return { pagesRead, pages: lastPage && Math.max(pagesRead, lastPage) }
+  const pages = lastPage && Math.max(pagesRead, lastPage)
+  const secondsLeft = pages && pagesRead && ((now - sweep.startedAt) / pagesRead) * (pages - pagesRead)
+  return { pagesRead, pages, secondsLeft: secondsLeft && Math.round(secondsLeft) }
 }

@@ -28,7 +28,7 @@ export type PollRequests = {
   measureSkew: () => Promise<boolean>
 }
 
-type Dated = Pick<CallPage, 'serviceTime' | 'hostTime' | 'isUndated'>
+type Dated = Pick<CallPage, 'serviceTime' | 'hostTime' | 'isUndated' | 'limit'>
 
 export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal): PollRequests {
   const { client, ledger, memory } = options
@@ -56,12 +56,11 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
   }
 
   function answerOf<T extends Dated>(request$: Observable<T>): Promise<T> {
-    return firstValueFrom(
-      request$.pipe(
-        tap((answer) => checkClock(answer)),
-        takeUntil(whenAborted(aborted)),
-      ),
+    const answer$ = request$.pipe(
+      tap(({ limit }) => limit && requestOptions.rateLimiter.note(limit)),
+      tap((answer) => checkClock(answer)),
     )
+    return firstValueFrom(answer$.pipe(takeUntil(whenAborted(aborted))))
   }
 
   async function page(number: number, withoutRetries = false): Promise<CallPage> {

@@ -13,7 +13,7 @@ const DEFAULT_STATUS_MAP = { cancelled: 'canceled', missed: 'unanswered', busy: 
 const given = section({
   interval: duration({ max: longestTimer })
     .prefault('15s')
-    .describe('Time between the starts of two polls')
+    .describe('Time between the starts of two polls, at least 1s unless the service is on this machine')
     .register(variables, { name: 'CALLWATCH_POLL_INTERVAL' }),
   page_size: wholeNumber(1, 1000).prefault(100).describe('Calls requested in one page'),
   max_answer_bytes: wholeNumber(65_536, 268_435_456)
@@ -25,7 +25,9 @@ const given = section({
   sweep_interval: duration({ max: longestTimer })
     .prefault('15m')
     .describe('A sweep, which lists the whole lookback, starts at least this often'),
-  max_requests_per_minute: wholeNumber(1, 1_000_000).prefault(400).describe('Never exceeded, follow-ups included'),
+  max_requests_per_minute: wholeNumber(1, 1_000_000)
+    .prefault(200)
+    .describe('For all targets of an app together, follow-ups included; never exceeded'),
   baseline: oneOf(['skip', 'count']).prefault('skip').describe('Calls that had ended when callwatch first started'),
   details: oneOf(['missing', 'never'])
     .prefault('missing')

@@ -1,6 +1,8 @@
 import { sleep, type Clock } from '../clock/clock.ts'
+import type { RateLimitWindow } from '../service/answer-headers.ts'
+import { serviceWindow } from './service-window.ts'
 
-/** Grants requests to one address with one key, one after the other. Shared by all targets that use both. */
+/** Grants requests to one app, one after the other. Shared by all its targets. */
 export type RateLimiter = {
   /** Resolves when a request may be made; rejects if `signal` is aborted before that, and then costs nothing. */
   take: (signal: AbortSignal) => Promise<void>
@@ -8,10 +10,24 @@ export type RateLimiter = {
   pause: (seconds: number) => void
   /** Seconds left of the rate limit pause; 0 without one. */
   pausedFor: () => number
+  /** An answer says what is left of the service's own limit. */
+  note: (limit: RateLimitWindow) => void
+  /** Requests a minute that are granted now, and whether the service's own limit is why there are not more. */
+  pace: () => { perMinute: number; isSlowed: boolean }
 }
 
 /** A rate limiter whose limit can change; with 0 it grants nothing. */
 export type AdjustableRateLimiter = RateLimiter & { setLimit: (maxRequestsPerMinute: number) => void }
+
+/** Grants everything. */
+export const UNLIMITED: AdjustableRateLimiter = {
+  take: async () => undefined,
+  pause: () => undefined,
+  pausedFor: () => 0,
+  note: () => undefined,
+  pace: () => ({ perMinute: Infinity, isSlowed: false }),
+  setLimit: () => undefined,
+}
 
 export type RateLimiterOptions = {
   clock: Clock
@@ -23,11 +39,26 @@ export type RateLimiterOptions = {
 }
 
 const MAX_SLEEP_SECONDS = 1
+/** So much of the pace that the service's own limit allows may be used at once. */
+const BURST_SECONDS = 6
 
 /** The longest pause. If the service asks for more, one request then checks whether it still refuses. */
 const MAX_PAUSE_SECONDS = 3600
 /** How long all other requests wait for the answer to that one. */
 const CHECK_SECONDS = 10
+/** Hosts that share a store have clocks that differ by less. */
+const CLOCK_TOLERANCE_SECONDS = 60
+
+/**
+ * Seconds left of a stored pause, by the host's clock. One that would be longer than any was stored while the host's clock was
+ * ahead: it is ignored, and the service says again how long to wait.
+ *
+ * @param until UNIX seconds
+ */
+export function leftOfPause(until: number | undefined, clock: Clock): number {
+  const left = (until ?? 0) - clock.wall()
+  return left > MAX_PAUSE_SECONDS + CLOCK_TOLERANCE_SECONDS ? 0 : Math.min(Math.max(0, left), MAX_PAUSE_SECONDS)
+}
 
 /**
  * A token bucket of a tenth of the minute's requests, refilled at nine tenths of the limit and empty at the start: no
@@ -42,15 +73,17 @@ export function newRateLimiter({
   let limit = maxRequestsPerMinute
   let tokens = 0
   let countedAt = clock.monotonic()
-  let pauseEnd = countedAt + Math.max(0, (pausedUntil ?? 0) - clock.wall())
+  let pauseEnd = countedAt + leftOfPause(pausedUntil, clock)
   /** The service asked for more than the longest pause. */
   let mustCheck = false
   let queue: Promise<unknown> = Promise.resolve()
 
-  const perSecond = () => (0.9 * limit) / 60
+  const service = serviceWindow(clock)
+  const own = () => (0.9 * limit) / 60
+  const perSecond = () => Math.min(own(), service.pace())
   function refill(): number {
     const now = clock.monotonic()
-    const most = limit === 0 ? 0 : Math.max(1, limit / 10)
+    const most = limit === 0 ? 0 : Math.max(1, Math.min(limit / 10, service.pace() * BURST_SECONDS))
     tokens = Math.min(most, tokens + (now - countedAt) * perSecond())
     countedAt = now
     return now
@@ -67,6 +100,7 @@ export function newRateLimiter({
       await sleep(clock, Math.min(wait, MAX_SLEEP_SECONDS), signal)
     }
     tokens -= 1
+    service.count()
     if (mustCheck) pauseEnd = clock.monotonic() + CHECK_SECONDS
     mustCheck = false
   }
@@ -78,6 +112,8 @@ export function newRateLimiter({
       return granted
     },
     pausedFor: () => Math.max(0, pauseEnd - clock.monotonic()),
+    note: service.note,
+    pace: () => ({ perMinute: 60 * perSecond(), isSlowed: service.pace() < own() }),
     setLimit: (max) => {
       refill()
       limit = max

@@ -8,6 +8,9 @@ import type { RunningPoll } from './poll.ts'
 import { readNewestPages } from './read-newest-pages.ts'
 import { readOpenCalls } from './read-open-calls.ts'
 
+/** A sweep is postponed for so many intervals at most, though others use the service's limit. */
+const POSTPONED_INTERVALS = 4
+
 /**
  * Reads as much of the list as this poll needs, page by page:
  *
@@ -18,7 +21,7 @@ import { readOpenCalls } from './read-open-calls.ts'
  * @throws {ServiceError} if a page cannot be read
  */
 export async function* readList(poll: RunningPoll, options: PollContextOptions): AsyncGenerator<CallPage, void> {
-  const { memory, state, clock, sweepInterval } = options
+  const { memory, state } = options
   const { list } = state.sync
   const context = newPollContext(poll, options)
   let verified: IncrementalPoll | undefined
@@ -35,6 +38,12 @@ export async function* readList(poll: RunningPoll, options: PollContextOptions):
   if (verified === undefined) yield* sweepInForeground(context)
   else yield* readOpenCalls(context, verified)
   if (poll.success === undefined || poll.success.movesHorizon) return
-  const isDue = clock.monotonic() - (memory.sweptAt ?? -Infinity) >= sweepInterval - memory.sweepSeconds
-  if (memory.background !== undefined || isDue) yield* sweepInBackground(context, verified)
+  if (isSweepDue(options)) yield* sweepInBackground(context, verified)
+}
+
+/** Whether a slice of a sweep is read beside this poll. */
+function isSweepDue({ memory, clock, sweepInterval, maySweep }: PollContextOptions): boolean {
+  const age = clock.monotonic() - (memory.sweptAt ?? -Infinity)
+  if (memory.background === undefined && age < sweepInterval - memory.sweepSeconds) return false
+  return maySweep() || age >= POSTPONED_INTERVALS * sweepInterval
 }

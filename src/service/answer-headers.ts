@@ -19,9 +19,28 @@ export function serviceClock(response: Headers): number | undefined {
   return date === undefined || !/^\d{1,9}$/.test(age) ? date : date + Number(age)
 }
 
-/** Requests left in the service's own limit. The service's documentation has two names for the header. */
-export function rateLimitRemaining(response: Headers): number | undefined {
-  const value = header(response, 'x-rate-limit-remaining') ?? header(response, 'x-ratelimit-remaining')
-  const remaining = value === undefined || value.trim() === '' ? Number.NaN : Number(value)
-  return Number.isFinite(remaining) && remaining >= 0 ? remaining : undefined
+/** What the service says of its own limit: requests that are left in its window, and when that ends (seconds from now), if it says so. */
+export type RateLimitWindow = { remaining: number; resetIn: number | undefined }
+
+/** The service's documentation has two spellings of these headers; others write them without the X, or as one (the IETF's draft). */
+const PREFIXES = ['x-rate-limit', 'x-ratelimit', 'ratelimit']
+
+/** A time in UNIX seconds is larger; seconds that are left are fewer. */
+const SMALLEST_TIME = 1e8
+
+/** @param now the service's clock (UNIX seconds) */
+export function rateLimitWindow(response: Headers, now: number): RateLimitWindow | undefined {
+  const combined = header(response, 'ratelimit')
+  const read = (name: string, key: RegExp) =>
+    numberOf(PREFIXES.map((prefix) => header(response, `${prefix}-${name}`)).find((value) => value !== undefined)) ??
+    numberOf(key.exec(combined ?? '')?.[1])
+  const remaining = read('remaining', /\b(?:r|remaining)=(\d+)/)
+  if (remaining === undefined) return undefined
+  const reset = read('reset', /\b(?:t|reset)=(\d+)/)
+  return { remaining, resetIn: reset === undefined || reset < SMALLEST_TIME ? reset : Math.max(0, reset - now) }
+}
+
+function numberOf(value = ''): number | undefined {
+  const number = value.trim() === '' ? Number.NaN : Number(value)
+  return Number.isFinite(number) && number >= 0 ? number : undefined
 }

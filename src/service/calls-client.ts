@@ -4,7 +4,7 @@ import type { CallStatus, SeenCall } from '../ledger/call.ts'
 import type { InvalidReason } from '../ledger/series.ts'
 import type { ListedCall } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
-import { rateLimitRemaining, serviceClock } from './answer-headers.ts'
+import { rateLimitWindow, serviceClock, type RateLimitWindow } from './answer-headers.ts'
 import { isObject } from './json-object.ts'
 import { networkError } from './network-error.ts'
 import { readAnswer } from './read-answer.ts'
@@ -45,8 +45,8 @@ export type AnswerMetadata = {
   isUndated?: boolean
   /** The host's clock at that moment (UNIX seconds). */
   hostTime: number
-  /** Requests left in the service's own limit, if it sends that. */
-  remaining: number | undefined
+  /** Of the service's own limit, if it sends that. */
+  limit: RateLimitWindow | undefined
 }
 
 /** One page of List Calls. */
@@ -94,16 +94,14 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
     signal: AbortSignal,
     isEmptyList: (response: TransportResponse) => Promise<boolean> = async () => false,
   ): Promise<{ answered: AnswerMetadata; body: Record<string, unknown> }> {
-    let response: TransportResponse
-    try {
-      response = await transport({ method: 'GET', path, headers, signal })
-    } catch (error) {
+    const response = await transport({ method: 'GET', path, headers, signal }).catch((error: unknown) => {
       throw networkError(error)
-    }
+    })
     const hostTime = options.wall()
     const date = serviceClock(response)
     const serviceTime = date ?? wholeMilliseconds(hostTime + (options.clockSkew?.() ?? 0))
-    const answered = { serviceTime, isUndated: date === undefined, hostTime, remaining: rateLimitRemaining(response) }
+    const limit = rateLimitWindow(response, serviceTime)
+    const answered = { serviceTime, isUndated: date === undefined, hostTime, limit }
     if (await isEmptyList(response)) return { answered, body: { data: [] } }
     return { answered, body: readAnswer(response, { now: serviceTime, apiKey: options.apiKey }) }
   }

@@ -1,10 +1,23 @@
+import { promisify } from 'node:util'
+import { brotliDecompress, unzip, zstdDecompress } from 'node:zlib'
 import type { Dispatcher } from 'undici'
 import { outboundAgent } from '../network/outbound-agent.ts'
 import { isLoopback } from '../network/loopback.ts'
+import { ServiceError } from './service-error.ts'
 import type { Transport } from './transport.ts'
 
 /** The agents that there are, each with how many transports use it. */
 const agents = new Map<string, { agent: Dispatcher; users: number }>()
+
+/** How answers may be encoded (https://www.iana.org/assignments/http-parameters), in the order of preference. */
+const DECODERS = new Map<string, (body: Uint8Array, limit: { maxOutputLength: number }) => Promise<Uint8Array>>([
+  ['gzip', promisify(unzip)],
+  ['x-gzip', promisify(unzip)],
+  ['deflate', promisify(unzip)],
+  ['br', promisify(brotliDecompress)],
+  ['zstd', promisify(zstdDecompress)],
+])
+const ACCEPTED = 'gzip, deflate, br, zstd'
 
 /** Caps how long the service may ask in Keep-Alive that an idle connection is kept; without such a hint undici keeps it 4 s. */
 const MAX_IDLE_MS = 45_000
@@ -29,9 +42,12 @@ export function undiciTransport(
   let isClosed = false
   return {
     send: async ({ method, path, headers, body, signal }) => {
-      const sent = { origin, path: prefix + path, method, headers, body: body ?? null, signal }
+      const asked = { ...headers, 'accept-encoding': ACCEPTED }
+      const sent = { origin, path: prefix + path, method, headers: asked, body: body ?? null, signal }
       const answer = await shared.agent.request(sent)
-      return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() }
+      const encodings = [answer.headers['content-encoding'] ?? []].flat().join(',')
+      const text = encodings === '' ? answer.body.text() : decoded(await answer.body.bytes(), encodings, maxAnswerBytes)
+      return { status: answer.statusCode, headers: answer.headers, body: await text }
     },
     close: async () => {
       if (isClosed) return
@@ -42,6 +58,27 @@ export function undiciTransport(
       await shared.agent.destroy()
     },
   }
+}
+
+/** @throws {ServiceError} invalid: it is not what its header says, or longer than `mostBytes` when it is decoded */
+async function decoded(body: Uint8Array, encodings: string, mostBytes: number): Promise<string> {
+  let bytes = body
+  // An answer without a body has nothing to decode, whatever its header says.
+  const applied = body.length === 0 ? [] : encodings.toLowerCase().split(',').toReversed()
+  for (const encoding of applied.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity')) {
+    const decode = DECODERS.get(encoding)
+    if (decode === undefined) throw undecodable(`is encoded as ${encoding.slice(0, 40)}, which callwatch does not read`)
+    bytes = await decode(bytes, { maxOutputLength: mostBytes }).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'ERR_BUFFER_TOO_LARGE'
+        ? undecodable('was larger than callwatch reads (poll.max_answer_bytes) when decoded', error)
+        : undecodable(`is not ${encoding}, as its header says`, error)
+    })
+  }
+  return new TextDecoder().decode(bytes)
+}
+
+function undecodable(what: string, cause?: unknown): ServiceError {
+  return new ServiceError('invalid', `the answer of the service ${what}`, { cause })
 }
 
 // The signal of the request limits the whole answer; undici's timeouts would allow a body that arrives slowly forever.

@@ -47,3 +47,14 @@ export function someCalls(count: number, kind = ''): string {
   if (count === 0) return `no ${kind}call`
   return `${formatNumber(count)} ${kind}${count === 1 ? 'call' : 'calls'}`
 }
+
+/** How far an initial sync is, in a sentence without its point. */
+export function formatSync(sync: {
+  pagesRead: number
+  pages: number | undefined
+  secondsLeft?: number | undefined
+}): string {
+  const { pagesRead, pages = 'an unknown number of', secondsLeft } = sync
+  const left = secondsLeft === undefined ? '' : `, and takes about ${formatSeconds(secondsLeft)} more`
+  return `the initial sync has read ${pagesRead} of ${pages} pages${left}`
+}

@@ -67,9 +67,7 @@ const rule = z.object({
   match: labels,
   by: z.array(label),
   readings: z
-    .array(
-      z.object({ labels, value: z.number().nullable().describe('Null where there are too few calls'), calls: count }),
-    )
+    .array(z.object({ labels, value: z.number().nullable().describe('Null of too few calls'), calls: count }))
     .exactOptional(),
 }) satisfies z.ZodType<RuleView>
 
@@ -89,7 +87,7 @@ const target = z.object({
   interval_seconds: seconds,
   effective_interval_seconds: seconds.nullable(),
   clock_skew_seconds: z.number().nullable(),
-  listing: z.object({ pages_read: count, pages: count.nullable() }).exactOptional(),
+  listing: z.object({ pages_read: count, pages: count.nullable(), seconds_left: count.nullable() }).exactOptional(),
   tracked_calls: count,
   in_progress: count,
   in_progress_by: z.array(z.object({ type: z.string(), mode: z.string(), calls: count })),
@@ -116,6 +114,7 @@ const target = z.object({
   requests_last_minute: count,
   max_requests_per_minute: count,
   rate_limit_pause_seconds: seconds.describe('Rest of a rate limit pause'),
+  slowed_to_requests_per_minute: z.number().exactOptional().describe('Where the service has few left for the app'),
   refused_from_page: count.exactOptional(),
   slow_sweep: z.object({ pages: count, seconds }).exactOptional(),
   warnings: z

@@ -1,4 +1,5 @@
 import type { TargetStatus } from '../pipeline/target.ts'
+import { formatSync } from '../text/format.ts'
 
 /** The response of `/readyz`: 503 for `not ready`, otherwise 200. */
 export type Readiness = { status: 'ready' } | { status: 'degraded' | 'not ready'; problems: string[] }
@@ -71,9 +72,7 @@ function isStale(target: TargetStatus): boolean {
 
 function syncProgress({ progress }: TargetStatus): string {
   const current = progress()
-  if (current === undefined) return 'the initial sync has not ended yet'
-  const { pagesRead, pages = 'an unknown number of' } = current
-  return `the initial sync has read ${pagesRead} of ${pages} pages`
+  return current === undefined ? 'the initial sync has not ended yet' : formatSync(current)
 }
 
 function failureOf(target: TargetStatus): string {

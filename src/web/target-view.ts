@@ -40,6 +40,7 @@ export function currentView(target: TargetStatus) {
   const owner = target.owner()
   const sweepAge = target.sweepAge()
   const progress = target.progress()
+  const slowedTo = target.slowedTo()
   const warnings = listWarnings(ledger.sync, serviceNow(target))
   return {
     name,
@@ -50,12 +51,17 @@ export function currentView(target: TargetStatus) {
     sweep_age_seconds: sweepAge === undefined ? null : toMilliseconds(sweepAge),
     requests_last_minute: requestsLastMinute,
     rate_limit_pause_seconds: target.pausedFor(),
-    ...(progress === undefined ? {} : { listing: { pages_read: progress.pagesRead, pages: progress.pages ?? null } }),
+    ...(slowedTo === undefined ? {} : { slowed_to_requests_per_minute: Math.round(slowedTo * 10) / 10 }),
+    ...(progress === undefined ? {} : { listing: listingOf(progress) }),
     ...(slowSweep === undefined ? {} : { slow_sweep: slowSweep }),
     ...(refusedFrom === undefined ? {} : { refused_from_page: refusedFrom }),
     ...(warnings.length > 0 && { warnings }),
     ...(problem === undefined ? {} : { problem }),
   }
+}
+
+function listingOf({ pagesRead, pages, secondsLeft }: NonNullable<ReturnType<TargetStatus['progress']>>) {
+  return { pages_read: pagesRead, pages: pages ?? null, seconds_left: secondsLeft ?? null }
 }
 
 /** What a commit changes, or a day that ends, or a reload. */

@@ -1,3 +1,4 @@
+import { isLoopback } from '../../src/network/loopback.ts'
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test, vi } from 'vitest'
 import type { Sample } from '../metrics/read-exposition.ts'
@@ -139,12 +140,12 @@ describe.each(PROBLEMS)('a service with $what', ({ service, code, reason, reques
         context.skip('openssl is not on the PATH: apt-get install openssl')
       }
       const { url, breakDown, mend } = await service()
-      const watching = await daemonInProcess(url)
+      const watching = await daemonInProcess(url, { interval: isLoopback(new URL(url).hostname) ? 0.1 : 1 })
       const { polls, log, morePolls, recovered, readyz } = watching
 
       // From the start: nothing was ever listed.
       await morePolls(2)
-      await vi.waitFor(async () => expect((await readyz()).status).toBe(503))
+      await vi.waitFor(async () => expect((await readyz()).status).toBe(503), { timeout: 8000 })
       expect(await problemOf(watching)).toMatch(reason)
       expect(await countsOf(watching)).toEqual([])
       expect(await valueOf(watching, 'callwatch_up')).toBe(0)
@@ -166,7 +167,7 @@ describe.each(PROBLEMS)('a service with $what', ({ service, code, reason, reques
       await morePolls(3)
       expect(await countsOf(watching)).toEqual(before)
       expect(await valueOf(watching, 'callwatch_up')).toBe(0)
-      await vi.waitFor(async () => expect((await readyz()).status).toBe(503))
+      await vi.waitFor(async () => expect((await readyz()).status).toBe(503), { timeout: 8000 })
       expect(await problemOf(watching)).toMatch(reason)
       expectLines(2)
 

@@ -25,7 +25,7 @@ test('the daemon continues after the pipe of its log closes', async () => {
     '--config',
     configFile(`
 targets: [{ name: a, base_url: '${url}', api_key: '${keys.fullAccess}' }]
-poll: { interval: 100ms }
+poll: { interval: 100ms, max_requests_per_minute: 6000 }
 store: { path: ':memory:' }
 http: { host: 127.0.0.1, port: 0 }
 log: { level: trace }

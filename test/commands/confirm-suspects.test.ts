@@ -21,7 +21,7 @@ test('a call whose ID would be another path is not requested', async () => {
       listCalls: () => Promise.reject(new Error('not listed')),
       getCall: async (id) => {
         requested.push(id)
-        return { serviceTime: 0, hostTime: 0, remaining: undefined, call: seen(id, 'ended') }
+        return { serviceTime: 0, hostTime: 0, limit: undefined, call: seen(id, 'ended') }
       },
     },
     asking: { clock, rateLimiter, timeout: 10, retries: 0, random: () => 0, onRequest: () => undefined },

@@ -22,7 +22,7 @@ async function daemon(stdio: StdioOptions, command = `exec "${process.execPath}"
   const port = await closedPort()
   const file = configFile(`
 targets: [{ name: a, base_url: '${url}', api_key: '${keys.fullAccess}' }]
-poll: { interval: 100ms }
+poll: { interval: 100ms, max_requests_per_minute: 6000 }
 store: { path: ':memory:' }
 alerts: [{ name: Any, signal: in_progress, above: 0 }]
 notify: { group_wait: 0s, webhook: { url: '${webhook.url}' } }

@@ -76,7 +76,7 @@ poll:
   retries: 4
   lookback: 1d
   sweep_interval: 15m
-  max_requests_per_minute: 400
+  max_requests_per_minute: 200
   baseline: skip
   details: missing
   status_map:

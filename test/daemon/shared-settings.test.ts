@@ -28,7 +28,7 @@ const differing = (env: Record<string, string>) => {
 
 test('shared settings have the names of the configuration, and no secret', () => {
   const settings = settingsOf({ SLACK_WEBHOOK_URL: 'https://hooks.slack.com/services/T0/B0/hunter2' })
-  expect(settings).toMatchObject({ targets: ['1'], 'poll.interval': '15s', 'poll.max_requests_per_minute': '400' })
+  expect(settings).toMatchObject({ targets: ['1'], 'poll.interval': '15s', 'poll.max_requests_per_minute': '200' })
   expect(settings['alerts']).toContain('NoGoodPoll')
   expect(JSON.stringify(settings)).not.toContain('hunter2')
 })

@@ -30,7 +30,7 @@ http: { host: 127.0.0.1, port: 0 }
     const before = await pagesRead()
     // Well within a cycle.
     await vi.waitFor(async () => expect(await pagesRead()).toBe(before + 1), { timeout: 2000, interval: 20 })
-    await printed(/"msg":"the initial sync has read \d+ of 4\d pages"/)
+    await printed(/"msg":"the initial sync has read \d+ of 4\d pages, and takes about \d+s more"/)
     expect(stdout()).not.toContain('poll partial')
   },
 )

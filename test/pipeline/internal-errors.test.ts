@@ -11,6 +11,7 @@ import { reporter } from '../../src/daemon/reporter.ts'
 import { internalErrors } from '../../src/pipeline/internal-errors.ts'
 import { rateLimitKey } from '../../src/pipeline/target.ts'
 import { lifecycle } from '../../src/pipeline/lifecycle.ts'
+import { UNLIMITED } from '../../src/polling/rate-limiter.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
@@ -52,12 +53,6 @@ async function watchingTwo() {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what targets are watched by
   const config = { targets, poll, alerts: [], events: {} } as unknown as Config
   const draining$ = new ReplaySubject<void>(1)
-  const unlimited = {
-    take: async () => undefined,
-    pausedFor: () => 0,
-    pause: () => undefined,
-    setLimit: () => undefined,
-  }
   const asked = new Map<string, number>()
   const watched = lifecycle({
     mask: (text) => text,
@@ -67,7 +62,7 @@ async function watchingTwo() {
     store,
     receiversOf: () => [],
     ownership: ALONE,
-    rateLimiters: new Map(targets.map((target) => [rateLimitKey(target), unlimited])),
+    rateLimiters: new Map(targets.map((target) => [rateLimitKey(target), UNLIMITED])),
     draining$,
     transportTo: (address) => ({
       send: async () => {

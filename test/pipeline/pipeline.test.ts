@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sleep } from '../../src/clock/clock.ts'
+import { UNLIMITED } from '../../src/polling/rate-limiter.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import type { Commit } from '../../src/store/store.ts'
 import { runPoll } from '../../src/pipeline/pipeline.ts'
@@ -163,7 +164,7 @@ describe('the pipeline of a target', () => {
     service.client.getCall = async () => {
       await sleep(clock, 3)
       const now = clock.wall()
-      return { serviceTime: now, hostTime: now, remaining: undefined, call: seen('a', 'ended', { endedAt: now }) }
+      return { serviceTime: now, hostTime: now, limit: undefined, call: seen('a', 'ended', { endedAt: now }) }
     }
     await clock.advance(INTERVAL + 3)
     const finished = target.ledger.calls.get('a')?.finish?.at
@@ -201,8 +202,7 @@ describe('the pipeline of a target', () => {
 
   test('a poll that has ended leaves no timer', async () => {
     const { clock, service, target } = await running({ offset: 1000 })
-    const rateLimiter = { take: async () => undefined, pause: () => undefined, pausedFor: () => 0 }
-    const requestOptions = { rateLimiter, timeout: 10, retries: 0, random: () => 0 }
+    const requestOptions = { rateLimiter: UNLIMITED, timeout: 10, retries: 0, random: () => 0 }
     const options = { target, client: service.client, requestOptions, mask: (text: string) => text }
     const before = clock.waiting()
     const events = await Array.fromAsync(

@@ -9,9 +9,10 @@ import { memoryCluster } from '../cluster/memory-cluster.ts'
 import { CREATED } from '../ledger/seen.ts'
 import { pollConfig, targetConfig } from './settings.ts'
 
-const KEYS = { a: 'one', b: 'one', c: 'one', d: 'another', e: 'another' }
-const settingsOf = (apiKey: string, maxRequestsPerMinute = 600) => {
-  return { target: targetConfig({ apiKey }), poll: pollConfig({ maxRequestsPerMinute }), rules: [] }
+const APPS = { a: 'one', b: 'one', c: 'one', d: 'another', e: 'another' }
+const targetOf = (app: string, apiKey = 'key') => targetConfig({ baseUrl: `https://${app}.example/v3`, apiKey })
+const settingsOf = (app: string, maxRequestsPerMinute = 600, apiKey = 'key') => {
+  return { target: targetOf(app, apiKey), poll: pollConfig({ maxRequestsPerMinute }), rules: [] }
 }
 const clock = () => virtualClock(CREATED)
 
@@ -31,7 +32,7 @@ async function granted(rateLimiter: RateLimiter, time: ReturnType<typeof clock>,
   return count
 }
 
-/** Daemons that share a store, with five targets, three of which have one key. */
+/** Daemons that share a store, with five targets, three of which are of one app. */
 async function cluster(names: readonly string[]) {
   const time = clock()
   const pauses = new Map<string, number>()
@@ -48,8 +49,8 @@ async function cluster(names: readonly string[]) {
   for (const _name of names) {
     const running = new Set<string>()
     const members = () =>
-      Object.entries(KEYS).map(([name, apiKey]) => {
-        return { rateLimitKey: rateLimitKey(targetConfig({ apiKey })), isRunning: running.has(name) }
+      Object.entries(APPS).map(([name, app]) => {
+        return { rateLimitKey: rateLimitKey(targetOf(app)), isRunning: running.has(name) }
       })
     const store = { cluster, pausedUntil: async (key: string) => pauses.get(key), pauseUntil: async () => undefined }
     const limits = requestLimits({ store, clock: time, members, draining$: NEVER })
@@ -64,7 +65,7 @@ async function cluster(names: readonly string[]) {
   return { time, pauses, reads: () => reads, daemons }
 }
 
-test('daemons that share the targets of a key share its limit, by how many of them each has', async () => {
+test('daemons that share the targets of an app share its limit, by how many of them each has', async () => {
   const { daemons, time } = await cluster(['x', 'y'])
   const [x, y] = [daemons[0]!, daemons[1]!]
   x.poll('a', 'b', 'd')
@@ -81,7 +82,7 @@ test('a rate limit pause of the previous owner applies to the next one', async (
   const { daemons, time, pauses, reads } = await cluster(['x'])
   const { poll, limits, rateLimiter } = daemons[0]!
   poll('a', 'b', 'c')
-  pauses.set(rateLimitKey(targetConfig({ apiKey: 'one' })), time.wall() + 30)
+  pauses.set(rateLimitKey(targetOf('one')), time.wall() + 30)
   expect(await limits.rateLimiterOf(settingsOf('one'))).toBe(rateLimiter)
   expect(reads()).toBe(0)
   expect(await granted(rateLimiter, time, 29)).toBe(0)
@@ -93,19 +94,23 @@ test('a daemon has no part of a shared limit before it polls a target', async ()
   expect(await granted(daemons[0]!.rateLimiter, time, 60)).toBe(0)
 })
 
-test('a rate limit pause of another daemon applies to this one a second later, as long as they share the key', async () => {
+test('a rate limit pause of another daemon applies to this one a second later, as long as they share the app', async () => {
   const { daemons, time, pauses } = await cluster(['x'])
   const { poll, limits, rateLimiter } = daemons[0]!
   poll('a', 'b')
   const following = limits.replicatePauses(NEVER).subscribe()
   onTestFinished(() => following.unsubscribe())
-  pauses.set(rateLimitKey(targetConfig({ apiKey: 'one' })), time.wall() + 30)
+  pauses.set(rateLimitKey(targetOf('one')), time.wall() + 30)
   await time.advance(1)
   expect(rateLimiter.pausedFor()).toBe(29)
   poll('a', 'b', 'c')
-  pauses.set(rateLimitKey(targetConfig({ apiKey: 'one' })), time.wall() + 300)
+  pauses.set(rateLimitKey(targetOf('one')), time.wall() + 300)
   await time.advance(5)
   expect(rateLimiter.pausedFor()).toBe(24)
+  // Of a daemon whose clock was ahead.
+  pauses.set(rateLimitKey(targetOf('one')), time.wall() + 8 * 3600)
+  await time.advance(24)
+  expect(rateLimiter.pausedFor()).toBe(0)
 })
 
 /** A daemon that has its store for itself. */
@@ -115,9 +120,9 @@ function alone(pauseUntil: (key: string, until: number) => Promise<void> = async
   return { time, limits: requestLimits({ store, clock: time, members: () => [], draining$: NEVER }) }
 }
 
-test('targets with the same address and key share one rate limiter, others have their own', async () => {
+test('targets of one app share one rate limiter, whatever their keys are, others have their own', async () => {
   const { limits } = alone()
-  const [first, second, other] = [settingsOf('one'), settingsOf('one'), settingsOf('another')]
+  const [first, second, other] = [settingsOf('one'), settingsOf('one', 600, 'second key'), settingsOf('another')]
   expect(await limits.rateLimiterOf(second)).toBe(await limits.rateLimiterOf(first))
   expect(await limits.rateLimiterOf(other)).not.toBe(await limits.rateLimiterOf(first))
 })

@@ -1,6 +1,6 @@
 import { BehaviorSubject, Subject } from 'rxjs'
 import type { Observation } from '../../src/ledger/observation.ts'
-import { newRateLimiter, type RateLimiter } from '../../src/polling/rate-limiter.ts'
+import { newRateLimiter, UNLIMITED, type RateLimiter } from '../../src/polling/rate-limiter.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { Commit } from '../../src/store/store.ts'
@@ -51,7 +51,7 @@ export async function running({
   for (const observation of before) await commitObservation(earlier, observation)
   const target = await open()
   commits.length = 0
-  const unlimited: RateLimiter = { take: async () => undefined, pause: () => undefined, pausedFor: () => held }
+  const unlimited: RateLimiter = { ...UNLIMITED, pausedFor: () => held }
   const rateLimiter =
     maxRequestsPerMinute === Infinity
       ? unlimited

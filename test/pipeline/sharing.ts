@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { ALONE, type Lease } from '../../src/cluster/ownership.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { TargetConfig } from '../../src/service/target-section.ts'
-import type { AdjustableRateLimiter } from '../../src/polling/rate-limiter.ts'
+import { UNLIMITED, type AdjustableRateLimiter } from '../../src/polling/rate-limiter.ts'
 import type { ClusterStore } from '../../src/store/cluster-store.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { StoreError } from '../../src/store/store-error.ts'
@@ -18,10 +18,9 @@ import { pollConfig } from './settings.ts'
 export const LIMIT = 600
 /** Grants nothing. */
 export const NOTHING_GRANTED: AdjustableRateLimiter = {
+  ...UNLIMITED,
   take: () => new Promise(() => undefined),
   pausedFor: () => 77,
-  pause: () => undefined,
-  setLimit: () => undefined,
 }
 const EMPTY_LIST = JSON.stringify({ data: [], meta: { pagination: { total: 0 } } })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sleep } from '../../src/clock/clock.ts'
 import { activeTime } from '../../src/polling/active-time.ts'
-import type { RateLimiter } from '../../src/polling/rate-limiter.ts'
+import { UNLIMITED, type RateLimiter } from '../../src/polling/rate-limiter.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
@@ -12,8 +12,8 @@ describe('the active time of a poll', () => {
   function timing(...waits: number[]) {
     const clock = virtualClock()
     const rateLimiter: RateLimiter = {
+      ...UNLIMITED,
       take: (signal) => sleep(clock, waits.shift() ?? 0, signal),
-      pause: () => undefined,
       pausedFor: () => 7,
     }
     const time = activeTime(rateLimiter, clock)

@@ -13,7 +13,7 @@ export type FakeService = {
   /** Runs before a page is read, to move the list while it is paged. */
   beforePage: (page: number) => void
   /** Overrides fields of each page. */
-  says: Partial<Pick<CallPage, 'total' | 'totalPages' | 'items' | 'keys'>>
+  says: Partial<Pick<CallPage, 'total' | 'totalPages' | 'items' | 'keys' | 'limit'>>
   /** The error to throw instead of an answer. */
   fails: (operation: 'list' | 'get', asked: number | string) => Error | undefined
   /** How far its clock is ahead of the host's (seconds). */
@@ -30,7 +30,7 @@ export function fakeService(clock: VirtualClock, pageSize = 2): FakeService {
     if (problem !== undefined) throw problem
     return read()
   }
-  const answered = () => ({ serviceTime: clock.wall() + service.ahead, hostTime: clock.wall(), remaining: undefined })
+  const answered = () => ({ serviceTime: clock.wall() + service.ahead, hostTime: clock.wall(), limit: undefined })
   const service: FakeService = {
     calls: [],
     asked: [],

@@ -117,7 +117,7 @@ describe('the answers to follow-ups', () => {
   })
 
   test('are dropped if most calls are unknown and the poll is aborted before the control call is answered', async () => {
-    const known = { serviceTime: CREATED, hostTime: CREATED, remaining: undefined, call: seen('a', 'ongoing') }
+    const known = { serviceTime: CREATED, hostTime: CREATED, limit: undefined, call: seen('a', 'ongoing') }
     const fetchCall = async (id: string) => {
       if (id === 'a') return known
       throw id === 'listed' ? new EmptyError() : new ServiceError('not_found', 'unknown', { status: 404 })

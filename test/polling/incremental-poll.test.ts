@@ -165,6 +165,7 @@ describe('an incremental poll', () => {
     for await (const _page of readList(again, {
       ...options,
       slice: 3,
+      maySweep: () => true,
       interval: 15,
       pageSize: 4,
       wanted: () => [],

@@ -77,6 +77,7 @@ describe.each(REFUSALS)('a page past the last one that is answered with %s', (st
       horizon: 0,
       sweepInterval: 900,
       slice: 3,
+      maySweep: () => true,
       interval: 15,
       pageSize: 20,
       wanted: () => [],

@@ -42,7 +42,16 @@ export function polling({
     const fetchPage = (page: number): Promise<CallPage> => service.client.listCalls(page, signal)
     const wanted = () => [...book.state.calls.values()].filter((call) => isWanted(call) && !poll.listed.has(call.id))
     const options = { memory, state: book.state, clock, horizon: horizon(book.state.sync, lookback) }
-    const pages = readList(poll, { ...options, sweepInterval, slice, interval: 15, pageSize, wanted, fetchPage })
+    const pages = readList(poll, {
+      ...options,
+      sweepInterval,
+      slice,
+      maySweep: () => true,
+      interval: 15,
+      pageSize,
+      wanted,
+      fetchPage,
+    })
     try {
       for await (const { serviceTime, hostTime, calls, invalid } of pages) {
         book.see({ answers: [{ source: 'list', serviceTime, hostTime, calls, notFound: [], invalid }] })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { newRateLimiter, type RateLimiterOptions } from '../../src/polling/rate-limiter.ts'
+import { leftOfPause, newRateLimiter, type RateLimiterOptions } from '../../src/polling/rate-limiter.ts'
 import { virtualClock, type VirtualClock } from '../clock/virtual-clock.ts'
 
 function rateLimiterOn(clock: VirtualClock, more: Partial<RateLimiterOptions> = {}) {
@@ -154,11 +154,20 @@ describe('the rate limiter', () => {
 
   test('keeps a pause across a restart', async () => {
     const clock = virtualClock()
-    const times = takeAll(clock, rateLimiterOn(clock, { pausedUntil: clock.wall() + 7200 }), 1)
-    await clock.advance(7199)
+    const times = takeAll(clock, rateLimiterOn(clock, { pausedUntil: clock.wall() + 3600 }), 1)
+    await clock.advance(3599)
     expect(times).toEqual([])
     await clock.advance(2)
     expect(times).toHaveLength(1)
+  })
+
+  test('ignores a pause that was stored while the clock was ahead, until it is an hour away', async () => {
+    const clock = virtualClock()
+    const pausedUntil = clock.wall() + 8 * 3600
+    const times = takeAll(clock, rateLimiterOn(clock, { pausedUntil }), 1)
+    await clock.advance(3)
+    expect(times).toHaveLength(1)
+    expect([pausedUntil - 3660, pausedUntil - 1].map((at) => leftOfPause(pausedUntil, { ...clock, wall: () => at }))).toEqual([3600, 1]) // oxfmt-ignore
   })
 
   test('grants nothing while its limit is 0, and starts empty after that', async () => {

@@ -1,7 +1,7 @@
 import { lastValueFrom } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import { requestWithRetries, type RequestRecord } from '../../src/polling/request-with-retries.ts'
-import type { RateLimiter } from '../../src/polling/rate-limiter.ts'
+import { UNLIMITED, type RateLimiter } from '../../src/polling/rate-limiter.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 
@@ -14,9 +14,8 @@ function asking(answers: ((signal: AbortSignal) => Promise<string>)[], retries =
   const attempts: number[] = []
   const pauses: number[] = []
   const rateLimiter: RateLimiter = {
-    take: async () => undefined,
+    ...UNLIMITED,
     pause: (seconds) => pauses.push(seconds),
-    pausedFor: () => 0,
   }
   const request = (signal: AbortSignal) => {
     const answer = answers[Math.min(attempts.length, answers.length - 1)]!
@@ -133,7 +132,7 @@ describe('a request with retries', () => {
   test('waits for the rate limiter before every attempt', async () => {
     const clock = virtualClock()
     let taken = 0
-    const rateLimiter: RateLimiter = { take: async () => void taken++, pause: () => undefined, pausedFor: () => 0 }
+    const rateLimiter: RateLimiter = { ...UNLIMITED, take: async () => void taken++ }
     const options = { clock, rateLimiter, timeout: 1, retries: 2, random: () => 0, onRequest: () => undefined }
     const done = lastValueFrom(requestWithRetries('get_call', failing('network'), options)).catch(() => undefined)
     await clock.advance(10)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { header, rateLimitRemaining, serviceClock } from '../../src/service/answer-headers.ts'
+import { header, rateLimitWindow, serviceClock } from '../../src/service/answer-headers.ts'
 
 test('the first of several values of a header counts', () => {
   expect(header({ headers: { 'retry-after': ['5', '9'] } }, 'retry-after')).toBe('5')
@@ -20,9 +20,12 @@ test.each([
   expect(serviceClock({ headers: { date } })).toBe(seconds)
 })
 
-test.each([
+const NOW = 1_790_000_000
+
+test.each<[Record<string, string | string[]>, number | undefined, (number | undefined)?]>([
   [{ 'x-rate-limit-remaining': '17' }, 17],
   [{ 'x-ratelimit-remaining': '17' }, 17],
+  [{ 'ratelimit-remaining': '17' }, 17],
   [{ 'x-rate-limit-remaining': ['3', '4'] }, 3],
   [{ 'x-rate-limit-remaining': '0' }, 0],
   [{ 'x-rate-limit-remaining': '1', 'x-ratelimit-remaining': '2' }, 1],
@@ -32,8 +35,15 @@ test.each([
   [{ 'x-rate-limit-remaining': 'Infinity' }, undefined],
   [{ 'x-rate-limit': '500' }, undefined],
   [{}, undefined],
-])('the requests left by the headers %j are %j', (headers, remaining) => {
-  expect(rateLimitRemaining({ headers })).toBe(remaining)
+  [{ 'x-rate-limit-remaining': '17', 'x-rate-limit-reset': String(NOW + 42) }, 17, 42],
+  [{ 'x-rate-limit-remaining': '17', 'x-rate-limit-reset': String(NOW - 5) }, 17, 0],
+  [{ 'ratelimit-remaining': '17', 'ratelimit-reset': '42' }, 17, 42],
+  [{ 'ratelimit-remaining': '17', 'ratelimit-reset': 'soon' }, 17, undefined],
+  [{ ratelimit: 'limit=500, remaining=17, reset=42' }, 17, 42],
+  [{ ratelimit: '"default";r=17;t=42' }, 17, 42],
+])('the limit of the service by the headers %j has %j requests left', (headers, remaining, resetIn) => {
+  const limit = rateLimitWindow({ headers }, NOW)
+  expect(limit).toEqual(remaining === undefined ? undefined : { remaining, resetIn })
 })
 
 test.each([

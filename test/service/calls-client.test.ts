@@ -214,7 +214,7 @@ describe('a page of List Calls', () => {
 
   test('has the number of requests left', async () => {
     const page = await list(clientOf({ headers: { 'x-ratelimit-remaining': '41' }, body: { data: [] } }).client)
-    expect(page.remaining).toBe(41)
+    expect(page.limit?.remaining).toBe(41)
   })
 
   test.each([

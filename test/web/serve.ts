@@ -59,6 +59,7 @@ export function shownTarget(made: Made = {}): TargetStatus {
     evaluationAge: () => 0,
     progress: () => undefined,
     pausedFor: () => 0,
+    slowedTo: () => undefined,
   }
 }
 

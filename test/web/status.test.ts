@@ -102,7 +102,7 @@ test('/api/v1/status has warnings about the list and the clocks', async () => {
 
 test('/api/v1/status has the progress of a sweep', async () => {
   const { status } = await statusOf({ ...shownTarget(), progress: () => ({ pagesRead: 12, pages: undefined }) })
-  expect(status.targets[0].listing).toEqual({ pages_read: 12, pages: null })
+  expect(status.targets[0].listing).toEqual({ pages_read: 12, pages: null, seconds_left: null })
 })
 
 test('/api/v1/status has no last success and no sweep before the initial sync', async () => {

@@ -35,7 +35,7 @@ describe('the environment alone', () => {
         retries: 4,
         lookback: 86_400,
         sweepInterval: 900,
-        maxRequestsPerMinute: 400,
+        maxRequestsPerMinute: 200,
         baseline: 'skip',
         details: 'missing',
         statusMap: { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' },
@@ -77,7 +77,7 @@ describe('the environment alone', () => {
       CALLWATCH_BASE_URL: 'http://127.0.0.1:8080/v3/',
       CALLWATCH_API_KEY: 'k',
       CALLWATCH_ON_BEHALF_OF: 'alice',
-      CALLWATCH_POLL_INTERVAL: '500ms',
+      CALLWATCH_POLL_INTERVAL: '1500ms',
       CALLWATCH_STORE_PATH: ':memory:',
       CALLWATCH_HTTP_HOST: '::1',
       CALLWATCH_HTTP_PORT: '0',
@@ -86,7 +86,7 @@ describe('the environment alone', () => {
     }
     expect(loadConfig({ env, cwd: folderWith({}) })).toMatchObject({
       targets: [{ name: 'a1', baseUrl: 'http://127.0.0.1:8080/v3', apiKey: 'k', onBehalfOf: 'alice', query: {} }],
-      poll: { interval: 0.5 },
+      poll: { interval: 1.5 },
       store: { path: ':memory:' },
       http: { host: '::1', port: 0 },
       notify: { slack: { webhookUrl: 'https://hooks.slack.example/x' } },

@@ -91,10 +91,12 @@ function healthRow(target, age, isShared) {
  */
 function health(target, age) {
   const { problem, rate_limit_pause_seconds: held, slow_sweep, refused_from_page, warnings = [] } = target
+  const { slowed_to_requests_per_minute: slowed } = target
   const state = healthOf(target, age)
   const words = [
     ...(problem === undefined ? [] : [plain(problem)]),
     ...(held > age ? [`rate limit pause: no requests for ${duration(held - age)}`] : []),
+    ...(slowed === undefined ? [] : [`the service has ${slowed} requests a minute left for callwatch`]),
     ...(slow_sweep === undefined
       ? []
       : [`a sweep of ${count(slow_sweep.pages)} pages takes ${duration(slow_sweep.seconds)}`]),

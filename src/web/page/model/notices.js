@@ -69,11 +69,12 @@ function staleNotice({ name, last_success, lag_seconds, problem, listing }, age,
     const text = `${name}: no successful poll since ${momentInZone(last_success, status.now)}.${why}`
     return { text, age: `last successful poll ${duration(lag_seconds + age)} ago` }
   }
-  const { pages_read = 0, pages = null } = listing ?? {}
+  const { pages_read = 0, pages = null, seconds_left = null } = listing ?? {}
   const total = pages === null ? 'an unknown number of' : count(pages)
+  const left = seconds_left === null ? '' : `, about ${duration(seconds_left)} to go`
   return {
     text: `${name}: waiting for the initial sync.${why}`,
-    age: pages_read === 0 ? '' : `${count(pages_read)} of ${total} pages read`,
+    age: pages_read === 0 ? '' : `${count(pages_read)} of ${total} pages read${left}`,
   }
 }
 
