@@ -3,7 +3,7 @@ import { createLogger } from '../../src/log/logger.ts'
 import { reporter } from '../../src/daemon/reporter.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { Metrics } from '../../src/metrics/registry.ts'
-import { newListMemory } from '../../src/polling/list-memory.ts'
+import { newListMemory } from '../../src/polling/list-state.ts'
 import type { PollReport } from '../../src/polling/poll-report.ts'
 import { newRateLimiter } from '../../src/polling/rate-limiter.ts'
 import { undiciTransport } from '../../src/service/undici-transport.ts'
@@ -74,7 +74,7 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
       for await (const event of runPoll({ target, client, requestOptions, mask }, ends)) {
         report(event)
         if (event.kind !== 'polled') continue
-        const sweeping = target.memory.list.background !== undefined || event.report.outcome === 'complete'
+        const sweeping = target.memory.list.sweep.state !== 'idle' || event.report.outcome === 'complete'
         return { paths, report: event.report, sweeping }
       }
       throw new Error('a poll ended without a report')

@@ -6,12 +6,12 @@ import type { SeenCall } from '../ledger/call.ts'
 import { compareCall, type Verdict } from '../ledger/compare-call.ts'
 import { compareStart } from '../ledger/repeated-id.ts'
 import type { TrackedCalls } from '../ledger/tracked-calls.ts'
-import { newLedger, NO_LIST_TRAITS, type SyncState } from '../ledger/state.ts'
+import { newLedger, type SyncState } from '../ledger/state.ts'
 import { horizon } from '../ledger/horizon.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { requestWithRetries, type RequestOptions } from '../polling/request-with-retries.ts'
-import { isOrderVerified } from '../ledger/list-traits.ts'
-import { newListMemory } from '../polling/list-memory.ts'
+import { isOrderVerified } from '../ledger/known-list.ts'
+import { newListMemory } from '../polling/list-state.ts'
 import { newPoll, type RunningPoll } from '../polling/poll.ts'
 import { readList } from '../polling/read-list.ts'
 import type { CallsClient } from '../service/calls-client.ts'
@@ -104,7 +104,7 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
     unlisted: problem === undefined ? [...before.values()].filter(isMissing).length : undefined,
     daemonPolls: confirmed.daemonPolls,
     notRequested: confirmed.notRequested,
-    orderUnverified: isEarly && !isOrderVerified(sync.listTraits ?? NO_LIST_TRAITS),
+    orderUnverified: isEarly && !isOrderVerified(sync.list),
     imbalances: imbalancesOf(await reader.balance(target)),
   }
 }
@@ -133,7 +133,7 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
       interval: Infinity,
       wanted: () => [],
       pageSize: poll.pageSize,
-      reach: full ? 'end' : 'horizon',
+      goal: full ? 'end' : 'horizon',
       fetchPage: (page) =>
         firstValueFrom(requestWithRetries('list_calls', (signal) => client.listCalls(page, signal), asking)),
     })
@@ -149,17 +149,15 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
   }
   const readAgain = (error: unknown) => {
     // A deep page that is refused once may be a transient error; refused twice it is a limit.
-    if (memory.refusedFrom === undefined) throw error
+    if (memory.depth.refusedFrom === undefined) throw error
     return read()
   }
   let problem: string | undefined
   let isEarly = false
   try {
     const reading = await read().catch(readAgain)
-    // Reading to the end would have verified the order.
-    isEarly =
-      reading.success?.movesHorizon === true && memory.traits.orderVerifiedAt === sync.listTraits?.orderVerifiedAt
-    if (reading.limited) problem = `the service shows no page from ${memory.refusedFrom} on`
+    isEarly = reading.ended?.at === 'horizon'
+    if (reading.limited) problem = `the service shows no page from ${memory.depth.refusedFrom} on`
     else if (reading.success === undefined) problem = reading.problem?.message ?? 'the list has no end'
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error

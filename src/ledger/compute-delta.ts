@@ -50,7 +50,6 @@ export function computeDelta(
   const askForDetails = options.details === 'missing'
   const [first] = observation.answers
   if (first !== undefined) delta.sync = setClock(delta.sync, first, observation.clockSkew)
-  if (observation.listTraits !== undefined) delta.sync = { ...delta.sync, listTraits: observation.listTraits }
   const oldest = horizon(delta.sync, options.lookback)
 
   for (const { source, serviceTime, hostTime, calls, confirmed, notFound, invalid } of observation.answers) {
@@ -89,7 +88,6 @@ export function computeDelta(
   if (observation.success) recordSuccess(observation.success)
   const hasChanged =
     observation.success !== undefined ||
-    observation.listTraits !== undefined ||
     delta.sync.clockSkew !== state.sync.clockSkew ||
     delta.calls.size > 0 ||
     delta.counters.size > 0

@@ -1,9 +1,9 @@
-import { isOrderVerified, isOrderRefuted, isTotalWrong } from './list-traits.ts'
-import { NO_LIST_TRAITS, type SyncState } from './state.ts'
+import { isUnordered } from './known-list.ts'
+import type { SyncState } from './state.ts'
 
 /** A property of the service's list or clock that a user should know. The counts are correct nevertheless. */
 export type ListWarning = {
-  kind: 'clock_skew' | 'order_unverified' | 'order_refuted' | 'hidden_calls' | 'total_capped' | 'total_wrong'
+  kind: 'clock_skew' | 'order_unverified' | 'order_refuted'
   message: string
 }
 
@@ -11,10 +11,7 @@ export type ListWarning = {
 const HOUR = 3600
 
 /** The warnings of a target as last committed; `now` in UNIX seconds by the service's clock. */
-export function listWarnings(
-  { clockSkew = 0, list, listTraits = NO_LIST_TRAITS }: SyncState,
-  now: number,
-): ListWarning[] {
+export function listWarnings({ clockSkew = 0, list, lastSweepBegan }: SyncState, now: number): ListWarning[] {
   const warnings: ListWarning[] = []
   const warn = (kind: ListWarning['kind'], message: string) => void warnings.push({ kind, message })
   if (Math.abs(clockSkew) > HOUR) {
@@ -25,20 +22,15 @@ export function listWarnings(
       `this host's clock is ${hours} h ${side} the service's, which callwatch uses: check the host's clock`,
     )
   }
-  if (isOrderRefuted(listTraits, now)) {
-    warn('order_refuted', 'the list is not in order of time: each poll reads it to its end')
-  } else if (list !== undefined && !isOrderVerified(listTraits)) {
+  if (isUnordered(list, now)) {
+    warn('order_refuted', 'calls come in anywhere in the list: each poll reads it to its end')
+  } else if (list?.order?.isByTime === false) {
+    warn(
+      'order_refuted',
+      'the list is not in order of time: a sweep reads it to its end, and finds calls that come in elsewhere',
+    )
+  } else if (list !== undefined && lastSweepBegan === undefined) {
     warn('order_unverified', 'order not verified: nothing is evicted until the list was read to its end once')
-  }
-  if (listTraits.hidden > 0) {
-    const calls = listTraits.hidden === 1 ? '1 call' : `${listTraits.hidden} calls`
-    warn('hidden_calls', `the service's total counts ${calls} that no page shows: callwatch cannot count them`)
-  }
-  if (listTraits.cap !== undefined) {
-    warn('total_capped', `the service's total stops at ${listTraits.cap}: callwatch reads the list without it`)
-  }
-  if (isTotalWrong(listTraits, now)) {
-    warn('total_wrong', "the service's total is smaller than what its pages show: callwatch reads the list without it")
   }
   return warnings
 }

@@ -1,6 +1,6 @@
 import type { SeenCall } from './call.ts'
 import type { InvalidReason } from './series.ts'
-import type { ListTraits, ListSnapshot } from './state.ts'
+import type { KnownList } from './known-list.ts'
 import type { TrackedCall } from './tracked-call.ts'
 
 /** A call as an answer of the service showed it; its tracked value where the answer said nothing new. */
@@ -35,17 +35,16 @@ export type PollSuccess = {
   listed: ReadonlySet<string>
   /** Invalid items were listed: any of them may be a call that was not seen. */
   hasInvalid?: boolean
-  /** What the next poll can depend on. */
-  list: ListSnapshot | undefined
+  /** What the next poll depends on. */
+  list: KnownList
   /** The service refused deeper pages. */
   limited?: boolean
 }
 
-/** A part of a poll: some answers. The last part has what the poll found out about the list, and its result if it succeeded. */
+/** A part of a poll: some answers. The last part has the result of a poll that succeeded. */
 export type Observation = {
   answers: ServiceAnswer[]
   /** By how much the service's clock is ahead of the host's (seconds), once several answers agree; else the first answer decides. */
   clockSkew?: number | undefined
-  listTraits?: ListTraits
   success?: PollSuccess
 }

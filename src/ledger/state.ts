@@ -1,5 +1,6 @@
 import type { SeenParticipant } from './call.ts'
 import { keptFinishes, type KeptFinishes } from './finished-calls.ts'
+import type { KnownList } from './known-list.ts'
 import { trackedCalls, type TrackedCalls } from './tracked-calls.ts'
 import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
 import type { TransitionPoint } from './transitions.ts'
@@ -44,45 +45,10 @@ export type SyncState = {
   readonly previousSuccess: number | undefined
   /** The host's clock at the end of the last successful poll. */
   readonly lastSuccessHostTime: number | undefined
-  /** Undefined if its order or total is unknown. */
-  readonly list: ListSnapshot | undefined
-  /** What polls have found out about the list. */
-  readonly listTraits?: ListTraits
+  /** The list as the last successful poll left it; undefined before the first one. */
+  readonly list: KnownList | undefined
   /** How many calls the last complete sweep excluded. */
   readonly excluded: { readonly baseline: number; readonly beforeHorizon: number }
-}
-
-/** The list as the last successful poll left it: what an incremental poll depends on. */
-export type ListSnapshot = {
-  readonly order: 'newest first' | 'oldest first'
-  /** How many calls the list had, without hidden ones. */
-  readonly total: number
-  /** Whether a listing of the whole list found as many, or the total follows from one that did. Then all are tracked or excluded. */
-  readonly verified: boolean
-  /** The most items that a page had. */
-  readonly pageSize: number
-  /** Ids at the end with the oldest calls, from the outermost inwards. Calls leave the list there. */
-  readonly oldestIds: readonly string[]
-}
-
-/** Lasting properties of a list that polls have found out. Times are UNIX seconds by the service's clock. */
-export type ListTraits = {
-  /** When the last listing of the whole list began that found every page in order. */
-  readonly orderVerifiedAt?: number
-  /** When a page was last out of order. */
-  readonly orderRefutedAt?: number
-  /** How many rows the service's total counts and no page shows. */
-  readonly hidden: number
-  /** How many items of the total the last listing of the whole list did not find, and when it began. */
-  readonly shortfall?: { readonly items: number; readonly at: number }
-  /** The number at which the service stops counting: a total as large is meaningless. */
-  readonly cap?: number
-  /** When the total was last smaller than what the pages show. */
-  readonly wrongTotalAt?: number
-  /** The page past the last one is an error, not an empty page. */
-  readonly endsInError?: boolean
-  /** How many items the list had at the last successful poll. */
-  readonly size?: number
 }
 
 /** What changed of a call after its end: its status or minutes. */
@@ -130,9 +96,6 @@ export type Delta = {
   /** None where events do not have participants. */
   details: Details[]
 }
-
-/** Of a list that was never read. */
-export const NO_LIST_TRAITS: ListTraits = { hidden: 0 }
 
 /** The ledger of a target that was just set up. `created` in UNIX seconds by the host's clock. */
 export function newLedger(created: number): LedgerState {

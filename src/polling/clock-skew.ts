@@ -25,7 +25,7 @@ export const AGREEING_ANSWERS = 5
 /** After so many answers without agreement the median is used: each of many servers has its own clock. */
 const MAX_ANSWERS = 20
 /** A larger step is one wrong answer, unless others agree with it. */
-const MAX_STEP_SECONDS = 3600
+export const MAX_STEP_SECONDS = 3600
 /** The first skew dates the set-up for good: if it is larger, the clocks must differ for an hour. A later one may be a day. */
 const [MAX_FIRST_AHEAD_SECONDS, MAX_STEP_AHEAD_SECONDS] = [3600 + TOLERANCE_SECONDS, 86_400]
 

@@ -22,20 +22,15 @@ export function knownOrder({ rises, falls }: OrderEvidence): ListOrder {
   return rises > falls ? 'oldest first' : 'newest first'
 }
 
-/** The evidence of an order that an earlier poll knew. */
-export function evidenceOf(order: ListOrder): OrderEvidence {
-  return { rises: order === 'oldest first' ? STEPS_NEEDED : 0, falls: order === 'newest first' ? STEPS_NEEDED : 0 }
+/** The evidence for an order in which calls come in at the first page, or the last, as an earlier poll knew it. */
+export const EVIDENCE_OF: Record<'first' | 'last', OrderEvidence> = {
+  first: { rises: 0, falls: STEPS_NEEDED },
+  last: { rises: STEPS_NEEDED, falls: 0 },
 }
 
 /** When a call began (UNIX seconds), or the first time that it has; undefined if it has none. */
 export function ownStart({ initiatedAt, startedAt, endedAt }: ListedCall): number | undefined {
   return initiatedAt ?? startedAt ?? endedAt
-}
-
-/** The median of when a page's calls began (UNIX seconds); `Infinity` if none has a time. */
-export function medianStart(calls: readonly ListedCall[]): number {
-  const times = Float64Array.from(calls.flatMap((call) => ownStart(call) ?? [])).toSorted()
-  return times[times.length >> 1] ?? Infinity
 }
 
 /** The evidence with one more page. A page that by itself shows another order replaces all earlier evidence. */

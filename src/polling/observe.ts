@@ -1,6 +1,6 @@
 import { EmptyError } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import { NO_LIST_TRAITS, type LedgerState } from '../ledger/state.ts'
+import type { LedgerState } from '../ledger/state.ts'
 import { horizon } from '../ledger/horizon.ts'
 import type { Observation, ServiceAnswer } from '../ledger/observation.ts'
 import type { CallPage, CallsClient } from '../service/calls-client.ts'
@@ -9,7 +9,7 @@ import { StoreError } from '../store/store-error.ts'
 import { deadlineOf } from './abortable.ts'
 import { activeTime } from './active-time.ts'
 import { chooseFollowUps, followUps, requestCalls } from './follow-ups.ts'
-import { restartSweeps } from './list-memory.ts'
+import { forgetReadings } from './list-state.ts'
 import { newPoll } from './poll.ts'
 import type { PollMemory } from './poll-memory.ts'
 import { endedEarly, rateLimitPause, unknownClockSkew } from './poll-problems.ts'
@@ -50,18 +50,17 @@ const MIN_DEADLINE_SECONDS = 30
  *
  * 1. `poll-requests.ts` checks the service's clock (`clock-skew.ts`) with the first answer. All requests use it, and through
  *    it `request-with-retries.ts` and `rate-limiter.ts`.
- * 2. `read-list.ts` reads the list:
- *    - `read-newest-pages.ts` reads the newest pages, which `incremental-poll.ts` verifies with the total and `oldest-end.ts`
+ * 2. `read-list.ts` reads the list, with the states of `list-state.ts`:
+ *    - `read-pages.ts` requests the pages of a reading; `reading.ts` decides after each of them what it needs next, `joint.ts`
+ *      where it joins what was known, and `last-page.ts` where a list that grows at its last page ends
  *    - `read-open-calls.ts` reads on if that saves follow-ups
- *    - `foreground-sweep.ts` or `background-sweep.ts` sweeps it: `read-slice.ts` reads pages, `advance-sweep.ts` decides
- *      what follows each of them, and `end-sweep.ts` ends the sweep
  * 3. `status-regressions.ts` withholds calls whose listed status went back. `earlier-rows.ts` decides whether a row that began
  *    earlier is another call with the same id.
  * 4. `follow-ups.ts` requests calls that the list did not show, one by one.
  * 5. `shrunk-list.ts` decides whether to accept a list that has shrunk.
  * 6. `poll-report.ts` sums the poll up.
  *
- * Each observation must be committed before the next one is requested. If that fails, the caller throws the
+ * The next pages are read while an observation is committed. Each must be committed before the next one is requested. If that fails, the caller throws the
  * {@link StoreError} into the generator, which ends the poll. The report has all problems of service and store; this only
  * throws because of a bug in callwatch.
  *
@@ -136,13 +135,13 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
     }
     const onDistrust = () => {
       poll.success = undefined
-      restartSweeps(memory.list)
+      forgetReadings(memory.list, ledger.sync)
     }
     const answers = [
       ...(await followUps(due, poll.listed, { ...callOptions, onDistrust })),
       ...(await requestCalls(others, callOptions)),
     ]
-    checkShrunkList({ poll, memory: memory.list, now: clock.monotonic(), lookback }, answers, missing)
+    checkShrunkList({ poll, memory: memory.list, ledger, now: clock.monotonic(), lookback }, answers, missing)
     // Such a call may have ended after the list was read.
     for (const { serviceTime } of answers) poll.serviceTime = Math.max(poll.serviceTime, serviceTime)
     return answers
@@ -150,21 +149,17 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
 
   /** The last observations of the poll. */
   function* conclude(answers: ServiceAnswer[]): Generator<Observation, void> {
-    const { list } = memory
     const success = poll.success && { ...poll.success, serviceTime: poll.serviceTime, limited: poll.limited }
-    if (success !== undefined && poll.size !== undefined && poll.size !== list.traits.size)
-      list.traits = { ...list.traits, size: poll.size }
-    const hasNewTraits =
-      ledger.sync.clockSkew !== undefined && list.traits !== (ledger.sync.listTraits ?? NO_LIST_TRAITS)
     let rest = answers
     for (; rest.length > MAX_CALLS; rest = rest.slice(MAX_CALLS)) yield { answers: rest.slice(0, MAX_CALLS) }
-    if (success === undefined && rest.length === 0 && !hasNewTraits) return
-    yield { answers: rest, ...(hasNewTraits && { listTraits: list.traits }), ...(success && { success }) }
+    if (success === undefined && rest.length === 0) return
+    yield { answers: rest, ...(success && { success }) }
   }
 
+  const sweptAt = memory.list.sweep.last?.at
   memory.regressions.startPoll()
   try {
-    for await (const chunk of inChunks(pages())) {
+    for await (const chunk of ahead(inChunks(pages()), deadline.dispose)) {
       remaining = chunk.at(-1)?.limit?.remaining ?? remaining
       const answers = chunk.map(({ serviceTime, hostTime, calls, invalid }): ServiceAnswer => {
         return {
@@ -172,7 +167,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
           serviceTime,
           hostTime,
           calls: memory.regressions.withhold(calls, ledger),
-          confirmed: memory.earlierRows.confirm(calls, ledger, clock.monotonic(), memory.list.sweptAt),
+          confirmed: memory.earlierRows.confirm(calls, ledger, clock.monotonic(), sweptAt),
           notFound: [],
           invalid,
         }
@@ -185,7 +180,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
     if (!(error instanceof StoreError)) throw error
     storeProblem = error
     // Pages that were not committed must be read again.
-    restartSweeps(memory.list)
+    forgetReadings(memory.list, ledger.sync)
   } finally {
     deadline.dispose()
   }
@@ -227,4 +222,24 @@ async function* inChunks(pages: AsyncIterable<CallPage>): AsyncGenerator<CallPag
     items = 0
   }
   if (chunk.length > 0) yield chunk
+}
+
+/** Takes the next item while the one before is used. If that fails, `stop` ends what is under way. */
+async function* ahead<T>(items: AsyncGenerator<T, void>, stop: () => void): AsyncGenerator<T, void> {
+  let next = items.next()
+  let isDone = false
+  try {
+    for (;;) {
+      const result = await next
+      isDone = result.done === true
+      if (result.done === true) return
+      next = items.next()
+      // The next turn of the loop handles the error; if there is none, nobody needs the item.
+      next.catch(() => undefined)
+      yield result.value
+    }
+  } finally {
+    if (!isDone) stop()
+    await items.return()
+  }
 }

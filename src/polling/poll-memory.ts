@@ -3,7 +3,7 @@ import type { LedgerState } from '../ledger/state.ts'
 import { UNKNOWN_SKEW, type ClockSkew } from './clock-skew.ts'
 import { earlierRows, type EarlierRows } from './earlier-rows.ts'
 import type { RequestedAt } from './follow-ups.ts'
-import { newListMemory, type ListMemory } from './list-memory.ts'
+import { newListMemory, type ListMemory } from './list-state.ts'
 import { statusRegressions, type StatusRegressions } from './status-regressions.ts'
 
 /** What the polls of a target remember from one to the next, beside what is committed. Changed in place. */
@@ -38,11 +38,11 @@ export type SweepProgress = { pagesRead: number; pages: number | undefined; seco
  * @param now monotonic seconds
  */
 export function sweepProgress({ list }: PollMemory, now: number): SweepProgress | undefined {
-  const sweep = list.foreground ?? list.background
-  if (sweep === undefined) return undefined
-  const { pagesRead, lastPage } = sweep
+  const reading = list.catchUp ?? (list.sweep.state === 'running' ? list.sweep.reading : undefined)
+  if (reading === undefined) return undefined
+  const { read: pagesRead, last } = reading.pages
   // A sweep may read a page twice while the list moves.
-  const pages = lastPage && Math.max(pagesRead, lastPage)
-  const secondsLeft = pages && pagesRead && ((now - sweep.startedAt) / pagesRead) * (pages - pagesRead)
+  const pages = last && Math.max(pagesRead, last)
+  const secondsLeft = pages && pagesRead && ((now - reading.startedAt) / pagesRead) * (pages - pagesRead)
   return { pagesRead, pages, secondsLeft: secondsLeft && Math.round(secondsLeft) }
 }

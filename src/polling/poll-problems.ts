@@ -3,7 +3,8 @@ import { AGREEING_ANSWERS, type ClockSkew } from './clock-skew.ts'
 import type { RunningPoll } from './poll.ts'
 
 /** A list that has shrunk, which is not accepted yet. */
-export function shrunkList({ size = 0 }: RunningPoll, areUnknown: boolean): ServiceError {
+export function shrunkList({ ended }: RunningPoll, areUnknown: boolean): ServiceError {
+  const size = ended?.reading.rows.seen.size ?? 0
   const listed = size === 0 ? 'an empty list' : `only ${size} calls`
   const why = areUnknown
     ? 'Get Call does not know the missing calls either: the next poll decides'
@@ -25,6 +26,12 @@ export function unknownClockSkew({ all, agreeing, undated, mostAhead }: ClockSke
       : `the service's clock and this host's differ by ${minutes} minutes, by its Date header: nothing is counted ` +
         `before ${needed}; check this host's clock`
   return new ServiceError('invalid', problem)
+}
+
+/** Calls that are not older than the horizon may be on a page that is not shown. */
+export function refusedFrom(page: number, error: ServiceError): ServiceError {
+  const problem = `the service refuses page ${page} and all after it: ${error.message}`
+  return new ServiceError('refused', problem, { cause: error })
 }
 
 /** @param seconds left of the rate limit pause */

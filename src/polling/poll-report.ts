@@ -1,5 +1,5 @@
 import type { RequestRecord } from './request-with-retries.ts'
-import type { ListMemory } from './list-memory.ts'
+import type { ListMemory } from './list-state.ts'
 import type { RunningPoll } from './poll.ts'
 
 /** The result of a poll, whether or not anything of it was committed. */
@@ -40,7 +40,7 @@ export function reportOf(
   const storeFailed = storeProblem !== undefined
   const successful = poll.success !== undefined && !storeFailed
   const problem = storeProblem?.message ?? poll.problem?.message
-  const progress = successful || problem !== undefined ? undefined : foregroundProgress(memory)
+  const progress = successful || problem !== undefined ? undefined : catchUpProgress(memory)
   return {
     ...measured,
     outcome: storeFailed ? 'failed' : outcomeOf(poll),
@@ -48,7 +48,7 @@ export function reportOf(
     problem: problem ?? progress,
     storeFailed,
     ...(progress !== undefined && { isSweeping: true }),
-    ...(memory.refusedFrom !== undefined && { refusedFrom: memory.refusedFrom }),
+    ...(memory.depth.refusedFrom !== undefined && { refusedFrom: memory.depth.refusedFrom }),
     ...slowSweepOf(memory, slice, settings),
   }
 }
@@ -60,16 +60,18 @@ function outcomeOf({ pages, success, limited }: RunningPoll): PollReport['outcom
 }
 
 function slowSweepOf(
-  { sweepPages: pages }: ListMemory,
+  { sweep: { last } }: ListMemory,
   slice: number,
   { interval, sweepInterval }: Ended['settings'],
 ): Pick<PollReport, 'slowSweep'> {
+  const pages = last?.pages ?? 0
   const seconds = Math.ceil(pages / slice) * interval
   return seconds > sweepInterval ? { slowSweep: { pages, seconds } } : {}
 }
 
-/** The progress of the sweep that the next poll continues. */
-function foregroundProgress({ foreground: sweep }: ListMemory): string | undefined {
-  if (sweep === undefined) return undefined
-  return `the whole list is being read: ${sweep.pagesRead} of ${sweep.lastPage ?? 'an unknown number of'} pages so far`
+/** The progress of the reading that the next poll continues. */
+function catchUpProgress({ catchUp: reading }: ListMemory): string | undefined {
+  if (reading === undefined) return undefined
+  const { read, last = 'an unknown number of' } = reading.pages
+  return `the list is being read: ${read} of ${last} pages so far`
 }

@@ -2,7 +2,7 @@ import { defer, firstValueFrom, takeUntil, tap, type Observable } from 'rxjs'
 import type { LedgerState } from '../ledger/state.ts'
 import type { CallAnswer, CallPage, CallsClient } from '../service/calls-client.ts'
 import { whenAborted } from './abortable.ts'
-import { addSkew, checkSkew } from './clock-skew.ts'
+import { addSkew, checkSkew, MAX_STEP_SECONDS } from './clock-skew.ts'
 import type { PollMemory } from './poll-memory.ts'
 import { unknownClockSkew } from './poll-problems.ts'
 import { requestWithRetries, type RequestOptions, type RequestRecord } from './request-with-retries.ts'
@@ -43,7 +43,8 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
   let firstPage: CallPage | undefined
 
   function checkClock({ serviceTime, hostTime, isUndated }: Dated): void {
-    const inUse = ledger.sync.clockSkew
+    // In the first poll of a target, that of its first page.
+    const inUse = ledger.sync.clockSkew ?? memory.clock.accepted
     if (inUse === undefined || isUndated === true) return
     const { clock, isAccepted } = checkSkew(memory.clock, serviceTime - hostTime, {
       inUse,
@@ -86,13 +87,14 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
     },
     measureSkew: async () => {
       if (ledger.sync.clockSkew !== undefined) return true
-      firstPage = await page(1)
-      memory.clock = addSkew(
-        memory.clock,
-        firstPage.isUndated === true ? undefined : firstPage.serviceTime - firstPage.hostTime,
-        requestOptions.clock.monotonic(),
-      )
-      return memory.clock.accepted !== undefined
+      memory.clock = { ...memory.clock, accepted: undefined }
+      const first = await page(1)
+      const skew = first.isUndated === true ? undefined : first.serviceTime - first.hostTime
+      memory.clock = addSkew(memory.clock, skew, requestOptions.clock.monotonic())
+      const { accepted } = memory.clock
+      // Of answers that do not agree, the median is used: this one may be far from it.
+      if (accepted !== undefined && Math.abs((skew ?? accepted) - accepted) <= MAX_STEP_SECONDS) firstPage = first
+      return accepted !== undefined
     },
   }
 }

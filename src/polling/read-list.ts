@@ -1,49 +1,208 @@
+import { isOrderVerifiedRecently, isUnordered, withLateRow, type KnownList } from '../ledger/known-list.ts'
 import type { CallPage } from '../service/calls-client.ts'
-import { sweepInBackground } from './background-sweep.ts'
-import { sweepInForeground } from './foreground-sweep.ts'
-import type { IncrementalPoll } from './incremental-poll.ts'
-import { UNEXPLAINED_POLLS } from './list-memory.ts'
-import { newPollContext, type PollContextOptions } from './poll-context.ts'
+import type { ServiceError } from '../service/service-error.ts'
+import { jointAfter } from './joint.ts'
+import type { Sweep } from './list-state.ts'
+import { isSweepDue, newPollContext, type PollContext, type PollContextOptions } from './poll-context.ts'
 import type { RunningPoll } from './poll.ts'
-import { readNewestPages } from './read-newest-pages.ts'
+import { refusedFrom } from './poll-problems.ts'
 import { readOpenCalls } from './read-open-calls.ts'
+import { growingEnd, readPages, type Ended } from './read-pages.ts'
+import { listedIds, newReading, type Reading } from './reading.ts'
+import { noteTotal, resetTripwire } from './tripwire.ts'
 
+/** Part of the interval that a reading may take: a poll that misses the next tick waits for the one after it. */
+const SHARE = 0.9
+/** The same for a reading that goes on: the next polls have nothing else to do. */
+const SHARE_RESUMED = 1.9
+/** The same for a sweep: the poll ends before the next one is due. */
+const SHARE_OF_SWEEP = 0.5
+/** How often a poll may turn to the other end of the list: some lists change their order all the time. */
+const MOST_TURNS = 2
 /** A sweep is postponed for so many intervals at most, though others use the service's limit. */
 const POSTPONED_INTERVALS = 4
+/** The most pages that a poll reads from where it joins. */
+const MOST_OVERLAP_PAGES = 3
+/** A list with fewer rows is in any order. */
+const ROWS_IN_ORDER = 10
 
 /**
  * Reads as much of the list as this poll needs, page by page:
  *
- * 1. the newest pages, if an earlier poll knows the list; if the total verifies them, then the next pages as long as they
- *    show open calls, and a slice of a background sweep if one is due
- * 2. otherwise a foreground sweep, back to the horizon or to the end of the list
+ * 1. from the end at which calls come in to where it joins what was known; or, if it joins nowhere, to the horizon or to the end of
+ *    the list, over several polls if it is long: then the poll is successful
+ * 2. on, as long as the next page shows calls that would be requested one by one
+ * 3. a slice of a sweep, if one is due: from there to the horizon, or to the end of the list
  *
  * @throws {ServiceError} if a page cannot be read
  */
 export async function* readList(poll: RunningPoll, options: PollContextOptions): AsyncGenerator<CallPage, void> {
-  const { memory, state } = options
-  const { list } = state.sync
   const context = newPollContext(poll, options)
-  let verified: IncrementalPoll | undefined
-  if (list !== undefined && context.order() === list.order && !memory.isBehind) {
-    const before = memory.unexplainedPolls
-    verified = yield* readNewestPages(context, list)
-    // Only an unexplained total is worth another try: without a total, or in another order, a sweep must follow.
-    const isUnexplained = memory.unexplainedPolls > before && memory.unexplainedPolls <= UNEXPLAINED_POLLS
-    const isRetried = isUnexplained && memory.foreground === undefined
-    if (verified === undefined && isRetried && context.order() === list.order) return
-    poll.problem = undefined
+  const { memory } = context
+  const reading = yield* catchUp(context)
+  if (reading === undefined) return
+  poll.success = {
+    movesHorizon: false,
+    ...began(reading, poll),
+    serviceTime: poll.serviceTime,
+    hostTime: poll.hostTime,
+    listed: listedIds(reading.rows),
+    list: memory.list!,
   }
-  if (poll.success?.movesHorizon) return
-  if (verified === undefined) yield* sweepInForeground(context)
-  else yield* readOpenCalls(context, verified)
-  if (poll.success === undefined || poll.success.movesHorizon) return
-  if (isSweepDue(options)) yield* sweepInBackground(context, verified)
+  if (memory.sweep.state !== 'read') {
+    yield* readOpenCalls(context, reading)
+    if (isSweepDue(context) && maySlice(context)) yield* sweep(context, reading)
+  }
+  if (memory.sweep.state === 'read') endSweep(context, memory.sweep)
 }
 
-/** Whether a slice of a sweep is read beside this poll. */
-function isSweepDue({ memory, clock, sweepInterval, maySweep }: PollContextOptions): boolean {
-  const age = clock.monotonic() - (memory.sweptAt ?? -Infinity)
-  if (memory.background === undefined && age < sweepInterval - memory.sweepSeconds) return false
-  return maySweep() || age >= POSTPONED_INTERVALS * sweepInterval
+/** Reads what came in since the last successful poll; undefined if the next poll goes on. */
+async function* catchUp(context: PollContext): AsyncGenerator<CallPage, Reading | undefined> {
+  const { memory, interval, pageSize } = context
+  for (let turns = 0; ;) {
+    // Pages of another size begin with other rows.
+    const isUsable = memory.catchUp?.pages.requested === pageSize
+    const reading = (memory.catchUp = isUsable ? memory.catchUp! : startReading(context, false))
+    const isResumed = reading.pages.read > 0
+    const maxSeconds = interval * (isResumed ? SHARE_RESUMED : SHARE)
+    const ended = yield* readPages(context, reading, { maxPages: Infinity, maxSeconds, mayTurn: turns < MOST_TURNS })
+    if (ended === undefined) return undefined
+    memory.catchUp = undefined
+    if (ended.at === 'refused' && hidesNewest(context, reading, ended.error)) return undefined
+    if (ended.at === 'other end') {
+      turns += 1
+      continue
+    }
+    endReading(context, reading, ended.at)
+    // What came in while this one took several polls, another one shows.
+    const needsSecond = isResumed && !reading.isSecond && mayJoin(context)
+    if (!needsSecond) return reading
+    memory.catchUp = startReading(context, true)
+  }
+}
+
+function mayJoin({ memory, poll }: PollContext): boolean {
+  return growingEnd(memory).isKnown && !isUnordered(memory.list, poll.serviceTime)
+}
+
+/** What a reading has found out; and one that did not join has swept the list, or goes on as a sweep. */
+function endReading(context: PollContext, reading: Reading, at: Ended['at']): void {
+  const { memory, poll, clock } = context
+  if (at === 'joint') noteTotal(memory.total, reading.pages.previous?.total, reading.rows.found, clock.monotonic())
+  else {
+    poll.ended = { reading, at }
+    memory.sweep = sweepAfter(context, reading, at)
+  }
+  learn(context, reading, at)
+  memory.list = { ...memory.list, ...jointOf(reading, memory.list, at) }
+}
+
+function startReading({ memory, clock, goal, pageSize, state }: PollContext, isSecond: boolean): Reading {
+  const now = clock.wall() + (state.sync.clockSkew ?? 0)
+  return newReading({
+    list: memory.list,
+    end: growingEnd(memory).end,
+    goal: goal === 'joint' && isUnordered(memory.list, now) ? 'end' : goal,
+    isSecond,
+    startedAt: clock.monotonic(),
+    requested: pageSize,
+  })
+}
+
+/** At the horizon of a list whose order is not verified, the sweep goes on. */
+function sweepAfter({ memory, poll, horizon, goal }: PollContext, reading: Reading, at: Ended['at']): Sweep {
+  const { last } = memory.sweep
+  const isVerified = isOrderVerifiedRecently(memory.list, { now: poll.serviceTime, horizon })
+  if (at !== 'horizon' || goal === 'horizon' || isVerified) return { state: 'read', reading, at, last }
+  reading.goal = 'end'
+  return { state: 'running', reading, last }
+}
+
+/** Whether enough requests are left for a slice of a sweep, or it was postponed for long. */
+function maySlice({ memory, clock, sweepInterval, maySweep }: PollContext): boolean {
+  return maySweep() || clock.monotonic() - (memory.sweep.last?.at ?? -Infinity) >= POSTPONED_INTERVALS * sweepInterval
+}
+
+/** Reads a slice of a sweep, which begins where the poll has joined. An error here never fails the poll. */
+async function* sweep(context: PollContext, joined: Reading): AsyncGenerator<CallPage, void> {
+  const { memory, poll, horizon, slice, interval, pageSize } = context
+  const { sweep, total } = memory
+  const isRunning = sweep.state === 'running' && sweep.reading.pages.requested === pageSize
+  const reading = isRunning ? sweep.reading : joined
+  if (!isRunning) {
+    const isVerified = isOrderVerifiedRecently(memory.list, { now: poll.serviceTime, horizon })
+    reading.goal = isVerified && total.state === 'watched' ? 'horizon' : 'end'
+    if (total.state === 'tripped') total.state = 'checked'
+    memory.sweep = { state: 'running', reading, last: sweep.last }
+  }
+  const limits = { maxPages: slice, maxSeconds: interval * SHARE_OF_SWEEP, mayTurn: true }
+  const ended = yield* readPages(context, reading, limits)
+  if (ended === undefined) return
+  const isLost = ended.at === 'other end' || (ended.at === 'refused' && hidesNewest(context, reading, ended.error))
+  memory.sweep = isLost
+    ? { state: 'idle', last: sweep.last }
+    : { state: 'read', reading, at: ended.at, last: sweep.last }
+}
+
+/** The poll is successful, and a sweep was read: it has seen all that the service shows back to the horizon. */
+function endSweep(context: PollContext, { reading, at }: Extract<Sweep, { state: 'read' }>): void {
+  const { memory, poll, clock } = context
+  const { startedAt, pages, rows, reachedHorizon } = reading
+  learn(context, reading, at)
+  resetTripwire(memory.total, rows.found > 0, clock.monotonic())
+  const last = { at: startedAt, seconds: clock.monotonic() - startedAt, pages: pages.read }
+  memory.sweep = { state: 'idle', last }
+  poll.limited = at === 'refused' && !reachedHorizon
+  poll.ended = { reading, at }
+  poll.success = {
+    ...poll.success!,
+    movesHorizon: true,
+    ...began(reading, poll),
+    listed: listedIds(rows),
+    hasInvalid: rows.invalid.size > 0,
+    list: memory.list!,
+  }
+}
+
+/**
+ * Whether the service refuses a page that may have new calls: it does, unless calls come in at the first page, or all was read that is
+ * not older than the horizon.
+ */
+function hidesNewest({ memory, poll }: PollContext, { reachedHorizon, next }: Reading, error: ServiceError): boolean {
+  const { end, isKnown } = growingEnd(memory)
+  if (reachedHorizon || (isKnown && end === 'first')) return false
+  poll.problem = refusedFrom(next, error)
+  return true
+}
+
+/** When a reading began, by both clocks. */
+function began({ began }: Reading, { serviceTime, hostTime }: RunningPoll) {
+  return { beganServiceTime: began?.serviceTime ?? serviceTime, beganHostTime: began?.hostTime ?? hostTime }
+}
+
+/** What the next reading joins. */
+function jointOf({ end, joining }: Reading, list: KnownList | undefined, at: Ended['at']) {
+  const hasJoined = at === 'joint'
+  const joint = jointAfter(joining, hasJoined && list !== undefined ? list.joint : [])
+  const isWhole = hasJoined
+    ? list?.isWhole === true && joint.at(-1) === list.joint.at(-1)
+    : at === 'end' && joint.length === joining.rows
+  return { end, joint, isWhole }
+}
+
+/** Notes where a reading has found calls that came in elsewhere, and whether the list was in order of time. */
+function learn(
+  { memory, poll }: PollContext,
+  { rows, joining, order, pages, began, end }: Reading,
+  at: Ended['at'],
+): void {
+  const { list = { end, joint: [], isWhole: false } } = memory
+  const now = poll.serviceTime
+  const isLate = rows.lateBy !== undefined
+  memory.list = isLate ? withLateRow(list, rows.lateBy!, { now, most: MOST_OVERLAP_PAGES * pages.size }) : list
+  rows.lateBy = undefined
+  const growing = growingEnd(memory)
+  const isByTime = !order.isBroken && growing.isKnown && growing.end === end
+  if ((at === 'end' && joining.rows >= ROWS_IN_ORDER) || (!isByTime && growing.isKnown && order.isBroken))
+    memory.list = { ...memory.list, order: { isByTime, at: began?.serviceTime ?? now } }
 }

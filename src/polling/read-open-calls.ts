@@ -1,28 +1,28 @@
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
-import type { IncrementalPoll } from './incremental-poll.ts'
 import { ownStart } from './list-order.ts'
 import type { PollContext } from './poll-context.ts'
+import type { Reading } from './reading.ts'
 
 /** A page costs one request and saves one for each wanted call on it, so it must show at least so many. */
 const MIN_CALLS = 2
 
 /**
- * Continues where an incremental poll ended, as long as the next page probably shows more open calls than it costs requests
- * to read it: those calls need no follow-up.
+ * Continues where a poll has joined, as long as the next page probably shows more open calls than it costs requests to read it:
+ * those calls need no follow-up.
  */
 export async function* readOpenCalls(
   { memory, wanted, read, poll, slice }: PollContext,
-  { snapshot, last, lastPage }: IncrementalPoll,
+  { end, pages: { last } }: Reading,
 ): AsyncGenerator<CallPage, void> {
-  const direction = snapshot.order === 'newest first' ? 1 : -1
-  let page = last
+  const inwards = end === 'first' ? 1 : -1
+  let page = poll.lastPage
   // Final calls are wanted for details that a list does not show.
   let missing = wanted().filter(({ phase }) => phase === 'open')
   for (let pages = 0; page !== undefined && pages < slice; pages++) {
-    const number = page.page + direction
-    if (number < 1 || number > lastPage || number >= (memory.refusedFrom ?? Infinity)) return
+    const number = page.page + inwards
+    if (number < 1 || number > (last ?? Infinity) || number >= (memory.depth.refusedFrom ?? Infinity)) return
     if (expectedOnNextPage(page, missing) < MIN_CALLS) return
     try {
       page = yield* read(number)

@@ -1,7 +1,7 @@
 import type { LedgerState } from '../ledger/state.ts'
 import type { ServiceAnswer } from '../ledger/observation.ts'
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
-import { UNEXPLAINED_POLLS, type ListMemory } from './list-memory.ts'
+import { forgetReadings, type ListMemory } from './list-state.ts'
 import type { RunningPoll } from './poll.ts'
 import { shrunkList } from './poll-problems.ts'
 
@@ -14,27 +14,37 @@ const POLLS_TO_ACCEPT = 2
 /** After a day the list is accepted, whatever Get Call says: rebuilding an index does not take so long. */
 const MAX_REBUILD_SECONDS = 86_400
 
-/** Whether a list has become empty, or less than half as long as before. */
-export function hasShrunk(size: number, before: number): boolean {
-  return before > 0 && (size === 0 || (before >= MIN_ITEMS && size < before / 2))
-}
-
 /**
- * The newest and the oldest tracked calls that are missing in a list which has shrunk since the last successful poll. Either
- * its index is being rebuilt, or calls were deleted. Empty if the list has not shrunk, or lost only its oldest calls.
+ * The newest and the oldest tracked calls that are missing in a list which has become empty, or shows less than half of the calls that it
+ * should. Either its index is being rebuilt, or calls were deleted. Empty if the list has not shrunk, or lost only its oldest calls.
  */
-export function missingCalls(poll: RunningPoll, { calls, sync }: LedgerState): TrackedCall[] {
-  const { size, success, invalidKeys, serviceTime, oldest } = poll
-  const before = sync.listTraits?.size
-  if (success === undefined || size === undefined || before === undefined || !hasShrunk(size, before)) return []
-  const isShown = (id: string) => success.listed.has(id) || invalidKeys.has(id)
+export function missingCalls({ ended, success }: RunningPoll, { calls, sync }: LedgerState): TrackedCall[] {
+  if (success === undefined || ended === undefined) return []
+  const { rows, began } = ended.reading
+  const { seen, oldest } = rows
+  // What has come in since then shows nothing of what is missing.
+  const newest = Math.min(sync.lastSuccess ?? -Infinity, began?.serviceTime ?? Infinity)
   // A call with wrong times began when it was first seen, at the latest.
   const beganAfterOldest = (call: TrackedCall) => Math.min(beganAt(call), call.firstSeen) > oldest
-  return calls.outermost(
-    REQUESTED,
-    (id, time) =>
-      time <= serviceTime && !isShown(id) && (size === 0 || (time > oldest && beganAfterOldest(calls.get(id)!))),
-  )
+  let [shown, missing] = [0, 0]
+  const outermost = calls.outermost(REQUESTED, (id, time) => {
+    if (time > newest || (seen.size > 0 && time <= oldest)) return false
+    if (seen.has(id)) shown += 1
+    if (seen.has(id) || calls.phase(id) === 'lost' || (seen.size > 0 && !beganAfterOldest(calls.get(id)!))) return false
+    missing += 1
+    return true
+  })
+  const hasShrunk = seen.size === 0 || (shown + missing >= MIN_ITEMS && shown < missing)
+  return hasShrunk ? outermost : []
+}
+
+type ShrunkListOptions = {
+  poll: RunningPoll
+  memory: ListMemory
+  ledger: Pick<LedgerState, 'sync'>
+  /** Monotonic seconds. */
+  now: number
+  lookback: number
 }
 
 /**
@@ -42,22 +52,22 @@ export function missingCalls(poll: RunningPoll, { calls, sync }: LedgerState): T
  * row, or the list has stayed like this for long.
  *
  * @param answers what Get Call said, of the `missing` calls and others
- * @param now monotonic seconds
  */
 export function checkShrunkList(
-  { poll, memory, now, lookback }: { poll: RunningPoll; memory: ListMemory; now: number; lookback: number },
+  { poll, memory, ledger, now, lookback }: ShrunkListOptions,
   answers: readonly ServiceAnswer[],
   missing: readonly TrackedCall[],
 ): void {
   if (poll.success === undefined) return
   const unknown = answers.filter(({ notFound }) => missing.some(({ id }) => notFound.includes(id))).length
-  memory.shrunkPolls = missing.length > 0 && unknown === missing.length ? memory.shrunkPolls + 1 : 0
-  memory.shrunkSince = missing.length === 0 ? undefined : (memory.shrunkSince ?? now)
-  const duration = now - (memory.shrunkSince ?? Infinity)
-  const isAccepted = memory.shrunkPolls >= POLLS_TO_ACCEPT || duration >= Math.max(MAX_REBUILD_SECONDS, lookback)
+  const { shrunk } = memory
+  shrunk.polls = missing.length > 0 && unknown === missing.length ? shrunk.polls + 1 : 0
+  shrunk.since = missing.length === 0 ? undefined : (shrunk.since ?? now)
+  const duration = now - (shrunk.since ?? Infinity)
+  const isAccepted = shrunk.polls >= POLLS_TO_ACCEPT || duration >= Math.max(MAX_REBUILD_SECONDS, lookback)
   if (missing.length === 0 || isAccepted) return
-  poll.problem ??= shrunkList(poll, memory.shrunkPolls > 0)
+  poll.problem ??= shrunkList(poll, shrunk.polls > 0)
   poll.success = undefined
   // The next poll must read the whole list as well.
-  memory.unexplainedPolls = Math.max(memory.unexplainedPolls, UNEXPLAINED_POLLS)
+  forgetReadings(memory, ledger.sync)
 }

@@ -120,14 +120,7 @@ const target = z.object({
   warnings: z
     .array(
       z.object({
-        kind: z.enum([
-          'clock_skew',
-          'order_unverified',
-          'order_refuted',
-          'hidden_calls',
-          'total_capped',
-          'total_wrong',
-        ]),
+        kind: z.enum(['clock_skew', 'order_unverified', 'order_refuted']),
         message: z.string(),
       }),
     )

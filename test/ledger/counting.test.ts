@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SeenCall } from '../../src/ledger/call.ts'
 import { COUNTERS, HISTOGRAMS } from '../../src/ledger/series.ts'
 import type { Observation } from '../../src/ledger/observation.ts'
-import { asked, completePoll, CREATED, ledgerBook, listed, seen } from './seen.ts'
+import { asked, completePoll, CREATED, KNOWN_LIST, ledgerBook, listed, seen } from './seen.ts'
 
 const { started, finished, transitions, callMinutes, corrections, anomalies, recorded } = COUNTERS
 const AUDIO_CALL = ['audio', 'call', 'user']
@@ -233,7 +233,7 @@ describe('a clock step,', () => {
       serviceTime: service,
       hostTime: host,
       listed: new Set(),
-      list: undefined,
+      list: KNOWN_LIST,
     },
   })
   const old = seen('old', 'ended', { endedAt: CREATED + 100 })

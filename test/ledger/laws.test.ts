@@ -5,7 +5,7 @@ import { MODES, RECEIVER_TYPES, TYPES, type SeenCall } from '../../src/ledger/ca
 import { COUNTERS, HISTOGRAMS } from '../../src/ledger/series.ts'
 import type { LedgerState } from '../../src/ledger/state.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
-import { CREATED, contents, ledgerBook, listed, seen, total } from './seen.ts'
+import { CREATED, contents, KNOWN_LIST, ledgerBook, listed, seen, total } from './seen.ts'
 
 /** A call's whole life; times are seconds after the set-up, minutes are what is counted at its end. */
 type Life = {
@@ -103,7 +103,7 @@ function play(lives: readonly Life[], polls: readonly PollPlan[]) {
           serviceTime: at,
           hostTime: at,
           listed: ids,
-          list: undefined,
+          list: KNOWN_LIST,
         },
       })
     }

@@ -2,12 +2,16 @@ import type { SeenCall } from '../../src/ledger/call.ts'
 import type { FinishedCall } from '../../src/ledger/finished-calls.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter } from '../../src/ledger/series.ts'
 import { applyDelta, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
+import type { KnownList } from '../../src/ledger/known-list.ts'
 import { computeDelta, possiblyEvictedIds, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
 import type { Observation, ServiceAnswer } from '../../src/ledger/observation.ts'
 import { isCounted, type TrackedCall } from '../../src/ledger/tracked-call.ts'
 
 /** When the targets of these tests were set up (UNIX seconds). */
 export const CREATED = 1_790_000_000
+
+/** A list that was read, of which nothing is known. */
+export const KNOWN_LIST: KnownList = { end: 'first', joint: [], isWhole: false }
 
 const NOTHING = { audio: undefined, video: undefined, total: undefined }
 
@@ -60,7 +64,7 @@ export function completePoll(seconds: number, ...calls: SeenCall[]): Observation
       serviceTime: now,
       hostTime: now,
       listed: new Set(calls.map(({ id }) => id)),
-      list: undefined,
+      list: KNOWN_LIST,
     },
   }
 }

@@ -13,7 +13,7 @@ import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { commitObservation, tick } from '../../src/pipeline/pipeline.ts'
 import { openTarget, type Target } from '../../src/pipeline/target.ts'
 import { pollConfig, targetConfig } from '../pipeline/settings.ts'
-import { CREATED, listed as listedAt, seen } from '../ledger/seen.ts'
+import { CREATED, KNOWN_LIST, listed as listedAt, seen } from '../ledger/seen.ts'
 import { isIn, LASTS, OUTAGES, RESTARTS } from './episodes.ts'
 import { seededCalls, type SeededCall } from './seeded-calls.ts'
 
@@ -139,7 +139,10 @@ function observationsOf(calls: readonly SeededCall[]) {
         serviceTime: CREATED + now,
         hostTime: CREATED + now,
       }
-      return { answers: [listedAt(CREATED + now, ...shown)], success: { ...at, movesHorizon, listed, list: undefined } }
+      return {
+        answers: [listedAt(CREATED + now, ...shown)],
+        success: { ...at, movesHorizon, listed, list: KNOWN_LIST },
+      }
     },
   }
 }

@@ -112,7 +112,7 @@ describe('until a clock skew is accepted', () => {
     ])
     await clock.advance(INTERVAL)
     // The page that showed it is not requested twice.
-    expect(service.asked).toEqual([1, 1, 1, 1, 1, 2])
+    expect(service.asked).toEqual([1, 1, 1, 1, 1, 2, 3])
     expect([reports().at(-1)?.successful, book.started()]).toEqual([true, 3])
     expect(book.state.sync).toMatchObject({ clockSkew: HOUR, created: CREATED + HOUR })
   })
@@ -146,6 +146,20 @@ describe('until a clock skew is accepted', () => {
     service.calls = [ended('after', 20)]
     await clock.advance(INTERVAL)
     expect([book.finished(), book.state.sync.created]).toEqual([1, CREATED])
+  })
+
+  test('a later page of the first poll with a wrong Date is not counted', async () => {
+    const { clock, service, book, outcomes } = await running({ pageSize: 2 })
+    service.calls = [ended('c', 3), ended('b', 2), ended('a', 1)]
+    service.beforePage = (page) => void (service.ahead = page === 2 ? CENTURY : 0)
+    await clock.advance(1)
+    expect([outcomes(), book.finished(), book.state.sync.clockSkew]).toEqual([['partial'], 2, 0])
+    service.beforePage = () => void (service.ahead = 0)
+    await clock.advance(INTERVAL)
+    expect([
+      book.finished(),
+      [...book.state.calls.values()].every(({ firstSeen }) => firstSeen < CREATED + HOUR),
+    ]).toEqual([3, true])
   })
 
   test('the median of five answers that agree is used, not the last one', async () => {

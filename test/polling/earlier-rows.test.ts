@@ -6,6 +6,7 @@ import { earlierRows } from '../../src/polling/earlier-rows.ts'
 import { INTERVAL, running } from '../pipeline/running.ts'
 
 const HOUR = 3600
+const SWEEP_INTERVAL = 900
 const minutes = (audio: number) => ({
   callMinutes: { audio, video: undefined, total: undefined },
   participantMinutes: { audio, video: undefined, total: undefined },
@@ -48,7 +49,8 @@ describe('a call whose times are shifted', () => {
       await clock.advance(3 * INTERVAL)
     }
     service.calls = [ended('a', 5)]
-    await clock.advance(3 * INTERVAL)
+    // The next sweep shows that this is the call, and no earlier one with its id.
+    await clock.advance(2 * SWEEP_INTERVAL)
     expect([book.finished(), total(book.state, COUNTERS.callMinutes)]).toEqual([1, 5])
   })
 })

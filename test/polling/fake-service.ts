@@ -14,6 +14,8 @@ export type FakeService = {
   beforePage: (page: number) => void
   /** Overrides fields of each page. */
   says: Partial<Pick<CallPage, 'total' | 'totalPages' | 'items' | 'keys' | 'limit'>>
+  /** Changes a page before it is answered. */
+  shows: (page: CallPage) => CallPage
   /** The error to throw instead of an answer. */
   fails: (operation: 'list' | 'get', asked: number | string) => Error | undefined
   /** How far its clock is ahead of the host's (seconds). */
@@ -36,6 +38,7 @@ export function fakeService(clock: VirtualClock, pageSize = 2): FakeService {
     asked: [],
     beforePage: () => undefined,
     says: {},
+    shows: (page) => page,
     fails: () => undefined,
     ahead: 0,
     known: new Map(),
@@ -45,7 +48,7 @@ export function fakeService(clock: VirtualClock, pageSize = 2): FakeService {
           const calls = service.calls.slice((page - 1) * pageSize, page * pageSize)
           const total = service.calls.length
           const totalPages = Math.ceil(total / pageSize)
-          return {
+          return service.shows({
             ...answered(),
             page,
             calls,
@@ -55,7 +58,7 @@ export function fakeService(clock: VirtualClock, pageSize = 2): FakeService {
             total,
             totalPages,
             ...service.says,
-          }
+          })
         }),
       getCall: (id) =>
         answer('get', id, () => {

@@ -1,85 +1,65 @@
 import { describe, expect, test } from 'vitest'
-import { isOrderVerified } from '../../src/ledger/list-traits.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { CREATED } from '../ledger/seen.ts'
 import type { FakeService } from './fake-service.ts'
-import { call, polling, numbered } from './polling.ts'
+import { call, numbered, polling } from './polling.ts'
+
+const NO_TOTAL = { total: undefined, totalPages: undefined }
+const DOWN = new ServiceError('server', 'it is down', { status: 503 })
 
 describe('the initial sync', () => {
-  test('reads pages until it has seen as many calls as the total says', async () => {
+  test.each<[string, number, FakeService['says'], number[]]>([
+    ['of twelve calls in pages of four reads them, and the empty page', 12, {}, [1, 2, 3, 4]],
+    ['of ten calls does so as well, since a short page may be followed by others', 10, {}, [1, 2, 3, 4]],
+    ['without a total reads as much', 10, NO_TOTAL, [1, 2, 3, 4]],
+    ['of three calls reads two pages, whatever the total says', 3, {}, [1, 2]],
+    ['of no calls reads one page', 0, {}, [1]],
+    ['reads more pages than the service says that there are', 10, { totalPages: 2 }, [1, 2, 3, 4]],
+    ['is complete, though the total counts more than the pages show', 10, { total: 15 }, [1, 2, 3, 4]],
+  ])('%s', async (_what, count, says, pages) => {
     const { service, next, tracked } = polling()
-    service.calls = numbered(1, 10)
-    expect(await next()).toEqual(['complete', [1, 2, 3]])
-    expect(tracked()).toBe(10)
+    service.calls = numbered(1, count)
+    service.says = says
+    expect(await next()).toEqual(['complete', pages])
+    expect(tracked()).toBe(count)
   })
 
-  test('of an empty list is complete', async () => {
-    const { next } = polling()
-    expect(await next()).toEqual(['complete', [1]])
-  })
-
-  test('counts invalid items, because the total does as well', async () => {
-    const { service, poll } = polling()
-    service.calls = numbered(1, 2)
-    service.says = { total: 3, totalPages: 1, items: 3, keys: ['call 1', 'call 2', 'no call'] }
-    expect((await poll()).success?.movesHorizon).toBe(true)
-  })
-
-  test('uses the total if the service sends too small a number of pages', async () => {
-    const { service, poll, tracked } = polling()
-    service.calls = numbered(1, 24)
-    service.says = { totalPages: 2 }
-    expect((await poll()).success?.movesHorizon).toBe(true)
-    expect(tracked()).toBe(24)
-  })
-
-  test('without a total continues until a page is empty', async () => {
-    const { service, next } = polling()
-    service.calls = numbered(1, 8)
-    service.says = { total: undefined, totalPages: undefined }
-    expect(await next()).toEqual(['complete', [1, 2, 3]])
-  })
-
-  test('of a list without an end stops, and is not successful', async () => {
-    const { service, poll } = polling()
-    service.calls = numbered(1, 4)
-    service.says = { total: undefined, totalPages: undefined }
-    const { listCalls } = service.client
-    service.client.listCalls = async (page, signal) => ({ ...(await listCalls(1, signal)), page })
-    const { success, problem } = await poll()
-    expect(success).toBeUndefined()
-    expect(problem?.message).toContain('did not end')
-    expect(service.asked.length).toBeLessThan(40)
-  })
-
-  test('that finds fewer calls than the total reports that, and is not successful', async () => {
-    const { service, poll } = polling()
-    service.calls = numbered(1, 8)
-    service.says = { total: 11, totalPages: 2 }
-    const { success, problem } = await poll()
-    expect(success).toBeUndefined()
-    expect(problem?.message).toBe('the service says that it lists 11 calls, but only 8 were found on its pages')
+  test.each([
+    ['in order of time: what was shown counts, and polls are limited', 12, [true, true]],
+    ['in no known order: new calls may be on a page that it does not show', 4, [false, false]],
+  ])('of a list whose pages are all the same stops, %s', async (_what, pageSize, expected) => {
+    const { service, poll } = polling({ pageSize })
+    service.calls = numbered(1, pageSize).map((one) => (pageSize > 4 ? one : { ...one, initiatedAt: CREATED }))
+    service.shows = (page) => ({
+      ...page,
+      ...NO_TOTAL,
+      calls: service.calls,
+      keys: service.calls.map(({ id }) => id),
+      items: pageSize,
+    })
+    const { success, limited } = await poll()
+    expect([success !== undefined, limited]).toEqual(expected)
+    expect(service.asked).toEqual([1, 2, 3])
   })
 
   test('is successful at a page wholly before the horizon, if ten times were in order, and the next polls read the rest', async () => {
-    const { service, next, memory } = polling({ lookback: 11 })
+    const { service, next, poll, isVerified } = polling({ lookback: 12, pageSize: 5 })
     service.calls = numbered(1, 100)
-    // The fourth page is older than the horizon; the last one is read for the oldest end, and the first again for new calls.
-    expect(await next()).toEqual(['incremental', [1, 2, 3, 4, 25, 1, 4, 5, 6]])
-    expect(isOrderVerified(memory.traits)).toBe(false)
-    expect(await next()).toEqual(['incremental', [1, 6, 7, 8]])
-    let kind: string
-    do [kind] = await next()
-    while (kind === 'incremental')
-    expect([kind, isOrderVerified(memory.traits)]).toEqual(['complete', true])
+    // The fourth page is older than the horizon; three more are a slice of the sweep.
+    expect(await next()).toEqual(['incremental', [1, 2, 3, 4, 5, 6, 7]])
+    expect(isVerified()).toBe(false)
+    expect(await next()).toEqual(['incremental', [1, 8, 9, 10]])
+    for (let polls = 0; polls < 3; polls++) await poll()
+    expect(await next()).toEqual(['complete', [1, 20, 21]])
+    expect(isVerified()).toBe(true)
   })
 
   test('tolerates one call with a wrong date', async () => {
-    const { service, next } = polling({ pageSize: 30 })
+    const { service, next, newest } = polling({ pageSize: 30 })
     const misdated = { ...call(20), initiatedAt: CREATED + 9000, endedAt: CREATED + 9000 }
     service.calls = [...numbered(1, 19), misdated, ...numbered(21, 60)]
     await next()
-    service.calls = [call(0), ...service.calls]
+    service.calls = [call(newest()), ...service.calls]
     expect(await next()).toEqual(['incremental', [1]])
   })
 
@@ -87,44 +67,37 @@ describe('the initial sync', () => {
     const { service, next, tracked } = polling({ lookback: 16, pageSize: 10 })
     service.calls = numbered(1, 60).toReversed()
     const [kind, asked] = await next()
-    expect(kind).toBe('incremental')
-    expect(asked.slice(0, 4)).toEqual([1, 6, 5, 4])
+    // The sixth page is the last one by the total, the seventh shows that it is, and the fourth is older than the horizon.
+    expect([kind, asked]).toEqual(['complete', [1, 6, 7, 5, 4, 3, 2, 1]])
     expect(tracked()).toBe(16)
   })
 
   test('finds a call that moved to the page before when another left the list', async () => {
-    const { service, next, book } = polling()
+    const { service, next, has } = polling()
     service.calls = numbered(1, 12)
     service.beforePage = (page) => {
-      if (page === 2 && service.asked.length === 2) service.calls = service.calls.filter(({ id }) => id !== 'call 1')
+      if (page === 2 && service.asked.length === 2) service.calls = service.calls.slice(1)
     }
-    expect((await next())[0]).toBe('complete')
-    expect(book.state.calls.has('call 5')).toBe(true)
+    expect(await next()).toEqual(['complete', [1, 2, 1, 2, 3, 4]])
+    expect(has(5)).toBe(true)
   })
 
-  test('finds a call that was added at the top meanwhile', async () => {
-    const { service, next, book } = polling()
-    service.calls = numbered(1, 12)
-    service.beforePage = (page) => {
-      if (page === 3) service.calls = numbered(0, 12)
-    }
-    expect((await next())[0]).toBe('complete')
-    expect(book.state.calls.has('call 0')).toBe(true)
-  })
-
-  test('finds more than a page of calls that were added at the top meanwhile', async () => {
-    const { service, poll, tracked } = polling()
+  test.each([
+    ['one call', 1],
+    ['more than a page of calls', 6],
+  ])('finds, in the next poll, %s that came in meanwhile', async (_what, count) => {
+    const { service, poll, tracked, isVerified } = polling()
     service.calls = numbered(1, 24)
     service.beforePage = (page) => {
-      if (page === 4) service.calls = numbered(-5, 24)
+      if (page === 4) service.calls = numbered(1 - count, 24)
     }
-    expect((await poll()).success?.movesHorizon).toBe(true)
-    expect(tracked()).toBe(30)
+    for (let polls = 0; polls < 2; polls++) expect((await poll()).success).toBeDefined()
+    expect([tracked(), isVerified()]).toEqual([24 + count, true])
   })
 
   test.each<[string, FakeService['says']]>([
     ['with a total', {}],
-    ['without one', { total: undefined, totalPages: undefined }],
+    ['without one', NO_TOTAL],
   ])('finds everything in a list that is shuffled for each request, %s', async (_which, says) => {
     const { service, poll, tracked } = polling()
     service.says = says
@@ -134,39 +107,32 @@ describe('the initial sync', () => {
       turn += 1
       service.calls = calls.toSorted((a, b) => hash(`${turn} ${a.id}`) - hash(`${turn} ${b.id}`))
     }
-    const { success } = await poll()
-    expect(success?.movesHorizon).toBe(true)
+    expect((await poll()).success?.movesHorizon).toBe(true)
     expect(tracked()).toBe(24)
   })
 
-  test('reads overlapping pages a second time if neither an order nor a total is known', async () => {
-    const { service, next, tracked } = polling()
-    service.says = { total: undefined, totalPages: undefined }
-    const calls = numbered(1, 24).toSorted((a, b) => hash(a.id) - hash(b.id))
-    // Each page begins with the last call of the one before.
-    service.calls = calls.flatMap((call, n) => (n > 0 && n % 3 === 0 ? [call, call] : call))
-    expect(await next()).toEqual(['complete', [1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9]])
-    expect(tracked()).toBe(24)
-  })
-
-  test('that takes longer than an interval continues in the next poll, one page back', async () => {
-    const { wait, service, next, poll } = polling()
-    service.calls = numbered(1, 40)
+  test('that takes longer than an interval is continued by the next polls, and then shows what came in', async () => {
+    const { wait, service, next, newest, tracked } = polling({ pageSize: 10 })
+    service.calls = numbered(1, 100)
     service.beforePage = () => void wait(6)
     expect(await next()).toEqual(['unsuccessful', [1, 2, 3]])
-    expect((await poll()).success).toBeUndefined()
-    expect(service.asked).toEqual([3, 4, 5])
-    expect((await next())[1].slice(0, 2)).toEqual([5, 6])
+    service.calls = [...numbered(newest(), newest() + 2), ...service.calls]
+    expect(await next()).toEqual(['unsuccessful', [4, 5, 6, 7, 8]])
+    expect(await next()).toEqual(['complete', [9, 10, 11, 12, 1]])
+    expect(tracked()).toBe(103)
   })
 
-  test('continues where a failing page interrupted it', async () => {
-    const { service, next, poll } = polling()
-    service.calls = numbered(1, 12)
-    service.fails = (_operation, page) => (page === 3 ? new ServiceError('server', 'it is down') : undefined)
-    expect((await poll()).problem?.kind).toBe('server')
+  test('continues, a page back, where one failed for a while and calls came in: the list is in order all the same', async () => {
+    const { service, next, newest, tracked, isVerified, clock } = polling({ pageSize: 10 })
+    service.calls = numbered(1, 60)
+    service.fails = (_operation, page) => (page === 2 ? DOWN : undefined)
+    expect(await next()).toEqual(['unsuccessful', [1, 2]])
     service.fails = () => undefined
-    // The last page is full, so one more checks that the list ends there.
-    expect(await next()).toEqual(['complete', [2, 3, 4]])
+    await clock.advance(4)
+    service.calls = [...numbered(newest(), newest() + 4), ...service.calls]
+    expect(await next()).toEqual(['complete', [1, 2, 3, 4, 5, 6, 7, 8, 1]])
+    expect([tracked(), isVerified()]).toEqual([65, true])
+    expect(await next()).toEqual(['incremental', [1]])
   })
 })
 

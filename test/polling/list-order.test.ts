@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { evidenceOf, learnOrder, NO_EVIDENCE, knownOrder } from '../../src/polling/list-order.ts'
+import { EVIDENCE_OF, learnOrder, NO_EVIDENCE, knownOrder } from '../../src/polling/list-order.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
 
 const page = (...seconds: number[]) => seconds.map((n) => seen(`call ${n}`, 'ended', { initiatedAt: CREATED + n }))
@@ -22,7 +22,7 @@ describe('the order of a list', () => {
   })
 
   test('is not lost with one wrong date, nor with a short page without any order', () => {
-    const known = evidenceOf('newest first')
+    const known = EVIDENCE_OF.first
     expect(knownOrder(learnOrder(known, page(...upTo(10).toReversed(), 99, ...upTo(10).map((n) => -n))))).toBe(
       'newest first',
     )

@@ -1,130 +1,115 @@
 import { describe, expect, test } from 'vitest'
-import { newListMemory } from '../../src/polling/list-memory.ts'
-import { newPoll } from '../../src/polling/poll.ts'
-import { readList } from '../../src/polling/read-list.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
-import { polling, numbered } from './polling.ts'
+import { numbered, polling } from './polling.ts'
 
-const REFUSALS = [
-  ['404', () => new ServiceError('not_found', 'no such page', { status: 404 })],
-  ['400', () => new ServiceError('refused', 'page out of range', { status: 400 })],
-] as const
+/** How a service answers a page past the last one. */
+const NOT_FOUND = new ServiceError('not_found', 'no such page', { status: 404 })
+const OUT_OF_RANGE = new ServiceError('refused', 'page out of range', { status: 400 })
+const NO_LIST = new ServiceError('invalid', 'no list')
+const FORMS = new Map<string, ServiceError | 'empty' | 'clamped'>([
+  ['an empty page', 'empty'],
+  ['the last page', 'clamped'],
+  ['404', NOT_FOUND],
+  ['400', OUT_OF_RANGE],
+  ['500', new ServiceError('server', 'an error', { status: 500 })],
+  ['200 and an error', NO_LIST],
+  ['a reset', new ServiceError('network', 'connection reset')],
+])
+const CASES = [...FORMS.keys()].flatMap((form) =>
+  ['newest first', 'oldest first'].flatMap((order) =>
+    ['with a total', 'without one'].map((total) => ({ form, order, total })),
+  ),
+)
 
-describe.each(REFUSALS)('a page past the last one that is answered with %s', (status, refusal) => {
-  /** A service that refuses pages past the last one. */
-  function refusing(options?: Parameters<typeof polling>[0]) {
-    const world = polling(options)
-    const { service } = world
-    service.fails = (_operation, page) =>
-      Number(page) > Math.max(1, Math.ceil(service.calls.length / (options?.pageSize ?? 4))) ? refusal() : undefined
-    return world
+/** A list that is answered like that, in pages of ten. */
+function answering({ form, order, total }: (typeof CASES)[number], options: Parameters<typeof polling>[0] = {}) {
+  const world = polling({ pageSize: 10, lookback: 100_000, slice: 4, sweepInterval: 300, ...options })
+  const { service, newest, poll, book, clock } = world
+  let calls = numbered(1, 37)
+  const last = () => Math.max(1, Math.ceil(calls.length / 10))
+  service.fails = (_operation, page) => {
+    const answer = FORMS.get(form)
+    return answer instanceof ServiceError && Number(page) > last() ? answer : undefined
   }
+  if (total === 'without one') service.says = { total: undefined, totalPages: undefined }
+  const { listCalls } = service.client
+  if (FORMS.get(form) === 'clamped')
+    service.client.listCalls = async (page, signal) => ({ ...(await listCalls(Math.min(page, last()), signal)), page })
+  const list = (now: typeof calls) => {
+    calls = now
+    service.calls = order === 'newest first' ? now : now.toReversed()
+  }
+  /** Calls come in; the number of polls until one is successful, six at most. */
+  const comeIn = async (count: number) => {
+    await clock.advance(count)
+    const latest = newest()
+    list([...numbered(latest, latest + count - 1), ...calls])
+    return polls()
+  }
+  const polls = async () => {
+    for (let n = 1; n <= 6; n++) if ((await poll()).success !== undefined) return n
+    return Infinity
+  }
+  return { ...world, calls: () => calls, list, comeIn, polls, finished: book.finished }
+}
 
-  test('is an empty page if the last page is full', async () => {
-    const { service, next, tracked } = refusing()
-    service.calls = numbered(1, 12)
-    expect(await next()).toEqual(['complete', [1, 2, 3, 4, 1]])
-    expect([tracked(), await next()]).toEqual([12, ['incremental', [1]]])
+describe.each(CASES)('a page past the last one of a list $order, $total, that is answered with $form', (world) => {
+  test.each([37, 40, 97])('keeps no initial sync of %i calls from its end', async (size) => {
+    const { list, polls, tracked } = answering(world)
+    list(numbered(1, size))
+    const error = FORMS.get(world.form)
+    const kind = error instanceof ServiceError && world.order === 'newest first' ? error.kind : 'not_found'
+    expect(await polls()).toBeLessThanOrEqual(kind === 'not_found' ? 1 : kind === 'refused' ? 2 : 5)
+    expect(tracked()).toBe(size)
   })
 
-  test('is an empty page if a list that is oldest first got shorter, and its first page shows the new last one', async () => {
-    const { service, next, poll, has } = refusing()
-    service.calls = numbered(1, 40).toReversed()
-    await poll()
-    service.calls = numbered(0, 20).toReversed()
-    const polls = [await next(), await next(), await next(), await next()]
-    expect(polls.map(([kind]) => kind)).toContain('complete')
-    expect(has(0)).toBe(true)
-    expect((await poll()).problem).toBeUndefined()
-  })
-
-  test('is an empty page if hidden calls make it the last one by the total', async () => {
-    const { service, poll } = refusing({ pageSize: 4 })
-    const grow = (to: number) => {
-      service.calls = numbered(1, to).toReversed()
-      service.says = { total: to + 2, totalPages: undefined }
+  test('keeps no poll from success, and hides no call', async () => {
+    const { comeIn, list, polls, poll, clock, finished, calls } = answering(world)
+    list(calls())
+    await polls()
+    await clock.advance(600)
+    for (let n = 0; n < 6; n++) await poll()
+    let added = 0
+    for (const count of [0, 3, 1, 9, 0, 34, 2, 71, 0]) {
+      expect(await comeIn(count)).toBe(1)
+      expect(finished()).toBe((added += count))
     }
-    grow(10)
-    for (let polls = 0; polls < 4; polls++) await poll()
-    grow(11)
-    const polls = [await poll(), await poll(), await poll(), await poll()]
-    expect(polls.map(({ success }) => success !== undefined)).toContain(true)
-    expect(polls.at(-1)?.problem).toBeUndefined()
   })
 
-  test('is an empty page if the list got shorter during a restart', async () => {
-    const { service, poll, book, memory, has } = refusing()
-    service.calls = numbered(1, 40).toReversed()
-    await poll()
-    Object.assign(memory, newListMemory(book.state.sync, 0))
-    service.calls = numbered(0, 20).toReversed()
-    for (let polls = 0; polls < 4; polls++) await poll()
-    expect(has(0)).toBe(true)
-    expect((await poll()).success).toBeDefined()
-  })
-
-  test('is an empty page if larger pages are requested than before, oldest first', async () => {
-    const { service, clock, poll, book, has } = refusing()
-    service.calls = numbered(1, 40).toReversed()
-    await poll()
-    const larger = refusing({ pageSize: 20 })
-    larger.service.calls = numbered(0, 40).toReversed()
-    const again = newPoll()
-    const pages = readList(again, {
-      memory: newListMemory(book.state.sync, 0),
-      state: book.state,
-      clock,
-      horizon: 0,
-      sweepInterval: 900,
-      slice: 3,
-      maySweep: () => true,
-      interval: 15,
-      pageSize: 20,
-      wanted: () => [],
-      fetchPage: (page) => larger.service.client.listCalls(page, new AbortController().signal),
-    })
-    const seen = new Set<string>()
-    for await (const { calls } of pages) for (const { id } of calls) seen.add(id)
-    expect([again.success !== undefined, again.problem, seen.has('call 0'), has(0)]).toEqual([
-      true,
-      undefined,
-      true,
-      false,
-    ])
-  })
-
-  test('ends a list without a total that is read until a page is empty', async () => {
-    const { service, poll, tracked } = refusing()
-    service.calls = numbered(1, 10)
-    service.says = { total: undefined, totalPages: undefined }
-    let last = await poll()
-    for (let polls = 0; polls < 2 && last.success === undefined; polls++) last = await poll()
-    expect([last.success?.movesHorizon, last.limited, tracked()]).toEqual([true, false, 10])
-  })
-
-  test.each([12, 40])('is a refusal if a total of %i says that there is such a page', async (total) => {
-    const { service, poll } = polling()
-    service.calls = numbered(1, total)
-    service.fails = (_operation, page) => (page === 3 ? refusal() : undefined)
-    const { success, problem } = await poll()
-    expect([success, problem?.status]).toEqual([undefined, Number(status)])
-  })
-
-  test('is a refusal if it is the first page', async () => {
-    const { service, poll } = polling()
-    service.fails = () => refusal()
-    const { success, problem } = await poll()
-    expect([success, problem?.status, service.asked]).toEqual([undefined, Number(status), [1]])
+  test('hides no call of a list that has got shorter', async () => {
+    const { comeIn, list, polls, clock, poll, finished } = answering(world)
+    list(numbered(1, 97))
+    await polls()
+    await clock.advance(600)
+    for (let n = 0; n < 6; n++) await poll()
+    list(numbered(1, 32))
+    expect(await polls()).toBeLessThan(4)
+    for (const count of [2, 13]) await comeIn(count)
+    expect(finished()).toBe(15)
   })
 })
 
-test.each([
-  ['a server that is down', new ServiceError('server', 'it is down', { status: 503 })],
-  ['an answer that cannot be read', new ServiceError('invalid', 'no JSON')],
-])('%s does not count as a page past the last one', async (_what, problem) => {
+test.each<[string, ServiceError]>([
+  ['404', NOT_FOUND],
+  ['400', OUT_OF_RANGE],
+])('a first page that is answered with %s is a failure', async (_status, problem) => {
   const { service, poll } = polling()
+  service.fails = () => problem
+  const { success, problem: found } = await poll()
+  expect([success, found, service.asked]).toEqual([undefined, problem, [1]])
+})
+
+test.each<[string, ServiceError]>([
+  ['404, though a total says that the list has it', NOT_FOUND],
+  ['503', new ServiceError('server', 'it is down', { status: 503 })],
+  ['no list', NO_LIST],
+])('a page in the middle that is answered with %s is a failure, not the end of the list', async (_what, problem) => {
+  const { service, poll, next, tracked } = polling()
   service.calls = numbered(1, 12)
   service.fails = (_operation, page) => (page === 2 ? problem : undefined)
   expect((await poll()).problem).toBe(problem)
   expect(service.asked).toEqual([1, 2])
+  service.fails = () => undefined
+  await next()
+  expect(tracked()).toBe(12)
 })

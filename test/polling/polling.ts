@@ -1,8 +1,9 @@
-import { isOrderVerified } from '../../src/ledger/list-traits.ts'
+import { isOrderVerified } from '../../src/ledger/known-list.ts'
 import type { SeenCall } from '../../src/ledger/call.ts'
 import { horizon } from '../../src/ledger/horizon.ts'
+import type { ServiceAnswer } from '../../src/ledger/observation.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
-import { newListMemory } from '../../src/polling/list-memory.ts'
+import { newListMemory } from '../../src/polling/list-state.ts'
 import { newPoll, type RunningPoll } from '../../src/polling/poll.ts'
 import { readList } from '../../src/polling/read-list.ts'
 import type { CallPage } from '../../src/service/calls-client.ts'
@@ -21,20 +22,31 @@ export const numbered = (from: number, to: number): SeenCall[] =>
   Array.from({ length: to - from + 1 }, (_, i) => call(from + i))
 const BEFORE_ALL = 1_000_000
 
-/** Polls the list of a fake service, and counts its calls in a ledger. */
+/** A page with these calls, as the client reads it, without a total. */
+export function pageOf(page: number, calls: readonly SeenCall[], says: Partial<CallPage> = {}): CallPage {
+  const keys = calls.map(({ id }) => id)
+  const at = { serviceTime: CREATED, hostTime: CREATED, limit: undefined }
+  const shown = { page, calls: [...calls], keys, items: calls.length, invalid: {} }
+  return { ...at, ...shown, total: undefined, totalPages: undefined, ...says }
+}
+
+/** Polls the list of a fake service, and counts its calls in a ledger: that of an earlier process, if there is one. */
 export function polling({
   lookback = BEFORE_ALL,
   pageSize = 4,
+  /** Calls requested in one page, if the service shows fewer. */
+  requested = 0,
   slice = 3,
   sweepInterval = 900,
   isWanted = ({ phase }: TrackedCall): boolean => phase === 'open',
+  maySweep = (): boolean => true,
+  book = ledgerBook({ lookback, details: 'never' }),
 } = {}) {
   const running = virtualClock(CREATED + 1)
   let waited = 0
   const clock = { ...running, monotonic: () => running.monotonic() + waited }
   const service = fakeService(clock, pageSize)
-  const book = ledgerBook({ lookback, details: 'never' })
-  const memory = newListMemory({ list: undefined }, undefined)
+  const memory = newListMemory(book.state.sync, book.state.sync.lastSweepBegan && clock.monotonic())
   const poll = async () => {
     service.asked.length = 0
     const poll = newPoll()
@@ -46,21 +58,23 @@ export function polling({
       ...options,
       sweepInterval,
       slice,
-      maySweep: () => true,
+      maySweep,
       interval: 15,
-      pageSize,
+      pageSize: requested || pageSize,
       wanted,
       fetchPage,
     })
+    // So few calls are committed at once.
+    const answers: ServiceAnswer[] = []
     try {
       for await (const { serviceTime, hostTime, calls, invalid } of pages) {
-        book.see({ answers: [{ source: 'list', serviceTime, hostTime, calls, notFound: [], invalid }] })
+        answers.push({ source: 'list', serviceTime, hostTime, calls, notFound: [], invalid })
       }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       poll.problem = error
     }
-    if (poll.success !== undefined) book.see({ answers: [], listTraits: memory.traits, success: poll.success })
+    book.see({ answers, ...(poll.success && { success: poll.success }) })
     await clock.advance(15)
     return poll
   }
@@ -75,7 +89,7 @@ export function polling({
     for (let polls = 0; polls < 50; polls++) if ((await poll()).success?.movesHorizon) return
     throw new Error('fifty polls, and none was complete')
   }
-  const isVerified = () => isOrderVerified(memory.traits)
+  const isVerified = () => isOrderVerified(memory.list)
   const has = (n: number) => book.state.calls.has(`call ${n}`)
   /** The number of a call that ended just now. */
   const newest = () => -Math.floor(clock.wall() - CREATED)

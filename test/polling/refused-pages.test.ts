@@ -1,74 +1,90 @@
 import { describe, expect, test } from 'vitest'
 import { ServiceError } from '../../src/service/service-error.ts'
-import { polling, numbered } from './polling.ts'
+import { numbered, polling } from './polling.ts'
 
-describe('deep pages that the service refuses', () => {
-  const refuseFrom = (depth: number) => (_operation: string, page: number | string) =>
-    typeof page === 'number' && page >= depth
-      ? new ServiceError('refused', `page ${page} exceeds the allowed maximum of 1000 records`, { status: 400 })
-      : undefined
+const REFUSED = new ServiceError('refused', 'page 5 exceeds the allowed maximum of 1000 records', { status: 400 })
+const HANGS = new ServiceError('timeout', 'no answer within 10 s')
+const DOWN = new ServiceError('server', 'it is down', { status: 500 })
 
-  test('of a list that is newest first make polls limited but successful, and the pages before them count', async () => {
-    const { service, poll, next, memory, tracked } = polling()
-    service.calls = numbered(1, 100)
-    service.fails = refuseFrom(5)
-    expect((await poll()).problem?.kind).toBe('refused')
+/** A list of a hundred calls, newest first, of which the service does not show the pages from the fifth on. */
+function failing(error: ServiceError, options?: Parameters<typeof polling>[0]) {
+  const world = polling({ pageSize: 10, ...options })
+  world.service.calls = numbered(1, 100)
+  world.service.fails = (_operation, page) => (Number(page) >= 5 ? error : undefined)
+  return world
+}
+
+describe.each<[string, ServiceError, number]>([
+  ['are refused', REFUSED, 2],
+  ['hang', HANGS, 5],
+  ['are answered with 500', DOWN, 5],
+])('deep pages that %s', (_how, error, attempts) => {
+  test('make the initial sync limited but successful after a few polls, and the pages before them count', async () => {
+    const { service, poll, next, memory, tracked } = failing(error)
+    for (let n = 1; n < attempts; n++) {
+      const { success, problem } = await poll()
+      expect([success, problem, memory.depth.refusedFrom]).toEqual([undefined, error, undefined])
+    }
     const { success, limited } = await poll()
-    expect([success?.movesHorizon, limited, memory.refusedFrom, tracked()]).toEqual([true, true, 5, 16])
+    expect([success?.movesHorizon, limited, memory.depth.refusedFrom, tracked()]).toEqual([true, true, 5, 40])
     service.calls = numbered(0, 100)
     expect(await next()).toEqual(['incremental', [1]])
   })
 
-  test('are read by the next poll if they were refused only once', async () => {
-    const { service, poll, memory } = polling()
-    service.calls = numbered(1, 24)
-    service.fails = refuseFrom(3)
-    expect((await poll()).success).toBeUndefined()
+  test('fail no poll of a list that was read to the horizon, and sweeps are not limited', async () => {
+    const { poll, memory } = failing(error, { lookback: 12, sweepInterval: 300 })
+    for (let n = 0; n < 100; n++) {
+      const { success, limited } = await poll()
+      expect([success !== undefined, limited]).toEqual([true, false])
+    }
+    expect(memory.sweep.last?.at).toBeGreaterThan(900)
+  })
+
+  test('are requested in few of the polls', async () => {
+    const { service, poll, clock } = failing(error, { lookback: 12, sweepInterval: 300 })
+    const began = clock.wall()
+    let deep = 0
+    for (let n = 0; n < 80; n++) {
+      await poll()
+      deep += service.asked.filter((page) => Number(page) >= 5).length
+    }
+    // Twice in each sweep.
+    expect(deep).toBeLessThanOrEqual(2 * ((clock.wall() - began) / 300 + 1))
+  })
+
+  test('are read once the service shows them', async () => {
+    const { service, poll, untilComplete, memory, tracked } = failing(error, { sweepInterval: 300 })
+    for (let n = 0; n < 8; n++) await poll()
     service.fails = () => undefined
-    expect((await poll()).limited).toBe(false)
-    expect(memory.refusedFrom).toBeUndefined()
+    await untilComplete()
+    expect([memory.depth.refusedFrom, tracked()]).toEqual([undefined, 100])
   })
 
-  test('and were shown before make the sweep start again at the first page, not one page back in each poll', async () => {
-    const { service, wait, poll, memory } = polling()
-    service.calls = numbered(1, 100)
-    service.beforePage = () => void wait(2)
-    for (let polls = 0; polls < 3; polls++) expect((await poll()).success).toBeUndefined()
-    expect(memory.foreground?.page).toBeGreaterThan(15)
-    service.fails = refuseFrom(5)
-    for (let polls = 0; polls < 3; polls++) expect((await poll()).problem?.kind).toBe('refused')
-    const { success, limited } = await poll()
-    expect([success?.movesHorizon, limited, memory.refusedFrom]).toEqual([true, true, 5])
-  })
-
-  test('limit polls, but pages that fail in another way never do', async () => {
-    const { service, poll, memory } = polling()
-    service.calls = numbered(1, 24)
-    service.fails = (_operation, page) => (Number(page) >= 3 ? new ServiceError('server', 'it is down') : undefined)
-    for (let i = 0; i < 3; i++) {
-      const { success, limited, problem } = await poll()
-      expect([success, limited, problem?.kind, memory.refusedFrom]).toEqual([undefined, false, 'server', undefined])
+  test('of a list that grows there make polls unsuccessful, because new calls are on them', async () => {
+    const { service, poll } = failing(error)
+    service.calls = service.calls.toReversed()
+    for (let n = 0; n < 8; n++) {
+      const { success, problem } = await poll()
+      expect([success, problem?.message]).toEqual([undefined, expect.stringContaining(error.message)])
     }
   })
+})
 
-  test('are not past the last page: once the list has grown to them, polls are not successful', async () => {
-    const { service, poll, next } = polling()
-    service.says = { total: undefined, totalPages: undefined }
-    service.fails = refuseFrom(6)
-    service.calls = numbered(3, 20).toReversed()
-    expect((await next())[0]).toBe('complete')
-    service.calls = numbered(-3, 20).toReversed()
-    for (let polls = 0; polls < 4; polls++) expect((await poll()).success).toBeUndefined()
-  })
+test('a page that is refused once is read by the next poll', async () => {
+  const { service, poll, memory, tracked } = failing(REFUSED)
+  expect((await poll()).success).toBeUndefined()
+  service.fails = () => undefined
+  expect((await poll()).limited).toBe(false)
+  expect([memory.depth.refusedFrom, tracked()]).toEqual([undefined, 100])
+})
 
-  test('of a list that is oldest first make polls unsuccessful, because new calls are on them', async () => {
-    const { service, poll, memory } = polling({ pageSize: 12 })
-    service.calls = numbered(1, 100).toReversed()
-    service.fails = refuseFrom(5)
-    await poll()
-    const { success, problem } = await poll()
-    expect(success).toBeUndefined()
-    expect(problem?.message).toContain('refuses page 9')
-    expect(memory.refusedFrom).toBe(9)
-  })
+test('pages that were shown before, and are refused, make the poll limited once two polls have seen that', async () => {
+  const { service, wait, poll, memory } = failing(REFUSED)
+  service.fails = () => undefined
+  service.beforePage = () => void wait(2)
+  expect((await poll()).success).toBeUndefined()
+  expect(memory.catchUp?.next).toBeGreaterThan(5)
+  service.fails = (_operation, page) => (Number(page) >= 5 ? REFUSED : undefined)
+  const polls = [await poll(), await poll(), await poll()]
+  expect(polls.map(({ success, limited }) => [success !== undefined, limited])).toContainEqual([true, true])
 })

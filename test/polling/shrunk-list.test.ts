@@ -1,99 +1,52 @@
 import { describe, expect, test } from 'vitest'
 import { ServiceError } from '../../src/service/service-error.ts'
-import { newPoll } from '../../src/polling/poll.ts'
+import { newPoll, type RunningPoll } from '../../src/polling/poll.ts'
+import type { SeenCall } from '../../src/ledger/call.ts'
+import { newReading } from '../../src/polling/reading.ts'
 import { missingCalls } from '../../src/polling/shrunk-list.ts'
 import { completePoll, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
 import { call, numbered } from './polling.ts'
 import { INTERVAL, running } from '../pipeline/running.ts'
 
 describe('the missing calls of a list that has shrunk', () => {
-  /** Of a list that had calls 1 to 40, and now has these. */
-  function missing(
-    size: number | undefined,
-    listed: string[],
-    { before = 40, oldest = CREATED - 20 }: { before?: number | 'unknown'; oldest?: number } = {},
-  ) {
-    const { success, answers } = completePoll(1, ...numbered(1, 40))
-    const book = ledgerBook({ baseline: 'count' })
-    book.see({
-      answers,
-      success: success!,
-      listTraits: before === 'unknown' ? { hidden: 0 } : { hidden: 0, size: before },
-    })
-    const poll = {
-      ...newPoll(),
-      serviceTime: CREATED + 16,
-      size,
-      oldest,
-      success: { ...success!, listed: new Set(listed) },
-    }
-    return missingCalls(poll, book.state).map(({ id }) => id)
-  }
-  const outermost = ['call 1', 'call 2', 'call 3', 'call 38', 'call 39', 'call 40']
+  const ids = (from: number, to: number) => numbered(from, to).map(({ id }) => id)
 
-  test.each<[string, ReturnType<typeof missing>, string[]]>([
-    ['the newest and the oldest of an empty list', missing(0, []), outermost],
-    [
-      'those within the times of a list that has halved',
-      missing(19, []),
-      [...outermost.slice(0, 3), 'call 17', 'call 18', 'call 19'],
-    ],
+  /** Of a list that had so many calls, in a poll that has read these back to call `oldest`. */
+  function missing(shown: string[], { before = 40, oldest = 20, later = [] as SeenCall[] } = {}) {
+    const { success, answers } = completePoll(1, ...numbered(1, before))
+    const book = ledgerBook({ baseline: 'count' })
+    book.see({ answers, success: success! })
+    if (later.length > 0) book.see({ answers: completePoll(20, ...later).answers })
+    const made = { list: undefined, end: 'first', goal: 'end', isSecond: false, startedAt: 0, requested: 10 } as const
+    const reading = newReading(made)
+    for (const id of shown) reading.rows.seen.add(id)
+    reading.rows.oldest = CREATED - oldest
+    const poll = { ...newPoll(), success, ended: { reading, at: 'end' } as const }
+    const idsOf = (of: RunningPoll) => missingCalls(of, book.state).map(({ id }) => id)
+    expect([idsOf({ ...poll, success: undefined }), idsOf({ ...poll, ended: undefined })]).toEqual([[], []])
+    return idsOf(poll)
+  }
+  const outermost = [...ids(1, 3), ...ids(38, 40)]
+  const misdated = numbered(-52, -40)
+
+  test.each<[string, string[], string[]]>([
+    ['the newest and the oldest of an empty list', missing([]), outermost],
+    ['those of a short list that is empty', missing([], { before: 1 }), ['call 1']],
+    ['those within the times of a list that has halved', missing(['other']), [...ids(1, 3), ...ids(17, 19)]],
     [
       'those that a halved list lacks',
-      missing(15, ['call 1', 'call 3'], { oldest: CREATED - 7 }),
-      ['call 2', 'call 4', 'call 5', 'call 6'],
+      missing(['call 1', 'call 3'], { oldest: 14 }),
+      ['call 2', ...ids(4, 5), ...ids(11, 13)],
     ],
-    ['none of a list that has not halved', missing(20, []), []],
-    ['none of a list that has grown', missing(41, []), []],
-    ['none of a list whose size is unknown', missing(undefined, []), []],
-    ['none of a list whose size was unknown before', missing(0, [], { before: 'unknown' }), []],
-    ['none of a list that was empty before', missing(0, [], { before: 0 }), []],
-    ['none of a short list that has halved', missing(4, [], { before: 9 }), []],
-    ['those of a short list that is empty', missing(0, [], { before: 1 }), outermost],
-    ['none of a list that only lacks its oldest calls', missing(2, ['call 1', 'call 2'], { oldest: CREATED - 2 }), []],
+    ['none of a list that has not halved', missing(ids(1, 10)), []],
+    ['none of a list that shows as many as it lacks', missing(ids(1, 10), { oldest: 21 }), []],
+    ['none of a short list that has halved', missing(ids(1, 2), { before: 9 }), []],
+    ['none of a list that only lacks its oldest calls', missing(ids(1, 12), { oldest: 12 }), []],
+    ['none of a list that was empty before', missing([], { before: 0 }), []],
+    ['none that have come in since the last successful poll', missing(ids(1, 10), { later: misdated }), []],
+    ['none that were listed as invalid items, under the same keys', missing(ids(1, 40)), []],
   ])('are %s', (_what, found, expected) => {
     expect(found).toEqual(expected)
-  })
-
-  test('are not those that were seen before the oldest listed call began, though they say that they began later', () => {
-    const misdated = [30, 31, 32].map((n) =>
-      seen(`call ${n}`, 'ended', { initiatedAt: CREATED + n, endedAt: CREATED + n }),
-    )
-    const { success, answers } = completePoll(1, ...numbered(1, 20), ...misdated)
-    const book = ledgerBook({ baseline: 'count' })
-    book.see({ answers, success: success!, listTraits: { hidden: 0, size: 40 } })
-    const later = completePoll(20, seen('call 21', 'ended', { initiatedAt: CREATED + 19, endedAt: CREATED + 19 }))
-    book.see({ answers: later.answers })
-    const poll = {
-      ...newPoll(),
-      serviceTime: CREATED + 40,
-      size: 15,
-      oldest: CREATED + 10,
-      success: { ...success!, listed: new Set<string>() },
-    }
-    expect(missingCalls(poll, book.state).map(({ id }) => id)).toEqual(['call 21'])
-  })
-
-  test('are not those that were listed as invalid items', () => {
-    const { success, answers } = completePoll(1, ...numbered(1, 40))
-    const book = ledgerBook({ baseline: 'count' })
-    book.see({ answers, success: success!, listTraits: { hidden: 0, size: 40 } })
-    const listed = new Set(['call 1', 'call 3'])
-    const poll = {
-      ...newPoll(),
-      serviceTime: CREATED + 16,
-      size: 3,
-      oldest: CREATED - 4,
-      success: { ...success!, listed },
-    }
-    expect(missingCalls({ ...poll, invalidKeys: new Set(['call 2']) }, book.state)).toEqual([])
-  })
-
-  test('are none if the poll was not successful', () => {
-    const { answers, success } = completePoll(1, call(1))
-    const book = ledgerBook({ baseline: 'count' })
-    book.see({ answers, success: success!, listTraits: { hidden: 0, size: 1 } })
-    expect(missingCalls({ ...newPoll(), size: 0, oldest: 0, serviceTime: CREATED + 2 }, book.state)).toEqual([])
   })
 })
 
@@ -105,7 +58,7 @@ test('a list without a total has not shrunk if it was only read to the horizon a
   const [gone] = service.calls.splice(3, 1)
   service.known.set(gone!.id, gone!)
   await clock.advance(10 * INTERVAL)
-  expect([...new Set(outcomes())]).toEqual(['complete'])
+  expect(new Set(outcomes())).toEqual(new Set(['complete', 'incremental']))
   expect(service.asked.filter((page) => page === 60)).toEqual([60])
 })
 
@@ -181,12 +134,11 @@ describe('a list that is suddenly empty', () => {
     const { clock, book, successes } = await emptied()
     await clock.advance(2 * INTERVAL)
     expect(successes()).toEqual([true, false, true])
-    expect(book.state.sync.listTraits?.size).toBe(0)
     await clock.advance(41 * INTERVAL)
     expect(book.state.calls.size).toBe(0)
   })
 
-  test('is accepted as well if its order was known, so that its total is unexplained', async () => {
+  test('is accepted as well if its order was known', async () => {
     const { clock, successes } = await emptied(40)
     await clock.advance(8 * INTERVAL)
     expect(successes().at(-1)).toBe(true)
@@ -217,21 +169,21 @@ describe('a list that is suddenly empty', () => {
 describe('a list that shows less than half of its calls', () => {
   const over = (n: number) => seen(`call ${n}`, 'ended', { initiatedAt: CREATED - n, endedAt: CREATED - n })
 
-  test('is not accepted in a poll that only reads the newest pages to end a sweep', async () => {
-    const { clock, service, book, reports } = await running()
+  test('fails no poll that joins, and is not accepted by a sweep', async () => {
+    const { clock, service, book, reports, outcomes } = await running()
     const all = Array.from({ length: 40 }, (_, n) => over(40 - n))
     service.calls = all
     await clock.advance(INTERVAL)
     for (const call of all) service.known.set(call.id, call)
     service.calls = all.filter((_call, n) => n < 5 || n >= 32)
     service.says = { total: undefined, totalPages: undefined }
-    service.fails = (_operation, asked) => (asked === 4 ? new ServiceError('server', 'an error') : undefined)
-    await clock.advance(INTERVAL)
-    service.fails = () => undefined
-    await clock.advance(INTERVAL)
-    expect(reports().map(({ successful }) => successful)).toEqual([true, true, false, false])
+    await clock.advance(10 * INTERVAL)
+    expect(outcomes().slice(2)).toEqual(Array(10).fill('incremental'))
+    await clock.advance(1000)
+    expect(outcomes().slice(2)).not.toContain('complete')
+    expect(reports().at(-1)).toMatchObject({ successful: false })
     expect(reports().at(-1)?.problem).toContain('the service shows only 13 calls')
-    expect(book.state.sync.listTraits?.size).toBe(40)
+    expect(book.state.calls.size).toBe(40)
   })
 })
 
@@ -246,14 +198,14 @@ describe('a list that becomes empty during a sweep', () => {
     return { ...world, all }
   }
 
-  test('is read again from its first page', async () => {
+  test('is not accepted by the next polls, though one had shown most of it', async () => {
     const { clock, service, book, reports } = await unordered()
     service.beforePage = (page) => {
       if (page === 9) service.calls = []
     }
     await clock.advance(3 * INTERVAL)
-    expect(reports().map(({ successful }) => successful)).toEqual([true, false, false, false])
-    expect(book.state.sync.listTraits?.size).toBe(40)
+    expect(reports().map(({ successful }) => successful)).toEqual([true, true, false, false])
+    expect(book.state.calls.size).toBe(32)
   })
 
   test('is the same list if only one answer was empty', async () => {
@@ -264,6 +216,6 @@ describe('a list that becomes empty during a sweep', () => {
     }
     await clock.advance(INTERVAL)
     expect(reports().map(({ successful }) => successful)).toEqual([true, true])
-    expect(service.asked.slice(asked)).toEqual([1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 10, 11])
+    expect(service.asked.slice(asked)).toEqual([1, 2, 3, 4, 5, 4, 5, 6, 7, 8, 9, 10])
   })
 })

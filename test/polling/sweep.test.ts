@@ -1,28 +1,61 @@
 import { describe, expect, test } from 'vitest'
 import { CREATED, seen } from '../ledger/seen.ts'
-import { polling, numbered } from './polling.ts'
+import { call, numbered, polling } from './polling.ts'
+
+const older = (from: number, to: number) => numbered(from, to).map((_call, n) => call(20 * (from + n)))
+
+/** A list of two hundred calls, one every twenty seconds, of which ten minutes count. */
+function long(options?: Parameters<typeof polling>[0]) {
+  const world = polling({ lookback: 600, pageSize: 10, slice: 20, sweepInterval: 60, ...options })
+  world.service.calls = older(1, 200)
+  /** The pages that the polls request, up to the next complete one, each once. */
+  const pagesOfSweep = async () => {
+    const pages = new Set<number>()
+    for (let polls = 0; polls < 50; polls++) {
+      const { success } = await world.poll()
+      for (const page of world.service.asked) pages.add(Number(page))
+      if (success?.movesHorizon) return [...pages].toSorted((a, b) => a - b)
+    }
+    throw new Error('no poll was complete')
+  }
+  return { ...world, pagesOfSweep }
+}
 
 describe('a sweep', () => {
-  test('starts once a sweep interval, and runs in slices beside incremental polls', async () => {
-    const { service, next } = polling({ sweepInterval: 60, slice: 3 })
-    service.calls = numbered(1, 40)
+  test('starts once a sweep interval, and runs in slices from where polls have joined', async () => {
+    const { service, next } = polling({ sweepInterval: 60, slice: 3, pageSize: 5 })
+    service.calls = numbered(1, 48)
     const polls: (readonly [string, readonly (string | number)[]])[] = []
-    for (let i = 0; i < 9; i++) polls.push(await next())
+    for (let i = 0; i < 8; i++) polls.push(await next())
     expect(polls).toEqual([
       ['complete', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]],
       ['incremental', [1]],
       ['incremental', [1]],
       ['incremental', [1]],
-      ['incremental', [1, 1, 2, 3]],
-      ['incremental', [1, 3, 4, 5]],
+      ['incremental', [1, 2, 3, 4]],
       ['incremental', [1, 5, 6, 7]],
-      ['incremental', [1, 7, 8, 9]],
-      ['complete', [1, 9, 10, 11]],
+      ['incremental', [1, 8, 9, 10]],
+      ['complete', [1, 11]],
     ])
   })
 
-  test('finds a correction that no incremental poll would see', async () => {
-    const { clock, service, next, book } = polling({ sweepInterval: 60 })
+  test('is not lost to calls that come in: they only move its rows', async () => {
+    const { service, clock, newest, poll, book } = polling({ lookback: 3600, sweepInterval: 60, slice: 2, pageSize: 5 })
+    service.calls = numbered(1, 48)
+    await poll()
+    await clock.advance(100)
+    let found: number | undefined
+    service.calls = service.calls.toSpliced(40, 0, { ...call(newest()), id: 'late', initiatedAt: call(40).initiatedAt })
+    for (let polls = 1; polls < 12; polls++) {
+      service.calls = [call(newest()), call(newest() + 1), call(newest() + 2), ...service.calls]
+      await poll()
+      if (book.state.calls.has('late')) found ??= polls
+    }
+    expect([book.finished(), found]).toEqual([34, 5])
+  })
+
+  test('finds a correction that no other poll would see', async () => {
+    const { clock, service, next, book } = polling({ sweepInterval: 60, pageSize: 5 })
     await next()
     await clock.advance(100)
     const after = (n: number, audio = 1) =>
@@ -52,15 +85,15 @@ describe('a sweep', () => {
 
   test('goes back to the beginning of the longest tracked call', async () => {
     const { clock, service, poll, book } = polling({ lookback: 1000, sweepInterval: 60, slice: 100 })
-    const long = { initiatedAt: CREATED + 1, startedAt: CREATED + 1 }
+    const times = { initiatedAt: CREATED + 1, startedAt: CREATED + 1 }
     const minutes = (audio: number) => ({ callMinutes: { audio, video: 0, total: undefined } })
-    service.calls = [seen('long', 'ongoing', { ...long, ...minutes(1) })]
+    service.calls = [seen('long', 'ongoing', { ...times, ...minutes(1) })]
     await poll()
     await clock.advance(5000)
     const after = (n: number) =>
       seen(`after ${n}`, 'ended', { initiatedAt: CREATED + 10 + n, endedAt: CREATED + 11 + n })
     const short = Array.from({ length: 40 }, (_, n) => after(n)).toReversed()
-    const ended = (audio: number) => seen('long', 'ended', { ...long, ...minutes(audio), endedAt: CREATED + 5000 })
+    const ended = (audio: number) => seen('long', 'ended', { ...times, ...minutes(audio), endedAt: CREATED + 5000 })
     service.calls = [...short, ended(80)]
     for (let i = 0; i < 6; i++) await poll()
     service.calls = [...short, ended(90)]
@@ -79,5 +112,54 @@ describe('a sweep', () => {
     const gaps = sweeps.slice(1).map(({ ended }, i) => ended - sweeps[i]!.began)
     expect(sweeps.length).toBeGreaterThan(3)
     expect(Math.max(...gaps.slice(1))).toBeLessThanOrEqual(615)
+  })
+
+  test.each([
+    ['while requests are short', false, 4 * 60],
+    ['while there are enough requests', true, 60],
+  ])('%s, begins after %s s at the latest', async (_what, maySweep, seconds) => {
+    const { service, poll, clock, untilComplete } = long({ maySweep: () => maySweep })
+    await untilComplete()
+    const began = clock.wall()
+    while ((await poll()).success?.movesHorizon !== true) continue
+    expect(service.asked.length).toBeGreaterThan(2)
+    expect(Math.abs(clock.wall() - began - seconds)).toBeLessThanOrEqual(30)
+  })
+})
+
+describe('a sweep of a list that is longer than the lookback', () => {
+  test.each([
+    ['newest first', 1],
+    ['oldest first', -1],
+  ])(
+    '%s continues to the end once, and after that for half the lookback, at most a day, only to the horizon',
+    async (_order, direction) => {
+      const { service, pagesOfSweep, isVerified, clock, poll } = long()
+      if (direction < 0) service.calls.reverse()
+      const whole = await pagesOfSweep()
+      expect([Math.min(...whole), Math.max(...whole), whole.length, isVerified()]).toEqual([1, 21, 21, true])
+      for (let sweeps = 0; sweeps < 3; sweeps++) expect((await pagesOfSweep()).length).toBeLessThan(7)
+      await clock.advance(300)
+      await poll()
+      expect(service.asked).toHaveLength(21)
+    },
+  )
+
+  test('continues to the end in each sweep, if the list is not in order of time', async () => {
+    const { service, pagesOfSweep, isVerified } = long()
+    service.calls = [...older(1, 100), ...older(1, 100).map((one) => ({ ...one, id: `video ${one.id}` }))]
+    for (let sweeps = 0; sweeps < 3; sweeps++) expect(await pagesOfSweep()).toHaveLength(21)
+    expect(isVerified()).toBe(false)
+  })
+
+  test('finds a call that came in before the horizon, once it goes to the end', async () => {
+    const { service, untilComplete, newest, clock, poll, book } = long()
+    await untilComplete()
+    const late = { ...call(newest()), initiatedAt: call(2000).initiatedAt }
+    // The total is the same, since another one has left.
+    service.calls = [...older(1, 99), late, ...older(100, 199)]
+    await clock.advance(700)
+    await poll()
+    expect(book.state.calls.has(late.id)).toBe(true)
   })
 })

@@ -16,8 +16,7 @@ import type { Target } from '../../src/pipeline/target.ts'
 import { LONGEST_BLIND, type DrawnRun } from './draw-run.ts'
 import type { Run } from './simulate-run.ts'
 import { imbalancesOf } from '../../src/ledger/balance.ts'
-import { isOrderRefuted, isTotalWrong } from '../../src/ledger/list-traits.ts'
-import { NO_LIST_TRAITS } from '../../src/ledger/state.ts'
+import { isUnordered } from '../../src/ledger/known-list.ts'
 import { openSqliteReader } from '../../src/store/open-sqlite.ts'
 import { deliveryProblems, leftBy } from '../events/delivery-problems.ts'
 import { eventProblems, readLog } from '../events/event-problems.ts'
@@ -264,14 +263,9 @@ async function historyProblems({ store, history, receivers, drawn, clock }: Run)
  */
 function paceProblems({ latest, drawn: { hazards } }: Run, { ledger: { sync } }: Target): string[] {
   const incremental = latest.filter((outcome) => outcome === 'incremental').length
-  const { listTraits = NO_LIST_TRAITS, lastSuccess = 0 } = sync
+  const { list, lastSuccess = 0 } = sync
   if (hazards.includes('repeatedIds')) return []
-  if (
-    isOrderRefuted(listTraits, lastSuccess) ||
-    isTotalWrong(listTraits, lastSuccess) ||
-    incremental * 2 >= latest.length
-  )
-    return []
+  if (isUnordered(list, lastSuccess) || incremental * 2 >= latest.length) return []
   return [`of the last ${latest.length} polls of a healed list ${incremental} were incremental`]
 }
 

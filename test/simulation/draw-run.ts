@@ -65,10 +65,12 @@ const RECEIVERS = [['slack'], ['slack', 'on-call'], ['email', 'webhook', 'on-cal
 
 /**
  * How many calls the service must show at least: what it shows for less than an outage, the time without a successful poll
- * after it and a sweep take, no poller can know.
+ * after it and a sweep take, no poller can know. In busy hours half as many again begin.
  */
 export function callsToShow(days: number, callsPerDay: number): number {
-  return Math.ceil((callsPerDay / 86_400) * Math.min(days * 86_400, LONGEST_OUTAGE + LONGEST_BLIND + SWEEP_INTERVAL))
+  return Math.ceil(
+    1.5 * (callsPerDay / 86_400) * Math.min(days * 86_400, LONGEST_OUTAGE + LONGEST_BLIND + SWEEP_INTERVAL),
+  )
 }
 
 /**

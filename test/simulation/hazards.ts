@@ -353,6 +353,64 @@ export const hazards = {
       }
     },
   },
+  /** Calls begin while the second page of the first reading fails. */
+  failingSync: {
+    probability: 0.05,
+    suits: isReadToItsEnd,
+    change: (_run, stream) => ({
+      settings: { pageSizes: [pick(stream, [10, 20])] },
+      standing: { order: 'newest', perPage: 'honoured', total: 'given' },
+      bursts: [{ at: 0, calls: 5, seconds: 4 }],
+      spells: [
+        {
+          from: 0,
+          to: between(stream, 4, 12),
+          switches: { deepestPage: 1, deepPages: pick(stream, ['unavailable', 'hang']) },
+        },
+      ],
+      outages: false,
+    }),
+  },
+  /** Calls begin faster than pages are answered. */
+  busyPages: {
+    probability: 0.04,
+    suits: ({ hazards, standing }) => standing.order === undefined && !hazards.includes('lowLimit'),
+    change: (_run, stream, { seconds }) => ({
+      settings: { pageSizes: [pick(stream, [10, 20])], sweepInterval: 300 },
+      standing: {
+        order: chance(stream, 0.5) ? 'oldest' : 'newest',
+        answerSeconds: between(stream, 0.15, 0.4),
+        perPage: 'honoured',
+        total: 'given',
+      },
+      bursts: [0.2, 0.5, 0.7].map((share) => ({ at: share * seconds, calls: 400, seconds: 400 })),
+      outages: false,
+    }),
+  },
+  /** The last page is often full, and the one after it fails in some way. */
+  failingPastLast: {
+    probability: 0.05,
+    suits: isReadToItsEnd,
+    change: (_run, stream) => {
+      const pastLast = pick(stream, [500, 'error_200', 'null', 'reset'])
+      return {
+        settings: { pageSizes: [10] },
+        standing: { order: 'oldest', perPage: 'honoured', total: 'given', pastLast },
+      }
+    },
+  },
+  /** The count is made every few seconds. */
+  cachedTotal: {
+    probability: 0.05,
+    change: (_run, stream) => ({
+      settings: { pageSizes: [pick(stream, [10, 20])] },
+      standing: {
+        total: 'given',
+        totalCacheSeconds: whole(stream, 5, 30),
+        ...(chance(stream, 0.5) ? { order: 'newest' } : {}),
+      },
+    }),
+  },
 } satisfies Record<string, Hazard>
 
 type HazardName = keyof typeof hazards

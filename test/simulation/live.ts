@@ -7,9 +7,9 @@ import { ALONE } from '../../src/cluster/ownership.ts'
 import { configOf, type Config } from '../../src/config/config.ts'
 import { retentionTime } from '../../src/daemon/retention.ts'
 import { deliverEvents } from '../../src/events/webhooks/deliver-events.ts'
-import { isOrderRefuted } from '../../src/ledger/list-traits.ts'
+import { isUnordered } from '../../src/ledger/known-list.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
-import { NO_LIST_TRAITS, type LedgerState } from '../../src/ledger/state.ts'
+import type { LedgerState } from '../../src/ledger/state.ts'
 import { sumOf } from '../../src/metrics/derived-metrics.ts'
 import { deliverOutbox } from '../../src/notifications/delivery/deliver-outbox.ts'
 import type { AlertMessage } from '../../src/notifications/message.ts'
@@ -164,7 +164,7 @@ function noteBlindness(run: Run, successful: boolean): void {
 function showsNewest({ service: { switches, world }, settings: { pageSize }, target, clock }: Run): boolean {
   const { outage, indexed, order, deepestPage, perPage } = switches
   if (outage || indexed < 1) return false
-  const isRefuted = isOrderRefuted(target?.ledger.sync.listTraits ?? NO_LIST_TRAITS, clock.wall())
+  const isRefuted = isUnordered(target?.ledger.sync.list, clock.wall())
   if (deepestPage === 'any' || (order === 'newest' && !isRefuted)) return true
   const served = typeof perPage === 'number' ? Math.min(perPage, pageSize) : perPage === 'ignored' ? 50 : pageSize
   return world.listing.length <= deepestPage * served

@@ -8,6 +8,7 @@ import type { SeenParticipant } from '../../src/ledger/call.ts'
 import { readOverview, writeOverview } from '../../src/web/overview.ts'
 import { firingOf, RATIO, ruleOn } from '../alerts/sample-rules.ts'
 import { finish, finishedCall, firing, NOW, openCall, POLLED } from '../metrics/hand-made-target.ts'
+import { KNOWN_LIST } from '../ledger/seen.ts'
 import { openApiDocument, type JsonSchema, type OpenApi } from './openapi-document.ts'
 import { AUTH, basic, serve, shownTarget } from './serve.ts'
 
@@ -183,8 +184,7 @@ const CALL_CHANGES: Changes['ledger'] = {
 }
 
 /** Targets that have all that a target may have. */
-const LIST = { order: 'newest first', verified: false, total: 9, pageSize: 50, oldestIds: [] } as const
-const WARNED = { ...POLLED, clockSkew: 7300, list: LIST, listTraits: { hidden: 2, cap: 10_000 } }
+const WARNED = { ...POLLED, clockSkew: 7300, list: KNOWN_LIST, lastSweepBegan: undefined }
 const TARGETS = [
   {
     ...shownTarget({

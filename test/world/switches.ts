@@ -70,6 +70,8 @@ export const switchTable = {
    * always 0 of both.
    */
   total: withValues(plain.total, ['pages', 'calls', 'page', 'zero']),
+  /** As where a count is kept for a while. */
+  totalCacheSeconds: numberUpTo('for how many seconds the total stays as it was', 3600),
   totalLag: numberUpTo('by how many seconds the total lags behind', 3600),
   /** Too small or too large, by another number in each answer. */
   totalJitter: numberUpTo('by how many calls the total may be wrong', 1e6),
@@ -80,9 +82,10 @@ export const switchTable = {
   hiddenRows: numberUpTo('how many calls are in the total and on no page', 1e6),
   /** Calls behind it are found only by their id. */
   deepestPage: wholeNumberOr('the last page that is given', ['any']),
-  /** Refused, never answered, without calls, or the deepest one again. */
-  deepPages: oneOf('what pages after the deepest one are', ['refused', 'hang', 'empty', 'repeated']),
-  pastLast: oneOf('what a page after the last one is', ['empty', 404, 400]),
+  /** Refused, never answered, without calls, the deepest one again, or 503. */
+  deepPages: oneOf('what pages after the deepest one are', ['refused', 'hang', 'empty', 'repeated', 'unavailable']),
+  /** 200 with an error or without a list in the body; no answer. */
+  pastLast: oneOf('what a page after the last one is', ['empty', 404, 400, 500, 'error_200', 'null', 'reset']),
   /** Of a list without a call. */
   emptyList: oneOf('how List Calls answers where there is no call', ['list', 'null', 204, 404]),
   /**

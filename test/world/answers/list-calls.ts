@@ -55,6 +55,7 @@ function pageOfCalls(service: WorldService, { query, at }: Asked, visible: Entry
   const beyond = asked.page > deepest ? deepPages : undefined
   if (beyond !== undefined) reach(state, `list.deep_${beyond}`)
   if (beyond === 'hang') return { ...jsonReply(200, '{}'), delivery: 'hang' }
+  if (beyond === 'unavailable') return errorReply(503, 'ERR_UNAVAILABLE', 'Try again.')
   if (beyond === 'refused') {
     const message = `page ${asked.page} exceeds the allowed maximum of ${deepest * perPage} records`
     return errorReply(400, 'ERR_PAGE_TOO_DEEP', message)
@@ -65,13 +66,21 @@ function pageOfCalls(service: WorldService, { query, at }: Asked, visible: Entry
   const from = (page - 1) * perPage
   if (from >= listing.length && page > 1 && pastLast !== 'empty') {
     reach(state, `list.past_last_${pastLast}`)
-    return errorReply(pastLast, 'ERR_PAGE_NOT_FOUND', `There is no page ${page}.`)
+    return noPage(pastLast, page)
   }
   reach(state, `order.${state.order}`)
   const entries =
     beyond === 'empty' ? [] : cutInOrder(state, listing, from - repeated, from + perPage, streams.behaviours)
   const items = entries.map((entry) => showCall(service, entry, 'list', timeShift))
   return listReply(items, paginationOf(service, listing, items.length, { page, perPage, at }))
+}
+
+/** The answer where a list has fewer pages. */
+function noPage(form: Exclude<Switches['pastLast'], 'empty'>, page: number): Reply {
+  const message = `There is no page ${page}.`
+  if (form === 'null') return jsonReply(200, '{"data":null,"meta":{"pagination":{}}}')
+  if (form === 'reset') return { ...jsonReply(200, ''), delivery: 'reset' }
+  return errorReply(form === 'error_200' ? 200 : form, 'ERR_PAGE_NOT_FOUND', message)
 }
 
 function noCalls({ state }: WorldService, form: Exclude<Switches['emptyList'], 'list'>): Reply {
@@ -99,9 +108,19 @@ function paginationOf(
   count: number,
   { at, ...page }: Page & { at: number },
 ): Record<string, number> {
-  const { total: said, totalLag, totalJitter, totalCap, hiddenRows, extraPages, perPageField } = switches
-  const isKnown = (entry: Entry) => besideOf(state, entry).sinceMs <= (at - totalLag) * 1000
-  const calls = totalLag === 0 ? listing.length : listing.filter(isKnown).length
+  const {
+    total: said,
+    totalLag,
+    totalCacheSeconds,
+    totalJitter,
+    totalCap,
+    hiddenRows,
+    extraPages,
+    perPageField,
+  } = switches
+  const lag = totalLag + (totalCacheSeconds > 0 ? at % totalCacheSeconds : 0)
+  const isKnown = (entry: Entry) => besideOf(state, entry).sinceMs <= (at - lag) * 1000
+  const calls = lag === 0 ? listing.length : listing.filter(isKnown).length
   const jitter = totalJitter === 0 || said === 'absent' ? 0 : whole(streams.behaviours, -totalJitter, totalJitter)
   const all = said === 'zero' ? 0 : said === 'page' ? count : calls + hiddenRows + jitter
   const most = totalCap === 'none' ? Infinity : totalCap

@@ -1,0 +1,297 @@
+import type { KnownList } from '../ledger/known-list.ts'
+import type { ListedCall } from '../ledger/observation.ts'
+import type { CallPage } from '../service/calls-client.ts'
+import { addRow, hasJoined, hasJoinedWhole, newJoining, type Joining } from './joint.ts'
+import { ownStart } from './list-order.ts'
+import { addToOrder, newOrderAcrossPages, type OrderAcrossPages } from './order-across-pages.ts'
+
+/** A reading of the list, page by page, from the end at which calls come in, over as many polls as it takes. Changed in place. */
+export type Reading = {
+  /** When it was started (monotonic seconds). */
+  readonly startedAt: number
+  /** The service's clock and the host's at the answer to its first page (UNIX seconds); undefined before. */
+  began: { serviceTime: number; hostTime: number } | undefined
+  readonly end: KnownList['end']
+  /** The page to read next. */
+  next: number
+  /** What it must reach: a joint, or the horizon, is enough; a sweep reads on to the horizon; or to the end of the list. */
+  goal: 'joint' | 'horizon' | 'end'
+  /** It follows a reading that took longer than a poll, and shows what came in meanwhile. */
+  readonly isSecond: boolean
+  readonly joining: Joining
+  readonly rows: Rows
+  readonly pages: Pages
+  pass: Pass
+  readonly order: OrderAcrossPages
+  /** A page was wholly older than the horizon. */
+  reachedHorizon: boolean
+}
+
+/** What the pages have shown. */
+export type Rows = {
+  /** Keys of all items, and of those that were invalid on each page. */
+  readonly seen: Set<string>
+  readonly invalid: Set<string>
+  /** The oldest time at which most calls of a page had begun (UNIX seconds). */
+  oldest: number
+  /** How many new calls; and how many rows below the newest known one some of them were that began after the last sweep, at most. */
+  found: number
+  lateBy: number | undefined
+}
+
+export type Pages = {
+  /** Calls requested in one page, and the most items that a page had. */
+  readonly requested: number
+  size: number
+  read: number
+  /** The last one that was read in this poll. */
+  previous: PageRead | undefined
+  /** The page at which it last went back to the one before, and whether that was as short the second time. */
+  wentBackAt: number | undefined
+  areUneven: boolean
+  /** How many of them, up to the last one, mostly repeated the one before. */
+  repeated: number
+  /** The number of the last page, as the service says; it may be wrong. */
+  last: number | undefined
+}
+
+type PageRead = Pick<CallPage, 'page' | 'items' | 'total' | 'keys'>
+
+/** One reading from one end of the list to the other. */
+export type Pass = {
+  /** What its pages have shown, how many items these had, and the last one that counts. */
+  readonly keys: Set<string>
+  items: number
+  furthest: number | undefined
+  /** It showed a call that no pass before had, though it began before the reading. */
+  hasNew: boolean
+  /** Passes before this one, and how many of them, up to the last one, showed nothing new. */
+  before: number
+  idle: number
+}
+
+/** What a reading must know of the calls and the list. */
+export type Facts = {
+  /** Whether the latest pages are in order of time, from the end of the reading; and whether no reading found otherwise of the list. */
+  isByTime: boolean
+  mayEndAtHorizon: boolean
+  /** How many rows it must read from where it joins. */
+  overlap: number
+  isSettled: (call: ListedCall) => boolean
+  /** When the last complete sweep began (UNIX seconds); Infinity before the first one. */
+  sweptAt: number
+  /** Whether the call was not known, and counts. */
+  isNew: (call: ListedCall) => boolean
+  isOlderThanHorizon: (page: CallPage) => boolean
+  /** Whether a call of the joint is newer than the horizon. */
+  knowsNewer: () => boolean
+}
+
+/** Whether it needs another page, and if not, what it has reached. `stuck`: the service shows the same page in place of all that follow. */
+export type Step = 'next page' | 'joint' | 'horizon' | 'end' | 'stuck'
+
+/** Pages in a row that repeat the one before, after which the list only repeats itself. */
+const REPEATED_PAGES = 2
+/** Passes without anything new that show that a list in no order was seen: more of them where each request shuffles it. */
+const IDLE_PASSES = 1
+const IDLE_PASSES_SHUFFLED = 8
+/** The share of a pass that is shown once, where pages only overlap. */
+const SHOWN_ONCE = 0.9
+
+export function newReading(made: {
+  list: KnownList | undefined
+  end: KnownList['end']
+  goal: Reading['goal']
+  isSecond: boolean
+  startedAt: number
+  requested: number
+}): Reading {
+  const { list, requested, ...fields } = made
+  const seen = new Set<string>()
+  return {
+    ...fields,
+    began: undefined,
+    next: 1,
+    joining: newJoining(list),
+    rows: { seen, invalid: new Set(), oldest: Infinity, found: 0, lateBy: undefined },
+    pages: {
+      requested,
+      size: 0,
+      read: 0,
+      previous: undefined,
+      wentBackAt: undefined,
+      areUneven: false,
+      repeated: 0,
+      last: undefined,
+    },
+    // The first pass has shown all that was seen.
+    pass: { keys: seen, items: 0, furthest: undefined, hasNew: false, before: 0, idle: 0 },
+    order: newOrderAcrossPages(),
+    reachedHorizon: false,
+  }
+}
+
+/** Adds the page that the reading asked for, and decides what it needs next. */
+export function advance(reading: Reading, page: CallPage, facts: Facts): Step {
+  const { pages } = reading
+  const { previous } = pages
+  const { rows: rowsBefore } = reading.joining
+  addRows(reading, page, facts)
+  addToPages(pages, page)
+  reading.reachedHorizon ||= reachesHorizon(reading, page, facts)
+  if (previous !== undefined && mustGoBack(reading, page, { previous, rowsBefore })) {
+    pages.wentBackAt = page.page
+    reading.next = previous.page
+    return 'next page'
+  }
+  reading.next = page.page + inwards(reading)
+  return stepAfter(reading, page, facts)
+}
+
+/** In a list by time, what is known and newer than the horizon comes before what is older. */
+function reachesHorizon({ order, joining }: Reading, page: CallPage, facts: Facts): boolean {
+  if (!facts.isByTime || !facts.mayEndAtHorizon || !facts.isOlderThanHorizon(page)) return false
+  order.isBroken ||= joining.firstAt === undefined && facts.knowsNewer()
+  return !order.isBroken
+}
+
+function inwards({ end }: Reading): 1 | -1 {
+  return end === 'first' ? 1 : -1
+}
+
+function stepAfter(reading: Reading, page: CallPage, facts: Facts): Step {
+  const isLast = reading.end === 'first' ? page.items === 0 : page.page <= 1
+  if (isLast && hasSeenAll(reading, facts)) return 'end'
+  const reached = reachedGoal(reading, facts)
+  if (reached !== undefined) return reached
+  // Read from its last page, the list has others before those in place of which that one is shown.
+  const isRepeated = reading.pages.repeated >= REPEATED_PAGES && reading.end === 'first'
+  if (isRepeated && page.items >= reading.pages.requested) return 'stuck'
+  return isRepeated || isLast ? endPass(reading, facts) : 'next page'
+}
+
+function reachedGoal({ goal, joining, reachedHorizon }: Reading, { isByTime, overlap }: Facts): Step | undefined {
+  if (goal === 'joint' && hasJoinedWhole(joining)) return 'end'
+  if (goal === 'joint' && isByTime && hasJoined(joining, reachedHorizon ? 0 : overlap)) return 'joint'
+  return goal !== 'end' && reachedHorizon ? 'horizon' : undefined
+}
+
+/**
+ * Whether rows may be on neither of two pages, so that the first one is read again, once: a row above was deleted, an answer is
+ * older than the one before, or a page is shorter than others.
+ */
+function mustGoBack(
+  reading: Reading,
+  { page, items, total }: CallPage,
+  { previous, rowsBefore }: { previous: PageRead; rowsBefore: number },
+): boolean {
+  const { pages, end, goal, joining } = reading
+  if (previous.page !== page - inwards(reading) || pages.wentBackAt === page) return false
+  // Nothing shows that the rows before the joint are all that there are.
+  const joinsAtEdge = goal === 'joint' && end === 'first' && joining.joinedAt === rowsBefore
+  return joinsAtEdge || (total ?? Infinity) < (previous.total ?? 0) || wasShort(reading, previous.items, items)
+}
+
+/** A list that is read from its last page begins with a short one; and some services leave rows out of each page. */
+function wasShort({ end, pages }: Reading, before: number, items: number): boolean {
+  const isFirst = end === 'last' && pages.read === 2
+  return items > 0 && before < Math.max(pages.size, items) && !isFirst && !pages.areUneven
+}
+
+function addRows(reading: Reading, page: CallPage, facts: Facts): void {
+  const { rows, pass, end, pages } = reading
+  const { serviceTime, hostTime, items, keys, calls } = page
+  reading.began ??= { serviceTime, hostTime }
+  const isAgain = isReadAgain(reading, page)
+  const unseen = (end === 'first' ? calls : calls.toReversed()).filter(({ id }) => !rows.seen.has(id))
+  if (items !== calls.length || rows.invalid.size > 0) addInvalid(rows, page)
+  addCalls(reading, unseen, { ...facts, isFirst: pass.before === 0 && !isAgain })
+  if (pass.before > 0) for (const key of keys) pass.keys.add(key)
+  if (isAgain || items === 0) return
+  pass.items += items
+  pass.furthest = page.page
+  pages.repeated = unseen.length < items / 2 && repeats(page, pages.previous) ? pages.repeated + 1 : 0
+}
+
+function isReadAgain(reading: Reading, { page }: CallPage): boolean {
+  const { furthest } = reading.pass
+  return furthest !== undefined && (page - furthest) * inwards(reading) <= 0
+}
+
+/** Calls that came in meanwhile may be on a page that is not the first time read: the next reading joins them. */
+function addCalls(reading: Reading, calls: readonly ListedCall[], facts: Facts & { isFirst: boolean }): void {
+  const { rows, joining, pass, began, order } = reading
+  const starts: number[] = []
+  for (const call of calls) {
+    const start = ownStart(call)
+    if (start !== undefined) starts.push(start)
+    rows.seen.add(call.id)
+    pass.hasNew ||= (start ?? -Infinity) <= began!.serviceTime
+    if (facts.isFirst) addRow(joining, call.id, facts.isSettled(call))
+    if (facts.isNew(call)) addNew(rows, facts.isFirst && (start ?? Infinity) >= facts.sweptAt ? joining : undefined)
+  }
+  if (facts.isFirst) addToOrder(order, starts)
+  rows.oldest = Math.min(rows.oldest, medianOf(starts))
+}
+
+/** @param joining undefined if the call may have been there for long: missed by a sweep, or open again */
+function addNew(rows: Rows, joining: Joining | undefined): void {
+  rows.found += 1
+  if (joining?.firstAt !== undefined) rows.lateBy = Math.max(rows.lateBy ?? 0, joining.rows - joining.firstAt)
+}
+
+function addToPages(pages: Pages, page: CallPage): void {
+  const { items, total, keys } = page
+  if (pages.wentBackAt === pages.previous?.page) pages.areUneven ||= items < pages.size
+  pages.size = Math.max(pages.size, items)
+  pages.last = lastPageBy(page, pages.size) ?? pages.last
+  pages.read += 1
+  pages.previous = { page: page.page, items, total, keys }
+}
+
+/** Whether most of a page was on the one before it. */
+function repeats({ keys, items }: CallPage, previous: PageRead | undefined): boolean {
+  const before = new Set(previous?.keys)
+  return keys.filter((key) => before.has(key)).length > items / 2
+}
+
+function addInvalid({ seen, invalid }: Rows, { calls, keys }: CallPage): void {
+  const valid = new Set(calls.map(({ id }) => id))
+  for (const key of keys) if (!valid.has(key) && !seen.has(key)) invalid.add(key)
+  for (const key of keys) if (!valid.has(key)) seen.add(key)
+  for (const id of valid) invalid.delete(id)
+}
+
+/**
+ * What follows at the other end of the list. In a list by time, all was seen. In another, pages may have shown some rows twice and
+ * others not at all: it is read again until as many were seen as its pages have, or nothing new comes any more.
+ */
+function endPass(reading: Reading, facts: Facts): Step {
+  const { pass } = reading
+  const idle = pass.hasNew ? 0 : pass.idle + 1
+  const needed = pass.keys.size >= pass.items * SHOWN_ONCE ? IDLE_PASSES : IDLE_PASSES_SHUFFLED
+  if (hasSeenAll(reading, facts) || idle >= needed) return 'end'
+  reading.pass = { keys: new Set(), items: 0, furthest: undefined, hasNew: false, before: pass.before + 1, idle }
+  reading.pages.previous = undefined
+  reading.next = 1
+  return 'next page'
+}
+
+/** A list that is read from its last page does not move while it is read. */
+function hasSeenAll({ order, end, rows, pass }: Reading, { isByTime }: Facts): boolean {
+  return (isByTime && !order.isBroken) || end === 'last' || rows.seen.size >= pass.items
+}
+
+/** The number of the list's last page, as the service says. */
+export function lastPageBy({ total, totalPages }: CallPage, size: number): number | undefined {
+  return total === undefined || size === 0 ? totalPages : Math.max(totalPages ?? 1, Math.ceil(total / size), 1)
+}
+
+/** The ids that were listed with a valid status. */
+export function listedIds({ seen, invalid }: Rows): ReadonlySet<string> {
+  return invalid.size === 0 ? seen : seen.difference(invalid)
+}
+
+function medianOf(times: readonly number[]): number {
+  return Float64Array.from(times).toSorted()[times.length >> 1] ?? Infinity
+}
