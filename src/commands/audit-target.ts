@@ -148,8 +148,8 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
     return reading
   }
   const readAgain = (error: unknown) => {
-    // A deep page that is refused once may be a transient error; refused twice it is a limit.
-    if (memory.depth.refusedFrom === undefined) throw error
+    // A deep page that fails once may be a transient error; refused twice it is a limit.
+    if (memory.depth.failing === undefined) throw error
     return read()
   }
   let problem: string | undefined

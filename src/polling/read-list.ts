@@ -202,7 +202,10 @@ function learn(
   memory.list = isLate ? withLateRow(list, rows.lateBy!, { now, most: MOST_OVERLAP_PAGES * pages.size }) : list
   rows.lateBy = undefined
   const growing = growingEnd(memory)
-  const isByTime = !order.isBroken && growing.isKnown && growing.end === end
-  if ((at === 'end' && joining.rows >= ROWS_IN_ORDER) || (!isByTime && growing.isKnown && order.isBroken))
-    memory.list = { ...memory.list, order: { isByTime, at: began?.serviceTime ?? now } }
+  const isLong = at === 'end' && joining.rows >= ROWS_IN_ORDER
+  if (growing.isKnown && (isLong || order.isBroken))
+    memory.list = {
+      ...memory.list,
+      order: { isByTime: !order.isBroken && growing.end === end, at: began?.serviceTime ?? now },
+    }
 }

@@ -27,7 +27,7 @@ const ROOMS: Record<string, number> = {
   'src/network': 160,
   'src/notifications': 2790,
   'src/pipeline': 1050,
-  'src/polling': 1910,
+  'src/polling': 1920,
   'src/schema': 420,
   'src/service': 860,
   'src/simulator': 1300,
