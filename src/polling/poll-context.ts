@@ -51,7 +51,7 @@ export type PollContext = Required<PollContextOptions> & {
   /** Requests a page and records what it shows. */
   fetch: (number: number, withoutRetries?: boolean) => Promise<CallPage>
   /** The same, and yields it. */
-  read: (number: number, withoutRetries?: boolean) => AsyncGenerator<CallPage, CallPage>
+  read: (number: number) => AsyncGenerator<CallPage, CallPage>
 }
 
 export function newPollContext(poll: RunningPoll, options: PollContextOptions): PollContext {
@@ -75,8 +75,8 @@ export function newPollContext(poll: RunningPoll, options: PollContextOptions): 
     return page
   }
 
-  async function* read(number: number, withoutRetries?: boolean): AsyncGenerator<CallPage, CallPage> {
-    const page = await fetch(number, withoutRetries)
+  async function* read(number: number): AsyncGenerator<CallPage, CallPage> {
+    const page = await fetch(number)
     yield page
     return page
   }

@@ -60,9 +60,9 @@ export async function* readList(poll: RunningPoll, options: PollContextOptions):
 async function* catchUp(context: PollContext): AsyncGenerator<CallPage, Reading | undefined> {
   const { memory, interval, pageSize } = context
   for (let turns = 0; ;) {
-    // Pages of another size begin with other rows.
-    const isUsable = memory.catchUp?.pages.requested === pageSize
-    const reading = (memory.catchUp = isUsable ? memory.catchUp! : startReading(context, false))
+    const reading = (memory.catchUp = hasPageSize(memory.catchUp, pageSize)
+      ? memory.catchUp
+      : startReading(context, false))
     const isResumed = reading.pages.read > 0
     const maxSeconds = interval * (isResumed ? SHARE_RESUMED : SHARE)
     const ended = yield* readPages(context, reading, { maxPages: Infinity, maxSeconds, mayTurn: turns < MOST_TURNS })
@@ -79,6 +79,11 @@ async function* catchUp(context: PollContext): AsyncGenerator<CallPage, Reading 
     if (!needsSecond) return reading
     memory.catchUp = startReading(context, true)
   }
+}
+
+/** Pages of another size begin with other rows. */
+function hasPageSize(reading: Reading | undefined, pageSize: number): reading is Reading {
+  return reading?.pages.requested === pageSize
 }
 
 function mayJoin({ memory, poll }: PollContext): boolean {
@@ -127,7 +132,7 @@ function maySlice({ memory, clock, sweepInterval, maySweep }: PollContext): bool
 async function* sweep(context: PollContext, joined: Reading): AsyncGenerator<CallPage, void> {
   const { memory, poll, horizon, slice, interval, pageSize } = context
   const { sweep, total } = memory
-  const isRunning = sweep.state === 'running' && sweep.reading.pages.requested === pageSize
+  const isRunning = sweep.state === 'running' && hasPageSize(sweep.reading, pageSize)
   const reading = isRunning ? sweep.reading : joined
   if (!isRunning) {
     const isVerified = isOrderVerifiedRecently(memory.list, { now: poll.serviceTime, horizon })
@@ -148,8 +153,8 @@ async function* sweep(context: PollContext, joined: Reading): AsyncGenerator<Cal
 function endSweep(context: PollContext, { reading, at }: Extract<Sweep, { state: 'read' }>): void {
   const { memory, poll, clock } = context
   const { startedAt, pages, rows, reachedHorizon } = reading
-  learn(context, reading, at)
   resetTripwire(memory.total, rows.found > 0, clock.monotonic())
+  learn(context, reading, at)
   const last = { at: startedAt, seconds: clock.monotonic() - startedAt, pages: pages.read }
   memory.sweep = { state: 'idle', last }
   poll.limited = at === 'refused' && !reachedHorizon
@@ -164,14 +169,11 @@ function endSweep(context: PollContext, { reading, at }: Extract<Sweep, { state:
   }
 }
 
-/**
- * Whether the service refuses a page that may have new calls: it does, unless calls come in at the first page, or all was read that is
- * not older than the horizon.
- */
-function hidesNewest({ memory, poll }: PollContext, { reachedHorizon, next }: Reading, error: ServiceError): boolean {
+/** Whether the service refuses a page that may have new calls: it does if it is not known that they came in at the end of the reading. */
+function hidesNewest({ memory, poll }: PollContext, reading: Reading, error: ServiceError): boolean {
   const { end, isKnown } = growingEnd(memory)
-  if (reachedHorizon || (isKnown && end === 'first')) return false
-  poll.problem = refusedFrom(next, error)
+  if (reading.reachedHorizon || (isKnown && end === reading.end)) return false
+  poll.problem = refusedFrom(reading.next, error)
   return true
 }
 
@@ -200,7 +202,8 @@ function learn(
   const now = poll.serviceTime
   const isLate = rows.lateBy !== undefined
   memory.list = isLate ? withLateRow(list, rows.lateBy!, { now, most: MOST_OVERLAP_PAGES * pages.size }) : list
-  rows.lateBy = undefined
+  // What a sweep finds from there on is its own.
+  Object.assign(rows, { found: 0, lateBy: undefined })
   const growing = growingEnd(memory)
   const isLong = at === 'end' && joining.rows >= ROWS_IN_ORDER
   if (growing.isKnown && (isLong || order.isBroken))

@@ -10,7 +10,7 @@ import { findLastPage } from './last-page.ts'
 import { knownOrder, ownStart } from './list-order.ts'
 import type { ListMemory } from './list-state.ts'
 import { isClientError, type PollContext } from './poll-context.ts'
-import { advance, lastPageBy, type Facts, type Reading, type Step } from './reading.ts'
+import { advance, inwards, lastPageBy, type Facts, type Reading, type Step } from './reading.ts'
 
 /** What a reading has reached: or calls come in at the other end, or the service shows no more of the list. */
 export type Ended =
@@ -121,18 +121,28 @@ async function* nextPage(
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     if (isPastLast(reading, error)) return { page: emptyPage(poll, next), isYielded: true }
-    if (isRefused(memory, reading, error) && began !== undefined && next > 1) return refused(memory, reading, error)
+    if (poll.pages === 0) goBack(memory, reading)
+    else if (hasFailedOften(memory, reading, error)) return refused(memory, reading, error)
     // The next poll begins with a page that the service shows: without any it would not request open calls either.
-    reading.next = reading.pages.previous?.page ?? next
+    else reading.next = reading.pages.previous?.page ?? next
     throw error
   }
 }
 
+/** An outage refuses no page: before it is known whether the service shows any, each poll begins a page earlier. */
+function goBack({ depth }: ListMemory, reading: Reading): void {
+  const { next, began } = reading
+  depth.failing ??= { page: next, polls: 0 }
+  if (began !== undefined) reading.next = Math.max(1, next - inwards(reading))
+}
+
 /** Whether the page has failed in so many polls in a row that it counts as refused. */
-function isRefused({ depth }: ListMemory, { next, reachedHorizon }: Reading, error: ServiceError): boolean {
+function hasFailedOften({ depth }: ListMemory, reading: Reading, error: ServiceError): boolean {
+  const { next, began, reachedHorizon } = reading
   const { failing, refusedFrom = Infinity } = depth
   const polls = failing?.page === next ? failing.polls + 1 : 1
   depth.failing = { page: next, polls }
+  if (began === undefined || next === 1) return false
   return next >= refusedFrom || polls >= (reachedHorizon || error.kind === 'refused' ? FEWER_ATTEMPTS : ATTEMPTS)
 }
 

@@ -155,7 +155,8 @@ function reachesHorizon({ order, joining }: Reading, page: CallPage, facts: Fact
   return !order.isBroken
 }
 
-function inwards({ end }: Reading): 1 | -1 {
+/** From a page to the one that follows in a reading. */
+export function inwards({ end }: Reading): 1 | -1 {
   return end === 'first' ? 1 : -1
 }
 
@@ -205,7 +206,7 @@ function addRows(reading: Reading, page: CallPage, facts: Facts): void {
   const isAgain = isReadAgain(reading, page)
   const unseen = (end === 'first' ? calls : calls.toReversed()).filter(({ id }) => !rows.seen.has(id))
   if (items !== calls.length || rows.invalid.size > 0) addInvalid(rows, page)
-  addCalls(reading, unseen, { ...facts, isFirst: pass.before === 0 && !isAgain })
+  addCalls(reading, unseen, { ...facts, serviceTime, isFirst: pass.before === 0 && !isAgain })
   if (pass.before > 0) for (const key of keys) pass.keys.add(key)
   if (isAgain || items === 0) return
   pass.items += items
@@ -218,19 +219,25 @@ function isReadAgain(reading: Reading, { page }: CallPage): boolean {
   return furthest !== undefined && (page - furthest) * inwards(reading) <= 0
 }
 
-/** Calls that came in meanwhile may be on a page that is not the first time read: the next reading joins them. */
-function addCalls(reading: Reading, calls: readonly ListedCall[], facts: Facts & { isFirst: boolean }): void {
+/** Calls that came in during the reading have moved what it shows next: the next one joins them. */
+function addCalls(
+  reading: Reading,
+  calls: readonly ListedCall[],
+  { isFirst, serviceTime, ...facts }: Facts & { isFirst: boolean; serviceTime: number },
+): void {
   const { rows, joining, pass, began, order } = reading
   const starts: number[] = []
   for (const call of calls) {
     const start = ownStart(call)
-    if (start !== undefined) starts.push(start)
+    const cameInMeanwhile = start !== undefined && start > began!.serviceTime && start <= serviceTime
+    const isPlaced = isFirst && !cameInMeanwhile
+    if (start !== undefined && !cameInMeanwhile) starts.push(start)
     rows.seen.add(call.id)
-    pass.hasNew ||= (start ?? -Infinity) <= began!.serviceTime
-    if (facts.isFirst) addRow(joining, call.id, facts.isSettled(call))
-    if (facts.isNew(call)) addNew(rows, facts.isFirst && (start ?? Infinity) >= facts.sweptAt ? joining : undefined)
+    pass.hasNew ||= !cameInMeanwhile
+    if (isPlaced) addRow(joining, call.id, facts.isSettled(call))
+    if (facts.isNew(call)) addNew(rows, isPlaced && (start ?? Infinity) >= facts.sweptAt ? joining : undefined)
   }
-  if (facts.isFirst) addToOrder(order, starts)
+  if (isFirst) addToOrder(order, starts)
   rows.oldest = Math.min(rows.oldest, medianOf(starts))
 }
 
@@ -249,8 +256,9 @@ function addToPages(pages: Pages, page: CallPage): void {
   pages.previous = { page: page.page, items, total, keys }
 }
 
-/** Whether most of a page was on the one before it. */
-function repeats({ keys, items }: CallPage, previous: PageRead | undefined): boolean {
+/** Whether most of a page was on the one before it, though not so many calls have come in since. */
+function repeats({ keys, items, total = 0 }: CallPage, previous: PageRead | undefined): boolean {
+  if (total - (previous?.total ?? total) > items / 2) return false
   const before = new Set(previous?.keys)
   return keys.filter((key) => before.has(key)).length > items / 2
 }
@@ -282,8 +290,12 @@ function hasSeenAll({ order, end, rows, pass }: Reading, { isByTime }: Facts): b
   return (isByTime && !order.isBroken) || end === 'last' || rows.seen.size >= pass.items
 }
 
-/** The number of the list's last page, as the service says. */
+/** No service that counts up to a limit has another one. */
+const COUNTED_AT_MOST = 1000
+
+/** The number of the list's last page, as the service says; undefined if it always says 0, or may have counted up to a limit. */
 export function lastPageBy({ total, totalPages }: CallPage, size: number): number | undefined {
+  if (total !== undefined && total % COUNTED_AT_MOST === 0) return undefined
   return total === undefined || size === 0 ? totalPages : Math.max(totalPages ?? 1, Math.ceil(total / size), 1)
 }
 

@@ -58,7 +58,8 @@ export function checkShrunkList(
   answers: readonly ServiceAnswer[],
   missing: readonly TrackedCall[],
 ): void {
-  if (poll.success === undefined) return
+  // A poll that joined has not read what is missing.
+  if (poll.success === undefined || poll.ended === undefined) return
   const unknown = answers.filter(({ notFound }) => missing.some(({ id }) => notFound.includes(id))).length
   const { shrunk } = memory
   shrunk.polls = missing.length > 0 && unknown === missing.length ? shrunk.polls + 1 : 0

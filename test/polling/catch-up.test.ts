@@ -105,6 +105,21 @@ describe('a poll', () => {
     expect(book.finished()).toBe(27)
   })
 
+  test('shows no disorder and no late calls, though two pages of calls have come in before it continues', async () => {
+    const { comeIn, service, poll, clock, memory, book } = await afterTheFirst()
+    const order = memory.list?.order
+    comeIn(25)
+    service.fails = (_operation, page) => (page === 3 ? DOWN : undefined)
+    await poll()
+    service.fails = () => undefined
+    await clock.advance(30)
+    comeIn(22)
+    expect((await poll()).success).toBeDefined()
+    const { list } = memory
+    expect([list?.order, list?.overlap, list?.elsewhere]).toEqual([order, undefined, undefined])
+    expect(book.finished()).toBe(47)
+  })
+
   test('that was not committed is read again, from what was committed', async () => {
     const { comeIn, service, next, memory, book } = await afterTheFirst()
     comeIn(25)

@@ -145,6 +145,14 @@ describe('a reading of the whole list asks for', () => {
       { list: numbered(1, 50), deepest: 3 },
       [1, 2, 3, 4, 5, 'stuck'],
     ],
+    [
+      'pages that repeat the ones before, while as many calls come in as a page has',
+      {
+        list: (asked) => numbered(1 - 10 * Math.min(asked, 4), 20),
+        says: (_page, asked) => ({ total: 20 + 10 * Math.min(asked, 4) }),
+      },
+      [1, 2, 3, 4, 5, 6, 7, 'end'],
+    ],
   ])('%s', (_what, setup, asked) => {
     expect(read({ goal: 'end', ...setup }).asked).toEqual(asked)
   })

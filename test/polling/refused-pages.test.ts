@@ -78,13 +78,62 @@ test('a page that is refused once is read by the next poll', async () => {
   expect([memory.depth.refusedFrom, tracked()]).toEqual([undefined, 100])
 })
 
-test('pages that were shown before, and are refused, make the poll limited once two polls have seen that', async () => {
+test('pages that were shown before, and are refused, make the poll limited once two polls have seen that they alone are', async () => {
   const { service, wait, poll, memory } = failing(REFUSED)
   service.fails = () => undefined
   service.beforePage = () => void wait(2)
   expect((await poll()).success).toBeUndefined()
   expect(memory.catchUp?.next).toBeGreaterThan(5)
   service.fails = (_operation, page) => (Number(page) >= 5 ? REFUSED : undefined)
-  const polls = [await poll(), await poll(), await poll()]
+  const polls = []
+  for (let n = 0; n < 6; n++) polls.push(await poll())
   expect(polls.map(({ success, limited }) => [success !== undefined, limited])).toContainEqual([true, true])
+})
+
+test.each([
+  ['is down', DOWN],
+  ['refuses the key', REFUSED],
+])(
+  'a service that %s for an hour amid a long reading refuses no page, and all of the list is read then',
+  async (_how, error) => {
+    const { service, poll, wait, memory, tracked } = failing(error)
+    service.fails = () => undefined
+    service.beforePage = () => void wait(5)
+    await poll()
+    expect(memory.catchUp?.next).toBe(4)
+    service.fails = () => error
+    for (let n = 0; n < 240; n++) expect(await poll()).toMatchObject({ success: undefined, pages: 0 })
+    expect([memory.depth.refusedFrom, memory.catchUp?.next]).toEqual([undefined, 1])
+    service.fails = () => undefined
+    service.beforePage = () => undefined
+    expect(await poll()).toMatchObject({ limited: false, success: { movesHorizon: true } })
+    expect(tracked()).toBe(100)
+  },
+)
+
+test.each([
+  [1000, 11],
+  [0, 11],
+  [100, 'the end'],
+])('a page that is refused after as many calls as a total of %i counts is %s', async (total, refusedFrom) => {
+  const { service, poll, memory } = polling({ pageSize: Math.max(10, total / 10) })
+  service.calls = numbered(1, total === 100 ? 100 : 1100)
+  service.says = { total, totalPages: Math.ceil(total / Math.max(10, total / 10)) }
+  service.fails = (_operation, page) => (Number(page) > 10 ? REFUSED : undefined)
+  await poll()
+  const { success, limited } = await poll()
+  expect([success === undefined, limited, memory.depth.refusedFrom ?? 'the end']).toEqual([
+    false,
+    refusedFrom !== 'the end',
+    refusedFrom,
+  ])
+})
+
+test('a page amid a list that grows at its last page hides no new calls', async () => {
+  const { service, poll, tracked, memory } = failing(DOWN)
+  service.calls = service.calls.toReversed()
+  service.fails = (_operation, page) => (page === 4 ? DOWN : undefined)
+  for (let n = 0; n < 4; n++) expect((await poll()).success).toBeUndefined()
+  const { success, limited } = await poll()
+  expect([success !== undefined, limited, tracked(), memory.depth.refusedFrom]).toEqual([true, true, 70, undefined])
 })

@@ -187,6 +187,19 @@ describe('a list that shows less than half of its calls', () => {
   })
 })
 
+test('a list that has lost most of its calls is accepted by two sweeps, though polls join in between', async () => {
+  const world = await running({ pageSize: 10, lookback: 3600, maxRequestsPerMinute: 24 })
+  const { clock, service, reports, book } = world
+  service.calls = numbered(1, 400)
+  await clock.advance(40 * INTERVAL)
+  expect(book.state.calls.size).toBe(400)
+  service.calls = service.calls.filter((_call, n) => n < 40 || n % 5 === 0)
+  await clock.advance(3600)
+  const since = reports().slice(-20)
+  expect(since.map(({ problem }) => problem)).toEqual(Array(20).fill(undefined))
+  expect(reports().filter(({ outcome }) => outcome === 'complete').length).toBeGreaterThan(2)
+})
+
 describe('a list that becomes empty during a sweep', () => {
   /** A list of forty calls in no order, of which eight are too old to be tracked. Each poll reads all of it. */
   async function unordered() {

@@ -114,6 +114,19 @@ describe('a total that grows while nothing comes in at the end', () => {
     await clock.advance(86_400)
   })
 
+  test('starts one sweep a day, if it counts each call twice', async () => {
+    const { service, poll, newest } = await afterGrowth(false)
+    let pages = 0
+    for (let n = 0; n < 20; n++) {
+      service.calls = [...numbered(newest(), newest()), ...service.calls]
+      service.shows = (page) => ({ ...page, total: 2 * service.calls.length })
+      await poll()
+      pages += service.asked.length
+    }
+    // Pages of the list, and of the polls: some of them join one row before the end of a page.
+    expect(pages).toBeLessThanOrEqual(7 + 2 * 20)
+  })
+
   test('never makes a poll unsuccessful', async () => {
     const { service, poll } = await afterGrowth(false)
     for (let n = 0; n < 30; n++) {

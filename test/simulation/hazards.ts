@@ -411,6 +411,29 @@ export const hazards = {
       },
     }),
   },
+  /** The service is down while a reading goes on that takes several polls. */
+  downAmidReading: {
+    probability: 0.04,
+    suits: ({ hazards, standing }) =>
+      standing.order === undefined && standing.deepestPage === undefined && !hazards.includes('lowLimit'),
+    change: (_run, stream, { seconds }) => {
+      const at = between(stream, 0.3, 0.5) * seconds
+      const from = at + whole(stream, 60, 90)
+      return {
+        bursts: [{ at, calls: whole(stream, 150, 300), seconds: 60 }],
+        settings: { pageSizes: [10] },
+        standing: {
+          order: chance(stream, 0.5) ? 'oldest' : 'newest',
+          answerSeconds: between(stream, 3, 8),
+          perPage: 'honoured',
+          total: 'given',
+        },
+        spells: [{ from, to: from + whole(stream, 3, 10) * MINUTE, switches: { outage: true } }],
+        mostIntensity: 0.2,
+        outages: false,
+      }
+    },
+  },
 } satisfies Record<string, Hazard>
 
 type HazardName = keyof typeof hazards

@@ -255,7 +255,8 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       const ended = drawn.spells.filter(({ to }) => to <= since && since < to + 2 * INTERVAL)
       for (const { switches } of ended) setSwitches(service, defaultsOf(switches))
       for (const { switches } of spells) setSwitches(service, switches)
-      setSwitches(service, { outage: clock.wall() < outageUntil })
+      const isDown = clock.wall() < outageUntil || spells.some(({ switches }) => switches.outage === true)
+      setSwitches(service, { outage: isDown })
       while (bursts.length > 0 && bursts[0]!.at <= since) {
         const { calls, seconds, outcomes = { ended: 3, unanswered: 1 } } = bursts.shift()!
         addBurst(service.world, clock.wall(), { calls, seconds, outcomes })

@@ -13,7 +13,9 @@ export function respond(service: WorldService, request: ServiceRequest, at: numb
   state.shownAt = at + dateOffset + (isWrong ? wrongDateOffset : 0)
   const fault = faultOf(service)
   if (fault) reach(state, switches.outage ? 'fault.outage' : `fault.${fault}`)
-  return dated(service, withFault(service, route(service, request, at), fault, state.shownAt))
+  // Without a Date nothing shows by which clock a Retry-After is.
+  const faultAt = switches.date === 'given' ? state.shownAt : at + dateOffset
+  return dated(service, withFault(service, route(service, request, at), fault, faultAt))
 }
 
 /** The answer with the Date that it shows, unless it has one or is to have none. */
