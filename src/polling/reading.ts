@@ -200,18 +200,35 @@ function wasShort({ end, pages }: Reading, before: number, items: number): boole
 }
 
 function addRows(reading: Reading, page: CallPage, facts: Facts): void {
-  const { rows, pass, end, pages } = reading
-  const { serviceTime, hostTime, items, keys, calls } = page
+  const { rows, pass, end } = reading
+  const { serviceTime, hostTime, items, calls } = page
   reading.began ??= { serviceTime, hostTime }
   const isAgain = isReadAgain(reading, page)
   const unseen = (end === 'first' ? calls : calls.toReversed()).filter(({ id }) => !rows.seen.has(id))
   if (items !== calls.length || rows.invalid.size > 0) addInvalid(rows, page)
-  addCalls(reading, unseen, { ...facts, serviceTime, isFirst: pass.before === 0 && !isAgain })
-  if (pass.before > 0) for (const key of keys) pass.keys.add(key)
-  if (isAgain || items === 0) return
-  pass.items += items
+  const placed = unseen.filter((call) => !cameInMeanwhile(reading, call, serviceTime))
+  const starts = placed.flatMap((call) => ownStart(call) ?? [])
+  for (const call of unseen) rows.seen.add(call.id)
+  rows.found += unseen.filter(facts.isNew).length
+  rows.oldest = Math.min(rows.oldest, medianOf(starts))
+  pass.hasNew ||= placed.length > 0
+  if (pass.before === 0 && !isAgain) {
+    addToOrder(reading.order, starts)
+    for (const call of placed) addToJoining(reading, call, facts)
+  }
+  addToPass(reading, page, { unseen: unseen.length, isAgain })
+}
+
+function addToPass(
+  { pass, pages }: Reading,
+  page: CallPage,
+  { unseen, isAgain }: { unseen: number; isAgain: boolean },
+): void {
+  if (pass.before > 0) for (const key of page.keys) pass.keys.add(key)
+  if (isAgain || page.items === 0) return
+  pass.items += page.items
   pass.furthest = page.page
-  pages.repeated = unseen.length < items / 2 && repeats(page, pages.previous) ? pages.repeated + 1 : 0
+  pages.repeated = unseen < page.items / 2 && repeats(page, pages.previous) ? pages.repeated + 1 : 0
 }
 
 function isReadAgain(reading: Reading, { page }: CallPage): boolean {
@@ -219,32 +236,18 @@ function isReadAgain(reading: Reading, { page }: CallPage): boolean {
   return furthest !== undefined && (page - furthest) * inwards(reading) <= 0
 }
 
-/** Calls that came in during the reading have moved what it shows next: the next one joins them. */
-function addCalls(
-  reading: Reading,
-  calls: readonly ListedCall[],
-  { isFirst, serviceTime, ...facts }: Facts & { isFirst: boolean; serviceTime: number },
-): void {
-  const { rows, joining, pass, began, order } = reading
-  const starts: number[] = []
-  for (const call of calls) {
-    const start = ownStart(call)
-    const cameInMeanwhile = start !== undefined && start > began!.serviceTime && start <= serviceTime
-    const isPlaced = isFirst && !cameInMeanwhile
-    if (start !== undefined && !cameInMeanwhile) starts.push(start)
-    rows.seen.add(call.id)
-    pass.hasNew ||= !cameInMeanwhile
-    if (isPlaced) addRow(joining, call.id, facts.isSettled(call))
-    if (facts.isNew(call)) addNew(rows, isPlaced && (start ?? Infinity) >= facts.sweptAt ? joining : undefined)
-  }
-  if (isFirst) addToOrder(order, starts)
-  rows.oldest = Math.min(rows.oldest, medianOf(starts))
+/** It has moved the rows after it: the next reading joins them. */
+function cameInMeanwhile({ began }: Reading, call: ListedCall, serviceTime: number): boolean {
+  const start = ownStart(call)
+  return start !== undefined && start > began!.serviceTime && start <= serviceTime
 }
 
-/** @param joining undefined if the call may have been there for long: missed by a sweep, or open again */
-function addNew(rows: Rows, joining: Joining | undefined): void {
-  rows.found += 1
-  if (joining?.firstAt !== undefined) rows.lateBy = Math.max(rows.lateBy ?? 0, joining.rows - joining.firstAt)
+function addToJoining({ rows, joining }: Reading, call: ListedCall, facts: Facts): void {
+  addRow(joining, call.id, facts.isSettled(call))
+  // One that began before the last sweep may have been there: the sweep missed it, or it is open again.
+  const mayBeLate = (ownStart(call) ?? Infinity) >= facts.sweptAt && facts.isNew(call)
+  if (mayBeLate && joining.firstAt !== undefined)
+    rows.lateBy = Math.max(rows.lateBy ?? 0, joining.rows - joining.firstAt)
 }
 
 function addToPages(pages: Pages, page: CallPage): void {
