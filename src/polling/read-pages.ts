@@ -31,6 +31,8 @@ const PAGES_WAITING = 6
 /** Polls in a row in which a page fails until it counts as refused; and if the service says so, or the poll does not depend on it. */
 const ATTEMPTS = 5
 const FEWER_ATTEMPTS = 2
+/** Such an error is not about the page. */
+const SAYS_NOTHING: ReadonlySet<ServiceError['kind']> = new Set(['rate_limited', 'auth', 'scope'])
 
 /**
  * Reads the pages that a reading asks for, until it has ended or reached its limits.
@@ -120,8 +122,8 @@ async function* nextPage(
     return { page: await fetch(next, reachedHorizon), isYielded: false }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    if (isPastLast(reading, error)) return { page: emptyPage(poll, next), isYielded: true }
     if (poll.pages === 0) goBack(memory, reading)
+    else if (isPastLast(reading, error)) return { page: emptyPage(poll, next), isYielded: true }
     else if (hasFailedOften(memory, reading, error)) return refused(memory, reading, error)
     // The next poll begins with a page that the service shows: without any it would not request open calls either.
     else reading.next = reading.pages.previous?.page ?? next
@@ -151,11 +153,13 @@ function refused({ depth }: ListMemory, { next, end }: Reading, error: ServiceEr
   return { at: 'refused', error }
 }
 
-/** Many services answer a page past the last one with an error. */
-function isPastLast({ end, next, pages: { previous, size, last } }: Reading, error: ServiceError): boolean {
-  if (end !== 'first' || next === 1 || !isClientError(error)) return false
+/** Many services answer a page past the last one with an error: with any one, where it is known which one is the last. */
+function isPastLast({ end, next, pages }: Reading, error: ServiceError): boolean {
+  const { previous, size, last, areUneven } = pages
+  if (end !== 'first' || next === 1) return false
   const isAfterShort = previous?.page === next - 1 && previous.items < size
-  return isAfterShort || (last === undefined ? error.status === 404 : next > last)
+  if (last === undefined ? isAfterShort && !areUneven : next > last) return !SAYS_NOTHING.has(error.kind)
+  return isClientError(error) && (isAfterShort || (last === undefined && error.status === 404))
 }
 
 function emptyPage({ serviceTime, hostTime }: PollContext['poll'], page: number): CallPage {

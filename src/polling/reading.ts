@@ -59,15 +59,12 @@ type PageRead = Pick<CallPage, 'page' | 'items' | 'total' | 'keys'>
 
 /** One reading from one end of the list to the other. */
 export type Pass = {
-  /** What its pages have shown, how many items these had, and the last one that counts. */
-  readonly keys: Set<string>
+  readonly isFirst: boolean
+  /** How many items its pages had, and the last one that counts. */
   items: number
   furthest: number | undefined
   /** It showed a call that no pass before had, though it began before the reading. */
   hasNew: boolean
-  /** Passes before this one, and how many of them, up to the last one, showed nothing new. */
-  before: number
-  idle: number
 }
 
 /** What a reading must know of the calls and the list. */
@@ -92,12 +89,6 @@ export type Step = 'next page' | 'joint' | 'horizon' | 'end' | 'stuck'
 
 /** Pages in a row that repeat the one before, after which the list only repeats itself. */
 const REPEATED_PAGES = 2
-/** Passes without anything new that show that a list in no order was seen: more of them where each request shuffles it. */
-const IDLE_PASSES = 1
-const IDLE_PASSES_SHUFFLED = 8
-/** The share of a pass that is shown once, where pages only overlap. */
-const SHOWN_ONCE = 0.9
-
 export function newReading(made: {
   list: KnownList | undefined
   end: KnownList['end']
@@ -107,13 +98,12 @@ export function newReading(made: {
   requested: number
 }): Reading {
   const { list, requested, ...fields } = made
-  const seen = new Set<string>()
   return {
     ...fields,
     began: undefined,
     next: 1,
     joining: newJoining(list),
-    rows: { seen, invalid: new Set(), oldest: Infinity, found: 0, lateBy: undefined },
+    rows: { seen: new Set(), invalid: new Set(), oldest: Infinity, found: 0, lateBy: undefined },
     pages: {
       requested,
       size: 0,
@@ -124,8 +114,7 @@ export function newReading(made: {
       repeated: 0,
       last: undefined,
     },
-    // The first pass has shown all that was seen.
-    pass: { keys: seen, items: 0, furthest: undefined, hasNew: false, before: 0, idle: 0 },
+    pass: { items: 0, furthest: undefined, hasNew: false, isFirst: true },
     order: newOrderAcrossPages(),
     reachedHorizon: false,
   }
@@ -212,20 +201,14 @@ function addRows(reading: Reading, page: CallPage, facts: Facts): void {
   rows.found += unseen.filter(facts.isNew).length
   rows.oldest = Math.min(rows.oldest, medianOf(starts))
   pass.hasNew ||= placed.length > 0
-  if (pass.before === 0 && !isAgain) {
+  if (pass.isFirst && !isAgain) {
     addToOrder(reading.order, starts)
     for (const call of placed) addToJoining(reading, call, facts)
   }
-  addToPass(reading, page, { unseen: unseen.length, isAgain })
+  if (!isAgain && items > 0) addToPass(reading, page, unseen.length)
 }
 
-function addToPass(
-  { pass, pages }: Reading,
-  page: CallPage,
-  { unseen, isAgain }: { unseen: number; isAgain: boolean },
-): void {
-  if (pass.before > 0) for (const key of page.keys) pass.keys.add(key)
-  if (isAgain || page.items === 0) return
+function addToPass({ pass, pages }: Reading, page: CallPage, unseen: number): void {
   pass.items += page.items
   pass.furthest = page.page
   pages.repeated = unseen < page.items / 2 && repeats(page, pages.previous) ? pages.repeated + 1 : 0
@@ -279,10 +262,8 @@ function addInvalid({ seen, invalid }: Rows, { calls, keys }: CallPage): void {
  */
 function endPass(reading: Reading, facts: Facts): Step {
   const { pass } = reading
-  const idle = pass.hasNew ? 0 : pass.idle + 1
-  const needed = pass.keys.size >= pass.items * SHOWN_ONCE ? IDLE_PASSES : IDLE_PASSES_SHUFFLED
-  if (hasSeenAll(reading, facts) || idle >= needed) return 'end'
-  reading.pass = { keys: new Set(), items: 0, furthest: undefined, hasNew: false, before: pass.before + 1, idle }
+  if (hasSeenAll(reading, facts) || !pass.hasNew) return 'end'
+  reading.pass = { items: 0, furthest: undefined, hasNew: false, isFirst: false }
   reading.pages.previous = undefined
   reading.next = 1
   return 'next page'

@@ -391,11 +391,13 @@ export const hazards = {
   failingPastLast: {
     probability: 0.05,
     suits: isReadToItsEnd,
-    change: (_run, stream) => {
+    change: (run, stream) => {
       const pastLast = pick(stream, [500, 'error_200', 'null', 'reset'])
+      const standingOrder =
+        run.standing.order === undefined ? { order: pick(stream, ['oldest', 'newest', 'ties']) } : {}
       return {
         settings: { pageSizes: [10] },
-        standing: { order: 'oldest', perPage: 'honoured', total: 'given', pastLast },
+        standing: { ...standingOrder, perPage: 'honoured', total: 'given', pastLast },
       }
     },
   },
@@ -427,6 +429,7 @@ export const hazards = {
           answerSeconds: between(stream, 3, 8),
           perPage: 'honoured',
           total: 'given',
+          duplicates: 0,
         },
         spells: [{ from, to: from + whole(stream, 3, 10) * MINUTE, switches: { outage: true } }],
         mostIntensity: 0.2,

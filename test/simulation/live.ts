@@ -170,12 +170,6 @@ function showsNewest({ service: { switches, world }, settings: { pageSize }, tar
   return world.listing.length <= deepestPage * served
 }
 
-/** Whether the service shows every page of its list, if it shows any. */
-function showsAllPages({ drawn: { spells }, service: { switches } }: Run): boolean {
-  const { deepestPage, pastLast } = switches
-  return deepestPage === 'any' && pastLast === 'empty' && spells.every((spell) => !('deepestPage' in spell.switches))
-}
-
 function note(run: Run, event: TargetEvent): void {
   const { report, clock } = run
   if (event.kind === 'internal error') report.differences.push(`at ${clock.wall()}: ${inspect(event.error)}`)
@@ -186,7 +180,8 @@ function note(run: Run, event: TargetEvent): void {
   report.requests += requests.length
   run.cycles.push(clock.wall())
   noteBlindness(run, successful)
-  if (refusedFrom !== undefined && showsAllPages(run))
+  // That service shows every page, or none.
+  if (refusedFrom !== undefined && run.drawn.hazards.includes('downAmidReading'))
     report.differences.push(`at ${clock.wall()} page ${refusedFrom} counts as refused`)
   if (successful && run.cycles.length % 20 === 0 && run.target !== undefined) checkIdentity(run, run.target.ledger)
   report.lines.push(`${clock.wall()} ${outcome} ${requests.length} ${problem ?? ''}`)
