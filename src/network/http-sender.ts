@@ -13,8 +13,8 @@ const UNCONNECTED =
 /** A connection that is not made by then (milliseconds) will not be: less than a delivery may take, so that the two differ. */
 const CONNECT_TIMEOUT_MS = 4000
 const GATEWAY_TIMEOUT = 504
-/** What is read of a refusal's body, decompressed: a receiver says in a line what it refuses, and its body may never end. */
-const MAX_REFUSAL_BYTES = 16 * 1024
+/** What is read of a body, decompressed: a receiver says in a line what it refuses or accepts, and its body may never end. */
+const MAX_BYTES_READ = 16 * 1024
 
 export type HttpReceiver = {
   /** Its name in error messages: its URL may be a secret. */
@@ -23,6 +23,8 @@ export type HttpReceiver = {
   clock: Clock
   /** How long one delivery may take (seconds), the whole response included. */
   timeout?: number
+  /** What it answers when it has accepted a message; by default any 2xx is an acceptance. */
+  accepted?: string
   /** The part of a refusal's body that may be shown. Without it the body is not read: it may quote the URL. */
   reasonIn?: (body: string) => string | undefined
 }
@@ -32,14 +34,14 @@ type Request = (init: RequestInit) => Promise<Response>
 
 /**
  * Delivers to a receiver by HTTP, through a proxy where one is set: `send` makes the one request of each delivery, which
- * is aborted after the timeout, 8 s by default, or by a signal. Any 2xx is an acceptance; redirects are not followed, because the message would be sent to
+ * is aborted after the timeout, 8 s by default, or by a signal. Redirects are not followed, because the message would be sent to
  * another address, or lost. Any failure becomes a {@link DeliveryError} that names neither the URL nor what was sent:
  * errors of `fetch` contain both.
  */
 export function httpSender(
   options: HttpReceiver,
 ): (send: (request: Request) => Promise<unknown>, signal?: AbortSignal) => Promise<void> {
-  const { receiver, url, clock, timeout = TIMEOUT_SECONDS } = options
+  const { receiver, url, clock, timeout = TIMEOUT_SECONDS, accepted } = options
   const dispatcher = outboundAgent(url, { connect: { timeout: CONNECT_TIMEOUT_MS } })
   return async (send, signal) => {
     const late = new AbortController()
@@ -49,7 +51,8 @@ export function httpSender(
       await send(async (init) => {
         const response = await fetch(url, { ...init, redirect: 'manual', dispatcher, signal: ends })
         if (!response.ok) throw await refusal(response, options)
-        await response.body?.cancel()
+        if (accepted === undefined) await response.body?.cancel()
+        else if ((await beginningOf(response.body)).trim() !== accepted) throw unconfirmed(response, receiver, accepted)
         // Slack's client reads the body of whatever it gets, to its end.
         return new Response(null, { status: response.status })
       })
@@ -61,15 +64,22 @@ export function httpSender(
   }
 }
 
-/** What a response other than 2xx means: 429 and 5xx are retryable, anything else was refused for good. */
+/** Somebody else has answered, such as a proxy that wants a login first. */
+function unconfirmed({ status }: Response, receiver: string, accepted: string): DeliveryError {
+  const problem = `${receiver} answered ${status}, but not \`${accepted}\`, as it does when it has accepted a message`
+  return new DeliveryError(problem, { retryable: true, status, mayHaveArrived: true })
+}
+
+/** What a response other than 2xx means: 3xx, 429 and 5xx are retryable, anything else was refused for good. */
 async function refusal(response: Response, { receiver, clock, reasonIn }: HttpReceiver): Promise<DeliveryError> {
   const { status, headers, body } = response
   const retryAfter = readRetryAfter(headers.get('retry-after') ?? undefined, clock.wall())
   if (reasonIn === undefined) await body?.cancel()
   const reason = reasonIn?.(await beginningOf(body)) ?? ''
   const because = reason === '' ? '' : ` (${reason})`
-  if (status === 429 || status >= 500) {
-    const problem = `${receiver} answered ${status}${because}`
+  const isRedirect = status < 400
+  if (isRedirect || status === 429 || status >= 500) {
+    const problem = `${receiver} answered ${status}${isRedirect ? ', a redirect, which is not followed' : because}`
     return new DeliveryError(problem, {
       retryable: true,
       retryAfter,
@@ -91,7 +101,7 @@ async function beginningOf(body: Response['body']): Promise<string> {
   for await (const part of body ?? []) {
     parts.push(part)
     size += part.length
-    if (size >= MAX_REFUSAL_BYTES) break
+    if (size >= MAX_BYTES_READ) break
   }
   return Buffer.concat(parts).toString()
 }

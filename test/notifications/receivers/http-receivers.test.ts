@@ -33,7 +33,9 @@ test('every receiver by HTTP keeps the contract below', () => {
   expect(Object.keys(HTTP_RECEIVERS)).toEqual(Object.keys(byHttp))
 })
 
-describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name, { called, send, reads, reasons }) => {
+describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name, receiver) => {
+  const { called, accepted, send, reads, reasons } = receiver
+
   /** A server on this machine that answers so, and deliveries to it. */
   async function deliveringTo(handler: RequestListener) {
     let requests = 0
@@ -47,7 +49,7 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
     return { clock, server, arrived: arrival.promise, requests: () => requests, deliver: () => send(url, clock) }
   }
 
-  const answering = (status: number, headers: Record<string, string> = {}, body = '') =>
+  const answering = (status: number, headers: Record<string, string> = {}, body = (status < 300 && accepted) || '') =>
     deliveringTo((request, response) => {
       request.resume().on('end', () => response.writeHead(status, headers).end(body))
     })
@@ -56,10 +58,25 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
   const known = (problem: { retryable: boolean; retryAfter?: number | undefined; mayHaveArrived?: boolean }) =>
     name === 'heartbeat' ? {} : problem
 
-  test.each([200, 201, 202, 204])('is accepted with %d', async (status) => {
+  const unconfirmed = (status: number) =>
+    `${called} answered ${status}, but not \`ok\`, as it does when it has accepted a message`
+
+  test.each([200, 201, 202, ...(accepted === undefined ? [204] : [])])('is accepted with %d', async (status) => {
     const { deliver, requests } = await answering(status)
     await deliver()
     expect(requests()).toBe(1)
+  })
+
+  test.each<[status: number, body: string]>([
+    [204, ''],
+    [200, ''],
+    [200, '<html>please log in</html>'],
+    [200, 'ok, please log in'],
+  ])('with %d and %j is repeated, where it says what it has accepted', async (status, body) => {
+    const { deliver } = await answering(status, {}, body)
+    if (accepted === undefined) return deliver()
+    const message = `${called} answered ${status}, but not \`ok\`, as it does when it has accepted a message`
+    expect(await failure(deliver())).toMatchObject({ retryable: true, mayHaveArrived: true, message })
   })
 
   test.each<[status: number, headers: Record<string, string>, retryAfter?: number]>([
@@ -88,10 +105,10 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
     expect(await failure(deliver())).toMatchObject({ ...known(problem), message })
   })
 
-  test.each([301, 302, 304, 307])('is refused permanently with %d: a redirect is not followed', async (status) => {
+  test.each([301, 302, 304, 307])('may be repeated after %d: a redirect is not followed', async (status) => {
     const { deliver, requests } = await answering(status, { location: '/elsewhere' })
-    const message = `${called} refused the message with ${status}`
-    expect(await failure(deliver())).toMatchObject({ ...known({ retryable: false }), message })
+    const message = `${called} answered ${status}, a redirect, which is not followed`
+    expect(await failure(deliver())).toMatchObject({ ...known({ retryable: true, mayHaveArrived: false }), message })
     expect(requests()).toBe(1)
   })
 
@@ -127,7 +144,7 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
   })
 
   test.each([
-    [200, false, undefined],
+    [200, accepted !== undefined, undefined],
     [400, reads, `${called} refused the message with 400`],
     [503, reads, `${called} answered 503`],
   ])('with %d whose body only drips waits for the rest: %s', async (status, waits, message) => {
@@ -138,7 +155,7 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
   })
 
   test.each([
-    [200, undefined],
+    [200, accepted && unconfirmed(200)],
     [400, `${called} refused the message with 400`],
     [503, `${called} answered 503`],
   ])('with %d reads a few kilobytes at most, of an endless body and of a gzip bomb: %s', async (status, message) => {

@@ -16,6 +16,8 @@ export type HttpReceiver = {
   /** As problems name it. */
   called: string
   send: (url: string, clock: Clock) => Promise<void>
+  /** What it answers when it has accepted a message; undefined if any 2xx means that. */
+  accepted?: string
   /** Whether it reads a refusal; else the status is enough. */
   reads: boolean
   /** What it repeats of a refusal, by the refusal's body. */
@@ -27,6 +29,7 @@ type Clock = ReturnType<typeof virtualClock>
 export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver> = {
   slack: {
     called: 'Slack',
+    accepted: 'ok',
     send: (url, clock) => slackSend({ webhookUrl: url }, { clock })(messageOf([FIRING])),
     reads: true,
     reasons: [

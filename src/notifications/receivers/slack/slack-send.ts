@@ -7,7 +7,7 @@ import { slackMessage } from './slack-message.ts'
 
 /** Delivers to a Slack channel. */
 export function slackSend({ webhookUrl, dashboardUrl }: SlackConfig, { clock }: { clock: Clock }): Send {
-  const deliver = httpSender({ receiver: 'Slack', url: webhookUrl, clock, reasonIn })
+  const deliver = httpSender({ receiver: 'Slack', url: webhookUrl, clock, accepted: 'ok', reasonIn })
   return (message) =>
     deliver((request) =>
       // The webhook's own fetch ignores the proxy, and its errors hide the headers of a 429.

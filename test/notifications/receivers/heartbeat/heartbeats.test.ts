@@ -70,7 +70,7 @@ test('it is not called while callwatch does not work', async () => {
 test.each([
   [404, {}, 'the heartbeat URL refused the message with 404'],
   [503, {}, 'the heartbeat URL answered 503'],
-  [302, { location: '/login' }, 'the heartbeat URL refused the message with 302'],
+  [302, { location: '/login' }, 'the heartbeat URL answered 302, a redirect, which is not followed'],
 ])('an answer of %d is a failure without the URL, and the next beat follows', async (status, headers, problem) => {
   let fails = true
   const { asked, beats, beat } = await beating((request, response) => {
