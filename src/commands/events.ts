@@ -15,6 +15,7 @@ import {
 import { shownLog } from '../events/shown-log.ts'
 import { openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reader.ts'
+import { StoreError } from '../store/store-error.ts'
 import { storeRetried } from '../store/store-retried.ts'
 import { eventJson, eventLine } from './event-lines.ts'
 import { UsageError } from './explain-error.ts'
@@ -68,9 +69,15 @@ export async function events(config: Config, options: EventsOptions, output: Out
   }
   const now = systemClock.wall()
   const from = since === undefined ? now : sinceOf(since, now)
-  const opened = await openReader(config.store)
-  const reader = { ...opened, ...shownLog(opened, () => config.events.participants) }
+  let opened = await openReader(config.store)
   const readOn = async () => {
+    // Somebody has restored a backup.
+    if (opened.isReplaced?.()) {
+      const replaced = opened
+      opened = await openReader(config.store)
+      await replaced.close()
+    }
+    const reader = { ...opened, ...shownLog(opened, () => config.events.participants) }
     const filter = { types, targets: options.target }
     if (cursor === undefined && since === undefined) {
       show(await newest(reader, limit ?? NEWEST, filter))
@@ -91,7 +98,7 @@ export async function events(config: Config, options: EventsOptions, output: Out
     if (!(error instanceof CursorExpired)) throw error
     throw new UsageError(`${error.message}; \`--after ${error.oldest}\` reads all that are left`)
   } finally {
-    await reader.close()
+    await opened.close()
   }
 }
 
@@ -103,7 +110,8 @@ async function following(
 ): Promise<void> {
   let isReported = false
   const report = (error: unknown) => {
-    if (!isReported && error instanceof Error) warn(`${error.message}; retries each second`)
+    if (!(error instanceof StoreError) || error.kind === 'refused') return
+    if (!isReported) warn(`${error.message}; retries each second`)
     isReported = true
   }
   const read$ = defer(readOn).pipe(

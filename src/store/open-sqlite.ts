@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { readerOf, type StoreReader } from './reader.ts'
 import type { Sql } from './sql.ts'
@@ -59,7 +60,9 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
  * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
  */
 export function openSqliteReader(path: string): StoreReader {
-  return readerOf(openBeside(path, true))
+  const file = () => statSync(path, { throwIfNoEntry: false })
+  const opened = file()
+  return { ...readerOf(openBeside(path, true)), isReplaced: () => file()?.ino !== opened?.ino }
 }
 
 /** The same for a command that changes something. @throws {StoreError} as {@link openSqliteReader} */

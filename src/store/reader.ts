@@ -31,6 +31,8 @@ export type StoreReader = {
   finishes: (target: string, since: number) => Promise<Finish[]>
   /** Until when requests with a key are paused by a rate limit (UNIX seconds by the host's clock). */
   pausedUntil: (key: string) => Promise<number | undefined>
+  /** Whether its file is not the one that has the path any more: it must be opened again. Undefined for a database. */
+  isReplaced?: () => boolean
   close: () => Promise<void>
 } & Pick<Store, 'events' | 'latestEvents'> &
   RowReader

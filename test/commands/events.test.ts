@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -46,11 +47,14 @@ store: { ${store} }
 async function storeInUse() {
   const path = join(emptyFolder(), 'callwatch.db')
   const store = openSqliteStore({ path })
-  onTestFinished(() => store.close())
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= store.close())
+  onTestFinished(close)
   const args = argsOn(`path: ${path}`)
   return {
     path,
     store,
+    close,
     args,
     watched: (name: string) => watching(store, name),
     events: (...more: string[]) => callwatch(args(...more)),
@@ -283,6 +287,59 @@ test('--follow says once that the store cannot be read, and continues when it ca
   const { code, stdout, stderr } = await ended
   expect({ code, ids: idsIn(stdout) }).toEqual({ code: 0, ids: [...ALL, 'sixth-0'] })
   expect(stderr).toMatch(/^the store \S+ cannot be used: [^\n]*; retries each second\n$/)
+})
+
+/** The store after somebody stopped its daemon, and restored a copy that was made of it then. */
+async function restored({ path, close }: Awaited<ReturnType<typeof storeInUse>>, copy: string) {
+  await close()
+  for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true })
+  renameSync(copy, path)
+  const again = openSqliteStore({ path })
+  onTestFinished(() => again.close())
+  return watching(again, 'later')
+}
+
+function copyOf(path: string): string {
+  const copy = join(emptyFolder(), 'copy.db')
+  const db = new DatabaseSync(path)
+  db.exec(`VACUUM INTO '${copy}'`)
+  db.close()
+  return copy
+}
+
+test('--follow continues in a file that was restored from a backup', async () => {
+  const used = await sixEvents()
+  const { child, printed, ended } = used.follow('--json')
+  await printed(/"fifth-0"/)
+  const poll = await restored(used, copyOf(used.path))
+  await poll('sixth', completePoll(90, seen('z', 'initiated')))
+  await printed(/"sixth-0"/)
+  child.kill('SIGINT')
+  const { code, stdout, stderr } = await ended
+  expect({ code, stderr, ids: idsIn(stdout) }).toEqual({ code: 0, stderr: '', ids: [...ALL, 'sixth-0'] })
+})
+
+test('--follow ends with 2 if the backup lacks what was printed', async () => {
+  const used = await storeInUse()
+  const poll = await used.watched('production')
+  await poll('first', completePoll(1, seen('x', 'initiated')))
+  const copy = copyOf(used.path)
+  await poll('second', completePoll(2, seen('y', 'initiated')))
+  const { printed, ended } = used.follow('--json')
+  await printed(/"second-0"/)
+  await restored(used, copy)
+  const { code, stderr } = await ended
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^[^\n]* the store was restored or replaced; `--after \S+` reads all that are left\n$/)
+})
+
+test('--follow ends with 2 once its file was deleted', async () => {
+  const { path, follow } = await sixEvents()
+  const { printed, ended } = follow('--json')
+  await printed(/"fifth-0"/)
+  rmSync(path)
+  const { code, stderr } = await ended
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^[^\n]*there is no store[^\n]*\n$/) })
 })
 
 test('--follow ends without a message when nothing reads its output any more', async () => {
