@@ -1,5 +1,6 @@
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { RuleLabels } from './groups.ts'
+import { SEVERITIES } from './match.ts'
 import type { Evidence } from './notification.ts'
 import type { Rule } from './rule.ts'
 import type { RuleValue } from './rule-value.ts'
@@ -100,7 +101,7 @@ export function advance(
       tooFewSince: undefined,
     }
     return isBeyond(rule, value, rule.clear)
-      ? remind({ ...seen, state: 'firing', credited: 0 }, now)
+      ? remind({ ...seen, state: 'firing', credited: 0 }, now, before.rule)
       : recover(before, { ...seen, state: 'recovering' }, evaluation)
   }
   if (latest.tooFew || !latest.mayBreach || !isBeyond(rule, value, rule.threshold)) return { instance: undefined }
@@ -135,12 +136,18 @@ export function advance(
   }
 }
 
-/** A firing instance, with a reminder where one is due. */
-export function remind(instance: AlertInstance, now: number): { instance: AlertInstance; change?: Change } {
+/** A firing instance, with a reminder where one is due, or where its rule is more severe than `ruleBefore`. */
+export function remind(
+  instance: AlertInstance,
+  now: number,
+  ruleBefore: Rule = instance.rule,
+): { instance: AlertInstance; change?: Change } {
   const { rule, lastNotifiedAt = now } = instance
+  const isWorse = SEVERITIES.indexOf(rule.severity) < SEVERITIES.indexOf(ruleBefore.severity)
   // The clock stepped back: `repeat` restarts, or the next reminder would be late by as much.
-  if (lastNotifiedAt > now) return { instance: { ...instance, lastNotifiedAt: now } }
-  const isDue = instance.state === 'firing' && rule.repeat > 0 && now - lastNotifiedAt >= rule.repeat
+  if (lastNotifiedAt > now && !isWorse) return { instance: { ...instance, lastNotifiedAt: now } }
+  const hasWaited = rule.repeat > 0 && now - lastNotifiedAt >= rule.repeat
+  const isDue = instance.state === 'firing' && (isWorse || hasWaited)
   return isDue ? { instance: { ...instance, lastNotifiedAt: now }, change: 'reminder' } : { instance }
 }
 

@@ -153,6 +153,19 @@ describe('a reminder', () => {
     expect(target.notifications.map(({ at: now }) => now - at(0))).toEqual(notified)
   })
 
+  test.each<[string, Rule['severity'], Rule['severity'], number, string[]]>([
+    ['at once, if the rule becomes more severe', 'warning', 'critical', 0, ['firing', 'reminder']],
+    ['at once, if that is where the clock stepped back', 'warning', 'critical', -86_400, ['firing', 'reminder']],
+    ['not, if the rule becomes less severe', 'critical', 'info', 0, ['firing']],
+  ])('comes %s', (_what, before, after, step, kinds) => {
+    const target = evaluatedTarget([{ ...RATIO, severity: before, repeat: 0 }])
+    target.poll(at(0), 10)
+    target.reload([{ ...RATIO, severity: after, repeat: 0 }])
+    for (const seconds of [15, 30, 45]) target.poll(at(step + seconds), 10)
+    expect(target.kinds()).toEqual(kinds)
+    expect(target.notifications.at(-1)).toMatchObject({ severity: kinds.length === 2 ? after : before })
+  })
+
   test('comes within `repeat` of a step back of the wall clock', () => {
     const target = polled({ ...REPEATED, keepFiringFor: 600 }, [10, 10, 10])
     for (let seconds = 0; seconds <= 120; seconds += INTERVAL) target.tick(at(-86_400 + seconds), 45 + seconds)

@@ -99,7 +99,7 @@ describe('the row of an episode', () => {
     target.poll(at(60), 2)
     target.reload([POLL_AGE])
     target.tick(at(75), 15)
-    expect(written(target)[1]).toMatchObject({
+    expect(written(target).at(-1)).toMatchObject({
       severity: 'critical',
       signal: { name: 'calls_finished' },
       threshold: 5,
