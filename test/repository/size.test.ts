@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 130,
   'src/web': 2420,
   'src/web/page': 3990,
-  test: 52770,
+  test: 52780,
 }
 
 /** How far a folder of src may be below its line. */

@@ -165,7 +165,7 @@ inChromium('the page', (open) => {
       expect(ground).toBe(colorScheme === 'light' ? 'rgb(243, 245, 248)' : 'rgb(14, 18, 23)')
       // Stale data are faint, but not the name of a target without owner.
       await target.selectOption(LONG)
-      await expect.poll(() => page.locator('#targets [data-target]').count()).toBe(1)
+      await page.locator('#targets').getByText('no owner').waitFor()
       const owner = (await contrasts(page)).filter(({ text }) => text === 'no owner')
       expect(owner.map(({ contrast }) => contrast >= 4.5)).toEqual([true])
       await target.selectOption('production')
