@@ -1,5 +1,5 @@
 import { loadConfig } from '../../src/config/load-config.ts'
-import { initTarget } from '../../src/metrics/record.ts'
+import { initSeries } from '../../src/metrics/series.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { answer, forkedWith } from './answer.ts'
@@ -17,7 +17,7 @@ const store = await openStore(config.store, [])
 const targets: OpenedTarget[] = []
 const metrics = metricsOf(() => targets.map(({ target }) => target), 'bench')
 for (const target of config.targets) {
-  initTarget(metrics.operational, target.name)
+  initSeries(metrics.operational, 'target', target.name)
   targets.push(await openedTarget({ config, target, store, clock, metrics }))
 }
 

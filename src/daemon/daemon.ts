@@ -52,7 +52,8 @@ import { shownLog } from '../events/shown-log.ts'
 import { eventLog } from './event-log.ts'
 import { eventWebhooks } from './event-webhooks.ts'
 import { exposer } from './expose.ts'
-import { alertLog } from './log-alerts.ts'
+import { changeLog } from './change-log.ts'
+import { logNotified } from './log-alerts.ts'
 import { logWebEvents } from './log-web-events.ts'
 import { activeReceivers } from './active-receivers.ts'
 import { reporter } from './reporter.ts'
@@ -91,8 +92,8 @@ export type DaemonOptions = {
   resetTarget?: string | undefined
 }
 
-/** How often ongoing problems are checked. */
-const LOG_CHECK_SECONDS = 5
+/** What changes within so many seconds is logged together. */
+const LOG_SECONDS = 5
 /** The exported windows are counted from the history after a restart (seconds). */
 const MAX_WINDOW_SECONDS = Math.max(...Object.values(EXPORTED_WINDOWS))
 
@@ -184,7 +185,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       metrics: metrics.operational,
       clock,
       targets,
-      interval: () => active.poll.interval,
       receivers: receivers.shown,
       webhooks,
       mask: secrets.mask,
@@ -259,7 +259,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         draining$: merge(settingsDraining$, draining$),
       }),
     )
-    const time$ = timer(LOG_CHECK_SECONDS * 1000, LOG_CHECK_SECONDS * 1000, clock.scheduler).pipe(
+    const time$ = timer(LOG_SECONDS * 1000, LOG_SECONDS * 1000, clock.scheduler).pipe(
       takeUntil(draining$),
       map((): DaemonEvent => ({ kind: 'time' })),
     )
@@ -311,12 +311,12 @@ async function expireStrayAlerts(
   const configured = config.targets.map(({ name }) => name)
   if (resetTarget !== undefined) await expectTargets(store, [resetTarget], configured)
   const kept = configured.filter((name) => name !== resetTarget)
-  const logged = alertLog({ log, clock, interval: () => config.poll.interval })
+  const logged = changeLog(log)
   const stray = new Map((await store.strayTargets(kept)).map(({ target, alerts }) => [target, alerts]))
   const expired = (target: string, because: 'target reset' | 'target removed') => {
     const now = clock.wall()
     const notifications = expiredNotifications(target, stray.get(target) ?? [], because, now)
-    logged.notified(notifications)
+    logNotified(logged, notifications)
     const routedChanges = notifications.map((change) => ({ change, receivers: receiversOf(change) }))
     return [target, routedChanges, expiryEvents(target, notifications, now)] as const
   }

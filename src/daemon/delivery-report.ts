@@ -1,86 +1,117 @@
 import { inspect } from 'node:util'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
+import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import type { Mask } from '../log/mask-secrets.ts'
 import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
 import { recordDelivery } from '../metrics/record.ts'
 import type { Message } from '../notifications/message.ts'
 import { titleOf } from '../notifications/text/notification-text.ts'
-import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
+import { formatNumber, formatSeconds } from '../text/format.ts'
 import type { AnyDelivery, DaemonEvent } from './daemon-event.ts'
-import { afterText, ongoingProblems } from './ongoing-problems.ts'
 
 export type DeliveryReportOptions = {
   log: Logger
   metrics: OperationalMetrics
-  clock: Pick<Clock, 'wall' | 'monotonic'>
+  clock: Pick<Clock, 'monotonic'>
   /** Takes secrets out of a text. */
   mask: Mask
 }
 
 type Heartbeat = Extract<DaemonEvent, { kind: 'heartbeat' }>['heartbeat']
 
-/** Reports what was sent to metrics and log: each message once, and a receiver that fails as one outage. */
+/** Reports what was sent to metrics and log: each message once, and of a receiver that fails when that begins and ends. */
 export type DeliveryReport = {
-  report: (delivery: AnyDelivery) => void
-  reportHeartbeat: (heartbeat: Heartbeat) => void
-  /** Logs what is due; to be called every few seconds. */
-  tick: () => void
+  delivery: (delivery: AnyDelivery) => void
+  heartbeat: (heartbeat: Heartbeat) => void
 }
 
 /** The receiver that logs. */
 const LOG = 'log'
-/** There is one. */
-const HEARTBEAT = 'heartbeat'
 
 export function deliveryReport({ log, metrics, clock, mask }: DeliveryReportOptions): DeliveryReport {
-  const receivers = ongoingProblems(clock)
-  const heartbeats = ongoingProblems(clock)
+  /** The receivers that fail: since when, and how many attempts. */
+  const failing = new Map<string, { since: number; attempts: number }>()
 
-  function report(delivery: AnyDelivery): void {
-    const { receiver, outcome, problem = '', error, message } = delivery
-    recordDelivery(metrics, delivery)
-    const fields = { receiver, ...(message && fieldsOf(message)) }
-    if (error !== undefined) {
-      log.error(
-        { ...fields, stack: mask(inspect(error)) },
-        `notification ${outcome}: internal error, a bug in callwatch; please report it with its stack`,
-      )
-      return
-    }
-    if (outcome === 'retried') {
-      const isFirst = receivers.failed(receiver, problem)
-      log[isFirst ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
-      return
-    }
-    if (outcome === 'dropped') log.warn(fields, `notification dropped: ${mask(problem)}`)
-    // Without a message it is a state that is repeated, and what the log itself receives is there already.
-    else log[message === undefined || receiver === LOG ? 'debug' : 'info'](fields, `notification sent to ${receiver}`)
-    const amount = receivers.ended(receiver)
-    if (amount !== undefined) {
-      log.info({ receiver }, `${receiver} is no longer retried${afterText(amount, 'attempt')}`)
-    }
+  /** Notes a failed attempt; whether it is the first one. */
+  function hasBegunToFail(receiver: string): boolean {
+    const { since, attempts } = failing.get(receiver) ?? { since: clock.monotonic(), attempts: 0 }
+    failing.set(receiver, { since, attempts: attempts + 1 })
+    return attempts === 0
   }
 
-  function reportHeartbeat({ outcome, problem = '' }: Heartbeat): void {
-    if (outcome === 'failed') {
-      if (heartbeats.failed(HEARTBEAT, problem)) log.warn(`the heartbeat failed: ${mask(problem)}`)
+  /** Logs that a receiver works again, where it has failed. */
+  function logEnd(receiver: string): void {
+    const failed = failing.get(receiver)
+    if (failed === undefined) return
+    failing.delete(receiver)
+    const { since, attempts } = failed
+    const attemptsFailed = `${formatNumber(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'} failed`
+    const after = `after ${formatSeconds(clock.monotonic() - since)}; ${attemptsFailed}`
+    log.info({ receiver }, `${receiver} works again ${after}`)
+  }
+
+  return {
+    delivery: (delivery) => {
+      const { receiver, outcome, problem = '', error, message } = delivery
+      recordDelivery(metrics, delivery)
+      const fields = { receiver, ...(message && fieldsOf(message)) }
+      if (error !== undefined) {
+        log.error(
+          { ...fields, stack: mask(inspect(error)) },
+          `notification ${outcome}: internal error, a bug in callwatch; please report it with its stack`,
+        )
+      } else if (outcome === 'retried') {
+        log[hasBegunToFail(receiver) ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
+      } else if (outcome === 'dropped') {
+        log.warn(fields, `notification dropped: ${mask(problem)}`)
+      } else {
+        // Without a message it is a state that is repeated, and what the log itself receives is there already.
+        log[message === undefined || receiver === LOG ? 'debug' : 'info'](fields, `notification sent to ${receiver}`)
+        logEnd(receiver)
+      }
+    },
+    heartbeat: ({ outcome, problem = '' }) => {
+      if (outcome === 'sent') logEnd('the heartbeat')
+      else if (hasBegunToFail('the heartbeat')) log.warn(`the heartbeat failed: ${mask(problem)}`)
+    },
+  }
+}
+
+/**
+ * Reports what happened to the events of a webhook.
+ *
+ * @param isConfigured whether it still has series
+ */
+export function reportWebhook(
+  { log, metrics, mask }: Pick<DeliveryReportOptions, 'log' | 'metrics' | 'mask'>,
+  event: WebhookEvent,
+  isConfigured: boolean,
+): void {
+  const { webhook } = event
+  const count = (outcome: string, n: number) => isConfigured && metrics.webhookDeliveries.inc({ webhook, outcome }, n)
+  switch (event.kind) {
+    case 'events': {
+      const { outcome, n, problem = '' } = event
+      count(outcome, n)
+      if (outcome === 'dead') log.warn({ webhook }, `an event is a dead letter: ${mask(problem)}`)
+      if (outcome === 'expired')
+        log.warn({ webhook, events: n }, `${n} events expired (events.retention) before they were delivered`)
       return
     }
-    const amount = heartbeats.ended(HEARTBEAT)
-    if (amount !== undefined) log.info(`the heartbeat was sent again${afterText(amount, 'heartbeat')}`)
+    case 'failing':
+      log.warn({ webhook }, `events are not accepted, and are sent again: ${mask(event.problem)}`)
+      return
+    case 'recovered':
+      log.info({ webhook }, 'no event fails any more')
+      return
+    case 'paused':
+      log.warn({ webhook }, `${mask(event.problem)}: paused until \`callwatch events webhooks resume ${webhook}\``)
+      return
+    case 'gap':
+      count('gap', 1)
+      log.warn({ webhook }, 'the log does not go on where the webhook was: events may not have been delivered')
   }
-
-  function tick(): void {
-    const lasted = ({ since, seconds, failures, problem }: ReturnType<typeof receivers.due>[number]) =>
-      `since ${formatTime(since)} (${formatSeconds(seconds)}), ${formatNumber(failures)} attempts: ${mask(problem)}`
-    for (const due of receivers.due()) {
-      log.warn({ receiver: due.key, failed: due.failures }, `${due.key} has been retried ${lasted(due)}`)
-    }
-    for (const due of heartbeats.due()) log.warn({ failed: due.failures }, `the heartbeat has failed ${lasted(due)}`)
-  }
-
-  return { report, reportHeartbeat, tick }
 }
 
 /** What a message was about. */

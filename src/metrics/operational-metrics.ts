@@ -4,7 +4,19 @@ const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const LAG_SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 900, 3600]
 const COMMIT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
-export type MetricDefinition = { name: string; help: string; labels: readonly string[]; buckets?: number[] }
+export type MetricDefinition = {
+  name: string
+  help: string
+  labels: readonly string[]
+  /**
+   * Values of the labels after the first one: for each the series begins at 0 with its target, receiver or webhook (series.ts). A
+   * gauge without this begins with its first value.
+   */
+  values?: Readonly<Record<string, readonly string[]>>
+  buckets?: number[]
+}
+
+const OPERATIONS = ['list_calls', 'get_call']
 
 /** The metrics about callwatch itself. They are not durable: they restart with the process. */
 export const COUNTER_DEFINITIONS = {
@@ -12,21 +24,26 @@ export const COUNTER_DEFINITIONS = {
     name: 'callwatch_polls_total',
     help: 'Polls by outcome: complete, incremental, partial (also limited ones, which are successful), failed; skipped while the previous poll was running',
     labels: ['target', 'outcome'],
+    values: { outcome: ['complete', 'incremental', 'partial', 'failed', 'skipped'] },
   },
   requests: {
     name: 'callwatch_api_requests_total',
     help: 'Requests to the calls service by operation (list_calls, get_call) and HTTP code, or timeout, network, invalid',
     labels: ['target', 'operation', 'code'],
+    // The codes of the usual answers; others appear with their first use.
+    values: { operation: OPERATIONS, code: ['200', 'timeout', 'network', 'invalid'] },
   },
   notifications: {
     name: 'callwatch_notifications_total',
     help: 'Delivery attempts by outcome: sent, retried, dropped',
     labels: ['receiver', 'outcome'],
+    values: { outcome: ['sent', 'retried', 'dropped'] },
   },
   webhookDeliveries: {
     name: 'callwatch_webhook_deliveries_total',
     help: 'Events by what became of an attempt to deliver them: delivered, retried, dead (a dead letter), expired before any succeeded; gap counts how often the log did not go on',
     labels: ['webhook', 'outcome'],
+    values: { outcome: ['delivered', 'retried', 'dead', 'expired', 'gap'] },
   },
   loginFailures: {
     name: 'callwatch_login_failures_total',
@@ -56,7 +73,7 @@ export const COUNTER_DEFINITIONS = {
 } satisfies Record<string, MetricDefinition>
 
 export const GAUGE_DEFINITIONS = {
-  up: { name: 'callwatch_up', help: '1 if the last poll was successful, otherwise 0', labels: ['target'] },
+  up: { name: 'callwatch_up', help: '1 if the last poll was successful, otherwise 0', labels: ['target'], values: {} },
   rateLimitRemaining: {
     name: 'callwatch_api_ratelimit_remaining',
     help: 'Requests left in the rate limit, from response headers; absent until the service sends them',
@@ -66,6 +83,7 @@ export const GAUGE_DEFINITIONS = {
     name: 'callwatch_notifications_pending',
     help: 'Changes of alerts, and digests, that wait in the outbox',
     labels: ['receiver'],
+    values: {},
   },
   webhookPending: {
     name: 'callwatch_webhook_pending_events',
@@ -132,6 +150,7 @@ export const HISTOGRAM_DEFINITIONS = {
     name: 'callwatch_api_request_duration_seconds',
     help: 'Duration of a request to the calls service, including the response body',
     labels: ['target', 'operation'],
+    values: { operation: OPERATIONS },
     buckets: SECONDS,
   },
   commitDuration: {

@@ -6,6 +6,8 @@ export type Health = {
   readonly up: boolean
   /** What went wrong in the last poll. */
   readonly problem: string | undefined
+  /** The polls that the service made fail since the last successful one: how many, and for how long (seconds). */
+  readonly failed: { polls: number; seconds: number } | undefined
   /** The problem is only that the whole list was not read yet. */
   readonly isSweeping: boolean
   /** Whether the last poll brought a page of the list; true as well until one has ended. */
@@ -27,6 +29,15 @@ export type Health = {
 export type RecordedPoll = Pick<PollReport, 'successful' | 'problem' | 'requests' | 'storeFailed'> &
   Partial<Pick<PollReport, 'isSweeping' | 'refusedFrom' | 'slowSweep'>>
 
+/** Whether the service kept a poll from being successful: neither the store, nor that the list is long. */
+export function isServiceFailure({
+  problem,
+  storeFailed,
+  isSweeping = false,
+}: Omit<RecordedPoll, 'requests'>): boolean {
+  return problem !== undefined && !storeFailed && !isSweeping
+}
+
 /** How a target has been doing since the process started. */
 export type HealthRecord = {
   readonly add: (poll: RecordedPoll) => void
@@ -35,9 +46,12 @@ export type HealthRecord = {
 
 const isPage = ({ operation, code }: PollReport['requests'][number]) => operation === 'list_calls' && code === '200'
 
+type LastPoll = Omit<RecordedPoll, 'requests'> & { hasPage: boolean }
+
 /** @param monotonic seconds */
 export function healthRecord(monotonic: () => number): HealthRecord {
-  let last: (Omit<RecordedPoll, 'requests'> & { hasPage: boolean }) | undefined
+  let last: LastPoll = { successful: false, problem: undefined, storeFailed: false, hasPage: true }
+  let failed: { polls: number; since: number } | undefined
   let recent: { at: number; requests: number }[] = []
   let polledSince = monotonic()
   let endedAt: number | undefined
@@ -45,22 +59,25 @@ export function healthRecord(monotonic: () => number): HealthRecord {
   return {
     add: ({ requests, ...poll }) => {
       const at = monotonic()
-      if (last === undefined) polledSince = at
-      effectiveInterval = endedAt && at - endedAt
+      if (endedAt === undefined) polledSince = at
+      else effectiveInterval = at - endedAt
       endedAt = at
       last = { ...poll, hasPage: requests.some(isPage) }
+      if (poll.successful) failed = undefined
+      else if (isServiceFailure(poll)) failed = { since: at, ...failed, polls: (failed?.polls ?? 0) + 1 }
       recent = [...recent.filter((past) => at - past.at <= 60), { at, requests: requests.length }]
     },
     current: () => {
       const now = monotonic()
       return {
-        up: last?.successful ?? false,
-        problem: last?.problem,
-        isSweeping: last?.isSweeping ?? false,
-        hasPage: last?.hasPage ?? true,
-        storeFailed: last?.storeFailed ?? false,
-        refusedFrom: last?.refusedFrom,
-        slowSweep: last?.slowSweep,
+        up: last.successful,
+        problem: last.problem,
+        failed: failed && { polls: failed.polls, seconds: now - failed.since },
+        isSweeping: last.isSweeping ?? false,
+        hasPage: last.hasPage,
+        storeFailed: last.storeFailed,
+        refusedFrom: last.refusedFrom,
+        slowSweep: last.slowSweep,
         polledFor: now - polledSince,
         requestsLastMinute: recent.reduce((sum, { at, requests }) => (now - at <= 60 ? sum + requests : sum), 0),
         effectiveInterval,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { initReceiver, initTarget, initWebhook, recordPoll } from '../../src/metrics/record.ts'
+import { recordPoll } from '../../src/metrics/record.ts'
+import { initSeries } from '../../src/metrics/series.ts'
 import { describeMetrics, metricsOf } from '../../src/metrics/registry.ts'
 import { finish, firing, handMadeTarget, POLLED, openCall, RATIO_RULE } from './hand-made-target.ts'
 import { ACCEPTED_COMPLAINTS, complaintsOf, skipWithoutPromtool } from '../prometheus/promtool.ts'
@@ -23,9 +24,9 @@ async function exposition(): Promise<string> {
     sweepAge: 1,
   })
   const { operational, expose } = metricsOf(() => [target], '1.2.3')
-  initTarget(operational, 'production')
-  initReceiver(operational, 'slack')
-  initWebhook(operational, 'crm')
+  initSeries(operational, 'target', 'production')
+  initSeries(operational, 'receiver', 'slack')
+  initSeries(operational, 'webhook', 'crm')
   const { webhookPending, webhookOldestPending, webhookDeadLetters, webhookPaused } = operational
   for (const gauge of [webhookPending, webhookOldestPending, webhookDeadLetters, webhookPaused]) {
     gauge.set({ webhook: 'crm' }, 0)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { initTarget } from '../../src/metrics/record.ts'
+import { initSeries } from '../../src/metrics/series.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { handMadeTarget } from './hand-made-target.ts'
 import { readExposition, type Family } from './read-exposition.ts'
@@ -7,7 +7,7 @@ import { readExposition, type Family } from './read-exposition.ts'
 function metrics() {
   const counters = { 'callwatch_calls_total|audio|call|user|ended': 7 }
   const made = metricsOf(() => [handMadeTarget({ counters })], '1')
-  initTarget(made.operational, 'production')
+  initSeries(made.operational, 'target', 'production')
   made.operational.polls.inc({ target: 'production', outcome: 'complete' }, 3)
   return made
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { initReceiver, initTarget, initWebhook } from '../../src/metrics/record.ts'
+import { initSeries } from '../../src/metrics/series.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { handMadeTarget, openCall, RATIO_RULE } from './hand-made-target.ts'
 import { linesOf, readExposition } from './read-exposition.ts'
@@ -88,9 +88,9 @@ const ABSENT = [
 async function firstScrape() {
   const target = handMadeTarget({ rules: [RATIO_RULE] })
   const { operational, expose } = metricsOf(() => [target], '1')
-  initTarget(operational, 'production')
-  initReceiver(operational, 'slack')
-  initWebhook(operational, 'crm')
+  initSeries(operational, 'target', 'production')
+  initSeries(operational, 'receiver', 'slack')
+  initSeries(operational, 'webhook', 'crm')
   return readExposition((await expose('prometheus')).body)
 }
 

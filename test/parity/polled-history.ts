@@ -5,7 +5,8 @@ import type { Observation } from '../../src/ledger/observation.ts'
 import type { Finish } from '../../src/ledger/tracked-call.ts'
 import { DERIVED_METRICS } from '../../src/metrics/derived-metrics.ts'
 import type { OperationalMetrics } from '../../src/metrics/operational-metrics.ts'
-import { initTarget, recordPoll } from '../../src/metrics/record.ts'
+import { recordPoll } from '../../src/metrics/record.ts'
+import { initSeries } from '../../src/metrics/series.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { between } from '../../src/simulator/random.ts'
 import { random } from '../../src/simulator/random.ts'
@@ -64,7 +65,7 @@ export async function pollHistory(seed: number, rules: readonly Rule[], metrics:
   }
   const open = async () => {
     const { operational } = metricsOf(() => [], '1')
-    initTarget(operational, TARGET)
+    initSeries(operational, 'target', TARGET)
     operational.targets.set(1)
     operational.targetsOwned.set(1)
     const poll = pollConfig({ interval: INTERVAL, details: 'never' })

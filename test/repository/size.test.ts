@@ -18,12 +18,12 @@ const ROOMS: Record<string, number> = {
   'src/cluster': 350,
   'src/commands': 2790,
   'src/config': 980,
-  'src/daemon': 2010,
+  'src/daemon': 1610,
   'src/events': 1200,
   'src/history': 960,
   'src/ledger': 1670,
   'src/log': 120,
-  'src/metrics': 570,
+  'src/metrics': 600,
   'src/network': 160,
   'src/notifications': 2790,
   'src/pipeline': 1050,
@@ -83,15 +83,10 @@ src/commands/demo.ts function: 13 complexity
 src/commands/demo.ts runDemo: 75 lines
 src/daemon/daemon.ts file: 351 lines
 src/daemon/daemon.ts startDaemon: 13 complexity
-src/daemon/daemon.ts startDaemon: 186 lines
-src/daemon/log-alerts.ts alertLog: 69 lines
+src/daemon/daemon.ts startDaemon: 185 lines
 src/daemon/notifying.ts notifying: 115 lines
 src/daemon/overviews.ts newOverviews: 83 lines
-src/daemon/poll-outages.ts pollOutages: 169 lines
-src/daemon/reporter.ts function: 23 complexity
-src/daemon/reporter.ts function: 69 lines
-src/daemon/reporter.ts reportPoll: 13 complexity
-src/daemon/reporter.ts reporter: 244 lines
+src/daemon/reporter.ts reporter: 95 lines
 src/events/read-events.ts readEvents: 18 complexity
 src/events/webhooks/deliver-events.ts deliverEvents: 118 lines
 src/events/webhooks/deliver-events.ts function: 114 lines

@@ -1,0 +1,99 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { reporter } from '../../src/daemon/reporter.ts'
+import { metricsOf } from '../../src/metrics/registry.ts'
+import { healthRecord } from '../../src/pipeline/health.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { pollEvent } from './poll-event.ts'
+
+const INTERVAL = 60
+const REFUSED = 'no answer from the service: connection refused: ECONNREFUSED'
+const MINUTES = 60
+
+/** A daemon that polls so many targets once an interval; what it logs, without what is for debugging. */
+function daemonWith(count: number) {
+  const clock = virtualClock()
+  const lines: Record<string, unknown>[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const names = Array.from({ length: count }, (_, i) => `app ${i}`)
+  const report = reporter({
+    log,
+    metrics: metricsOf(() => [], 'test').operational,
+    clock,
+    targets: { owned: () => names },
+    mask: (text) => text,
+  })
+  const records = new Map(names.map((name) => [name, healthRecord(clock.monotonic)]))
+  const poll = (target: string, problem?: string) => report(pollEvent(target, problem, records.get(target), false))
+  /** Every target is polled once in each interval, a tenth of them in the same moment. */
+  const run = async (seconds: number, problemOf: (target: string) => string | undefined = () => undefined) => {
+    for (let passed = 0; passed < seconds; passed += INTERVAL) {
+      for (let tenth = 0; tenth < 10; tenth++) {
+        for (const target of names.slice((tenth * count) / 10, ((tenth + 1) * count) / 10))
+          poll(target, problemOf(target))
+        await clock.advance(INTERVAL / 10)
+        report({ kind: 'time' })
+      }
+    }
+  }
+  const logged = () => lines.splice(0).map(({ msg, level }) => `${level === 40 ? 'warn' : 'info'} ${String(msg)}`)
+  return { names, poll, run, logged, lines, report }
+}
+
+test('a target that cannot be polled is a line when that begins, and one when it ends', async () => {
+  const { poll, run, logged, lines } = daemonWith(10)
+  await run(INTERVAL)
+  expect(logged()).toEqual(Array(10).fill('info poll complete: the target is up'))
+  poll('app 3', REFUSED)
+  expect(lines).toMatchObject([{ target: 'app 3', outcome: 'failed', msg: `poll failed: ${REFUSED}` }])
+  await run(16 * MINUTES, (target) => (target === 'app 3' ? 'the service answered 500' : undefined))
+  poll('app 3')
+  expect(lines.map(({ target }) => target)).toEqual(['app 3', 'app 3'])
+  expect(logged()).toEqual([
+    `warn poll failed: ${REFUSED}`,
+    'info poll complete: the target is up after 16m; 17 polls failed',
+  ])
+})
+
+test('of many targets that change in the same moment three are a line each, and the others one line', async () => {
+  const { run, logged, lines, names } = daemonWith(2000)
+  await run(INTERVAL)
+  logged()
+  await run(40 * MINUTES, (target) => (target === 'app 7' ? 'the service did not answer in time' : REFUSED))
+  expect(lines[3]).toMatchObject({ level: 40, changes: 197, targets: names.slice(3, 23) })
+  const failed = logged()
+  expect(failed).toHaveLength(40)
+  expect(failed.slice(0, 5)).toEqual([
+    ...Array(3).fill(`warn poll failed: ${REFUSED}`),
+    `warn 197 more targets cannot be polled, 196 of them with: ${REFUSED}`,
+    `warn poll failed: ${REFUSED}`,
+  ])
+  expect(failed.at(-1)).toBe(`warn 197 more targets cannot be polled: ${REFUSED}`)
+  await run(2 * INTERVAL)
+  expect(logged().slice(2, 5)).toEqual([
+    'info poll complete: the target is up after 40m; 40 polls failed',
+    'info 197 more targets are up',
+    'info poll complete: the target is up after 40m; 40 polls failed',
+  ])
+})
+
+test('a poll that failed for the store, or has only begun to read the list, is no line', () => {
+  const { names, poll, report, logged } = daemonWith(1)
+  const record = healthRecord(() => 0)
+  for (const [problem, ...change] of [
+    ['the disk is full', { storeFailed: true }],
+    ['the list is being read', { isSweeping: true }],
+  ] as const) {
+    const event = pollEvent(
+      names[0]!,
+      problem,
+      healthRecord(() => 0),
+      false,
+    )
+    record.add({ ...event.report, ...change[0] })
+    report({ ...event, report: { ...event.report, ...change[0] }, before: record.current() })
+  }
+  expect(logged()).toEqual([])
+  poll(names[0]!)
+  expect(logged()).toEqual(['info poll complete: the target is up'])
+})
