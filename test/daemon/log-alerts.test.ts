@@ -6,7 +6,6 @@ import { logAlerts } from '../../src/daemon/log-alerts.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { at, evaluatedTarget, INTERVAL } from '../alerts/evaluated-target.ts'
 import { POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
-import { virtualClock } from '../clock/virtual-clock.ts'
 import { daemonInProcess, KEY } from './daemon-in-process.ts'
 
 /** What a daemon logs of its alerts, without what is for debugging. */

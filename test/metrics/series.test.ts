@@ -26,6 +26,7 @@ test.each(OWNERS)('of a %s that is gone no series is left, whatever its labels c
       label,
       label === owner ? 'gone' : label === 'code' ? '418' : values[label]![0]!,
     ])
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.entries does not keep the keys in its type
     const metric = operational[key as keyof typeof operational]
     if ('observe' in metric) metric.observe(Object.fromEntries(given), 1)
     else metric.inc(Object.fromEntries(given), 1)
