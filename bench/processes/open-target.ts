@@ -65,7 +65,7 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
   const rateLimiter = newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
   const requestOptions = { rateLimiter, timeout, retries, random: Math.random }
   const targets = { owned: () => [target.name] }
-  const report = reporter({ log, metrics: metrics.operational, clock, targets, mask })
+  const report = reporter({ log, metrics, clock, targets, mask })
   const ends = { aborted: new AbortController().signal, isUnsubscribed: () => false }
   return {
     target,

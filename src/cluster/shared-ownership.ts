@@ -3,6 +3,7 @@ import {
   combineLatest,
   delayWhen,
   distinctUntilChanged,
+  EMPTY,
   endWith,
   exhaustMap,
   finalize,
@@ -22,7 +23,7 @@ import type { Settings } from '../store/settings.ts'
 import { OtherSettingsError, type Renewal, type ClusterStore } from '../store/cluster-store.ts'
 import { StoreError } from '../store/store-error.ts'
 import { toAcquire, toRelease } from './fair-share.ts'
-import type { Ownership } from './ownership.ts'
+import { ALONE, type Ownership } from './ownership.ts'
 import { newLeases, type LeaseEvent } from './leases.ts'
 import { STARTING, readStatus, writeStatus } from './member-status.ts'
 
@@ -47,12 +48,15 @@ export type OwnershipEvent =
   /** Why this daemon can own nothing, and then that it can: the store cannot be used, or others have other settings. */
   | { kind: 'problem'; of: 'store' | 'settings'; problem: string | undefined }
 
-export type SharedOwnership = Ownership & {
+export type Membership = Ownership & {
   /** Keeps the membership until `aborted$`: renews it, acquires and releases targets. Never errors. */
   run: (aborted$: Observable<unknown>) => Observable<OwnershipEvent>
   /** Releases everything, and ends the membership. */
   leave: () => Promise<void>
 }
+
+/** Of the only daemon on its store. */
+export const ALONE_MEMBERSHIP: Membership = { ...ALONE, run: () => EMPTY, leave: async () => undefined }
 
 /** Renewals in the time of one lease. After 4/5 of a lease without one, this daemon stops polling and sending. */
 const RENEWALS_PER_LEASE = 5
@@ -62,7 +66,7 @@ const RENEWALS_PER_LEASE = 5
  * daemon's own monotonic clock, from the moment at which a renewal was sent, says until when it may act on it: that is
  * earlier than by the store's clock, also where the process was halted in between.
  */
-export function sharedOwnership(options: SharedOwnershipOptions): SharedOwnership {
+export function sharedOwnership(options: SharedOwnershipOptions): Membership {
   const { cluster, clock, name, settings, targets, draining$ } = options
   const renewalInterval = cluster.lease / RENEWALS_PER_LEASE
   const joinedFirst = new BehaviorSubject(false)

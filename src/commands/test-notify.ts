@@ -4,11 +4,11 @@ import type { Rule } from '../alerts/rule.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
-import { alertmanagerAlert } from '../notifications/receivers/alertmanager/alertmanager-alert.ts'
-import { alertmanagerPost } from '../notifications/receivers/alertmanager/alertmanager-post.ts'
 import type { Message } from '../notifications/message.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
-import { alertmanagersIn, configuredReceivers, messageReceiversIn } from '../notifications/configured-receivers.ts'
+import { configuredReceivers, takesMessages } from '../notifications/configured-receivers.ts'
+import { LOG } from '../notifications/log-receiver.ts'
+import type { Receiver } from '../notifications/receiver.ts'
 import { messageReceiverNames } from '../notifications/receivers.ts'
 import { createLogger, type LogStream } from '../log/logger.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
@@ -29,20 +29,20 @@ export async function testNotify(config: Config, print: (line: string) => void, 
   const receivers = await configuredReceivers(config.notify, {
     clock: systemClock,
     log: ({ fields, text }) => log.warn(fields, text),
+    version: VERSION,
   })
-  if (messageReceiversIn(config.notify).length === 0) {
+  if (receivers.some(({ name }) => name === LOG)) {
     print(`neither ${messageReceiverNames.join(' nor ')} is configured: notifying the log`)
   }
-  const ofMessages = receivers.map(({ name, send }) => ({
-    name,
-    deliver: ({ notification }: Example) => send(messageOf(notification)),
-  }))
   let accepted = true
-  for (const { name, deliver } of [...ofMessages, ...alertmanagersOf(config)]) {
+  for (const receiver of receivers) {
+    const { name } = receiver
     for (const example of examples(config.targets[0]!.name, systemClock.wall())) {
       const { kind } = example.notification
+      const deliver = deliveryOf(receiver, example)
+      if (deliver === undefined) continue
       try {
-        await deliver(example)
+        await deliver()
         print(`${name}: the sample "${kind}" was accepted`)
       } catch (error) {
         if (!(error instanceof DeliveryError)) throw error
@@ -54,14 +54,12 @@ export async function testNotify(config: Config, print: (line: string) => void, 
   return accepted
 }
 
-/** Alertmanager takes states instead of messages: the sample fires for five minutes, and then ends. */
-function alertmanagersOf({ notify }: Config) {
-  return alertmanagersIn(notify).map(({ name, config: { url } }) => {
-    const post = alertmanagerPost({ url, clock: systemClock, version: VERSION })
-    const deliver = ({ instance, notification: { kind, target, at } }: Example) =>
-      post([alertmanagerAlert({ target, instance }, { now: at, endsAt: kind === 'firing' ? at + 300 : at })])
-    return { name, deliver }
-  })
+/** What delivers a sample; undefined where the receiver takes no alerts. */
+function deliveryOf(receiver: Receiver, { instance, notification }: Example): (() => Promise<void>) | undefined {
+  if (takesMessages(receiver)) return () => receiver.send(messageOf(notification))
+  const { kind, target } = notification
+  const alerts = () => (kind === 'firing' ? [{ target, instance }] : [])
+  return receiver.refresh({ alerts, isWorking: () => false, interval: () => 0 })
 }
 
 const RULE: Rule = {

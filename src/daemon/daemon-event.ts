@@ -1,7 +1,6 @@
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
-import type { Heartbeat } from '../notifications/receivers/heartbeat/heartbeats.ts'
-import type { Message } from '../notifications/message.ts'
+import type { Delivery } from '../notifications/delivery/batch.ts'
 import type { TargetEvent } from '../pipeline/lifecycle.ts'
 import type { Reload } from './reload.ts'
 
@@ -14,20 +13,9 @@ export type DaemonEvent =
   /** A bug kept the overview of a target from being written for the other daemons. */
   | { kind: 'overview failed'; target: string; error: unknown }
   | { kind: 'reload'; reload: Reload }
-  | { kind: 'delivery'; delivery: AnyDelivery }
-  | { kind: 'heartbeat'; heartbeat: Heartbeat }
+  | { kind: 'delivery'; delivery: Delivery }
   | { kind: 'webhook'; event: WebhookEvent }
   /** Some seconds have passed. */
   | { kind: 'time' }
   /** The last one: the daemon stops. */
   | { kind: 'stopped' }
-
-/** An attempt to deliver a notification to a receiver. */
-export type AnyDelivery = {
-  receiver: string
-  outcome: 'sent' | 'retried' | 'dropped'
-  /** What it was, where it is one message and not a state. */
-  message?: Message
-  problem?: string
-  error?: unknown
-}

@@ -4,32 +4,23 @@ import type { Clock } from '../clock/clock.ts'
 import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import type { Mask } from '../log/mask-secrets.ts'
 import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
-import { recordDelivery } from '../metrics/record.ts'
+import type { Delivery } from '../notifications/delivery/batch.ts'
 import type { Message } from '../notifications/message.ts'
 import { titleOf } from '../notifications/text/notification-text.ts'
 import { formatNumber, formatSeconds } from '../text/format.ts'
-import type { AnyDelivery, DaemonEvent } from './daemon-event.ts'
 
 export type DeliveryReportOptions = {
   log: Logger
-  metrics: OperationalMetrics
   clock: Pick<Clock, 'monotonic'>
   /** Takes secrets out of a text. */
   mask: Mask
 }
 
-type Heartbeat = Extract<DaemonEvent, { kind: 'heartbeat' }>['heartbeat']
-
-/** Reports what was sent to metrics and log: each message once, and of a receiver that fails when that begins and ends. */
-export type DeliveryReport = {
-  delivery: (delivery: AnyDelivery) => void
-  heartbeat: (heartbeat: Heartbeat) => void
-}
-
 /** The receiver that logs. */
 const LOG = 'log'
 
-export function deliveryReport({ log, metrics, clock, mask }: DeliveryReportOptions): DeliveryReport {
+/** Logs what was sent: each message once, and of a receiver that fails when that begins and ends. */
+export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (delivery: Delivery) => void {
   /** The receivers that fail: since when, and how many attempts. */
   const failing = new Map<string, { since: number; attempts: number }>()
 
@@ -51,30 +42,22 @@ export function deliveryReport({ log, metrics, clock, mask }: DeliveryReportOpti
     log.info({ receiver }, `${receiver} works again ${after}`)
   }
 
-  return {
-    delivery: (delivery) => {
-      const { receiver, outcome, problem = '', error, message } = delivery
-      recordDelivery(metrics, delivery)
-      const fields = { receiver, ...(message && fieldsOf(message)) }
-      if (error !== undefined) {
-        log.error(
-          { ...fields, stack: mask(inspect(error)) },
-          `notification ${outcome}: internal error, a bug in callwatch; please report it with its stack`,
-        )
-      } else if (outcome === 'retried') {
-        log[hasBegunToFail(receiver) ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
-      } else if (outcome === 'dropped') {
-        log.warn(fields, `notification dropped: ${mask(problem)}`)
-      } else {
-        // Without a message it is a state that is repeated, and what the log itself receives is there already.
-        log[message === undefined || receiver === LOG ? 'debug' : 'info'](fields, `notification sent to ${receiver}`)
-        logEnd(receiver)
-      }
-    },
-    heartbeat: ({ outcome, problem = '' }) => {
-      if (outcome === 'sent') logEnd('the heartbeat')
-      else if (hasBegunToFail('the heartbeat')) log.warn(`the heartbeat failed: ${mask(problem)}`)
-    },
+  return ({ receiver, outcome, problem = '', error, message }) => {
+    const fields = { receiver, ...(message && fieldsOf(message)) }
+    if (error !== undefined) {
+      log.error(
+        { ...fields, stack: mask(inspect(error)) },
+        `notification ${outcome}: internal error, a bug in callwatch; please report it with its stack`,
+      )
+    } else if (outcome === 'retried') {
+      log[hasBegunToFail(receiver) ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
+    } else if (outcome === 'dropped') {
+      log.warn(fields, `notification dropped: ${mask(problem)}`)
+    } else {
+      // Without a message it is a state that is repeated, and what the log itself receives is there already.
+      log[message === undefined || receiver === LOG ? 'debug' : 'info'](fields, `notification sent to ${receiver}`)
+      logEnd(receiver)
+    }
   }
 }
 
@@ -84,7 +67,7 @@ export function deliveryReport({ log, metrics, clock, mask }: DeliveryReportOpti
  * @param isConfigured whether it still has series
  */
 export function reportWebhook(
-  { log, metrics, mask }: Pick<DeliveryReportOptions, 'log' | 'metrics' | 'mask'>,
+  { log, metrics, mask }: Pick<DeliveryReportOptions, 'log' | 'mask'> & { metrics: OperationalMetrics },
   event: WebhookEvent,
   isConfigured: boolean,
 ): void {

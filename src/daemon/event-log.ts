@@ -1,51 +1,46 @@
-import { exhaustMap, filter, ignoreElements, merge, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import type { Ownership } from '../cluster/ownership.ts'
+import type { Config } from '../config/config.ts'
 import { readCursor } from '../events/cursor.ts'
-import { onlyStoreErrors } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
+import type { Job } from './jobs.ts'
 
 export type EventLogOptions = {
   store: Store
   clock: Clock
-  ownership: Pick<Ownership, 'isLeader'>
-  /** How long events are kept (seconds), counted back from `retentionNow` (UNIX seconds), if that is known. */
-  retention: number
+  config: () => Pick<Config, 'events'>
+  /** From when ages are counted (UNIX seconds); undefined while that is not known. */
   retentionNow: () => number | undefined
-  /** Whether they may have participants. */
-  participants: boolean
-  draining$: Observable<unknown>
 }
 
-/** Seconds between two times that events get their positions, and that expired ones are deleted. */
-const NUMBERING_INTERVAL_SECONDS = 1
-const DELETION_INTERVAL_SECONDS = 10
+/** Keeps the log of events, and what is known of its webhooks, in order. */
+export function eventLog({ store, clock, config, retentionNow }: EventLogOptions): Job[] {
+  async function deleteExpired(): Promise<void> {
+    const { participants, retention } = config().events
+    // Also what another daemon has added before it reloaded the configuration.
+    if (!participants) await store.eraseParticipants()
+    const now = retentionNow()
+    if (now !== undefined) await store.deleteEvents(now - retention, await neededFrom(store))
+  }
 
-/** Keeps the log of events in order while this daemon is the leader; emits nothing. What fails now is done the next time. */
-export function eventLog({
-  store,
-  clock,
-  ownership,
-  retention,
-  retentionNow,
-  participants,
-  draining$,
-}: EventLogOptions): Observable<never> {
-  const each = (seconds: number, work: () => Promise<void>) =>
-    timer(0, seconds * 1000, clock.scheduler).pipe(
-      takeUntil(draining$),
-      filter(ownership.isLeader),
-      exhaustMap(() => work().catch(onlyStoreErrors(undefined))),
-    )
-  return merge(
-    each(NUMBERING_INTERVAL_SECONDS, async () => store.cluster?.numberEvents()),
-    each(DELETION_INTERVAL_SECONDS, async () => {
-      // Also what another daemon has added before it reloaded the configuration.
-      if (!participants) await store.eraseParticipants()
-      const now = retentionNow()
-      if (now !== undefined) await store.deleteEvents(now - retention, await neededFrom(store))
-    }),
-  ).pipe(ignoreElements())
+  /** A webhook that was removed from the configuration continues where it was if it is added again within the retention. */
+  async function markRemoved(): Promise<void> {
+    const { webhooks, retention } = config().events
+    const names = webhooks.map(({ name }) => name)
+    const expiredBefore = (retentionNow() ?? -Infinity) - retention
+    for (const { name, revision, progress } of await store.webhooks()) {
+      const { removedAt } = progress
+      if (names.includes(name)) continue
+      if (removedAt === undefined)
+        await store.saveWebhook({ name, revision, progress: { ...progress, removedAt: clock.wall() } })
+      else if (removedAt < expiredBefore) await store.saveWebhook({ name, revision, progress: undefined })
+    }
+  }
+
+  return [
+    { every: 1, first: 0, leaderOnly: true, run: async () => store.cluster?.numberEvents() },
+    { every: 10, first: 0, leaderOnly: true, run: deleteExpired },
+    { every: 10, first: 0, leaderOnly: true, run: markRemoved },
+  ]
 }
 
 /** The first position that a webhook needs: what it leaves undelivered, it counts first. */

@@ -1,19 +1,20 @@
 import { lastValueFrom, map, race, timer } from 'rxjs'
+import type { Config } from '../config/config.ts'
 import type { Clock } from '../clock/clock.ts'
 import { webhookViews } from '../events/webhooks/webhook-views.ts'
-import type { metricsOf } from '../metrics/registry.ts'
+import type { Metrics } from '../metrics/registry.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
 import type { Targets } from '../pipeline/lifecycle.ts'
+import type { ActiveReceivers } from './active-receivers.ts'
 
 export type ExposeOptions = {
-  metrics: ReturnType<typeof metricsOf>
+  metrics: Metrics
   store: Pick<Store, 'countOutbox' | 'size' | 'webhooks' | 'events' | 'latestEvents'>
   clock: Clock
   targets: Pick<Targets, 'all' | 'loaded'>
-  /** The names of the receivers, and of the webhooks of events. */
-  receivers: () => readonly string[]
-  webhooks: () => readonly string[]
+  config: () => Pick<Config, 'events'>
+  receivers: Pick<ActiveReceivers, 'all'>
   /** How many lines of the log could not be written. */
   droppedLines: () => number
 }
@@ -25,19 +26,21 @@ const READ_TIMEOUT_SECONDS = 0.02
  * Exposes all metrics. Gauges of what is in the store keep their values while it cannot be read; what a store that is far
  * away, or has a slow disk, answers later is in the next scrape.
  */
-export function exposer({ metrics, store, clock, targets, receivers, webhooks, droppedLines }: ExposeOptions) {
+export function exposer({ metrics, store, clock, targets, config, receivers, droppedLines }: ExposeOptions) {
   const { operational } = metrics
 
   async function readOutbox(): Promise<void> {
     const pending = await store.countOutbox()
-    for (const receiver of receivers()) operational.notificationsPending.set({ receiver }, pending.get(receiver) ?? 0)
+    for (const { name: receiver } of receivers.all())
+      operational.notificationsPending.set({ receiver }, pending.get(receiver) ?? 0)
   }
 
   async function readWebhooks(): Promise<void> {
-    if (webhooks().length === 0) return
+    const webhooks = config().events.webhooks.map(({ name }) => name)
+    if (webhooks.length === 0) return
     for (const view of await webhookViews(store, clock.wall())) {
       const { name: webhook, state, pending, oldest_pending_seconds: oldest = 0, dead_letters: dead } = view
-      if (!webhooks().includes(webhook)) continue
+      if (!webhooks.includes(webhook)) continue
       operational.webhookPending.set({ webhook }, pending)
       operational.webhookOldestPending.set({ webhook }, oldest)
       operational.webhookDeadLetters.set({ webhook }, dead)

@@ -1,25 +1,10 @@
-import {
-  distinctUntilChanged,
-  EMPTY,
-  exhaustMap,
-  ignoreElements,
-  map,
-  merge,
-  mergeMap,
-  of,
-  takeUntil,
-  takeWhile,
-  tap,
-  timer,
-  type Observable,
-} from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import type { ClusterStore } from '../store/cluster-store.ts'
-import { onlyStoreErrors } from '../store/store-error.ts'
 import type { Targets } from '../pipeline/lifecycle.ts'
 import { readOverview, writeOverview, type OtherTarget, type Overview } from '../web/overview.ts'
 import type { DaemonEvent } from './daemon-event.ts'
+import type { Job } from './jobs.ts'
 
 export type OverviewsOptions = {
   cluster: ClusterStore | undefined
@@ -32,14 +17,12 @@ export type OverviewsOptions = {
 export type Overviews = {
   /** Those of them of which an overview was read. */
   others: () => readonly OtherTarget[]
-  /** Whether each target is loaded, or has an overview; true at the latest a minute after the start. */
-  isComplete$: Observable<boolean>
-  /**
-   * Until `aborted$`, writes overviews of the own targets for the other daemons, and reads what these have written.
-   *
-   * @param own$ what this daemon does: what changes an overview
-   */
-  exchange: (own$: Observable<DaemonEvent>, aborted$: Observable<unknown>) => Observable<DaemonEvent>
+  /** Whether each target was loaded, or had an overview; true at the latest a minute after the start, and from then on. */
+  isComplete: () => boolean
+  /** Notes what this daemon did: what changes an overview. */
+  note: (event: DaemonEvent) => void
+  /** Write overviews of the own targets for the other daemons, and read what these have written. */
+  jobs: readonly Job[]
 }
 
 /** Seconds between two times that overviews are written and read. */
@@ -52,13 +35,17 @@ const INCOMPLETE_SECONDS = 60
 const CHANGES: ReadonlySet<DaemonEvent['kind']> = new Set(['polled', 'skipped', 'progress', 'internal error'])
 
 export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOptions): Overviews {
-  if (cluster === undefined) return { others: () => [], isComplete$: of(true), exchange: () => EMPTY }
+  if (cluster === undefined) {
+    return { others: () => [], isComplete: () => true, note: () => undefined, jobs: [] }
+  }
   const known = new Map<string, Overview>()
   /** Own targets whose overview is not written yet. */
   const changed = new Set<string>()
   /** Bugs that are not reported yet. */
   const failed: DaemonEvent[] = []
+  const begun = clock.monotonic()
   let cursor: string | undefined
+  let wasComplete = false
 
   function note(event: DaemonEvent): void {
     if (event.kind === 'committed') changed.add(event.committed.target)
@@ -106,15 +93,12 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
   }
 
   function isComplete(): boolean {
+    if (wasComplete) return true
     const loaded = new Set(targets.loaded().map(({ name }) => name))
-    return cursor !== undefined && targets.all().every((name) => loaded.has(name) || known.has(name))
+    const areKnown = cursor !== undefined && targets.all().every((name) => loaded.has(name) || known.has(name))
+    wasComplete = areKnown || clock.monotonic() - begun >= INCOMPLETE_SECONDS
+    return wasComplete
   }
-
-  const eachSecond = (work: () => Promise<DaemonEvent[]>) =>
-    timer(0, EXCHANGE_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
-      exhaustMap(() => work().catch(onlyStoreErrors([]))),
-      mergeMap((events) => events),
-    )
 
   return {
     others: () => {
@@ -128,20 +112,9 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
         return [{ ...overview, name, owner, problem: owner === undefined ? unowned : loading.get(name) }]
       })
     },
-    isComplete$: timer(0, EXCHANGE_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
-      map((seconds) => seconds * EXCHANGE_INTERVAL_SECONDS >= INCOMPLETE_SECONDS || isComplete()),
-      takeWhile((complete) => !complete, true),
-      distinctUntilChanged(),
-    ),
-    exchange: (own$, aborted$) =>
-      merge(
-        own$.pipe(tap(note), ignoreElements()),
-        // What cannot be written or read now is a second later; many writes do not keep it from reading.
-        eachSecond(write),
-        eachSecond(async () => {
-          await read()
-          return []
-        }),
-      ).pipe(takeUntil(aborted$)),
+    isComplete,
+    note,
+    // Many writes do not keep it from reading.
+    jobs: [write, read].map((run) => ({ every: EXCHANGE_INTERVAL_SECONDS, first: 0, leaderOnly: false, run })),
   }
 }

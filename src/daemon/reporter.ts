@@ -2,29 +2,30 @@ import { inspect } from 'node:util'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
+import type { Config } from '../config/config.ts'
 import { formatProblem } from '../config/config-error.ts'
 import { leftOutWarnings } from '../config/shipped-rules.ts'
 import type { Mask } from '../log/mask-secrets.ts'
-import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
+import type { Metrics } from '../metrics/registry.ts'
 import { ownedSeries } from '../metrics/series.ts'
-import { recordCommit, recordInternalError, recordPoll, recordSkipped } from '../metrics/record.ts'
+import { recordCommit, recordDelivery, recordInternalError, recordPoll, recordSkipped } from '../metrics/record.ts'
 import type { Targets } from '../pipeline/lifecycle.ts'
 import { formatSeconds, formatSync } from '../text/format.ts'
+import type { ActiveReceivers } from './active-receivers.ts'
 import { changeLog, MAX_NAMES } from './change-log.ts'
 import type { DaemonEvent } from './daemon-event.ts'
-import { deliveryReport, reportWebhook } from './delivery-report.ts'
+import { deliveryLog, reportWebhook } from './delivery-report.ts'
 import { logAlerts, logNotified } from './log-alerts.ts'
 import { listLog, logPoll } from './log-polls.ts'
 
 export type ReporterOptions = {
   log: Logger
-  metrics: OperationalMetrics
+  metrics: Pick<Metrics, 'operational'>
   clock: Pick<Clock, 'monotonic'>
   targets: Pick<Targets, 'owned'>
-  /** The names of the receivers that are configured at the moment. */
-  receivers?: () => readonly string[]
-  /** The names of the webhooks of events that are configured at the moment. */
-  webhooks?: () => readonly string[]
+  /** The receivers, and the webhooks of events, that are configured at the moment. */
+  receivers?: Pick<ActiveReceivers, 'all'>
+  config?: () => Pick<Config, 'events'>
   /** Takes secrets out of a text. */
   mask: Mask
 }
@@ -45,15 +46,20 @@ const BUG = 'internal error, a bug in callwatch'
  * once. What lasts is in the metrics and on the page.
  */
 export function reporter(options: ReporterOptions): (event: DaemonEvent) => void {
-  const { log, metrics, clock, targets, receivers = () => [], webhooks = () => [], mask } = options
+  const { log, clock, targets, receivers, config, mask } = options
+  const metrics = options.metrics.operational
   const changes = changeLog(log)
-  const deliveries = deliveryReport(options)
+  const logDelivery = deliveryLog(options)
   const logList = listLog(log)
   /** The last one that was logged, until a target is polled. */
   let loadProblem: string | undefined
   let storeFailedAt = 0
 
-  const series = ownedSeries(metrics, () => ({ target: targets.owned(), receiver: receivers(), webhook: webhooks() }))
+  const series = ownedSeries(metrics, () => ({
+    target: targets.owned(),
+    receiver: (receivers?.all() ?? []).map(({ name }) => name),
+    webhook: (config?.().events.webhooks ?? []).map(({ name }) => name),
+  }))
 
   /** The series of a target are those of the daemon that owns it. */
   function reportOwnership(event: OwnershipEvent): void {
@@ -140,9 +146,11 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
         for (const warning of leftOutWarnings(config)) log.warn(warning)
       } else log.info('the configuration was reloaded: nothing has changed')
     },
-    delivery: ({ delivery }) => deliveries.delivery(delivery),
-    heartbeat: ({ heartbeat }) => deliveries.heartbeat(heartbeat),
-    webhook: ({ event }) => reportWebhook(options, event, series.has('webhook', event.webhook)),
+    delivery: ({ delivery }) => {
+      if (series.has('receiver', delivery.receiver)) recordDelivery(metrics, delivery)
+      logDelivery(delivery)
+    },
+    webhook: ({ event }) => reportWebhook({ log, metrics, mask }, event, series.has('webhook', event.webhook)),
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript cannot tell which report belongs to which kind
   return (event) => (reports[event.kind] as (one: DaemonEvent) => void)(event)

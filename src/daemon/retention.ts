@@ -1,12 +1,11 @@
-import { exhaustMap, filter, ignoreElements, takeUntil, timer, type Observable } from 'rxjs'
+import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
-import type { Ownership } from '../cluster/ownership.ts'
+import type { Mask } from '../log/mask-secrets.ts'
 import { shown } from '../store/call-columns.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
-
-const DELETION_INTERVAL_SECONDS = 60
+import type { Job } from './jobs.ts'
 
 /**
  * The newest end of a call that the service has said, and not callwatch's clock, which is when all others were noticed. Of the newest
@@ -41,43 +40,41 @@ export function retentionTime(
 export type RetentionOptions = {
   store: Pick<Store, 'deleteExpired'> & RowReader
   clock: Clock
-  ownership: Pick<Ownership, 'isLeader'>
   lastSuccesses: () => Iterable<number | undefined>
-  /** Called when rows could not be deleted, and with undefined once they could. */
-  onProblem: (error: StoreError | undefined) => void
+  /** How long rows are kept (seconds). */
+  kept: () => number
+  log: Pick<Logger, 'warn' | 'debug'>
+  /** Takes secrets out of a text. */
+  mask: Mask
 }
 
 export type Retention = {
   /** As {@link retentionTime}, of what this daemon has read; undefined while it has read nothing. */
   now: () => number | undefined
-  /** Deletes rows that are older than `kept` (seconds) each minute while this daemon is the leader; emits nothing. */
-  run: (kept: number, draining$: Observable<unknown>) => Observable<never>
+  /** Deletes rows that are older than they are kept. */
+  job: Job
 }
 
-export function newRetention({ store, clock, ownership, lastSuccesses, onProblem }: RetentionOptions): Retention {
+export function newRetention({ store, clock, lastSuccesses, kept, log, mask }: RetentionOptions): Retention {
   let newest: number | undefined
+  let hasFailed = false
   const now = () => newest && retentionTime(lastSuccesses(), clock, newest)
 
-  async function deleteExpired(kept: number): Promise<undefined> {
-    const [row] = await store.rows(NEWEST, [])
-    newest = Number(row?.['newest'] ?? Infinity)
-    const time = now()
-    if (time !== undefined) await store.deleteExpired(time - kept)
+  async function deleteExpired(): Promise<void> {
+    try {
+      const [row] = await store.rows(NEWEST, [])
+      newest = Number(row?.['newest'] ?? Infinity)
+      const time = now()
+      if (time !== undefined) await store.deleteExpired(time - kept())
+      hasFailed = false
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      // Once, until it succeeds: what keeps it from that is logged as a problem of the store.
+      const line = `expired rows were not deleted from the store (retried each minute): ${mask(String(error))}`
+      log[hasFailed ? 'debug' : 'warn'](line)
+      hasFailed = true
+    }
   }
 
-  return {
-    now,
-    run: (kept, draining$) =>
-      timer(DELETION_INTERVAL_SECONDS * 1000, DELETION_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
-        takeUntil(draining$),
-        filter(ownership.isLeader),
-        exhaustMap(() => deleteExpired(kept).catch(storeErrorOf).then(onProblem)),
-        ignoreElements(),
-      ),
-  }
-}
-
-function storeErrorOf(error: unknown): StoreError {
-  if (error instanceof StoreError) return error
-  throw error
+  return { now, job: { every: 60, leaderOnly: true, run: deleteExpired } }
 }

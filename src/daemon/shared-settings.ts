@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { configSchema, type Config } from '../config/config.ts'
-import { alertReceiverNames, receiverNames } from '../notifications/receivers.ts'
+import { namedReceiverNames, receiverNames } from '../notifications/receivers.ts'
 import type { Setting, Settings } from '../store/settings.ts'
 import { targetFingerprint } from '../pipeline/target.ts'
 
@@ -14,7 +14,7 @@ export function sharedSettings(config: Config): Settings {
   const { poll = {}, notify = {}, store = {}, events = {} } = z.encode(configSchema, config)
   const { digest, receivers = [], ...others } = notify
   // Of a receiver only whether there is one: each daemon may have its own address and key.
-  const named = receivers.map((item) => [item.name, alertReceiverNames.find((type) => item[type] !== undefined)])
+  const named = receivers.map((item) => [item.name, namedReceiverNames.find((type) => item[type] !== undefined)])
   const areSet = receiverNames.map((name) => [name, isSet(notify[name])])
   return {
     targets: namesOf(targets),

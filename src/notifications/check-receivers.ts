@@ -1,7 +1,7 @@
 import { isMap } from '../schema/path.ts'
 import { unknownName } from '../schema/unknown-name.ts'
 import { LOG } from './log-receiver.ts'
-import { alertReceiverNames, messageReceiverNames } from './receivers.ts'
+import { messageReceiverNames, receiverNames, receivers } from './receivers.ts'
 
 type ReportProblem = (path: (string | number)[], message: string) => void
 
@@ -9,7 +9,7 @@ type ReportProblem = (path: (string | number)[], message: string) => void
 export function checkReceivers(notify: Readonly<Record<string, unknown>>, report: ReportProblem): void {
   const given: unknown[] = Array.isArray(notify['receivers']) ? notify['receivers'] : []
   const named = given.map((item) => (isMap(item) ? item : {}))
-  const shorthands = alertReceiverNames.filter((type) => notify[type] !== undefined)
+  const shorthands = receiverNames.filter((type) => notify[type] !== undefined)
   named.forEach(({ name }, index) => {
     if (typeof name !== 'string' || name === '') return
     const earlier = named.findIndex((other) => other['name'] === name)
@@ -24,38 +24,35 @@ export function checkReceivers(notify: Readonly<Record<string, unknown>>, report
             : undefined
     if (taken !== undefined) report(['receivers', index, 'name'], `${taken}; expected a name of its own`)
   })
-  const isAlertmanager = ({ alertmanager }: Record<string, unknown>) => alertmanager !== undefined
   const all = [...shorthands.map((type) => ({ name: type, [type]: notify[type] })), ...named]
-  checkRoutes(notify['routes'], {
-    messages: all.filter((one) => !isAlertmanager(one)).map(({ name }) => name),
-    alertmanagers: all.filter(isAlertmanager).map(({ name }) => name),
-    report,
-  })
+  checkRoutes(notify['routes'], all, report)
 }
 
-/** @param names.messages of the receivers that routes may name */
-function checkRoutes(
-  routes: unknown,
-  { messages, alertmanagers, report }: { messages: unknown[]; alertmanagers: unknown[]; report: ReportProblem },
-): void {
+function checkRoutes(routes: unknown, all: readonly Record<string, unknown>[], report: ReportProblem): void {
+  const names = all.filter((one) => notRouted(one) === undefined).map(({ name }) => name)
   if (!Array.isArray(routes)) return
   routes.forEach((item: unknown, index) => {
-    const names: unknown = isMap(item) ? item['notify'] : undefined
-    if (!Array.isArray(names)) return
-    names.forEach((name: unknown, position) => {
-      if (typeof name !== 'string' || name === '' || messages.includes(name)) return
+    const given: unknown = isMap(item) ? item['notify'] : undefined
+    if (!Array.isArray(given)) return
+    given.forEach((name: unknown, position) => {
+      if (typeof name !== 'string' || name === '' || names.includes(name)) return
       report(['routes', index, 'notify', position], problemWith(name))
     })
   })
 
   function problemWith(name: string): string {
-    if (alertmanagers.includes(name)) {
-      return 'an Alertmanager gets every alert, and selects by routes of its own; expected a receiver of messages'
-    }
+    const why = notRouted(all.find((one) => one['name'] === name) ?? {})
+    if (why !== undefined) return `${why}; expected a receiver of messages`
     const shorthand = messageReceiverNames.find((type) => type === name)
     if (shorthand !== undefined) {
       return `\`${shorthand}\` is not configured; expected \`notify.${shorthand}\` as well`
     }
-    return unknownName(name, 'receiver', messages, '`[]`')
+    return unknownName(name, 'receiver', names, '`[]`')
   }
+}
+
+/** Why a route cannot name a receiver. */
+function notRouted(receiver: Record<string, unknown>): string | undefined {
+  const type = receiverNames.map((name) => receiver[name] !== undefined && receivers[name]).find(Boolean)
+  return type && 'notRouted' in type ? type.notRouted : undefined
 }

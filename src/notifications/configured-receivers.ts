@@ -1,47 +1,49 @@
 import type { Clock } from '../clock/clock.ts'
 import { logReceiver, type LogLine } from './log-receiver.ts'
-import type { Receiver } from './receiver.ts'
+import type { MessageReceiver, Receiver } from './receiver.ts'
 import type { NotifyConfig } from './notify-section.ts'
-import type { MessageReceiverType } from './receiver-type.ts'
-import { alertReceiverNames, receivers, type AlertReceiverName } from './receivers.ts'
+import type { ReceiverType, SendContext } from './receiver-type.ts'
+import { namedReceiverNames, receiverNames, receivers, type ReceiverName } from './receivers.ts'
 
 export type ReceiverDeps = {
   clock: Clock
   log: (line: LogLine) => void
   /** Where alerts are shown; else {@link pageUrlIn}. */
   pageUrl?: string | undefined
+  /** Of callwatch, for the user agent. */
+  version?: string | undefined
 }
 
-/** A receiver of alerts as it is configured. */
+/** A receiver as it is configured. */
 export type ConfiguredReceiver = {
-  [Type in AlertReceiverName]: { name: string; type: Type; config: NonNullable<NotifyConfig[Type]> }
-}[AlertReceiverName]
+  [Type in ReceiverName]: { name: string; type: Type; config: NonNullable<NotifyConfig[Type]> }
+}[ReceiverName]
 
-/** All receivers of alerts: those under their types' keys, which are their names, and then the named ones. */
+/** All receivers: those under their types' keys, which are their names, and then the named ones. */
 export function receiversIn(notify: NotifyConfig): ConfiguredReceiver[] {
-  const shorthands: NotifyConfig['receivers'] = alertReceiverNames.map((type) => ({ name: type, [type]: notify[type] }))
-  return [...shorthands, ...notify.receivers].flatMap((item) =>
-    alertReceiverNames.flatMap((type) => {
-      const config = item[type]
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript cannot tell which config belongs to which type
-      return config === undefined ? [] : [{ name: item.name, type, config } as ConfiguredReceiver]
-    }),
+  const single = receiverNames.flatMap((type) => configuredAs(type, type, notify[type]))
+  const named = notify.receivers.flatMap((item) =>
+    namedReceiverNames.flatMap((type) => configuredAs(item.name, type, item[type])),
   )
+  return [...single, ...named]
 }
 
-/** Those that take messages. Alertmanagers take alerts as they are. */
-export function messageReceiversIn(notify: NotifyConfig) {
-  return receiversIn(notify).filter((one) => one.type !== 'alertmanager')
+function configuredAs(name: string, type: ReceiverName, config: object | undefined): ConfiguredReceiver[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript cannot tell which config belongs to which type
+  return config === undefined ? [] : [{ name, type, config } as ConfiguredReceiver]
 }
 
-/** Those of the named receivers that a digest can be sent to: Alertmanager's format has none. */
+function typeOf({ type }: ConfiguredReceiver): ReceiverType {
+  return receivers[type]
+}
+
+/** Those of the named receivers that a digest can be sent to. */
 export function digestRecipients(notify: NotifyConfig, names: readonly string[]): string[] {
-  const others = receiversIn(notify).filter(({ config }) => 'format' in config && config.format === 'alertmanager')
+  const others = receiversIn(notify).filter((one) => {
+    const type = typeOf(one)
+    return 'create' in type && type.takesDigest?.(one.config) === false
+  })
   return names.filter((name) => !others.some((other) => other.name === name))
-}
-
-export function alertmanagersIn(notify: NotifyConfig) {
-  return receiversIn(notify).filter((one) => one.type === 'alertmanager')
 }
 
 /** Where alerts are shown, as the first receiver with such a link has it. */
@@ -51,15 +53,27 @@ export function pageUrlIn(notify: NotifyConfig): string | undefined {
     .find((url) => url !== undefined)
 }
 
-/** Each configured receiver of messages; the log, where there is none. */
+/** Creates one configured receiver. */
+export async function createReceiver(
+  configured: ConfiguredReceiver,
+  context: Omit<SendContext, 'name'>,
+): Promise<Receiver> {
+  const { name, config } = configured
+  const type = typeOf(configured)
+  return 'create' in type
+    ? { name, send: await type.create(config, { ...context, name }) }
+    : { name, refresh: await type.createState(config, { ...context, name }) }
+}
+
+/** Each configured receiver; the log as well, where none of them takes messages. */
 export async function configuredReceivers(
   notify: NotifyConfig,
-  { clock, log, pageUrl = pageUrlIn(notify) }: ReceiverDeps,
+  { log, pageUrl = pageUrlIn(notify), ...context }: ReceiverDeps,
 ): Promise<readonly Receiver[]> {
-  const configured = messageReceiversIn(notify).map(async ({ name, type, config }) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript cannot tell which config belongs to which type
-    const receiver = receivers[type] as MessageReceiverType
-    return { name, send: await receiver.create(config, { clock, name, pageUrl }) }
-  })
-  return configured.length > 0 ? Promise.all(configured) : [logReceiver(log)]
+  const all = await Promise.all(receiversIn(notify).map((one) => createReceiver(one, { ...context, pageUrl })))
+  return all.some(takesMessages) ? all : [...all, logReceiver(log)]
+}
+
+export function takesMessages(receiver: Receiver): receiver is MessageReceiver {
+  return 'send' in receiver
 }

@@ -1,25 +1,19 @@
-import { exhaustMap, ignoreElements, takeUntil, timer, type Observable } from 'rxjs'
 import { dayName, dayOf, lastTime } from '../clock/calendar.ts'
 import type { Clock } from '../clock/clock.ts'
 import { coverageOf, lengthOf } from '../history/coverage.ts'
-import { onlyStoreErrors } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
 import type { DayFigures, DigestMessage } from './message.ts'
 
 export type DigestOptions = {
-  /** `HH:MM`. */
-  at: string
-  timezone: string
+  /** When (`HH:MM`) in which time zone, and its recipients; undefined where there is none. */
+  digest: () => { at: string; timezone: string; receivers: readonly string[] } | undefined
   clock: Clock
   store: Pick<Store, 'countFinished' | 'usedMinutes' | 'enqueueOnce' | 'rows'>
   /** With when each was set up (UNIX seconds). */
   targets: () => readonly { name: string; created: number }[]
-  /** Its recipients. */
-  receivers: readonly string[]
-  draining$: Observable<unknown>
 }
 
-const MINUTE_MS = 60_000
+const MINUTE = 60
 const WEEK = 7 * 86_400
 /** A digest that could not be made for longer than this (seconds) is no news any more. */
 const MAX_LATE_SECONDS = 12 * 3600
@@ -30,32 +24,31 @@ const MAX_WAIT_SECONDS = 2 * 3600
 /**
  * Puts a digest of the day before into the outbox, each day at its time, once: also when the daemon was away just then. While
  * an hour of the day is missing, of which polls may still show the calls, it waits for two hours.
- * Emits nothing; a store that cannot be used is asked again a minute later.
+ * To be called each minute.
+ *
+ * @throws {StoreError}
  */
-export function dailyDigest(options: DigestOptions): Observable<never> {
-  const { at, timezone, clock, store, receivers, draining$ } = options
-  const [hour, minute] = at.split(':').map(Number)
+export function dailyDigest(options: DigestOptions): () => Promise<void> {
+  const { clock, store } = options
   const begun = clock.wall()
   let done: number | undefined
 
-  async function makeIfDue(): Promise<void> {
+  return async () => {
+    const configured = options.digest()
+    if (configured === undefined) return
+    const { at, timezone, receivers } = configured
+    const [hour, minute] = at.split(':').map(Number)
     const now = clock.wall()
     const due = lastTime(`${minute} ${hour} * * *`, timezone, now)
     if (due === undefined || due === done || now - due > MAX_LATE_SECONDS) return
-    const last = Math.min(Math.max(due, begun) + MAX_WAIT_SECONDS, due + MAX_LATE_SECONDS - MINUTE_MS / 1000)
-    const digest = await digestOf(options, { due, now, mayWait: now < last })
+    const last = Math.min(Math.max(due, begun) + MAX_WAIT_SECONDS, due + MAX_LATE_SECONDS - MINUTE)
+    const digest = await digestOf(options, { timezone, due, now, mayWait: now < last })
     if (digest === undefined) return
     if (digest.targets.length > 0) {
       await store.enqueueOnce(`digest of ${digest.day}`, { kind: 'digest', digest }, receivers)
     }
     done = due
   }
-
-  return timer(0, MINUTE_MS, clock.scheduler).pipe(
-    takeUntil(draining$),
-    exhaustMap(() => makeIfDue().catch(onlyStoreErrors(undefined))),
-    ignoreElements(),
-  )
 }
 
 /**
@@ -63,8 +56,8 @@ export function dailyDigest(options: DigestOptions): Observable<never> {
  * that day are left out.
  */
 async function digestOf(
-  { targets, store, timezone }: DigestOptions,
-  { due, now, mayWait }: { due: number; now: number; mayWait: boolean },
+  { targets, store }: DigestOptions,
+  { timezone, due, now, mayWait }: { timezone: string; due: number; now: number; mayWait: boolean },
 ): Promise<DigestMessage | undefined> {
   const day = dayOf(dayOf(due, timezone).from - 1, timezone)
   // Noon is in the same calendar day a week before, whatever the clocks were set to meanwhile.

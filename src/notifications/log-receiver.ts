@@ -1,7 +1,7 @@
 import { digestLine } from './text/digest-text.ts'
 import type { AlertMessage, Message } from './message.ts'
 import { detailsOf, titleOf } from './text/notification-text.ts'
-import type { Receiver } from './receiver.ts'
+import type { MessageReceiver } from './receiver.ts'
 import { flappedText } from './text/flapped-text.ts'
 import { storeText } from './text/store-text.ts'
 
@@ -12,7 +12,7 @@ export type LogLine = { fields: Record<string, string>; text: string }
 export const LOG = 'log'
 
 /** Where no receiver of messages is configured, they are logged: one line for each alert, or each target of a digest. */
-export function logReceiver(log: (line: LogLine) => void): Receiver {
+export function logReceiver(log: (line: LogLine) => void): MessageReceiver {
   return {
     name: LOG,
     send: async (message) => linesOf(message).forEach(log),

@@ -5,7 +5,7 @@ import { cronStart, neverEnds } from './cron-start.ts'
 import { duration, longestTimer } from '../schema/duration.ts'
 import { formatDuration } from '../schema/duration-text.ts'
 import { checkReceivers } from './check-receivers.ts'
-import { alertReceiverNames, receiverNames, receivers, type ReceiverName } from './receivers.ts'
+import { namedReceiverNames, receiverNames, receivers, type ReceiverName } from './receivers.ts'
 import { eachOnce, nameText, oneOf, text, timeOfDay, timezone } from '../schema/scalars.ts'
 import { labelMap, section } from '../schema/section.ts'
 
@@ -82,12 +82,12 @@ const mute = section(
 const namedReceiver = section(
   {
     name: nameText().describe('Its name: in routes, metrics and the log; what waits for it is kept by this name'),
-    ...receiverSections(alertReceiverNames),
+    ...receiverSections(namedReceiverNames),
   },
   (item, report) => {
-    const types = alertReceiverNames.filter((type) => item[type] !== undefined)
+    const types = namedReceiverNames.filter((type) => item[type] !== undefined)
     if (types.length === 1) return
-    const [what, which] = types.length === 0 ? ['no type of receiver', alertReceiverNames] : ['several types', types]
+    const [what, which] = types.length === 0 ? ['no type of receiver', namedReceiverNames] : ['several types', types]
     report([], `found ${what}; expected one of ${which.map((type) => `\`${type}\``).join(', ')}`)
   },
 ).meta({ minProperties: 2, maxProperties: 2 })

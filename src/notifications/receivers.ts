@@ -17,19 +17,17 @@ export const receivers = {
 type Receivers = typeof receivers
 export type ReceiverName = keyof Receivers
 
-/** Those that are notified of alerts: of each there may be any number, by name. */
-export type AlertReceiverName = Exclude<ReceiverName, 'heartbeat'>
-
-/** Those that take messages. */
-export type MessageReceiverName = {
-  [Name in ReceiverName]: Receivers[Name] extends { create: unknown } ? Name : never
+/** Those of which there may be any number, by name. */
+export type NamedReceiverName = {
+  [Name in ReceiverName]: Receivers[Name] extends { isSingle: true } ? never : Name
 }[ReceiverName]
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a list that never changes
 export const receiverNames = Object.keys(receivers) as ReceiverName[]
-export const alertReceiverNames = receiverNames.filter((name) => name !== 'heartbeat')
-export const messageReceiverNames = receiverNames.filter(takesMessages)
+export const namedReceiverNames = receiverNames.filter(isNamed)
+/** Those that take messages, and that routes can name. */
+export const messageReceiverNames = receiverNames.filter((name) => 'create' in receivers[name])
 
-function takesMessages(name: ReceiverName): name is MessageReceiverName {
-  return 'create' in receivers[name]
+function isNamed(name: ReceiverName): name is NamedReceiverName {
+  return !('isSingle' in receivers[name])
 }

@@ -1,82 +1,44 @@
-import {
-  catchError,
-  defer,
-  distinctUntilChanged,
-  EMPTY,
-  from,
-  map,
-  merge,
-  of,
-  retry,
-  switchMap,
-  timer,
-  type Observable,
-} from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import type { Delivery } from './delivery/batch.ts'
+import type { Attempts } from './delivery/attempts.ts'
+import type { Round } from './delivery/deliver.ts'
 import type { StoreMessage } from './message.ts'
-import { DeliveryError } from '../network/delivery-error.ts'
-import type { Receiver } from './receiver.ts'
+import type { MessageReceiver } from './receiver.ts'
 
 export type OutageOptions = {
-  /** The active ones. */
-  receivers: () => readonly Receiver[]
+  /** Why the store cannot be written, and since when (UNIX seconds); undefined where it can. */
+  problem: () => { problem: string; since: number } | undefined
   clock: Clock
   /** The store must have failed for so long (seconds): a short problem does not count. */
-  after: number
+  after: () => number
 }
 
-const RETRIES = 5
-const MAX_DELAY_SECONDS = 60
-
 /**
- * While the store cannot be written, nothing can be enqueued in its outbox: one message is sent without it, with a few
- * retries, and another when the store can be written again.
- *
- * @param problem$ after each attempt to commit, why it failed; undefined where it did not
+ * While the store cannot be written, nothing can be enqueued in its outbox: one message is sent without it, and another when
+ * the store can be written again. What a receiver has not accepted by then is not sent any more.
  */
-export function notifyOfOutage(
-  problem$: Observable<string | undefined>,
-  { receivers, clock, after }: OutageOptions,
-): Observable<Delivery> {
-  let notified: StoreMessage | undefined
-  return problem$.pipe(
-    distinctUntilChanged((before, now) => (before === undefined) === (now === undefined)),
-    switchMap((problem) => {
-      const at = clock.wall()
-      if (problem !== undefined) {
-        const failing: StoreMessage = { kind: 'store', state: 'failing', problem, since: at, at }
-        return timer(after * 1000, clock.scheduler).pipe(
-          switchMap(() => {
-            notified = { ...failing, at: clock.wall() }
-            return deliverToAll(notified)
-          }),
-        )
-      }
-      if (notified === undefined) return EMPTY
-      const recovered: StoreMessage = { ...notified, state: 'recovered', at }
-      notified = undefined
-      return deliverToAll(recovered)
-    }),
-  )
+export function storeOutage({ problem, clock, after }: OutageOptions) {
+  /** What each receiver was last told, or is to be told yet. */
+  const states = new Map<string, { message: StoreMessage; isDue: boolean }>()
 
-  function deliverToAll(message: StoreMessage): Observable<Delivery> {
-    return merge(...receivers().map((receiver) => deliver(receiver, message)))
+  function update(receiver: string): { message: StoreMessage; isDue: boolean } | undefined {
+    const [known, current, at] = [states.get(receiver), problem(), clock.wall()]
+    const isFailing = known?.message.state === 'failing'
+    if (current !== undefined && !isFailing && at - current.since >= after()) {
+      states.set(receiver, { message: { kind: 'store', state: 'failing', ...current, at }, isDue: true })
+    }
+    if (current === undefined && isFailing) {
+      states.set(receiver, { message: { ...known.message, state: 'recovered', at }, isDue: true })
+    }
+    return states.get(receiver)
   }
 
-  function deliver(receiver: Receiver, message: StoreMessage): Observable<Delivery> {
-    return defer(() => from(receiver.send(message))).pipe(
-      map(() => ({ receiver: receiver.name, message, outcome: 'sent' as const })),
-      retry({
-        count: RETRIES,
-        delay: (error, attempt) => {
-          if (!(error instanceof DeliveryError) || !error.retryable) throw error
-          return timer(1000 * Math.min(MAX_DELAY_SECONDS, error.retryAfter ?? 2 ** (attempt - 1)), clock.scheduler)
-        },
-      }),
-      catchError((error: Error) =>
-        of({ receiver: receiver.name, message, outcome: 'dropped' as const, problem: error.message }),
-      ),
-    )
-  }
+  return ({ name, send }: MessageReceiver, attempts: Attempts): Round =>
+    async () => {
+      const told = update(name)
+      if (told?.isDue !== true || attempts.isPaused()) return undefined
+      const { message } = told
+      const { mayHaveArrived: _, ...attempt } = await attempts.attempt(() => send(message))
+      told.isDue = attempt.outcome === 'retried'
+      return { receiver: name, message, ...attempt }
+    }
 }

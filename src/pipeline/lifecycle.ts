@@ -83,8 +83,8 @@ export type Lifecycle = Targets & {
   open: (config: Config) => Promise<void>
   /** Polls what the latest configuration names, each target undisturbed for as long as its settings are the same. */
   run: (config$: Observable<Config>) => Observable<TargetEvent>
-  /** Applies the rate limit pauses that other daemons received, until `aborted$`. Emits nothing. */
-  replicatePauses: (aborted$: Observable<unknown>) => Observable<never>
+  /** Applies the rate limit pauses that other daemons received; to be called each second. */
+  replicatePauses: () => Promise<void>
   close: () => Promise<void>
 }
 

@@ -1,7 +1,7 @@
-import { defer, EMPTY, exhaustMap, ignoreElements, lastValueFrom, retry, takeUntil, timer, type Observable } from 'rxjs'
+import { defer, EMPTY, lastValueFrom, retry, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import { leftOfPause, newRateLimiter, type AdjustableRateLimiter, type RateLimiter } from '../polling/rate-limiter.ts'
-import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
+import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
 import { rateLimitKey, type TargetSettings } from './target.ts'
 
@@ -28,12 +28,10 @@ export type RequestLimits = {
   rateLimiterOf: (settings: TargetSettings) => Promise<RateLimiter>
   /** Sets this daemon's share of the limit of a target, and of those with the same URL and API key. */
   resizeLimit: (settings: TargetSettings) => void
-  /** Applies the pauses (Retry-After) that other daemons received, until `aborted$`. Emits nothing. */
-  replicatePauses: (aborted$: Observable<unknown>) => Observable<never>
+  /** Applies the pauses (Retry-After) that other daemons received; to be called each second. */
+  replicatePauses: () => Promise<void>
 }
 
-/** Seconds between two reads of the pauses of other daemons. */
-const READ_INTERVAL_SECONDS = 1
 /** What differs by less (seconds) is the same pause, by clocks that are not quite the same. */
 const SAME_PAUSE_SECONDS = 0.5
 
@@ -117,14 +115,6 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
       if (resized.size === 0) clock.scheduler.schedule(resize, 0)
       resized.set(rateLimitKey(target), poll.maxRequestsPerMinute)
     },
-    replicatePauses: (aborted$) =>
-      cluster === undefined
-        ? EMPTY
-        : timer(0, READ_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(
-            takeUntil(aborted$),
-            // What cannot be read now is read a second later.
-            exhaustMap(() => applyPauses(sharedKeys()).catch(onlyStoreErrors(undefined))),
-            ignoreElements(),
-          ),
+    replicatePauses: () => applyPauses(sharedKeys()),
   }
 }

@@ -6,6 +6,7 @@ import { metricsOf } from '../../src/metrics/registry.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'
+import { webhookOf } from '../events/webhooks/any-webhook.ts'
 
 const SLOW_MS = 30
 
@@ -18,8 +19,8 @@ async function exposing(change: (store: Store) => Partial<Store> = () => ({})) {
     store: { ...store, ...change(store) },
     clock: systemClock,
     targets: { all: () => ['a', 'b'], loaded: () => [] },
-    receivers: () => ['slack'],
-    webhooks: () => ['crm'],
+    receivers: { all: () => [{ name: 'slack', send: async () => undefined }] },
+    config: () => ({ events: { retention: 0, participants: false, webhooks: [webhookOf({ name: 'crm' })] } }),
     droppedLines: () => 3,
   })
   return async () => (await expose('prometheus')).body

@@ -18,7 +18,7 @@ function daemonWith(count: number) {
   const names = Array.from({ length: count }, (_, i) => `app ${i}`)
   const report = reporter({
     log,
-    metrics: metricsOf(() => [], 'test').operational,
+    metrics: metricsOf(() => [], 'test'),
     clock,
     targets: { owned: () => names },
     mask: (text) => text,

@@ -1,6 +1,7 @@
-import { Subject } from 'rxjs'
+import { NEVER } from 'rxjs'
 import { expect, onTestFinished, test } from 'vitest'
 import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
+import { runJobs } from '../../src/daemon/jobs.ts'
 import { newOverviews } from '../../src/daemon/overviews.ts'
 import type { Target } from '../../src/pipeline/target.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
@@ -36,16 +37,17 @@ async function two() {
     const publish: typeof clusterStore.publish = (texts) =>
       state.hangs ? new Promise(() => undefined) : clusterStore.publish(texts)
     const overviews = newOverviews({ cluster: { ...clusterStore, publish }, clock, targets, ownership })
-    const event$ = new Subject<DaemonEvent>()
     const events: DaemonEvent[] = []
-    const running = overviews.exchange(event$, new Subject()).subscribe((event) => events.push(event))
-    const complete: boolean[] = []
-    running.add(overviews.isComplete$.subscribe((is) => complete.push(is)))
+    const running = runJobs(overviews.jobs, {
+      clock,
+      ownership: { isLeader: () => true },
+      draining$: NEVER,
+    }).subscribe((event) => events.push(event))
     onTestFinished(() => running.unsubscribe())
-    const acquired = () => event$.next({ kind: 'ownership', event: { kind: 'acquired', targets: [own] } })
+    const acquired = () => overviews.note({ kind: 'ownership', event: { kind: 'acquired', targets: [own] } })
     const problems = () => overviews.others().map(({ name, problem }) => [name, problem])
     const others = () => overviews.others().map(({ name, owner }) => [name, owner])
-    return { state, acquired, others, problems, events, complete, event$ }
+    return { state, acquired, others, problems, events, isComplete: overviews.isComplete, note: overviews.note }
   }
   return { clock, store, one: await start('one', 'a'), two: await start('two', 'b') }
 }
@@ -81,14 +83,14 @@ test('a target is shown by its overview while no daemon has loaded it, also by i
 test('all targets are known once each is loaded or has an overview, and count as known after a minute', async () => {
   const { clock, one, two: other } = await two()
   await clock.advance(5)
-  expect([one.complete, other.complete]).toEqual([[false], [false]])
+  expect([one.isComplete(), other.isComplete()]).toEqual([false, false])
   other.acquired()
   await clock.advance(3)
-  expect([one.complete, other.complete]).toEqual([[false, true], [false]])
+  expect([one.isComplete(), other.isComplete()]).toEqual([true, false])
   await clock.advance(51)
-  expect(other.complete).toEqual([false])
+  expect(other.isComplete()).toBe(false)
   await clock.advance(2)
-  expect(other.complete).toEqual([false, true])
+  expect(other.isComplete()).toBe(true)
 })
 
 test('a daemon reads the overviews of others while its own cannot be written', async () => {
@@ -121,7 +123,7 @@ test('a bug in the overview of one target is reported, and keeps no other one fr
   await clock.advance(2)
   expect(one.events).toEqual([{ kind: 'overview failed', target: 'a', error }])
   one.state.broken = {}
-  one.event$.next({ kind: 'skipped', target: 'a' })
+  one.note({ kind: 'skipped', target: 'a' })
   await clock.advance(2)
   expect(other.others()).toEqual([['a', 'owner of a']])
 })

@@ -1,9 +1,8 @@
 import { pino } from 'pino'
-import { merge, Subject } from 'rxjs'
 import { expect, test } from 'vitest'
 import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
 import { reporter } from '../../src/daemon/reporter.ts'
-import { storeEvents } from '../../src/daemon/store-problem.ts'
+import { storeHealth } from '../../src/daemon/store-problem.ts'
 import { healthRecord } from '../../src/pipeline/health.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { pollEvent } from './poll-event.ts'
@@ -11,7 +10,7 @@ import { FIRING, messageOf } from '../notifications/sample.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 
 test('the store counts as writable again once the lease is renewed, also without a target that commits', async () => {
-  const { operational: metrics } = metricsOf(() => [], '1.2.3')
+  const metrics = metricsOf(() => [], '1.2.3')
   const log = pino({ level: 'silent' })
   const report = reporter({
     log,
@@ -27,7 +26,7 @@ test('the store counts as writable again once the lease is renewed, also without
     ['store', undefined],
   ] as const) {
     report({ kind: 'ownership', event: { kind: 'problem', of, problem } })
-    seen.push((await metrics.storeWritable.get()).values[0]?.value)
+    seen.push((await metrics.operational.storeWritable.get()).values[0]?.value)
   }
   expect(seen).toEqual([0, 0, 1])
 })
@@ -35,7 +34,7 @@ test('the store counts as writable again once the lease is renewed, also without
 test('a store that cannot be used is one line of the log, and so is its return', () => {
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
-  const { operational: metrics } = metricsOf(() => [], '1.2.3')
+  const metrics = metricsOf(() => [], '1.2.3')
   const mask = (text: string) => text.replace('secret', '***')
   const report = reporter({
     log,
@@ -44,11 +43,11 @@ test('a store that cannot be used is one line of the log, and so is its return',
     targets: { owned: () => [] },
     mask,
   })
-  const events$ = new Subject<DaemonEvent>()
-  merge(storeEvents(events$), events$).subscribe(report)
+  const health = storeHealth(virtualClock())
+  const happens = (event: DaemonEvent) => health.follow(event).forEach(report)
   const records = new Map(['a', 'b', 'c'].map((target) => [target, healthRecord(() => 0)]))
   for (const problem of [undefined, 'the disk of secret is full', undefined, 'and again']) {
-    for (const [target, record] of records) events$.next(pollEvent(target, problem, record))
+    for (const [target, record] of records) happens(pollEvent(target, problem, record))
   }
   const messages = lines.map((line): string => JSON.parse(line).msg)
   expect(messages.filter((text) => !text.includes('target is up'))).toEqual([
@@ -62,7 +61,7 @@ test('a store that cannot be used is one line of the log, and so is its return',
 test('targets that move are one line of the log', () => {
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
-  const { operational: metrics } = metricsOf(() => [], '1.2.3')
+  const metrics = metricsOf(() => [], '1.2.3')
   const report = reporter({
     log,
     metrics,
@@ -84,7 +83,7 @@ function logging() {
   const clock = virtualClock()
   const lines: Record<string, unknown>[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
-  const { operational: metrics } = metricsOf(() => [], '1.2.3')
+  const metrics = metricsOf(() => [], '1.2.3')
   const mask = (text: string) => text.replace('secret', '***')
   const report = reporter({ log, metrics, clock, targets: { owned: () => ['a'] }, mask })
   const pass = async (seconds: number) => {
@@ -134,19 +133,5 @@ test('a receiver that fails is a line when it begins, and one when a message was
     'notification dropped: Slack answered 404',
     'notification sent to slack',
     'slack works again after 20m; 4 attempts failed',
-  ])
-})
-
-test('a heartbeat that fails is logged in the same way', async () => {
-  const { report, pass, logged } = logging()
-  for (let seconds = 0; seconds < 900; seconds += 15) {
-    report({ kind: 'heartbeat', heartbeat: { outcome: 'failed', problem: 'no answer' } })
-    await pass(15)
-  }
-  report({ kind: 'heartbeat', heartbeat: { outcome: 'sent' } })
-  report({ kind: 'heartbeat', heartbeat: { outcome: 'sent' } })
-  expect(logged()).toEqual([
-    'the heartbeat failed: no answer',
-    'the heartbeat works again after 15m; 60 attempts failed',
   ])
 })

@@ -1,6 +1,7 @@
-import { Subject } from 'rxjs'
+import { NEVER } from 'rxjs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { eventLog } from '../../src/daemon/event-log.ts'
+import { runJobs } from '../../src/daemon/jobs.ts'
 import { newRetention } from '../../src/daemon/retention.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { StoreError } from '../../src/store/store-error.ts'
@@ -31,24 +32,25 @@ async function retained(
   }
   const clock = virtualClock(CREATED + wall * DAY)
   const known = { lastSuccess: lastSuccess === undefined ? undefined : CREATED + lastSuccess * DAY }
-  const problems: (StoreError | undefined)[] = []
-  const ownership = { isLeader: () => true }
-  const draining$ = new Subject<void>()
-  const common = { store: change(store), clock, ownership, draining$ }
-  const lastSuccesses = () => [undefined, known.lastSuccess]
-  const retention = newRetention({ ...common, lastSuccesses, onProblem: (problem) => problems.push(problem) })
-  for (const work$ of [
-    retention.run(KEPT, draining$),
-    eventLog({ ...common, retentionNow: retention.now, retention: KEPT, participants: true }),
-  ]) {
-    const running = work$.subscribe()
-    onTestFinished(() => running.unsubscribe())
-  }
+  const logged: string[] = []
+  const note = (level: string) => (line: string) => void logged.push(`${level} ${line}`)
+  const common = { store: change(store), clock }
+  const retention = newRetention({
+    ...common,
+    lastSuccesses: () => [undefined, known.lastSuccess],
+    kept: () => KEPT,
+    log: { warn: note('warn'), debug: note('debug') },
+    mask: (text) => text,
+  })
+  const config = () => ({ events: { retention: KEPT, participants: true, webhooks: [] } })
+  const jobs = [retention.job, ...eventLog({ ...common, config, retentionNow: retention.now })]
+  const running = runJobs(jobs, { clock, ownership: { isLeader: () => true }, draining$: NEVER }).subscribe()
+  onTestFinished(() => running.unsubscribe())
   const left = async () => {
     const calls = await store.rows("SELECT id FROM callwatch.calls WHERE id LIKE 'day %' ORDER BY finished", [])
     return { calls: calls.map(({ id }) => id), events: (await store.events(1, 1000)).map(({ id }) => id) }
   }
-  return { clock, known, left, problems, see: finished.see }
+  return { clock, known, left, logged, see: finished.see }
 }
 
 describe('what is older than it is kept', () => {
@@ -94,17 +96,18 @@ describe('what is older than it is kept', () => {
 
   test('is deleted a minute later where the store could not', async () => {
     let refused = 0
-    const { clock, left, problems } = await retained([0, 16], { wall: 16, lastSuccess: 16 }, (store) => ({
+    const { clock, left, logged } = await retained([0, 16], { wall: 16, lastSuccess: 16 }, (store) => ({
       ...store,
       deleteExpired: async (before) => {
-        if (++refused === 1) throw new StoreError('unavailable', 'database is locked')
+        if (++refused < 3) throw new StoreError('unavailable', 'database is locked')
         await store.deleteExpired(before)
       },
     }))
     await clock.advance(61)
     expect((await left()).calls).toHaveLength(2)
-    await clock.advance(60)
+    await clock.advance(120)
     expect((await left()).calls).toEqual(['day 16'])
-    expect(problems.map((problem) => problem?.message)).toEqual(['database is locked', undefined])
+    const line = 'expired rows were not deleted from the store (retried each minute): StoreError: database is locked'
+    expect(logged).toEqual([`warn ${line}`, `debug ${line}`])
   })
 })

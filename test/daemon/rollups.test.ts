@@ -1,7 +1,8 @@
-import { EMPTY, Subject } from 'rxjs'
+import { NEVER, Subject } from 'rxjs'
 import { expect, onTestFinished, test } from 'vitest'
 import { sleep, type Clock } from '../../src/clock/clock.ts'
-import { maintainRollups } from '../../src/daemon/rollups.ts'
+import { runJobs } from '../../src/daemon/jobs.ts'
+import { rollups } from '../../src/daemon/rollups.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -22,7 +23,8 @@ async function maintaining(more: { isLeader?: () => boolean; store?: (store: Sto
   const lines: string[] = []
   const log = { info: (line: unknown) => void lines.push(String(line)) }
   const ownership = { isLeader }
-  const running = maintainRollups({ store: changed(store, clock), clock, log, ownership, draining$ }).subscribe()
+  const job = rollups({ store: changed(store, clock), clock, log })
+  const running = runJobs([job], { clock, ownership, draining$ }).subscribe()
   onTestFinished(() => running.unsubscribe())
   const stale = async () => (await store.rows('SELECT 1 FROM callwatch.stale_rollups', [])).length
   return { clock, draining$, stale, running, lines }
@@ -86,13 +88,16 @@ test('a bug is loud', async () => {
   const store = openSqliteStore({ path: ':memory:' })
   const clock = virtualClock(CREATED)
   const failed = new Promise((resolve) =>
-    maintainRollups({
-      store: { ...store, rows: () => Promise.reject(new TypeError('a bug')) },
-      clock,
-      log: { info: () => undefined },
-      ownership: { isLeader: () => true },
-      draining$: EMPTY,
-    }).subscribe({ error: resolve }),
+    runJobs(
+      [
+        rollups({
+          store: { ...store, rows: () => Promise.reject(new TypeError('a bug')) },
+          clock,
+          log: { info: () => undefined },
+        }),
+      ],
+      { clock, ownership: { isLeader: () => true }, draining$: NEVER },
+    ).subscribe({ error: resolve }),
   )
   await clock.advance(11)
   expect(await failed).toBeInstanceOf(TypeError)

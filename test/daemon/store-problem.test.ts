@@ -1,17 +1,17 @@
-import { Subject } from 'rxjs'
 import { expect, test } from 'vitest'
 import type { OwnershipEvent } from '../../src/cluster/shared-ownership.ts'
 import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
-import { storeProblem } from '../../src/daemon/store-problem.ts'
+import { storeHealth } from '../../src/daemon/store-problem.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
 import { pollEvent } from './poll-event.ts'
 
 /** The problem after each of these events. */
 function problemsAfter(...events: DaemonEvent[]): (string | undefined)[] {
-  const event$ = new Subject<DaemonEvent>()
-  const problems: (string | undefined)[] = []
-  storeProblem(event$).subscribe((problem) => problems.push(problem))
-  for (const event of events) event$.next(event)
-  return problems
+  const health = storeHealth(virtualClock())
+  return events.map((event) => {
+    health.follow(event)
+    return health.current()?.problem
+  })
 }
 
 const owning = (event: OwnershipEvent): DaemonEvent => ({ kind: 'ownership', event })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { newDraft } from '../../src/ledger/delta-draft.ts'
 import { usedBetween } from '../../src/ledger/usage.ts'
 import { countByStatus, type FinishedCounts } from '../../src/ledger/finished-calls.ts'
+import { runJobs } from '../../src/daemon/jobs.ts'
 import { dailyDigest, type DigestOptions } from '../../src/notifications/daily-digest.ts'
 import type { DigestMessage } from '../../src/notifications/message.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
@@ -21,7 +22,7 @@ function hourly(from: number, to: number): FinishedCounts {
   )
 }
 
-type Setting = Partial<Pick<DigestOptions, 'at' | 'timezone' | 'receivers'>> & { created?: Record<string, string> }
+type Setting = Partial<NonNullable<ReturnType<DigestOptions['digest']>>> & { created?: Record<string, string> }
 
 /** A digest at nine in the morning in Berlin, of targets with a call an hour and a minute in each quarter of an hour. */
 function digesting(now: string, setting: Setting = {}) {
@@ -38,14 +39,11 @@ function digesting(now: string, setting: Setting = {}) {
   const usage = new Map<number, number>()
   const first = Math.ceil((utc(now) - 10 * DAY) / 900) * 900
   for (let quarter = first; quarter < utc(now) + 3 * DAY; quarter += 900) usage.set(quarter, 1)
-  const start = () =>
-    dailyDigest({
-      at,
-      timezone,
+  const start = () => {
+    const run = dailyDigest({
+      digest: () => ({ at, timezone, receivers }),
       clock,
-      receivers,
       targets: () => targets,
-      draining$,
       store: {
         countFinished: async (target, from, to) => {
           counted.push(target)
@@ -58,7 +56,10 @@ function digesting(now: string, setting: Setting = {}) {
           return store.enqueueOnce(...put)
         },
       },
-    }).subscribe()
+    })
+    const job = { every: 60, first: 0, leaderOnly: true, run }
+    return runJobs([job], { clock, ownership: { isLeader: () => true }, draining$ }).subscribe()
+  }
   let process = start()
   const digests = async (receiver = 'slack') =>
     (await store.outbox(receiver)).map(({ content }) => {

@@ -23,14 +23,14 @@ test('every folder of receivers/ is in the list of receivers', () => {
 const PAGER = `import { nearbyBaseAddress, text } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { section } from '../../../schema/section.ts'
-import type { MessageReceiverType } from '../../receiver-type.ts'
+import type { ReceiverType } from '../../receiver-type.ts'
 
 const pagerSection = section({
   url: nearbyBaseAddress().describe('Its address'),
   routing_key: secret(text('a key'), { of: 'the routing key', about: 'Key of the service', variable: 'PAGER_KEY' }),
 })
 
-export const pager: MessageReceiverType<typeof pagerSection> = {
+export const pager: ReceiverType<typeof pagerSection> = {
   about: 'A pager',
   section: pagerSection,
   create: async ({ url, routingKey }, { clock }) => {
@@ -125,7 +125,8 @@ describe('a further receiver costs its folder and a line in the list', () => {
     const { notify } = loadConfig(source(`{ pager: { url: "${url}" } }`))
     const receivers = await configuredReceivers(notify, { clock: virtualClock(AT), log: () => undefined })
     expect(receivers.map(({ name }) => name)).toEqual(['pager'])
-    await receivers[0]?.send(messageOf([FIRING]))
+    const [first] = receivers
+    if (first !== undefined && 'send' in first) await first.send(messageOf([FIRING]))
     expect(received).toMatchObject([{ method: 'POST', headers: { authorization: 'hunter2' }, body: 'alerts' }])
   })
 })

@@ -1,9 +1,11 @@
-import { Subject } from 'rxjs'
-import { describe, expect, test } from 'vitest'
+import { NEVER } from 'rxjs'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { attemptsOn } from '../../src/notifications/delivery/attempts.ts'
 import type { Delivery } from '../../src/notifications/delivery/batch.ts'
 import type { Message } from '../../src/notifications/message.ts'
 import { DeliveryError } from '../../src/network/delivery-error.ts'
-import { notifyOfOutage } from '../../src/notifications/store-outage.ts'
+import { deliver } from '../../src/notifications/delivery/deliver.ts'
+import { storeOutage } from '../../src/notifications/store-outage.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { AT } from './delivery/outbox-sending.ts'
 
@@ -15,7 +17,7 @@ const busy = (retryAfter?: number) => new DeliveryError('it answered 503', { ret
 /** Notifications of the store to some receivers, each of which answers an attempt with an error or nothing. */
 function notifying(answers: Record<string, (attempt: number) => Error | undefined> = { slack: () => undefined }) {
   const clock = virtualClock(AT)
-  const problem$ = new Subject<string | undefined>()
+  let current: { problem: string; since: number } | undefined
   const received: [second: number, receiver: string, state: string][] = []
   const messages: Message[] = []
   const deliveries: Delivery[] = []
@@ -30,13 +32,17 @@ function notifying(answers: Record<string, (attempt: number) => Error | undefine
     }
     return { name, send }
   })
-  notifyOfOutage(problem$, { receivers: () => receivers, clock, after: FAILING_SECONDS }).subscribe((delivery) =>
-    deliveries.push(delivery),
-  )
+  const outage = storeOutage({ problem: () => current, clock, after: () => FAILING_SECONDS })
+  for (const receiver of receivers) {
+    const running = deliver([outage(receiver, attemptsOn(clock))], { clock, draining$: NEVER }).subscribe((delivery) =>
+      deliveries.push(delivery),
+    )
+    onTestFinished(() => running.unsubscribe())
+  }
   /** The store is tried every ten seconds, with the same result. */
   const tried = async (problem: string | undefined, seconds: number) => {
     for (let i = 0; i < seconds; i += 10) {
-      problem$.next(problem)
+      current = problem === undefined ? undefined : { problem, since: clock.wall(), ...current }
       await clock.advance(10)
     }
   }
@@ -70,7 +76,10 @@ describe('a store that cannot be written', () => {
   })
 
   test('is notified to each receiver, whether or not others fail', async () => {
-    const { tried, received } = notifying({ slack: () => new Error('no'), webhook: () => undefined })
+    const { tried, received } = notifying({
+      slack: () => new DeliveryError('no', { retryable: false }),
+      webhook: () => undefined,
+    })
     await tried(FULL, 60)
     expect(received).toEqual([
       [30, 'slack', 'failing'],
@@ -84,8 +93,8 @@ describe('a store that can be written again', () => {
     const { tried, messages, received } = notifying()
     await tried(FULL, 60)
     await tried(undefined, 600)
-    expect(received.slice(1)).toEqual([[60, 'slack', 'recovered']])
-    expect(messages[1]).toEqual({ kind: 'store', state: 'recovered', problem: FULL, since: AT, at: AT + 60 })
+    expect(received.slice(1)).toEqual([[61, 'slack', 'recovered']])
+    expect(messages[1]).toEqual({ kind: 'store', state: 'recovered', problem: FULL, since: AT, at: AT + 61 })
   })
 
   test('and fails again is notified again', async () => {
@@ -96,9 +105,9 @@ describe('a store that can be written again', () => {
     }
     expect(received.map(([second, , state]) => [second, state])).toEqual([
       [30, 'failing'],
-      [60, 'recovered'],
+      [61, 'recovered'],
       [130, 'failing'],
-      [160, 'recovered'],
+      [161, 'recovered'],
     ])
   })
 
@@ -118,33 +127,32 @@ describe('a store that can be written again', () => {
     expect(received.map(([second, , state]) => [second, state])).toEqual([
       [30, 'failing'],
       [50, 'failing'],
-      [60, 'recovered'],
+      [70, 'recovered'],
     ])
   })
 })
 
 describe('a receiver that fails', () => {
-  test('gets retries with increasing waits, and is given up in the end', async () => {
+  test('gets retries with increasing waits, up to five minutes, until the store can be written', async () => {
     const { tried, received, deliveries } = notifying({ slack: () => busy() })
-    await tried(FULL, 600)
-    expect(received.map(([second]) => second)).toEqual([30, 31, 33, 37, 45, 61])
-    expect(deliveries).toMatchObject([{ outcome: 'dropped', problem: 'it answered 503' }])
+    await tried(FULL, 1200)
+    expect(received.map(([second]) => second)).toEqual([30, 31, 33, 37, 45, 61, 93, 157, 285, 541, 841, 1141])
+    expect(deliveries.every(({ outcome }) => outcome === 'retried')).toBe(true)
   })
 
-  test('gets a retry after its Retry-After, up to a minute', async () => {
+  test('gets a retry after its Retry-After, up to an hour', async () => {
     const { tried, received, deliveries } = notifying({
-      slack: (attempt) => [busy(45), busy(3600)][attempt - 1],
+      slack: (attempt) => [busy(45), busy(7200)][attempt - 1],
     })
-    await tried(FULL, 600)
-    expect(received.map(([second]) => second)).toEqual([30, 75, 135])
-    expect(deliveries).toMatchObject([{ outcome: 'sent' }])
+    await tried(FULL, 4000)
+    expect(received.map(([second]) => second)).toEqual([30, 75, 3675])
+    expect(deliveries.map(({ outcome }) => outcome)).toEqual(['retried', 'retried', 'sent'])
   })
 
-  test.each([
-    ['a refusal', new DeliveryError('it refused', { retryable: false })],
-    ['an unforeseen error', new TypeError('it refused')],
-  ])('gets no retry after %s', async (_case, error) => {
-    const { tried, received, deliveries } = notifying({ slack: () => error })
+  test('gets no retry after a refusal', async () => {
+    const { tried, received, deliveries } = notifying({
+      slack: () => new DeliveryError('it refused', { retryable: false }),
+    })
     await tried(FULL, 600)
     expect(received).toHaveLength(1)
     expect(deliveries).toMatchObject([{ outcome: 'dropped', problem: 'it refused' }])

@@ -90,7 +90,7 @@ async function watchingTwo() {
   const stream = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WriteStream
   const mask = maskSecrets([KEY])
   const log = createLogger({ level: 'error', mask, stream })
-  const report = reporter({ log, metrics: metrics.operational, clock, targets: watched, mask })
+  const report = reporter({ log, metrics, clock, targets: watched, mask })
   const running = watched.run(new BehaviorSubject(config)).subscribe({
     next: (event) => {
       report(event)

@@ -1,4 +1,4 @@
-import { NEVER } from 'rxjs'
+import { interval, NEVER } from 'rxjs'
 import { expect, onTestFinished, test } from 'vitest'
 import { requestLimits } from '../../src/pipeline/request-limits.ts'
 import { rateLimitKey } from '../../src/pipeline/target.ts'
@@ -98,7 +98,7 @@ test('a rate limit pause of another daemon applies to this one a second later, a
   const { daemons, time, pauses } = await cluster(['x'])
   const { poll, limits, rateLimiter } = daemons[0]!
   poll('a', 'b')
-  const following = limits.replicatePauses(NEVER).subscribe()
+  const following = interval(1000, time.scheduler).subscribe(() => void limits.replicatePauses())
   onTestFinished(() => following.unsubscribe())
   pauses.set(rateLimitKey(targetOf('one')), time.wall() + 30)
   await time.advance(1)

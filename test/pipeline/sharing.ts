@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { BehaviorSubject, ReplaySubject, Subject } from 'rxjs'
+import { interval, BehaviorSubject, ReplaySubject, Subject } from 'rxjs'
 import { onTestFinished } from 'vitest'
 import { ALONE, type Lease } from '../../src/cluster/ownership.ts'
 import type { Config } from '../../src/config/config.ts'
@@ -104,7 +104,7 @@ export async function sharing(
     events.push(event)
     if (event.kind === 'polled') polled.push(event.target)
   })
-  const following = watched.replicatePauses(draining$).subscribe()
+  const following = interval(1000, clock.scheduler).subscribe(() => void watched.replicatePauses())
   onTestFinished(() => {
     draining$.next()
     running.unsubscribe()

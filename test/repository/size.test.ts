@@ -18,14 +18,14 @@ const ROOMS: Record<string, number> = {
   'src/cluster': 350,
   'src/commands': 2790,
   'src/config': 980,
-  'src/daemon': 1610,
+  'src/daemon': 1500,
   'src/events': 1200,
   'src/history': 960,
   'src/ledger': 1670,
   'src/log': 120,
   'src/metrics': 600,
   'src/network': 160,
-  'src/notifications': 2790,
+  'src/notifications': 2770,
   'src/pipeline': 1050,
   'src/polling': 1920,
   'src/schema': 420,
@@ -81,12 +81,9 @@ src/commands/audit-lines.ts auditLines: 13 complexity
 src/commands/demo.ts demo: 71 lines
 src/commands/demo.ts function: 13 complexity
 src/commands/demo.ts runDemo: 75 lines
-src/daemon/daemon.ts file: 351 lines
-src/daemon/daemon.ts startDaemon: 13 complexity
-src/daemon/daemon.ts startDaemon: 185 lines
-src/daemon/notifying.ts notifying: 115 lines
-src/daemon/overviews.ts newOverviews: 83 lines
-src/daemon/reporter.ts reporter: 95 lines
+src/daemon/notifying.ts notifying: 65 lines
+src/daemon/overviews.ts newOverviews: 74 lines
+src/daemon/reporter.ts reporter: 102 lines
 src/events/read-events.ts readEvents: 18 complexity
 src/events/webhooks/deliver-events.ts deliverEvents: 118 lines
 src/events/webhooks/deliver-events.ts function: 114 lines

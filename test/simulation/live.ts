@@ -11,7 +11,9 @@ import { isUnordered } from '../../src/ledger/known-list.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import type { LedgerState } from '../../src/ledger/state.ts'
 import { sumOf } from '../../src/metrics/derived-metrics.ts'
-import { deliverOutbox } from '../../src/notifications/delivery/deliver-outbox.ts'
+import { attemptsOn } from '../../src/notifications/delivery/attempts.ts'
+import { deliver } from '../../src/notifications/delivery/deliver.ts'
+import { outboxRound } from '../../src/notifications/delivery/deliver-outbox.ts'
 import type { AlertMessage } from '../../src/notifications/message.ts'
 import type { Random } from '../../src/simulator/random.ts'
 import { lifecycle, type Lifecycle, type TargetEvent } from '../../src/pipeline/lifecycle.ts'
@@ -48,9 +50,10 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   const inhibit = run.drawn.inhibition.rules
   const { mutes } = run.suppressions
   const delivered$ = merge(
-    ...run.receivers.map(({ receiver }) =>
-      deliverOutbox(receiver, { store, clock, groupWait: 10, mutes, inhibit, alerts, draining$ }),
-    ),
+    ...run.receivers.map(({ receiver }) => {
+      const round = outboxRound(receiver, attemptsOn(clock), { store, clock, groupWait: 10, mutes, inhibit, alerts })
+      return deliver([round], { clock, draining$ })
+    }),
   )
   const outbox = delivered$.subscribe(({ receiver, message, outcome }) => {
     if (outcome === 'sent' && message?.kind === 'alerts') noteInhibited(run, message, alerts(), clock.wall())

@@ -1,10 +1,10 @@
 import type { AlertMessage } from '../../src/notifications/message.ts'
 import { DeliveryError } from '../../src/network/delivery-error.ts'
-import type { Receiver } from '../../src/notifications/receiver.ts'
+import type { MessageReceiver } from '../../src/notifications/receiver.ts'
 
 /** A receiver that fails now and then, in every way a real one does, and keeps what it accepted. */
 export type SimulatedReceiver = {
-  receiver: Receiver
+  receiver: MessageReceiver
   accepted: AlertMessage[]
   /** While it is down nothing is accepted. */
   isDown: boolean

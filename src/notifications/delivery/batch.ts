@@ -3,6 +3,7 @@ import type { Notification } from '../../alerts/notification.ts'
 import type { Silence } from '../../alerts/match.ts'
 import type { OutboxEntry } from '../../store/store.ts'
 import type { Message } from '../message.ts'
+import type { Attempt } from './attempts.ts'
 import type { MergedChanges } from './merge-changes.ts'
 import type { Past } from './past.ts'
 
@@ -24,15 +25,12 @@ export type Batch =
 
 export type ReadyAlert = { alert: WaitingAlert; merged: MergedChanges }
 
-/** What became of one attempt to deliver. */
-export type Delivery = {
+/** What became of one attempt to deliver to a receiver. */
+export type Delivery = Attempt & {
+  /** The receiver's name. */
   receiver: string
-  message: Message
-  outcome: 'sent' | 'retried' | 'dropped'
-  /** Why it was not sent. */
-  problem?: string
-  /** A bug that kept it from being sent. */
-  error?: unknown
+  /** What it was, where it is a message and not the state. */
+  message?: Message
 }
 
 /** What holds for all stages of one round. */

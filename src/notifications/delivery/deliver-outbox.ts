@@ -1,10 +1,9 @@
-import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
 import type { LiveAlert } from '../../alerts/alert-instance.ts'
 import type { Clock } from '../../clock/clock.ts'
-import { onlyStoreErrors } from '../../store/store-error.ts'
 import type { Store } from '../../store/store.ts'
-import type { Receiver } from '../receiver.ts'
-import type { Batch, Delivery, Moment, Stage } from './batch.ts'
+import type { MessageReceiver } from '../receiver.ts'
+import type { Attempts } from './attempts.ts'
+import type { Batch, Moment, Stage } from './batch.ts'
 import { claim } from './claim.ts'
 import { compose } from './compose.ts'
 import { group } from './group.ts'
@@ -12,10 +11,11 @@ import { inhibition, type Inhibited, type Inhibition } from './inhibition.ts'
 import { unknownTimes } from './merge-changes.ts'
 import { suppressionNotes } from './note.ts'
 import { pastSince, type Past } from './past.ts'
-import { backoffOn, send } from './send.ts'
+import { send } from './send.ts'
 import { removeDelivered, acknowledge, type ToRemove } from './acknowledge.ts'
 import { suppress, type Mute } from './suppress.ts'
 import { wait } from './wait.ts'
+import type { Round } from './deliver.ts'
 
 export type DeliverOptions = {
   store: Pick<Store, 'outbox' | 'claimOutbox' | 'removeFromOutbox' | 'noteEpisodes' | 'silences' | 'rows'>
@@ -31,32 +31,28 @@ export type DeliverOptions = {
   /** The alerts of all targets as they are now. */
   alerts: () => readonly LiveAlert[]
   toRemove?: ToRemove
-  /** Emits when nothing more may be sent; a delivery under way is finished. */
-  draining$: Observable<unknown>
 }
 
 /**
- * Delivers what waits in the outbox, one message a second, until `draining$`. The entries of a message are claimed before it
- * is sent, and removed after it was accepted, or refused for good. A failing receiver is retried after longer and longer
- * waits, up to five minutes, with a message of what waits by then. A store that cannot be used is asked again.
+ * Delivers what waits in the outbox, one message a round. The entries of a message are claimed before it is sent, and removed
+ * after it was accepted, or refused for good. A failing receiver gets a message of what waits by then.
  */
-export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Observable<Delivery> {
-  const { store, clock, groupWait, mutes, inhibit, isNotified, publicUrl, toRemove = new Map(), draining$ } = options
+export function outboxRound(receiver: MessageReceiver, attempts: Attempts, options: DeliverOptions): Round {
+  const { store, clock, groupWait, mutes, inhibit, isNotified, publicUrl, toRemove = new Map() } = options
   const { name } = receiver
-  const backoff = backoffOn(clock)
   const inhibitorsAmong = inhibition(inhibit, isNotified)
   const stages: readonly Stage[] = [
     suppress({ mutes, inhibitorsAmong }, suppressionNotes(store)),
     wait(groupWait),
     compose({ inhibitorsAmong, publicUrl }),
     claim(store),
-    send(receiver, backoff),
+    send(receiver, attempts),
     acknowledge(name, store, toRemove),
   ]
 
-  /** The oldest batch that need not wait passes all stages. */
-  async function round(): Promise<Delivery | undefined> {
-    if (backoff.isPaused()) return undefined
+  // The oldest batch that need not wait passes all stages.
+  return async () => {
+    if (attempts.isPaused()) return undefined
     await removeDelivered(name, store, toRemove)
     const entries = await store.outbox(name)
     if (entries.length === 0) return undefined
@@ -73,12 +69,6 @@ export function deliverOutbox(receiver: Receiver, options: DeliverOptions): Obse
     }
     return undefined
   }
-
-  return timer(0, 1000, clock.scheduler).pipe(
-    takeUntil(draining$),
-    exhaustMap(() => round().catch(onlyStoreErrors(undefined))),
-    filter((delivery) => delivery !== undefined),
-  )
 }
 
 /** Passes a batch through these stages; undefined if it waits. */

@@ -3,7 +3,9 @@ import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Severity } from '../../../src/alerts/match.ts'
 import type { Delivery } from '../../../src/notifications/delivery/batch.ts'
-import { deliverOutbox, type DeliverOptions } from '../../../src/notifications/delivery/deliver-outbox.ts'
+import { attemptsOn } from '../../../src/notifications/delivery/attempts.ts'
+import { deliver } from '../../../src/notifications/delivery/deliver.ts'
+import { outboxRound, type DeliverOptions } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import type { ToRemove } from '../../../src/notifications/delivery/acknowledge.ts'
 import type { Past } from '../../../src/notifications/delivery/past.ts'
 import type { Message } from '../../../src/notifications/message.ts'
@@ -110,19 +112,19 @@ export function sending(options: SendingOptions = {}) {
           await answer
         },
       )
-    sender = deliverOutbox(
-      { name: 'slack', send },
-      {
-        store: storeOf(() => isDead),
-        clock,
-        groupWait,
-        mutes,
-        inhibit,
-        alerts: () => [...live.values()],
-        toRemove,
-        draining$: merge(draining$, paused$),
-      },
-    ).subscribe({ next: (delivery) => deliveries.push(delivery), complete: () => (completed = true) })
+    const round = outboxRound({ name: 'slack', send }, attemptsOn(clock), {
+      store: storeOf(() => isDead),
+      clock,
+      groupWait,
+      mutes,
+      inhibit,
+      alerts: () => [...live.values()],
+      toRemove,
+    })
+    sender = deliver([round], { clock, draining$: merge(draining$, paused$) }).subscribe({
+      next: (delivery) => deliveries.push(delivery),
+      complete: () => (completed = true),
+    })
     sender.add(() => (isDead = true))
   }
 

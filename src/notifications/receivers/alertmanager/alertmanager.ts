@@ -1,8 +1,14 @@
 import { nearbyBaseAddress } from '../../../schema/scalars.ts'
 import { section } from '../../../schema/section.ts'
+import type { ReceiverType } from '../../receiver-type.ts'
 
-/** An Alertmanager. It takes alerts as they are and no messages: alertmanager-refresh.ts sends them. */
-export const alertmanager = {
+const alertmanagerSection = section({ url: nearbyBaseAddress().describe('Base URL, without /api/v2/alerts') })
+
+/** An Alertmanager. It takes alerts as they are and no messages. */
+export const alertmanager: ReceiverType<typeof alertmanagerSection> = {
   about: 'An Alertmanager that gets every alert, as Prometheus would send it',
-  section: section({ url: nearbyBaseAddress().describe('Base URL, without /api/v2/alerts') }),
+  section: alertmanagerSection,
+  notRouted: 'an Alertmanager gets every alert, and selects by routes of its own',
+  createState: async ({ url }, context) =>
+    (await import('./alertmanager-refresh.ts')).alertmanagerRefresh({ ...context, url }),
 }

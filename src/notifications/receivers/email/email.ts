@@ -4,7 +4,7 @@ import { isLoopback } from '../../../network/loopback.ts'
 import { eachOnce, link, oneOf, text, wholeNumber } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { completed, section } from '../../../schema/section.ts'
-import type { MessageReceiverType } from '../../receiver-type.ts'
+import type { ReceiverType } from '../../receiver-type.ts'
 
 /** The usual port of each kind of connection (RFC 8314, section 7.3; RFC 5321 for a relay on this machine). */
 const PORTS = { starttls: 587, tls: 465, none: 25 } as const
@@ -54,7 +54,7 @@ const emailSection = completed(emailKeys, (given) => ({ ...given, port: given.po
 export type EmailConfig = z.output<typeof emailSection>
 
 /** People, by e-mail. */
-export const email: MessageReceiverType<typeof emailSection> = {
+export const email: ReceiverType<typeof emailSection> = {
   about: 'People, by e-mail through an SMTP server',
   section: emailSection,
   create: async (config, context) => (await import('./email-send.ts')).emailSend(config, context),

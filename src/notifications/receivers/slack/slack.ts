@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { address, link } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { section } from '../../../schema/section.ts'
-import type { MessageReceiverType } from '../../receiver-type.ts'
+import type { ReceiverType } from '../../receiver-type.ts'
 
 const slackSection = section({
   webhook_url: secret(address(), { of: 'the webhook', about: 'Incoming webhook', variable: 'SLACK_WEBHOOK_URL' }),
@@ -12,7 +12,7 @@ const slackSection = section({
 export type SlackConfig = z.output<typeof slackSection>
 
 /** A Slack channel, by an incoming webhook. */
-export const slack: MessageReceiverType<typeof slackSection> = {
+export const slack: ReceiverType<typeof slackSection> = {
   about: 'A Slack channel, by its incoming webhook',
   section: slackSection,
   create: async (config, context) => (await import('./slack-send.ts')).slackSend(config, context),

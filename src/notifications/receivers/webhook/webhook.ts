@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { address, oneOf } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { section } from '../../../schema/section.ts'
-import type { MessageReceiverType } from '../../receiver-type.ts'
+import type { ReceiverType } from '../../receiver-type.ts'
 import { httpHeaders } from './http-headers.ts'
 
 const webhookSection = section({
@@ -16,8 +16,10 @@ const webhookSection = section({
 export type WebhookConfig = z.output<typeof webhookSection>
 
 /** A generic webhook: gets each message as JSON (webhook-body.ts). */
-export const webhook: MessageReceiverType<typeof webhookSection> = {
+export const webhook: ReceiverType<typeof webhookSection> = {
   about: 'A generic webhook',
   section: webhookSection,
+  // Alertmanager's format has none.
+  takesDigest: ({ format }) => format !== 'alertmanager',
   create: async (config, context) => (await import('./webhook-send.ts')).webhookSend(config, context),
 }

@@ -2,10 +2,9 @@ import { Subject } from 'rxjs'
 import { describe, expect, onTestFinished, test, vi, type TestContext } from 'vitest'
 import { systemClock, type Clock } from '../../../../src/clock/clock.ts'
 import type { LiveAlert } from '../../../../src/alerts/alert-instance.ts'
-import {
-  alertmanagerRefresh,
-  type AlertmanagerDelivery,
-} from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
+import { refreshing } from '../refreshing.ts'
+import type { Delivery } from '../../../../src/notifications/delivery/batch.ts'
+import { alertmanagerRefresh } from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import { eventually } from '../../../system/eventually.ts'
 import { missingPrograms, startAlertmanager, type WebhookNotification } from './alertmanager-process.ts'
 import { firingSince, type Differing } from './alertmanager-sample.ts'
@@ -23,16 +22,15 @@ async function connected(context: TestContext, clock: Clock = systemClock) {
   const alertmanager = await startAlertmanager()
   const draining$ = new Subject<void>()
   const instances = new Map<string, LiveAlert>()
-  const deliveries: AlertmanagerDelivery[] = []
-  const refresh = alertmanagerRefresh({
+  const deliveries: Delivery[] = []
+  const receiver = {
     name: 'alertmanager',
-    url: alertmanager.url,
-    clock,
-    interval: 15,
-    instances: () => instances.values(),
-    draining$,
-    pageUrl: 'http://callwatch.test:9464/',
-  }).subscribe((delivery) => deliveries.push(delivery))
+    refresh: alertmanagerRefresh({ url: alertmanager.url, clock, pageUrl: 'http://callwatch.test:9464/' }),
+  }
+  const alerts = () => [...instances.values()]
+  const refresh = refreshing(receiver, { alerts }, { clock, draining$ }).subscribe((delivery) =>
+    deliveries.push(delivery),
+  )
   onTestFinished(() => refresh.unsubscribe())
   return {
     ...alertmanager,

@@ -2,10 +2,9 @@ import { Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import type { LiveAlert } from '../../../../src/alerts/alert-instance.ts'
 import type { AlertmanagerAlert } from '../../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
-import {
-  alertmanagerRefresh,
-  type AlertmanagerDelivery,
-} from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
+import { refreshing } from '../refreshing.ts'
+import type { Delivery } from '../../../../src/notifications/delivery/batch.ts'
+import { alertmanagerRefresh } from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { firingSince, type Differing } from './alertmanager-sample.ts'
@@ -20,28 +19,34 @@ function refreshed(receive: Receive = () => undefined, { interval = 15 } = {}) {
   const draining$ = new Subject<void>()
   const instances = new Map<string, LiveAlert>()
   const posts: { second: number; alerts: readonly AlertmanagerAlert[] }[] = []
-  const deliveries: AlertmanagerDelivery[] = []
+  const deliveries: Delivery[] = []
   const broken = { read: false }
   let completed = false
   const subscribe = () =>
-    alertmanagerRefresh({
-      name: 'am-1',
-      url: 'http://alertmanager.test',
-      clock,
-      interval,
-      draining$,
-      pageUrl: 'https://callwatch.test/',
-      instances: () => {
-        if (broken.read) throw new TypeError('no instances')
-        return instances.values()
+    refreshing(
+      {
+        name: 'am-1',
+        refresh: alertmanagerRefresh({
+          url: 'http://alertmanager.test',
+          clock,
+          pageUrl: 'https://callwatch.test/',
+          post: async (alerts) => {
+            posts.push({ second: clock.monotonic(), alerts })
+            const answer = receive(posts.length)
+            if (answer instanceof Error) throw answer
+            await answer
+          },
+        }),
       },
-      post: async (alerts) => {
-        posts.push({ second: clock.monotonic(), alerts })
-        const answer = receive(posts.length)
-        if (answer instanceof Error) throw answer
-        await answer
+      {
+        interval: () => interval,
+        alerts: () => {
+          if (broken.read) throw new TypeError('no instances')
+          return [...instances.values()]
+        },
       },
-    }).subscribe({ next: (delivery) => deliveries.push(delivery), complete: () => (completed = true) })
+      { clock, draining$ },
+    ).subscribe({ next: (delivery) => deliveries.push(delivery), complete: () => (completed = true) })
   return {
     clock,
     draining$,
@@ -292,10 +297,12 @@ test('an unforeseen error is reported, and does not end the refresh of Alertmana
   broken.read = true
   subscribe()
   await clock.advance(30)
-  expect(deliveries).toEqual([{ receiver: 'am-1', outcome: 'retried', problem: 'no instances' }])
+  const error = new TypeError('no instances')
+  expect(deliveries[0]).toEqual({ receiver: 'am-1', outcome: 'retried', problem: 'internal error', error })
+  expect(deliveries).toHaveLength(5)
   broken.read = false
   await clock.advance(40)
-  expect(seconds()).toEqual([60])
+  expect(seconds()).toEqual([31])
 })
 
 describe('the refresh of Alertmanager, when it stops,', () => {

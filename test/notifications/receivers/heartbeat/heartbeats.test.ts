@@ -3,10 +3,13 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Subject } from 'rxjs'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { heartbeats, type Heartbeat } from '../../../../src/notifications/receivers/heartbeat/heartbeats.ts'
+import type { Delivery } from '../../../../src/notifications/delivery/batch.ts'
+import { refreshing } from '../refreshing.ts'
+import { heartbeats } from '../../../../src/notifications/receivers/heartbeat/heartbeats.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 
 const INTERVAL = 60
+const SENT = { receiver: 'heartbeat', outcome: 'sent' }
 
 beforeEach(() => {
   for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
@@ -31,15 +34,12 @@ async function beating(answer: RequestListener, interval = INTERVAL) {
   const { port } = server.address() as AddressInfo
   const clock = virtualClock()
   const draining$ = new Subject<void>()
-  const beats: Heartbeat[] = []
+  const beats: Delivery[] = []
   const state = { isWorking: (): boolean => true, completed: false }
-  heartbeats({
-    url: `http://127.0.0.1:${port}/ping/very-secret`,
-    interval,
-    isWorking: () => state.isWorking(),
-    clock,
-    draining$,
-  }).subscribe({ next: (beat) => beats.push(beat), complete: () => (state.completed = true) })
+  const url = `http://127.0.0.1:${port}/ping/very-secret`
+  const receiver = { name: 'heartbeat', refresh: heartbeats({ url, interval, clock }) }
+  const beating$ = refreshing(receiver, { isWorking: () => state.isWorking() }, { clock, draining$ })
+  beating$.subscribe({ next: (beat) => beats.push(beat), complete: () => (state.completed = true) })
   /** Advances the clock to the next possible beat, and waits until so many beats have ended. */
   const beat = async (expected: number) => {
     await clock.advance(beats.length === 0 ? 0 : interval)
@@ -54,7 +54,7 @@ test('the address is called each interval', async () => {
   await beat(2)
   await clock.advance(INTERVAL - 0.1)
   expect(asked).toEqual(['GET /ping/very-secret', 'GET /ping/very-secret'])
-  expect(beats).toEqual([{ outcome: 'sent' }, { outcome: 'sent' }])
+  expect(beats).toEqual([SENT, SENT])
 })
 
 test('it is not called while callwatch does not work', async () => {
@@ -71,7 +71,7 @@ test.each([
   [404, {}, 'the heartbeat URL refused the message with 404'],
   [503, {}, 'the heartbeat URL answered 503'],
   [302, { location: '/login' }, 'the heartbeat URL answered 302, a redirect, which is not followed'],
-])('an answer of %d is a failure without the URL, and the next beat follows', async (status, headers, problem) => {
+])('an answer of %d is a failure without the URL, and the beat is sent again', async (status, headers, problem) => {
   let fails = true
   const { asked, beats, beat } = await beating((request, response) => {
     if (fails) response.writeHead(status, headers).write(`no such thing as ${request.url}`)
@@ -80,7 +80,7 @@ test.each([
   await beat(1)
   fails = false
   await beat(2)
-  expect(beats).toEqual([{ outcome: 'failed', problem }, { outcome: 'sent' }])
+  expect(beats).toEqual([{ receiver: 'heartbeat', outcome: 'retried', problem }, SENT])
   expect(asked).toHaveLength(2)
 })
 
@@ -92,7 +92,7 @@ test('an address that hangs is called by one at a time, and given up after 8 sec
   expect(beats).toEqual([])
   await clock.advance(0.1)
   await vi.waitFor(() => expect(beats).toHaveLength(1))
-  expect(beats).toEqual([{ outcome: 'failed', problem: 'the heartbeat URL did not answer within 8 s' }])
+  expect(beats).toMatchObject([{ outcome: 'retried', problem: 'the heartbeat URL did not answer within 8 s' }])
   expect(asked).toHaveLength(1)
   await clock.advance(1)
   await vi.waitFor(() => expect(asked).toHaveLength(2))
@@ -106,7 +106,7 @@ test('an error while asking whether it works is a failed beat', async () => {
   await beat(1)
   state.isWorking = () => true
   await beat(2)
-  expect(beats).toEqual([{ outcome: 'failed', problem: 'no targets' }, { outcome: 'sent' }])
+  expect(beats).toMatchObject([{ outcome: 'retried', error: new TypeError('no targets') }, SENT])
 })
 
 test('there is no further beat when it is to stop', async () => {

@@ -1,0 +1,115 @@
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import type { Observable } from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import { STARTING } from '../cluster/member-status.ts'
+import { ALONE_MEMBERSHIP, sharedOwnership, type Membership } from '../cluster/shared-ownership.ts'
+import type { Config } from '../config/config.ts'
+import { secretsOf } from '../config/secrets-of.ts'
+import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
+import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
+import { metricsOf } from '../metrics/registry.ts'
+import { recipientsBy } from '../notifications/routes.ts'
+import { lifecycle } from '../pipeline/lifecycle.ts'
+import type { ReceiversOf } from '../pipeline/target.ts'
+import { openStore } from '../store/open-store.ts'
+import { onlyStoreErrors } from '../store/store-error.ts'
+import type { Store } from '../store/store.ts'
+import { activeReceivers } from './active-receivers.ts'
+import type { ConfigReading } from './config-readings.ts'
+import { notifying } from './notifying.ts'
+import { newOverviews } from './overviews.ts'
+import { reporter } from './reporter.ts'
+import { newRetention } from './retention.ts'
+import { serve } from './serve.ts'
+import { sharedSettings } from './shared-settings.ts'
+import { storeHealth } from './store-problem.ts'
+import { expireStrayAlerts } from './stray-alerts.ts'
+import { VERSION } from './version.ts'
+
+export type DaemonOptions = {
+  /** The configuration with which it starts. */
+  config: Config
+  /** The configuration as it is read again while the daemon runs. */
+  readings$?: Observable<ConfigReading>
+  /** Learns the secrets of each configuration before it is active. */
+  secrets?: SecretsMask
+  clock: Clock
+  /** From 0 to 1. */
+  random: () => number
+  log: Logger
+  /** How many lines of the log could not be written. */
+  droppedLines?: () => number
+  /** Emits when the daemon must stop; must replay. */
+  draining$: Observable<unknown>
+  /** A target whose stored state is removed before it is polled. */
+  resetTarget?: string | undefined
+}
+
+export type Parts = Awaited<ReturnType<typeof openParts>>
+
+/** The name of this daemon on the page of others: in containers hosts differ, on one machine processes do. */
+const DAEMON_NAME = `${hostname()}, process ${process.pid}`
+/** The exported windows are counted from the history after a restart (seconds). */
+const MAX_WINDOW_SECONDS = Math.max(...Object.values(EXPORTED_WINDOWS))
+
+/** Opens the parts of a daemon, each with what it needs of those before it. Where one cannot be opened, the others are closed. */
+export async function openParts(options: DaemonOptions) {
+  const { config: first, clock, log, droppedLines = () => 0 } = options
+  const { secrets = secretsMask(secretsOf(first)) } = options
+  const { mask } = secrets
+  await using opened = new AsyncDisposableStack()
+  let active = first
+  const config = () => active
+  const receivers = await activeReceivers(first, clock, log)
+  const receiversOf: ReceiversOf = (change) => recipientsBy(active.notify.routes, receivers.names())(change)
+  const store = await openStore(first.store, receivers.names(), (line) => log.info(line))
+  opened.defer(store.close)
+  // What was committed while it stopped is read also while no daemon runs.
+  opened.defer(async () => store.cluster?.numberEvents().catch(onlyStoreErrors(undefined)))
+  const ownership = await join(store, { ...options, config })
+  opened.defer(ownership.leave)
+  await expireStrayAlerts({ ...options, store, receiversOf })
+  const targets = lifecycle({ ...options, store, receiversOf, ownership, mask })
+  opened.defer(targets.close)
+  await targets.open(first)
+  const overviews = newOverviews({ cluster: store.cluster, clock, targets, ownership })
+  const health = storeHealth(clock)
+  const metrics = metricsOf(targets.loaded, VERSION)
+  const common = { clock, log, mask, config, store, targets, overviews, ownership, metrics, receivers, droppedLines }
+  const web = await serve(common)
+  opened.defer(web.close)
+  const retention = newRetention({
+    ...common,
+    lastSuccesses: () => [
+      ...targets.loaded().map(({ ledger }) => ledger.sync.lastSuccess),
+      ...overviews.others().map(({ lastSuccess }) => lastSuccess),
+    ],
+    kept: () => Math.max(active.store.history, MAX_WINDOW_SECONDS),
+  })
+  const closing = opened.move()
+  return {
+    ...common,
+    secrets,
+    web,
+    health,
+    retention,
+    notifications: notifying({ ...common, health }),
+    report: reporter(common),
+    activate: (next: Config) => void (active = next),
+    close: () => closing.disposeAsync(),
+  }
+}
+
+type JoinOptions = Pick<DaemonOptions, 'clock' | 'draining$'> & { config: () => Config }
+
+async function join(
+  { cluster }: Pick<Store, 'cluster'>,
+  { config, clock, draining$ }: JoinOptions,
+): Promise<Membership> {
+  if (cluster === undefined) return ALONE_MEMBERSHIP
+  const settings = () => sharedSettings(config())
+  await cluster.join(DAEMON_NAME, settings(), STARTING)
+  const targets = () => config().targets.map(({ name }) => name)
+  return sharedOwnership({ cluster, clock, name: DAEMON_NAME, settings, targets, draining$ })
+}

@@ -1,0 +1,78 @@
+import type { Logger } from 'pino'
+import type { Clock } from '../clock/clock.ts'
+import type { Ownership } from '../cluster/ownership.ts'
+import type { Config } from '../config/config.ts'
+import { shownLog } from '../events/shown-log.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import { isLoopback } from '../network/loopback.ts'
+import type { Targets } from '../pipeline/lifecycle.ts'
+import type { Store } from '../store/store.ts'
+import type { Credentials } from '../web/authentication.ts'
+import type { HttpConfig } from '../web/http-section.ts'
+import { startWeb, type Web } from '../web/server.ts'
+import { exposer, type ExposeOptions } from './expose.ts'
+import { logWebEvents } from './log-web-events.ts'
+import type { Overviews } from './overviews.ts'
+import { VERSION } from './version.ts'
+
+export type ServeOptions = Pick<ExposeOptions, 'receivers' | 'droppedLines'> & {
+  /** The active configuration; of `http`, what it listens on stays. */
+  config: () => Config
+  store: Store
+  clock: Clock
+  log: Logger
+  targets: Targets
+  overviews: Pick<Overviews, 'others'>
+  ownership: Pick<Ownership, 'problem'>
+  metrics: Metrics
+}
+
+/**
+ * Serves the page, the API and the metrics.
+ *
+ * @returns the server, and where a browser on this machine finds the page
+ * @throws {Error} with a `code` when the address cannot be listened on
+ */
+export async function serve(options: ServeOptions): Promise<Web & { url: string }> {
+  const { config, store, clock, log, targets, overviews, ownership, metrics } = options
+  const { http } = config()
+  const web = await startWeb({
+    ...http,
+    ...(http.auth && { auth: credentialsOf(config) }),
+    publicUrl: () => config().http.publicUrl,
+    version: VERSION,
+    targets: { all: targets.all, own: targets.loaded, loading: targets.loading, others: overviews.others },
+    known: () => ({ alert: config().alerts.map(({ name }) => name), target: targets.all() }),
+    store: { ...store, ...shownLog(store, () => config().events.participants) },
+    problem: ownership.problem,
+    expose: exposer(options),
+    wall: clock.wall,
+    onEvent: logWebEvents(log, metrics.operational),
+  })
+  if (http.auth === undefined && !isLoopback(http.host)) {
+    log.warn(
+      `the page and the API are open to other hosts without a password (http.host ${http.host}): set http.auth, ` +
+        'or set http.host to 127.0.0.1, or publish the port of a container on 127.0.0.1 only',
+    )
+  }
+  return { ...web, url: pageUrl(http, web.port) }
+}
+
+/** User and password as they are at the moment; whether there are any does not change while the daemon runs. */
+function credentialsOf(config: () => Config): Credentials {
+  const auth = () => config().http.auth ?? { username: '', password: '' }
+  return {
+    get username() {
+      return auth().username
+    },
+    get password() {
+      return auth().password
+    },
+  }
+}
+
+function pageUrl({ host, tls }: HttpConfig, port: number): string {
+  const scheme = tls === undefined ? 'http' : 'https'
+  if (host === '0.0.0.0' || host === '::') return `${scheme}://localhost:${port}/`
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}/`
+}
