@@ -100,7 +100,7 @@ src/notifications/receivers/email/email-send.ts deliveryError: 14 complexity
 src/pipeline/lifecycle.ts lifecycle: 166 lines
 src/pipeline/lifecycle.ts runLease: 64 lines
 src/pipeline/managed-target.ts prepareManagedTarget: 20 complexity
-src/pipeline/request-limits.ts requestLimits: 77 lines
+src/pipeline/request-limits.ts requestLimits: 70 lines
 src/polling/observe.ts observe: 111 lines
 src/program.ts file: 380 lines
 src/program.ts runProgram: 293 lines
