@@ -1,19 +1,14 @@
+import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js'
+
 /*
  * A value of a match may be a regular expression: `=~High.*`, as Alertmanager and Prometheus write it. Every user who may silence
- * can enter one, so no backtracking: an expression is run on all positions of the text at once, in a time that is at most
- * the product of both lengths. That is why it may not have a repetition inside a repetition.
+ * can enter one, so it is run by RE2, whose time is at most the product of the lengths of expression and text.
  */
 
 const PREFIX = '=~'
-/** The longest expression (characters). */
+/** The longest expression (characters), and the longest program that RE2 may make of it (instructions). */
 export const MAX_PATTERN_LENGTH = 200
-
-/** From the positions at which a part of the expression may begin in a text, those at which it may end. */
-type PatternPart = (starts: ReadonlySet<number>, text: readonly string[]) => Set<number>
-type Parsed = { part: PatternPart; repeats: boolean }
-
-/** Why an expression cannot be used, in a sentence. */
-class PatternError extends Error {}
+const MAX_PROGRAM = 1000
 
 /** Whether a value of a match is an expression rather than the text itself. */
 export function isPattern(value: string): boolean {
@@ -22,143 +17,41 @@ export function isPattern(value: string): boolean {
 
 /** What is wrong with a value of a match, in a sentence; undefined where nothing is. */
 export function patternProblem(value: string): string | undefined {
-  const parsed = isPattern(value) ? tryToParse(value) : undefined
-  return parsed instanceof PatternError ? parsed.message : undefined
+  const compiled = isPattern(value) ? compile(value) : undefined
+  return typeof compiled === 'string' ? compiled : undefined
 }
 
 /** Whether a value is what a match asks for: the same text, or one that its expression matches from beginning to end. */
 export function matchesValue(wanted: string, value: string): boolean {
   if (!isPattern(wanted)) return wanted === value
-  const parsed = tryToParse(wanted)
+  const compiled = compile(wanted)
   // Another version may have stored what this one does not understand.
-  if (parsed instanceof PatternError) return false
-  const text = Array.from(value)
-  return parsed(new Set([0]), text).has(text.length)
+  return typeof compiled === 'string' ? false : compiled.testExact(value)
 }
 
-/** The expressions that were parsed, at most so many: each is compared with every alert, again and again. */
-const known = new Map<string, PatternPart | PatternError>()
+/** The expressions that were compiled, or what is wrong, at most so many: each is compared with every alert, again and again. */
+const known = new Map<string, RE2JS | string>()
 const MOST_KNOWN = 1000
 
-function tryToParse(value: string): PatternPart | PatternError {
+function compile(value: string): RE2JS | string {
   const before = known.get(value)
   if (before !== undefined) return before
   if (known.size >= MOST_KNOWN) known.clear()
-  const parsed = parsedOrError(value)
-  known.set(value, parsed)
-  return parsed
+  const compiled = compiledOrProblem(value.slice(PREFIX.length).trim())
+  known.set(value, compiled)
+  return compiled
 }
 
-function parsedOrError(value: string): PatternPart | PatternError {
+/** The problem is without the expression itself, which may come from a variable. */
+function compiledOrProblem(expression: string): RE2JS | string {
+  if (expression === '') return 'there is no regular expression after =~'
+  if (expression.length > MAX_PATTERN_LENGTH) return `a regular expression has at most ${MAX_PATTERN_LENGTH} characters`
   try {
-    return parse(value)
+    const compiled = RE2JS.compile(expression)
+    return compiled.programSize() > MAX_PROGRAM ? 'the regular expression repeats too much' : compiled
   } catch (error) {
-    if (error instanceof PatternError) return error
-    throw error
+    if (!(error instanceof RE2JSException)) throw error
+    const why = error instanceof RE2JSSyntaxException ? `: ${error.error}` : ''
+    return `the regular expression is none that RE2 understands${why}`
   }
-}
-
-/** @throws {PatternError} */
-function parse(value: string): PatternPart {
-  const characters = Array.from(value.slice(PREFIX.length).trim())
-  // Without the expression itself, which may come from a variable.
-  const refuse = (problem: string): never => {
-    throw new PatternError(`the regular expression ${problem}`)
-  }
-  if (characters.length === 0) throw new PatternError('there is no regular expression after =~')
-  if (characters.length > MAX_PATTERN_LENGTH) {
-    throw new PatternError(`a regular expression has at most ${MAX_PATTERN_LENGTH} characters`)
-  }
-  let at = 0
-
-  function alternatives(): Parsed {
-    const all = [sequence()]
-    while (characters[at] === '|') {
-      at++
-      all.push(sequence())
-    }
-    const union: PatternPart = (starts, text) => new Set(all.flatMap(({ part }) => [...part(starts, text)]))
-    return { part: union, repeats: all.some(({ repeats }) => repeats) }
-  }
-
-  function sequence(): Parsed {
-    const all: Parsed[] = []
-    while (at < characters.length && characters[at] !== '|' && characters[at] !== ')') all.push(repetition())
-    const inOrder: PatternPart = (starts, text) => all.reduce((ends, { part }) => part(ends, text), new Set(starts))
-    return { part: inOrder, repeats: all.some(({ repeats }) => repeats) }
-  }
-
-  function repetition(): Parsed {
-    const { part, repeats } = atom()
-    const sign = characters[at]
-    if (sign !== '*' && sign !== '+' && sign !== '?') return { part, repeats }
-    at++
-    if (sign === '?') return { part: (starts, text) => starts.union(part(starts, text)), repeats }
-    if (repeats) refuse('has a repetition inside a repetition')
-    if (sign === '*') return { part: (starts, text) => starts.union(oneOrMore(part, starts, text)), repeats: true }
-    return { part: (starts, text) => oneOrMore(part, starts, text), repeats: true }
-  }
-
-  function atom(): Parsed {
-    const first = characters[at++]!
-    if (first === '(') return group()
-    if (first === '[') return characterOf(bracket())
-    if (first === '\\') return characterOf(`\\${characters[at++] ?? ''}`)
-    if (first === '^' || first === '$') return refuse(`has ${first}; it must match the whole value without it`)
-    if ('*+?{}]'.includes(first))
-      return refuse(`has ${first} where it means nothing; \\${first} is the character itself`)
-    if (first === '.') return { part: oneCharacter(() => true), repeats: false }
-    return { part: oneCharacter((character) => character === first), repeats: false }
-  }
-
-  function group(): Parsed {
-    if (characters[at] === '?') {
-      if (characters[at + 1] !== ':') refuse('has (? with another meaning than (?:')
-      at += 2
-    }
-    const inside = alternatives()
-    if (characters[at++] !== ')') refuse('has a ( without its )')
-    return inside
-  }
-
-  /** The rest of `[a-z]`; a backslash keeps its bracket in it. */
-  function bracket(): string {
-    const begin = at - 1
-    while (at < characters.length && characters[at] !== ']') at += characters[at] === '\\' ? 2 : 1
-    if (at >= characters.length) refuse('has a [ without its ]')
-    return characters.slice(begin, ++at).join('')
-  }
-
-  /** A set or an escape, which JavaScript understands as others do. It sees one character at a time. */
-  function characterOf(source: string): Parsed {
-    const isKnown = source.startsWith('[') || /^\\(?:[dDwWsS]|[^\p{L}\p{N}])$/u.test(source)
-    try {
-      if (!isKnown) throw new SyntaxError(source)
-      const one = new RegExp(`^${source}$`, 'u')
-      return { part: oneCharacter((character) => one.test(character)), repeats: false }
-    } catch {
-      return refuse(source.startsWith('[') ? 'has a set [ ] that is none' : 'has an unknown escape after \\')
-    }
-  }
-
-  const whole = alternatives()
-  if (at < characters.length) refuse('has a ) without its (')
-  return whole.part
-}
-
-function oneCharacter(isWanted: (character: string) => boolean): PatternPart {
-  return (starts, text) => {
-    const passed = [...starts].filter((start) => start < text.length && isWanted(text[start]!))
-    return new Set(passed.map((start) => start + 1))
-  }
-}
-
-/** Continues from each position once. */
-function oneOrMore(part: PatternPart, starts: ReadonlySet<number>, text: readonly string[]): Set<number> {
-  const reached = new Set<number>()
-  for (let next = part(starts, text); next.size > 0; next = part(next, text)) {
-    next = next.difference(reached)
-    for (const end of next) reached.add(end)
-  }
-  return reached
 }

@@ -34,7 +34,7 @@ export type Leases = {
 /** A lease and its stage, which only ever moves on to the next one. */
 type OwnedTarget = {
   lease: Lease
-  stage: 'owned' | 'draining' | 'free' | 'released'
+  stage: 'owned' | 'draining' | 'free' | 'released' | 'lost'
   holders: number
   draining: ReplaySubject<void>
   aborted: ReplaySubject<void>
@@ -69,13 +69,6 @@ export function newLeases({ notify, onFree }: LeasesOptions): Leases {
     onFree()
   }
 
-  function newLease(target: string): OwnedTarget {
-    const [draining, aborted] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
-    const lease: Lease = { draining$: draining, aborted$: aborted, hold: () => hold(target, own) }
-    const own: OwnedTarget = { lease, stage: 'owned', holders: 0, draining, aborted }
-    return own
-  }
-
   function report(kind: LeaseEvent['kind'], targets: readonly string[]): void {
     if (targets.length > 0) notify({ kind, targets })
   }
@@ -90,7 +83,11 @@ export function newLeases({ notify, onFree }: LeasesOptions): Leases {
     wanted: () => [...leases].filter(([, { stage }]) => stage === 'owned').map(([target]) => target),
     begin: (targets) => {
       reportReleased()
-      for (const target of targets) leases.set(target, newLease(target))
+      for (const target of targets)
+        leases.set(
+          target,
+          newLease((own) => hold(target, own)),
+        )
       report('acquired', targets)
       for (const target of targets) subjectOf(target).next(leases.get(target)?.lease)
     },
@@ -105,6 +102,7 @@ export function newLeases({ notify, onFree }: LeasesOptions): Leases {
       const lost = targets.map((target) => ({ target, own: leases.get(target) }))
       for (const target of targets) leases.delete(target)
       const owned = lost.flatMap(({ target, own }) => (isOwned(own) ? [{ target, own }] : []))
+      for (const { own } of owned) own.stage = 'lost'
       for (const { target } of owned) subjectOf(target).next(undefined)
       report(
         'lost',
@@ -129,4 +127,18 @@ export function newLeases({ notify, onFree }: LeasesOptions): Leases {
 
 function isOwned(own: OwnedTarget | undefined): own is OwnedTarget {
   return own?.stage === 'owned' || own?.stage === 'draining'
+}
+
+/** @param hold keeps the target from being released until what it returns is called */
+function newLease(hold: (own: OwnedTarget) => () => void): OwnedTarget {
+  const [draining, aborted] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
+  const lease: Lease = {
+    draining$: draining,
+    aborted$: aborted,
+    isDraining: () => own.stage !== 'owned',
+    isAborted: () => own.stage === 'lost',
+    hold: () => hold(own),
+  }
+  const own: OwnedTarget = { lease, stage: 'owned', holders: 0, draining, aborted }
+  return own
 }

@@ -6,6 +6,9 @@ export type Lease = {
   readonly draining$: Observable<unknown>
   /** Emits once another daemon may own it: nothing more may be asked or sent. Replays. */
   readonly aborted$: Observable<unknown>
+  /** The same at this very moment. */
+  readonly isDraining: () => boolean
+  readonly isAborted: () => boolean
   /** Keeps the target from being released until the returned function is called. */
   readonly hold: () => () => void
 }
@@ -20,8 +23,6 @@ export type Ownership = {
   readonly owns: (target: string) => boolean
   /** Whether this daemon is the leader at this very moment. */
   readonly isLeader: () => boolean
-  /** The same as it changes; the present state at once. */
-  readonly isLeader$: Observable<boolean>
   /** Whether it was the leader as of its last answer: without the store, it still reports that the store is away. */
   readonly wasLeader: () => boolean
   /** Why this daemon can own nothing, in a sentence. */
@@ -30,7 +31,13 @@ export type Ownership = {
   readonly ownerOf: (target: string) => string | undefined
 }
 
-const UNLIMITED: Lease = { draining$: NEVER, aborted$: NEVER, hold: () => () => undefined }
+const UNLIMITED: Lease = {
+  draining$: NEVER,
+  aborted$: NEVER,
+  isDraining: () => false,
+  isAborted: () => false,
+  hold: () => () => undefined,
+}
 
 /** The only daemon on its store. */
 export const ALONE: Ownership = {
@@ -38,7 +45,6 @@ export const ALONE: Ownership = {
   lease$: () => of(UNLIMITED),
   owns: () => true,
   isLeader: () => true,
-  isLeader$: of(true),
   wasLeader: () => true,
   problem: () => undefined,
   ownerOf: () => undefined,

@@ -1,15 +1,11 @@
 import {
-  BehaviorSubject,
-  combineLatest,
   delayWhen,
-  distinctUntilChanged,
   EMPTY,
   endWith,
   exhaustMap,
   finalize,
   from,
   ignoreElements,
-  map,
   merge,
   Subject,
   take,
@@ -69,8 +65,8 @@ const RENEWALS_PER_LEASE = 5
 export function sharedOwnership(options: SharedOwnershipOptions): Membership {
   const { cluster, clock, name, settings, targets, draining$ } = options
   const renewalInterval = cluster.lease / RENEWALS_PER_LEASE
-  const joinedFirst = new BehaviorSubject(false)
-  const hasMembership = new BehaviorSubject(false)
+  let joinedFirst = false
+  let hasMembership = false
   const events = new Subject<OwnershipEvent>()
   const leases = newLeases({
     notify: (event) => events.next(event),
@@ -89,13 +85,13 @@ export function sharedOwnership(options: SharedOwnershipOptions): Membership {
 
   function loseAll(): void {
     membershipValidUntil = -Infinity
-    hasMembership.next(false)
+    hasMembership = false
     leases.lose(leases.all())
   }
 
   /** Once for each lease, whether the store says that it has ended or the time does. */
   function loseMembership(): void {
-    if (!hasMembership.value && leases.all().length === 0) return
+    if (!hasMembership && leases.all().length === 0) return
     events.next({ kind: 'lease lost' })
     loseAll()
   }
@@ -125,14 +121,14 @@ export function sharedOwnership(options: SharedOwnershipOptions): Membership {
     await share(answer, answer.members.filter(({ status }) => readStatus(status).takesPart).length)
     if (answer.differing !== undefined && leases.all().length === 0) return resign()
     const [first] = answer.members
-    joinedFirst.next(first?.id === answer.self)
-    hasMembership.next(true)
+    joinedFirst = first?.id === answer.self
+    hasMembership = true
   }
 
   /** A daemon with other settings owns nothing and sends nothing until it may join again. */
   async function resign(): Promise<void> {
     isMember = false
-    joinedFirst.next(false)
+    joinedFirst = false
     loseAll()
     await cluster.leave()
   }
@@ -182,12 +178,8 @@ export function sharedOwnership(options: SharedOwnershipOptions): Membership {
     renewalInterval,
     lease$: leases.lease$,
     owns: (target) => isMembershipValid() && leases.has(target),
-    isLeader: () => isMembershipValid() && joinedFirst.value,
-    isLeader$: combineLatest([joinedFirst, hasMembership]).pipe(
-      map(([first, now]) => first && now),
-      distinctUntilChanged(),
-    ),
-    wasLeader: () => joinedFirst.value,
+    isLeader: () => isMembershipValid() && joinedFirst,
+    wasLeader: () => joinedFirst,
     problem: () => problem?.text,
     ownerOf: (target) => {
       // The last answer may be outdated once the store cannot be reached.

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
 import { digestRecipients, takesMessages } from '../notifications/configured-receivers.ts'
 import { dailyDigest } from '../notifications/daily-digest.ts'
-import type { ToRemove } from '../notifications/delivery/acknowledge.ts'
+import type { Unwritten } from '../notifications/delivery/acknowledge.ts'
 import { attemptsOn } from '../notifications/delivery/attempts.ts'
 import { deliver, stateRound, type Round } from '../notifications/delivery/deliver.ts'
 import { outboxRound } from '../notifications/delivery/deliver-outbox.ts'
@@ -49,7 +49,7 @@ const OTHERS_STALE_AFTER_INTERVALS = 6
 
 export function notifying(options: NotifyingOptions): Notifying {
   const { config, clock, store, receivers, targets, overviews, ownership, health } = options
-  const toRemove: ToRemove = new Map()
+  const unwritten: Unwritten = new Map()
   // A leader that does not know all targets yet would miss alerts that suppress others, and targets of the digest.
   const notifies = () => ownership.isLeader() && overviews.isComplete()
   const state = stateOf(options)
@@ -89,7 +89,7 @@ export function notifying(options: NotifyingOptions): Notifying {
       isNotified: (alert) => recipients(alert).includes(receiver.name),
       publicUrl: http.publicUrl,
       alerts: state.alerts,
-      toRemove,
+      unwritten,
     })
     return [outage(receiver, attempts), whileLeader(outbox)]
   }

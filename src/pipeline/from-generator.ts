@@ -1,4 +1,4 @@
-import { from, Observable, take } from 'rxjs'
+import { defer, endWith, finalize, from, ignoreElements, merge, take, takeWhile, tap, type Observable } from 'rxjs'
 
 /** What a generator may ask of its subscriber. */
 export type AbortState = {
@@ -8,16 +8,24 @@ export type AbortState = {
   isUnsubscribed: () => boolean
 }
 
+const ENDED = Symbol('ended')
+
 /** Emits what an async generator yields. `aborted$`, and unsubscribing, abort its signal. */
 export function fromGenerator<T>(
   create: (state: AbortState) => AsyncGenerator<T, void>,
   aborted$: Observable<unknown>,
 ): Observable<T> {
-  return new Observable((subscriber) => {
+  return defer(() => {
     const controller = new AbortController()
     const abort = () => controller.abort()
-    subscriber.add(aborted$.pipe(take(1)).subscribe(abort))
-    subscriber.add(abort)
-    from(create({ aborted: controller.signal, isUnsubscribed: () => subscriber.closed })).subscribe(subscriber)
+    let isUnsubscribed = false
+    const items = create({ aborted: controller.signal, isUnsubscribed: () => isUnsubscribed })
+    return merge(from(items).pipe(endWith(ENDED)), aborted$.pipe(take(1), tap(abort), ignoreElements())).pipe(
+      takeWhile((item): item is T => item !== ENDED),
+      finalize(() => {
+        isUnsubscribed = true
+        abort()
+      }),
+    )
   })
 }

@@ -1,9 +1,11 @@
 import type { Logger } from 'pino'
 import {
+  catchError,
   concatMap,
   defer,
   delay,
   distinct,
+  EMPTY,
   filter,
   finalize,
   from,
@@ -14,11 +16,12 @@ import {
   mergeAll,
   mergeMap,
   NEVER,
+  of,
   repeat,
   share,
-  Subject,
   take,
   takeUntil,
+  takeWhile,
   tap,
   timer,
   type Observable,
@@ -41,6 +44,7 @@ import {
   prepareManagedTarget,
   unloadManagedTarget,
   type ManagedTarget,
+  type Prepared,
 } from './managed-target.ts'
 import { initialSyncProgress } from './initial-sync-progress.ts'
 import { internalErrors } from './internal-errors.ts'
@@ -108,8 +112,13 @@ export type LifecycleOptions = {
 const GRACE_PERIOD_SECONDS = 8
 /** So many targets are loaded at a time. */
 const LOADED_AT_A_TIME = 8
+/** What cannot be loaded is loaded again after so many seconds. */
+const LOAD_RETRY_SECONDS = 1
 /** How soon it is noticed that the last commit of a target is unknown (seconds). */
 const UNKNOWN_COMMIT_CHECK_SECONDS = 1
+
+/** A target can be polled. */
+type Ready = { kind: 'ready'; prepared: Prepared }
 
 export function lifecycle(options: LifecycleOptions): Lifecycle {
   const { clock, store, ownership, draining$: daemonDraining$, receiversOf, random } = options
@@ -204,51 +213,44 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       managed.isBroken = true
       managed.target?.record.add({ successful: false, problem: 'internal error', requests: [], storeFailed: false })
     }
-    const work = (loads: Subject<TargetEvent>) =>
-      abortable(ready).pipe(
-        tap({
-          error: (error: unknown) => {
-            const problem = error instanceof StoreError ? options.mask(error.message) : undefined
-            if (problem !== undefined && problem !== managed.problem)
-              loads.next({ kind: 'not loaded', target: name, problem })
-            managed.problem = problem
-          },
-        }),
-        storeRetried(clock),
-        takeUntil(leaseDraining$),
-        mergeMap(({ target, connection: { client }, rateLimiter, offset }) => {
-          const draining$ = merge(leaseDraining$, lastCommitUnknown(managed))
-          managed.isRunning = true
-          limits.resizeLimit(settings)
-          const { timeout, retries } = settings.poll
-          const requestOptions = { rateLimiter, timeout, retries, random }
-          return merge(
-            pipeline({ target, client, requestOptions, offset, draining$, aborted$, mask: options.mask }),
-            initialSyncProgress(target).pipe(takeUntil(draining$)),
-          )
-        }),
+    /** That its state cannot be loaded, once for each reason; then that it is ready. */
+    const prepared$: Observable<TargetEvent | Ready> = abortable(ready).pipe(
+      map((prepared): Ready => ({ kind: 'ready', prepared })),
+      catchError((error: unknown) => {
+        if (!(error instanceof StoreError)) throw error
+        const problem = options.mask(error.message)
+        const isKnown = problem === managed.problem
+        managed.problem = problem
+        return isKnown ? EMPTY : of<TargetEvent>({ kind: 'not loaded', target: name, problem })
+      }),
+      repeat({ delay: () => timer(LOAD_RETRY_SECONDS * 1000, clock.scheduler) }),
+      takeWhile(({ kind }) => kind !== 'ready', true),
+      takeUntil(leaseDraining$),
+    )
+    const run = ({ target, connection: { client }, rateLimiter, offset }: Prepared): Observable<TargetEvent> => {
+      const runDraining$ = merge(leaseDraining$, lastCommitUnknown(managed))
+      managed.isRunning = true
+      limits.resizeLimit(settings)
+      const { timeout, retries } = settings.poll
+      const requestOptions = { rateLimiter, timeout, retries, random }
+      return merge(
+        pipeline({ target, client, requestOptions, offset, draining$: runDraining$, aborted$, mask: options.mask }),
+        initialSyncProgress(target).pipe(takeUntil(runDraining$)),
+      )
+    }
+    return defer(() => {
+      const done = lease.hold()
+      return prepared$.pipe(
+        mergeMap((event) => (event.kind === 'ready' ? run(event.prepared) : of(event))),
         finalize(() => {
           managed.isRunning = false
           limits.resizeLimit(settings)
-          loads.complete()
         }),
-      )
-    const run$ = defer(() => {
-      const loads = new Subject<TargetEvent>()
-      return merge(loads, work(loads))
-    }).pipe(internalErrors(name, { clock, failed, draining$: merge(leaseDraining$, lease.aborted$) }))
-    return defer(() => {
-      const done = lease.hold()
-      let hasEnded = false
-      const ending = lease.draining$.subscribe(() => (hasEnded = true))
-      // Another daemon may commit from now on: what is loaded must not be exported any more.
-      ending.add(lease.aborted$.subscribe(() => (managed.target = undefined)))
-      return run$.pipe(
+        internalErrors(name, { clock, failed, draining$: merge(leaseDraining$, lease.aborted$) }),
         repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(leaseDraining$)) }),
         finalize(() => {
-          ending.unsubscribe()
           // Under the same lease, other settings continue with what is loaded.
-          if (hasEnded) unloadManagedTarget(managed)
+          if (lease.isDraining()) unloadManagedTarget(managed)
           done()
         }),
       )
@@ -268,11 +270,11 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
   return {
     all: () => namesOf(() => true),
     owned: () => namesOf(ownership.owns),
-    loaded: () => namesOf(ownership.owns).flatMap((name) => managedTargets.get(name)?.target ?? []),
+    loaded: () => namesOf(ownership.owns).flatMap((name) => loadedOf(managedTargets.get(name)!) ?? []),
     loading: () =>
       namesOf(ownership.owns).flatMap((name) => {
-        const { target, problem } = managedTargets.get(name)!
-        return target === undefined ? [{ name, problem }] : []
+        const managed = managedTargets.get(name)!
+        return loadedOf(managed) === undefined ? [{ name, problem: managed.problem }] : []
       }),
     open,
     run: (config$) =>
@@ -290,6 +292,11 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       for (const { connection } of managedTargets.values()) await connection?.close()
     },
   }
+}
+
+/** Its state, unless another daemon may have committed since it was loaded. */
+function loadedOf({ target, lease }: ManagedTarget): Target | undefined {
+  return lease?.isAborted() === true ? undefined : target
 }
 
 /** What a target depends on; undefined where the configuration does not name it. */

@@ -1,4 +1,16 @@
-import { defer, exhaustMap, filter, finalize, from, map, merge, share, takeUntil, timer, type Observable } from 'rxjs'
+import {
+  connect,
+  defer,
+  exhaustMap,
+  finalize,
+  from,
+  merge,
+  mergeMap,
+  of,
+  takeUntil,
+  timer,
+  type Observable,
+} from 'rxjs'
 import type { SyncState } from '../ledger/state.ts'
 import { possiblyEvictedIds } from '../ledger/compute-delta.ts'
 import type { Observation } from '../ledger/observation.ts'
@@ -45,30 +57,31 @@ const FIRST_POLL_INTERVALS = 2
 export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
   const { target, offset, draining$, aborted$ } = options
   const { name, settings, clock } = target
-  return defer(() => {
-    let isPolling = false
-    const due$ = timer(offset * 1000, settings.poll.interval * 1000, clock.scheduler).pipe(
-      takeUntil(draining$),
-      share(),
-    )
-    const skipped$ = due$.pipe(
-      filter(() => isPolling),
-      map((): PipelineEvent => ({ kind: 'skipped', target: name })),
-    )
-    const polls$ = due$.pipe(
-      exhaustMap(() => {
-        isPolling = true
-        return fromGenerator((state) => runPoll(options, state), aborted$).pipe(finalize(() => (isPolling = false)))
-      }),
-    )
-    const ticks$ = due$.pipe(
-      // If the commit of a tick fails, the next tick repeats the work. The poll reports the store's failure.
-      exhaustMap(() => from(tick(target).catch(onlyStoreErrors(undefined)))),
-      filter((committed) => committed !== undefined),
-      map((committed): PipelineEvent => ({ kind: 'committed', committed })),
-    )
-    return merge(skipped$, polls$, ticks$)
-  })
+  const poll = () => fromGenerator((state) => runPoll(options, state), aborted$)
+  return timer(offset * 1000, settings.poll.interval * 1000, clock.scheduler).pipe(
+    takeUntil(draining$),
+    connect((due$) =>
+      merge(
+        due$.pipe(exhaustMap(() => ticked(target))),
+        due$.pipe(exhaustMapOr(poll, { kind: 'skipped', target: name })),
+      ),
+    ),
+  )
+}
+
+/** As `exhaustMap`, but what comes while one runs is emitted as `skipped`. */
+function exhaustMapOr<T>(project: () => Observable<T>, skipped: T): (source$: Observable<unknown>) => Observable<T> {
+  return (source$) =>
+    defer(() => {
+      let isRunning = false
+      return source$.pipe(
+        mergeMap(() => {
+          if (isRunning) return of(skipped)
+          isRunning = true
+          return project().pipe(finalize(() => (isRunning = false)))
+        }),
+      )
+    })
 }
 
 /** One poll: each observation is committed before the next one is asked for. */
@@ -111,6 +124,13 @@ export function commitObservation(target: Target, observation: Observation): Pro
     const decision = decide(target, observation, evicted, clock.wall())
     return decision && apply(target, await commit(target, decision), observation.success)
   })
+}
+
+/** A tick; if its commit fails, the next one repeats the work. The poll reports the store's failure. */
+function ticked(target: Target): Observable<PipelineEvent> {
+  return from(tick(target).catch(onlyStoreErrors(undefined))).pipe(
+    mergeMap((committed): PipelineEvent[] => (committed === undefined ? [] : [{ kind: 'committed', committed }])),
+  )
 }
 
 /**

@@ -1,4 +1,4 @@
-import { defer, fromEvent, merge, Observable, of, take } from 'rxjs'
+import { defer, firstValueFrom, fromEvent, merge, Observable, of, take, takeUntil, throwIfEmpty } from 'rxjs'
 
 /** Runs a promise-returning operation as an Observable: emits its one value, or errors. Unsubscribing aborts it. */
 export function abortable<T>(operation: (signal: AbortSignal) => Promise<T>): Observable<T> {
@@ -23,9 +23,20 @@ export function abortable<T>(operation: (signal: AbortSignal) => Promise<T>): Ob
   })
 }
 
+/** The poll was aborted before its request had an answer. */
+export class AbortedError extends Error {
+  override readonly name = 'AbortedError'
+}
+
 /** Emits once the signal is aborted; at once if it already is. */
 export function whenAborted(signal: AbortSignal): Observable<unknown> {
   return defer(() => (signal.aborted ? of(undefined) : fromEvent(signal, 'abort')))
+}
+
+/** The one value of an Observable; rejects with an {@link AbortedError} if the signal is aborted before it comes. */
+export function firstUnlessAborted<T>(value$: Observable<T>, aborted: AbortSignal): Promise<T> {
+  const error = () => new AbortedError('the poll was aborted')
+  return firstValueFrom(value$.pipe(takeUntil(whenAborted(aborted)), throwIfEmpty(error)))
 }
 
 /** A signal that is aborted when `after$` emits, when `aborted` is, or by `dispose`, which must be called in any case. */

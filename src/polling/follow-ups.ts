@@ -1,10 +1,10 @@
-import { EmptyError, from, lastValueFrom, mergeMap, takeUntil, toArray } from 'rxjs'
+import { from, lastValueFrom, mergeMap, takeUntil, toArray } from 'rxjs'
 import type { LedgerState } from '../ledger/state.ts'
 import type { ServiceAnswer } from '../ledger/observation.ts'
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
 import { isRequestable, type CallAnswer } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
-import { whenAborted } from './abortable.ts'
+import { AbortedError, whenAborted } from './abortable.ts'
 
 /** When each call was last requested, by id (monotonic seconds). */
 export type RequestedAt = Map<string, number>
@@ -48,7 +48,7 @@ export function chooseFollowUps(
 }
 
 export type CallRequestOptions = {
-  /** Rejects with a {@link ServiceError}, or with an `EmptyError` once the poll is aborted. */
+  /** Rejects with a {@link ServiceError}, or with an {@link AbortedError} once the poll is aborted. */
   fetchCall: (id: string) => Promise<CallAnswer>
   /** Stops the requests; the answers so far count. */
   aborted: AbortSignal
@@ -113,7 +113,7 @@ async function requestCall(
     const { call, serviceTime, hostTime } = await fetchCall(id)
     return { answer: answerFrom({ calls: call === undefined ? [] : [call], serviceTime, hostTime }) }
   } catch (error) {
-    if (error instanceof EmptyError) return undefined
+    if (error instanceof AbortedError) return undefined
     if (!(error instanceof ServiceError)) throw error
     if (error.kind !== 'not_found') return { problem: error }
     const hostTime = wall()

@@ -1,4 +1,3 @@
-import { EmptyError } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { horizon } from '../ledger/horizon.ts'
@@ -6,7 +5,7 @@ import type { Observation, ServiceAnswer } from '../ledger/observation.ts'
 import type { CallPage, CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { StoreError } from '../store/store-error.ts'
-import { deadlineOf } from './abortable.ts'
+import { AbortedError, deadlineOf } from './abortable.ts'
 import { activeTime } from './active-time.ts'
 import { chooseFollowUps, followUps, requestCalls } from './follow-ups.ts'
 import { forgetReadings } from './list-state.ts'
@@ -111,7 +110,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
         fetchPage: requests.page,
       })
     } catch (error) {
-      if (error instanceof EmptyError) {
+      if (error instanceof AbortedError) {
         const pause = rateLimiter.pausedFor()
         poll.problem ??= pause > longest ? rateLimitPause(pause) : endedEarly(poll, elapsed() < longest - 1e-3)
       } else if (error instanceof ServiceError) poll.problem ??= error

@@ -1,7 +1,7 @@
-import { defer, firstValueFrom, takeUntil, tap, type Observable } from 'rxjs'
+import { defer, tap, type Observable } from 'rxjs'
 import type { LedgerState } from '../ledger/state.ts'
 import type { CallAnswer, CallPage, CallsClient } from '../service/calls-client.ts'
-import { whenAborted } from './abortable.ts'
+import { firstUnlessAborted } from './abortable.ts'
 import { addSkew, checkSkew, MAX_STEP_SECONDS } from './clock-skew.ts'
 import type { PollMemory } from './poll-memory.ts'
 import { unknownClockSkew } from './poll-problems.ts'
@@ -15,7 +15,7 @@ export type PollRequestsOptions = {
 }
 
 /**
- * The requests of one poll. Each rejects with a {@link ServiceError}, and with an `EmptyError` once the poll is aborted. An
+ * The requests of one poll. Each rejects with a {@link ServiceError}, and with an {@link AbortedError} once the poll is aborted. An
  * answer whose clock has moved by more than an hour is rejected until enough answers agree with it.
  */
 export type PollRequests = {
@@ -61,7 +61,7 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
       tap(({ limit }) => limit && requestOptions.rateLimiter.note(limit)),
       tap((answer) => checkClock(answer)),
     )
-    return firstValueFrom(answer$.pipe(takeUntil(whenAborted(aborted))))
+    return firstUnlessAborted(answer$, aborted)
   }
 
   async function page(number: number, withoutRetries = false): Promise<CallPage> {

@@ -45,5 +45,7 @@ test('an expression that matches nothing that there is is refused with what ther
   const names = { alert: ['HighFailureRate', 'NoCalls'], target: ['production'] }
   expect(unknownIn({ alert: '=~No.*', severity: '=~w.*' }, names)).toBe(undefined)
   expect(unknownIn({ alert: '=~Low.*' }, names)).toBe('no rule matches =~Low.*; there is: HighFailureRate, NoCalls')
-  expect(unknownIn({ alert: '=~(' }, names)).toBe('the regular expression has a ( without its )')
+  expect(unknownIn({ alert: '=~(' }, names)).toBe(
+    'the regular expression is none that RE2 understands: missing closing )',
+  )
 })

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { matchesValue, patternProblem } from '../../src/alerts/value-pattern.ts'
 
@@ -18,6 +17,9 @@ test.each([
   [String.raw`=~eu\.prod`, 'eu-prod', false],
   [String.raw`=~[^\]]\d`, 'a7', true],
   ['=~a|', '', true],
+  ['=~^High.*$', 'HighFailureRate', true],
+  ['=~(?i)high.*', 'HighFailureRate', true],
+  ['=~a{2}', 'aa', true],
   ['=~.', '😀', true],
 ])('the value %s matches %s: %s', (wanted, value, expected) => {
   expect(matchesValue(wanted, value)).toBe(expected)
@@ -25,42 +27,20 @@ test.each([
 
 test.each([
   ['=~', 'there is no regular expression after =~'],
-  ['=~^High', 'has ^; it must match the whole value without it'],
-  ['=~High$', 'has $; it must match'],
-  ['=~*', 'has * where it means nothing'],
-  ['=~a{2}', 'has { where it means nothing'],
-  ['=~(a', 'has a ( without its )'],
-  ['=~a)', 'has a ) without its ('],
-  ['=~[a', 'has a [ without its ]'],
-  ['=~[b-a]', 'has a set [ ] that is none'],
-  [String.raw`=~(a)\1`, 'has an unknown escape after'],
-  [String.raw`=~\b`, 'has an unknown escape after'],
-  ['=~a\\', 'has an unknown escape after'],
-  ['=~(?=a)', 'has (? with another meaning than (?:'],
-  ['=~(a+)+', 'has a repetition inside a repetition'],
-  ['=~(a|b*)*', 'has a repetition inside a repetition'],
+  ['=~*', 'missing argument to repetition operator'],
+  ['=~(a', 'the regular expression is none that RE2 understands: missing closing )'],
+  ['=~a)', 'unexpected )'],
+  ['=~[a', 'missing closing ]'],
+  ['=~[b-a]', 'invalid character class range'],
+  [String.raw`=~(a)\1`, 'invalid escape sequence'],
+  ['=~a\\', 'trailing backslash'],
+  ['=~(?=a)', 'invalid or unsupported Perl syntax'],
+  ['=~a**', 'invalid nested repetition operator'],
+  ['=~((a?){100}){10}', 'repeats too much'],
   [`=~${'a'.repeat(201)}`, 'at most 200 characters'],
 ])('the value %s is refused: %s', (wanted, problem) => {
   expect(patternProblem(wanted)).toContain(problem)
   expect(matchesValue(wanted, 'a')).toBe(false)
-})
-
-test('an expression matches what JavaScript matches with it', () => {
-  const one = fc.constantFrom('a', 'b', '.', '[ab]', '[^a]', String.raw`\w`, '(a|b)', '(?:ab|)', '(a|bc?)')
-  const many = fc.tuple(one, fc.constantFrom('', '', '?', '*', '+')).map(([atom, sign]) => atom + sign)
-  const expressions = fc.array(
-    fc.array(many, { maxLength: 5 }).map((parts) => parts.join('')),
-    { minLength: 1, maxLength: 3 },
-  )
-  const texts = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 8 }).map((letters) => letters.join(''))
-  fc.assert(
-    fc.property(expressions, texts, (alternatives, text) => {
-      const source = alternatives.join('|')
-      if (source === '') return
-      expect(matchesValue(`=~${source}`, text)).toBe(new RegExp(`^(?:${source})$`, 'u').test(text))
-    }),
-    { numRuns: 1000 },
-  )
 })
 
 test('an expression over which others backtrack for ages takes no time', () => {

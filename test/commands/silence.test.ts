@@ -55,7 +55,10 @@ describe('silence', () => {
   })
 
   test.each([
-    [['add', '--match', 'alert=~(No.*', '--for', '1h'], 'the regular expression has a ( without its )'],
+    [
+      ['add', '--match', 'alert=~(No.*', '--for', '1h'],
+      'the regular expression is none that RE2 understands: missing closing )',
+    ],
     [['add', '--match', 'alert=~Low.*', '--for', '1h'], 'no rule matches =~Low.*; there is: HighFailureRate'],
     [['edit', '7', '--for', '1h'], 'there is no active silence 7; `callwatch silence list` shows them'],
     [['edit', '7'], 'nothing to edit; expected --for, --reason, --alert, --match or --all'],

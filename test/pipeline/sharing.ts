@@ -113,11 +113,26 @@ export async function sharing(
   /** Gives a target to this daemon; what is returned releases it, ends its lease at once, or gives it again after a reload. */
   const give = (name: string) => {
     const [draining$, aborted$] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
-    const lease: Lease = { draining$, aborted$, hold: () => () => undefined }
+    const state = { isDraining: false, isAborted: false }
+    const lease: Lease = {
+      draining$,
+      aborted$,
+      isDraining: () => state.isDraining,
+      isAborted: () => state.isAborted,
+      hold: () => () => undefined,
+    }
     const again = () => leases.get(name)!.next(lease)
     again()
-    const release = () => draining$.next()
-    return { release, end: () => (release(), aborted$.next()), again }
+    const release = () => {
+      state.isDraining = true
+      draining$.next()
+    }
+    const end = () => {
+      state.isAborted = true
+      release()
+      aborted$.next()
+    }
+    return { release, end, again }
   }
   const reload = async (change: Partial<Config>) => {
     const next = { ...config, ...change }

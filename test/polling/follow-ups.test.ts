@@ -1,4 +1,4 @@
-import { EmptyError } from 'rxjs'
+import { AbortedError } from '../../src/polling/abortable.ts'
 import { describe, expect, test } from 'vitest'
 import { newLedger } from '../../src/ledger/state.ts'
 import { chooseFollowUps, followUps, type RequestedAt } from '../../src/polling/follow-ups.ts'
@@ -120,7 +120,7 @@ describe('the answers to follow-ups', () => {
     const known = { serviceTime: CREATED, hostTime: CREATED, limit: undefined, call: seen('a', 'ongoing') }
     const fetchCall = async (id: string) => {
       if (id === 'a') return known
-      throw id === 'listed' ? new EmptyError() : new ServiceError('not_found', 'unknown', { status: 404 })
+      throw id === 'listed' ? new AbortedError() : new ServiceError('not_found', 'unknown', { status: 404 })
     }
     const calls = [...openCalls(...ids.map((id): [string, number] => [id, 1])).open.values()]
     const asking = { fetchCall, aborted: new AbortController().signal, wall: () => CREATED }

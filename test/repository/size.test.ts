@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..')
  */
 const ROOMS: Record<string, number> = {
   src: 420,
-  'src/alerts': 1870,
+  'src/alerts': 1790,
   'src/clock': 90,
   'src/cluster': 350,
   'src/commands': 2790,
@@ -26,8 +26,8 @@ const ROOMS: Record<string, number> = {
   'src/metrics': 600,
   'src/network': 160,
   'src/notifications': 2770,
-  'src/pipeline': 1050,
-  'src/polling': 1920,
+  'src/pipeline': 1070,
+  'src/polling': 1930,
   'src/schema': 420,
   'src/service': 860,
   'src/simulator': 1300,
@@ -74,9 +74,8 @@ src/alerts/alert-instance.ts advance: 61 lines
 src/alerts/evaluate.ts record: 27 complexity
 src/alerts/rule-value.ts ruleValues: 19 complexity
 src/alerts/rule.ts checkRule: 14 complexity
-src/alerts/value-pattern.ts parse: 75 lines
-src/cluster/leases.ts newLeases: 77 lines
-src/cluster/shared-ownership.ts sharedOwnership: 132 lines
+src/cluster/leases.ts newLeases: 76 lines
+src/cluster/shared-ownership.ts sharedOwnership: 128 lines
 src/commands/audit-lines.ts auditLines: 13 complexity
 src/commands/demo.ts demo: 71 lines
 src/commands/demo.ts function: 13 complexity
@@ -97,8 +96,7 @@ src/ledger/compute-delta.ts track: 23 complexity
 src/ledger/observe-call.ts observeCall: 26 complexity
 src/ledger/tracked-calls.ts trackedCalls: 65 lines
 src/notifications/receivers/email/email-send.ts deliveryError: 14 complexity
-src/pipeline/lifecycle.ts lifecycle: 166 lines
-src/pipeline/lifecycle.ts runLease: 64 lines
+src/pipeline/lifecycle.ts lifecycle: 159 lines
 src/pipeline/managed-target.ts prepareManagedTarget: 20 complexity
 src/pipeline/request-limits.ts requestLimits: 70 lines
 src/polling/observe.ts observe: 111 lines

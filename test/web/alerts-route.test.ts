@@ -18,7 +18,7 @@ test.each([
 
 test.each([
   ['?alert=NoCall', 'there is no rule NoCall; there is: HighFailureRate, HighFailureRateOfMeetings'],
-  ['?alert==~(', 'the regular expression has a ( without its )'],
+  ['?alert==~(', 'the regular expression is none that RE2 understands: missing closing )'],
   ['?uid=x', 'unknown parameter uid; the parameters are alert, severity, target, type, mode, receiver_type'],
 ])('/api/v1/alerts%s is refused with a sentence', async (query, detail) => {
   expect(await alerts(query)).toMatchObject({ status: 400, detail })

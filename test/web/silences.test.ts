@@ -117,7 +117,10 @@ test.each([
   [{ for: '1m', match: { alert: 'NoCalls' }, all: true }, /^`all` beside a `match`; expected one of them$/],
   [{ for: '1m', match: { alert: 'NoCall' } }, /^there is no rule NoCall; there is: NoCalls$/],
   [{ for: '1m', match: { alert: '=~Low.*' } }, /^no rule matches =~Low.*; there is: NoCalls$/],
-  [{ for: '1m', match: { alert: '=~(No' } }, /^the regular expression has a \( without its \)$/],
+  [
+    { for: '1m', match: { alert: '=~(No' } },
+    /^the regular expression is none that RE2 understands: missing closing \)$/,
+  ],
   [{ for: '1m', match: { target: 'staging' } }, /^there is no target staging; there is: production$/],
   [{ for: '1m', match: { severity: 'urgent' } }, /^there is no severity urgent; there is: critical, warning, info$/],
   [{ for: '1m', match: { mode: 'video' } }, /^there is no mode video; there is: call, meet, presenter, other$/],

@@ -1,4 +1,3 @@
-import type { EpisodeNote } from '../../alerts/episode.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import type { OutboxEntry, Store } from '../../store/store.ts'
 import type { Stage } from './batch.ts'
@@ -6,49 +5,40 @@ import { ownClaims } from './claim.ts'
 import { deliveryNotes } from './note.ts'
 
 /**
- * What was delivered or refused for good, but could not be removed from the outbox yet, by receiver: it must not be sent
- * again. Outlives a sender that is ended and started again. Changed in place.
+ * What became of the latest message of each receiver, where the store could not be told yet: before that, nothing more may be
+ * sent to it. Outlives a sender that is ended and started again. Changed in place.
  */
-export type ToRemove = Map<string, { ids: readonly number[]; notes: readonly EpisodeNote[] }>
+export type Unwritten = Map<string, (store: Outbox) => Promise<void>>
+
+type Outbox = Pick<Store, 'claimOutbox' | 'removeFromOutbox'>
 
 /**
- * Removes from the outbox what was accepted, refused for good or discarded, and notes that in the history. What certainly did not arrive is claimed no
- * longer: an alert that resolves before the next attempt was not notified.
+ * Removes from the outbox what was accepted, refused for good or discarded, and notes that in the history. What certainly did
+ * not arrive is claimed no longer: an alert that resolves before the next attempt was not notified.
  */
-export function acknowledge(
-  name: string,
-  store: Pick<Store, 'claimOutbox' | 'removeFromOutbox'>,
-  toRemove: ToRemove,
-): Stage {
+export function acknowledge(name: string, store: Outbox, unwritten: Unwritten): Stage {
   return async (batch, { now: at }) => {
+    if (batch.kind !== 'discarded' && batch.kind !== 'attempted') return batch
+    const { entries } = batch
+    const remove = (outcome: 'discarded' | 'sent' | 'dropped', outbox = store) =>
+      outbox.removeFromOutbox(idsOf(entries), deliveryNotes(entries, { receiver: name, at, outcome }))
     if (batch.kind === 'discarded') {
-      const notes = deliveryNotes(batch.entries, { receiver: name, at, outcome: 'discarded' })
-      await store.removeFromOutbox(idsOf(batch.entries), notes)
+      await remove('discarded')
+      return batch
     }
-    if (batch.kind !== 'attempted') return batch
-    const { entries, delivery, mayHaveArrived } = batch
+    const { delivery, mayHaveArrived } = batch
     const { outcome } = delivery
-    if (outcome !== 'retried') {
-      toRemove.set(name, { ids: idsOf(entries), notes: deliveryNotes(entries, { receiver: name, at, outcome }) })
-      await removeDelivered(name, store, toRemove).catch(onlyStoreErrors(undefined))
-    } else if (!mayHaveArrived) {
-      // If the claim cannot be taken back, its alerts count as notified.
-      await store.claimOutbox(ownClaims(entries), false).catch(onlyStoreErrors(undefined))
-    }
+    if (outcome !== 'retried') unwritten.set(name, (outbox) => remove(outcome, outbox))
+    else if (!mayHaveArrived) unwritten.set(name, (outbox) => outbox.claimOutbox(ownClaims(entries), false))
+    await writeRest(name, store, unwritten).catch(onlyStoreErrors(undefined))
     return batch
   }
 }
 
-/** Removes what could not be removed before. */
-export async function removeDelivered(
-  name: string,
-  store: Pick<Store, 'removeFromOutbox'>,
-  toRemove: ToRemove,
-): Promise<void> {
-  const delivered = toRemove.get(name)
-  if (delivered === undefined) return
-  await store.removeFromOutbox(delivered.ids, delivered.notes)
-  toRemove.delete(name)
+/** Tells the store what it could not be told before. */
+export async function writeRest(name: string, store: Outbox, unwritten: Unwritten): Promise<void> {
+  await unwritten.get(name)?.(store)
+  unwritten.delete(name)
 }
 
 const idsOf = (entries: readonly OutboxEntry[]) => entries.map(({ id }) => id)

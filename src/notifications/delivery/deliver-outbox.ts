@@ -12,7 +12,7 @@ import { unknownTimes } from './merge-changes.ts'
 import { suppressionNotes } from './note.ts'
 import { pastSince, type Past } from './past.ts'
 import { send } from './send.ts'
-import { removeDelivered, acknowledge, type ToRemove } from './acknowledge.ts'
+import { writeRest, acknowledge, type Unwritten } from './acknowledge.ts'
 import { suppress, type Mute } from './suppress.ts'
 import { wait } from './wait.ts'
 import type { Round } from './deliver.ts'
@@ -30,7 +30,7 @@ export type DeliverOptions = {
   publicUrl?: string | undefined
   /** The alerts of all targets as they are now. */
   alerts: () => readonly LiveAlert[]
-  toRemove?: ToRemove
+  unwritten?: Unwritten
 }
 
 /**
@@ -38,7 +38,7 @@ export type DeliverOptions = {
  * after it was accepted, or refused for good. A failing receiver gets a message of what waits by then.
  */
 export function outboxRound(receiver: MessageReceiver, attempts: Attempts, options: DeliverOptions): Round {
-  const { store, clock, groupWait, mutes, inhibit, isNotified, publicUrl, toRemove = new Map() } = options
+  const { store, clock, groupWait, mutes, inhibit, isNotified, publicUrl, unwritten = new Map() } = options
   const { name } = receiver
   const inhibitorsAmong = inhibition(inhibit, isNotified)
   const stages: readonly Stage[] = [
@@ -47,13 +47,13 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
     compose({ inhibitorsAmong, publicUrl }),
     claim(store),
     send(receiver, attempts),
-    acknowledge(name, store, toRemove),
+    acknowledge(name, store, unwritten),
   ]
 
   // The oldest batch that need not wait passes all stages.
   return async () => {
+    await writeRest(name, store, unwritten)
     if (attempts.isPaused()) return undefined
-    await removeDelivered(name, store, toRemove)
     const entries = await store.outbox(name)
     if (entries.length === 0) return undefined
     const now = clock.wall()

@@ -6,7 +6,7 @@ import type { Delivery } from '../../../src/notifications/delivery/batch.ts'
 import { attemptsOn } from '../../../src/notifications/delivery/attempts.ts'
 import { deliver } from '../../../src/notifications/delivery/deliver.ts'
 import { outboxRound, type DeliverOptions } from '../../../src/notifications/delivery/deliver-outbox.ts'
-import type { ToRemove } from '../../../src/notifications/delivery/acknowledge.ts'
+import type { Unwritten } from '../../../src/notifications/delivery/acknowledge.ts'
 import type { Past } from '../../../src/notifications/delivery/past.ts'
 import type { Message } from '../../../src/notifications/message.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
@@ -91,14 +91,14 @@ export function sending(options: SendingOptions = {}) {
     }
   }
 
-  /** @param toRemove what the same process has not removed yet */
-  function start(toRemove: ToRemove = new Map()): void {
+  /** @param unwritten what the same process could not tell the store yet */
+  function start(unwritten: Unwritten = new Map()): void {
     let isDead = false
     const paused$ = new Subject<void>()
     pause = async () => {
       paused$.next()
       await clock.advance(1)
-      start(toRemove)
+      start(unwritten)
     }
     const send = (message: Message) =>
       step(
@@ -119,7 +119,7 @@ export function sending(options: SendingOptions = {}) {
       mutes,
       inhibit,
       alerts: () => [...live.values()],
-      toRemove,
+      unwritten,
     })
     sender = deliver([round], { clock, draining$: merge(draining$, paused$) }).subscribe({
       next: (delivery) => deliveries.push(delivery),
