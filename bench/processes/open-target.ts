@@ -48,7 +48,9 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
   const log = createLogger({ level: config.log.level, mask, stream: process.stdout })
   let paths: string[] = []
   const { client, close } = connect({
-    target,
+    settings,
+    ledger: () => target.ledger,
+    clock,
     mayAsk: () => true,
     log,
     transportTo: (baseUrl, maxAnswerBytes) => {

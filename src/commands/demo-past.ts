@@ -81,7 +81,7 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
   try {
     const settings = { target: config.targets[0]!, poll, rules }
     const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
-    const { client, close } = connect({ target, mayAsk: () => true, log })
+    const { client, close } = connect({ settings, ledger: () => target.ledger, clock, mayAsk: () => true, log })
     const requestOptions = { rateLimiter: UNLIMITED, timeout: poll.timeout, retries: poll.retries, random: Math.random }
     const stop = { aborted, isUnsubscribed: () => false }
     for (;;) {

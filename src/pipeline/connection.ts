@@ -1,14 +1,19 @@
 import type { Logger } from 'pino'
+import type { Clock } from '../clock/clock.ts'
+import type { LedgerState } from '../ledger/state.ts'
 import { callsClient, type CallsClient } from '../service/calls-client.ts'
 import type { Transport } from '../service/transport.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
-import type { Target, TargetSettings } from './target.ts'
+import type { TargetSettings } from './target.ts'
 
 /** How the service is asked about one target: with its key, and as its settings say. */
-export type ServiceConnection = { settings: TargetSettings; client: CallsClient; close: () => Promise<void> }
+export type ServiceConnection = { client: CallsClient; close: () => Promise<void> }
 
 export type ConnectionOptions = {
-  target: Target
+  settings: TargetSettings
+  /** What is known of the target at the moment. */
+  ledger: () => LedgerState
+  clock: Clock
   /** Whether the service may be asked at this very moment. */
   mayAsk: () => boolean
   log: Logger
@@ -16,16 +21,17 @@ export type ConnectionOptions = {
   transportTo?: (baseUrl: string, maxAnswerBytes: number) => { send: Transport; close: () => Promise<void> }
 }
 
-export function connect({ target, mayAsk, log, transportTo = undiciTransport }: ConnectionOptions): ServiceConnection {
-  const { name, clock, settings } = target
+export function connect(options: ConnectionOptions): ServiceConnection {
+  const { settings, ledger, clock, mayAsk, log, transportTo = undiciTransport } = options
+  const { name } = settings.target
   const transport = transportTo(settings.target.baseUrl, settings.poll.maxAnswerBytes)
   const client = callsClient(whileAllowed(transport.send, mayAsk), {
     ...settings.target,
     ...settings.poll,
     participants: settings.participants ?? false,
     wall: clock.wall,
-    clockSkew: () => target.ledger.sync.clockSkew,
-    known: (id) => target.ledger.calls.get(id),
+    clockSkew: () => ledger().sync.clockSkew,
+    known: (id) => ledger().calls.get(id),
     onUnknown: onceEach((field, value) =>
       log.warn(
         { target: name, field, value },
@@ -33,7 +39,7 @@ export function connect({ target, mayAsk, log, transportTo = undiciTransport }: 
       ),
     ),
   })
-  return { settings, client, close: transport.close }
+  return { client, close: transport.close }
 }
 
 /** A process that was halted for longer than its lease must not continue where it was. */

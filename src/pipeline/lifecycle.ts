@@ -51,7 +51,7 @@ import { internalErrors } from './internal-errors.ts'
 import { pipeline, type PipelineEvent } from './pipeline.ts'
 import { requestLimits, type RequestLimitsOptions } from './request-limits.ts'
 import { runWhile } from './run-while.ts'
-import { targetFingerprint, type ReceiversOf, type Target, type TargetSettings } from './target.ts'
+import { rateLimitKey, targetFingerprint, type ReceiversOf, type Target, type TargetSettings } from './target.ts'
 
 /** What happens to the targets. */
 export type TargetEvent =
@@ -134,7 +134,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
 
   async function open(config: Config): Promise<void> {
     for (const named of config.targets) {
-      const before = managedTargets.get(named.name)?.wanted.target
+      const before = managedTargets.get(named.name)?.settings.target
       if (before !== undefined && targetFingerprint(named) !== targetFingerprint(before))
         throw anotherTarget(named.name)
     }
@@ -143,13 +143,11 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       return managedTargets.has(name) ? [] : [newManagedTarget(settingsOf(config, name)!, clock, offset)]
     })
     if (cluster === undefined) {
-      const loading$ = from(added).pipe(
-        mergeMap((managed) => loadManagedTarget(managed, managed.wanted, options), LOADED_AT_A_TIME),
-      )
+      const loading$ = from(added).pipe(mergeMap((managed) => loadManagedTarget(managed, options), LOADED_AT_A_TIME))
       await lastValueFrom(loading$, { defaultValue: undefined })
     } else await cluster.addTargets(added.map(identityOf), clock.wall())
     for (const managed of added) managedTargets.set(managed.name, managed)
-    for (const { loaded } of added) limits.resizeLimit(loaded)
+    for (const { settings } of added) limits.resizeLimit(settings)
     order = [...new Set([...config.targets.map(({ name }) => name), ...managedTargets.keys()])]
   }
 
@@ -169,7 +167,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     )
     managedTargets.delete(name)
     const other = [...managedTargets.values()].find((one) => one.rateLimitKey === managed.rateLimitKey)
-    if (other !== undefined) limits.resizeLimit(other.loaded)
+    if (other !== undefined) limits.resizeLimit(other.settings)
     await managed.connection?.close()
     return [{ kind: 'removed', target: name, notifications }]
   }
@@ -188,8 +186,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       managedTargets.set(name, newManagedTarget(settings, clock, 0))
       return runOne(name, settings, settingsDraining$)
     }
-    managed.wanted = settings
-    if (managed.target !== undefined) managed.target.settings = settings
+    Object.assign(managed, { settings, rateLimitKey: rateLimitKey(settings.target) })
     return ownership.lease$(name).pipe(
       takeUntil(draining$),
       concatMap((lease) => runLease(managed, settings, lease, draining$)),
@@ -208,9 +205,9 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
     const graceEnded$ = leaseDraining$.pipe(take(1), delay(GRACE_PERIOD_SECONDS * 1000, clock.scheduler))
     const aborted$ = merge(lease.aborted$, graceEnded$)
     const ready = (aborted: AbortSignal) =>
-      managed.runExclusive(() => prepareManagedTarget(managed, { ...loading, settings, lease, aborted }))
+      managed.runExclusive(() => prepareManagedTarget(managed, { ...loading, lease, aborted }))
     const failed = () => {
-      managed.isBroken = true
+      managed.state = 'broken'
       managed.target?.record.add({ successful: false, problem: 'internal error', requests: [], storeFailed: false })
     }
     /** That its state cannot be loaded, once for each reason; then that it is ready. */
@@ -227,12 +224,12 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       takeWhile(({ kind }) => kind !== 'ready', true),
       takeUntil(leaseDraining$),
     )
-    const run = ({ target, connection: { client }, rateLimiter, offset }: Prepared): Observable<TargetEvent> => {
+    const run = ({ target, connection: { client }, offset }: Prepared): Observable<TargetEvent> => {
       const runDraining$ = merge(leaseDraining$, lastCommitUnknown(managed))
-      managed.isRunning = true
+      managed.state = 'running'
       limits.resizeLimit(settings)
       const { timeout, retries } = settings.poll
-      const requestOptions = { rateLimiter, timeout, retries, random }
+      const requestOptions = { rateLimiter: target.rateLimiter!, timeout, retries, random }
       return merge(
         pipeline({ target, client, requestOptions, offset, draining$: runDraining$, aborted$, mask: options.mask }),
         initialSyncProgress(target).pipe(takeUntil(runDraining$)),
@@ -243,7 +240,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       return prepared$.pipe(
         mergeMap((event) => (event.kind === 'ready' ? run(event.prepared) : of(event))),
         finalize(() => {
-          managed.isRunning = false
+          if (managed.state === 'running') managed.state = 'idle'
           limits.resizeLimit(settings)
         }),
         internalErrors(name, { clock, failed, draining$: merge(leaseDraining$, lease.aborted$) }),
@@ -308,7 +305,7 @@ function settingsOf(
   return target && { target, poll, rules, participants }
 }
 
-function identityOf({ wanted: { target } }: ManagedTarget): TargetIdentity {
+function identityOf({ settings: { target } }: ManagedTarget): TargetIdentity {
   return { name: target.name, fingerprint: targetFingerprint(target) }
 }
 

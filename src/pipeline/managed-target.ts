@@ -1,42 +1,28 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../clock/clock.ts'
-import type { Ownership, Lease } from '../cluster/ownership.ts'
-import type { PollConfig } from '../polling/poll-section.ts'
-import { newPollMemory } from '../polling/poll-memory.ts'
-import type { RateLimiter } from '../polling/rate-limiter.ts'
-import { connect, type ServiceConnection, type ConnectionOptions } from './connection.ts'
+import type { Lease, Ownership } from '../cluster/ownership.ts'
+import { connect, type ConnectionOptions, type ServiceConnection } from './connection.ts'
 import type { RequestLimits } from './request-limits.ts'
-import {
-  beginPolling,
-  oneAtATime,
-  rateLimitKey,
-  openTarget,
-  reloadTarget,
-  type OpenTargetOptions,
-  type Target,
-  type TargetSettings,
-} from './target.ts'
+import { beginPolling, oneAtATime, openTarget, rateLimitKey } from './target.ts'
+import type { OpenTargetOptions, Target, TargetSettings } from './target.ts'
 
-/** A target of the configuration, and what it takes to run it. */
+/** A target of the configuration, and what this daemon needs to poll it. */
 export type ManagedTarget = {
   readonly name: string
+  /** Of the active configuration. */
+  settings: TargetSettings
+  rateLimitKey: string
   /** Its state, loaded while this daemon owns it. */
   target: Target | undefined
-  /** With which its state was loaded. */
-  loaded: TargetSettings
-  /** Those of the active configuration, with which it is shown. */
-  wanted: TargetSettings
   connection: ServiceConnection | undefined
-  rateLimitKey: string
   /** When its polls began, or are to begin (monotonic seconds): one is due each interval from then on. */
   startsAt: number
   /** The lease under which it was last polled. */
   lease: Lease | undefined
-  isRunning: boolean
+  /** Broken: a bug has ended it, and what it has in memory may be half of a change. */
+  state: 'idle' | 'running' | 'broken'
   /** Why its state cannot be loaded. */
   problem: string | undefined
-  /** A bug has ended it: what it has in memory may be half of a change. */
-  isBroken: boolean
   readonly runExclusive: <T>(work: () => Promise<T>) => Promise<T>
 }
 
@@ -44,43 +30,37 @@ export type ManagedTarget = {
 export function newManagedTarget(settings: TargetSettings, clock: Clock, offset: number): ManagedTarget {
   return {
     name: settings.target.name,
-    target: undefined,
-    loaded: settings,
-    wanted: settings,
-    connection: undefined,
+    settings,
     rateLimitKey: rateLimitKey(settings.target),
+    target: undefined,
+    connection: undefined,
     startsAt: clock.monotonic() + offset,
     lease: undefined,
-    isRunning: false,
+    state: 'idle',
     problem: undefined,
-    isBroken: false,
     runExclusive: oneAtATime(),
   }
 }
 
-export type LoadTargetOptions = Omit<OpenTargetOptions, 'settings'> & {
+export type LoadTargetOptions = Pick<OpenTargetOptions, 'store' | 'clock' | 'receiversOf'> & {
   ownership: Ownership
   /** What is loaded after that is not kept. */
   aborted?: AbortSignal
 }
 
 /**
- * Loads the state of a target from the store, again where it was loaded before.
+ * Loads the state of a target from the store, anew where it was loaded before.
  *
  * @throws {StoreError}
  */
-export async function loadManagedTarget(
-  managed: ManagedTarget,
-  settings: TargetSettings,
-  options: LoadTargetOptions,
-): Promise<Target> {
-  const target = managed.target ?? (await openTarget({ ...options, settings }))
-  if (managed.target === undefined) target.owner = () => options.ownership.ownerOf(managed.name)
-  else await reloadTarget(target, settings)
+export async function loadManagedTarget(managed: ManagedTarget, options: LoadTargetOptions): Promise<Target> {
+  const { name, settings, target: before } = managed
+  // A commit that is under way must not come after it.
+  await before?.runExclusive(async () => undefined)
+  const owner = () => options.ownership.ownerOf(name)
+  const target = await openTarget({ ...options, settings, owner, record: before?.record })
   // Its lease has ended meanwhile, or another one has begun, before which other daemons may have committed.
   options.aborted?.throwIfAborted()
-  managed.loaded = settings
-  target.settings = managed.wanted
   managed.target = target
   return target
 }
@@ -91,76 +71,75 @@ export function unloadManagedTarget(managed: ManagedTarget): void {
   Object.assign(managed, { target: undefined, connection: undefined, lease: undefined, problem: undefined })
 }
 
-export type PrepareOptions = Omit<ConnectionOptions, 'target' | 'mayAsk'> &
+export type PrepareOptions = Pick<ConnectionOptions, 'log' | 'transportTo'> &
   LoadTargetOptions & {
     limits: RequestLimits
     /** From 0 to 1. */
     random: () => number
-    settings: TargetSettings
     lease: Lease
     aborted: AbortSignal
   }
 
 /** A target that is ready to be polled; `offset`, the seconds until its first poll. */
-export type Prepared = { target: Target; connection: ServiceConnection; rateLimiter: RateLimiter; offset: number }
+export type Prepared = { target: Target; connection: ServiceConnection; offset: number }
 
 /**
- * Makes a target ready to be polled with these settings under this lease. Under the same lease it continues where it was; what was
+ * Makes a target ready to be polled with its settings under this lease. Under the same lease it continues where it was; what was
  * read of its list stays read, unless the settings of the poll have changed.
  *
  * @throws {StoreError}
  */
 export async function prepareManagedTarget(managed: ManagedTarget, options: PrepareOptions): Promise<Prepared> {
-  const { clock, random, ownership, limits, settings, lease, aborted } = options
+  const { clock, limits, lease, aborted } = options
   aborted.throwIfAborted()
-  const { loaded } = managed
-  const isSamePoll = isDeepStrictEqual(loaded.poll, settings.poll)
-  const isSame = isSamePoll && isDeepStrictEqual(loaded.rules, settings.rules)
+  const { settings, target: before } = managed
+  const was = before?.settings ?? settings
+  const isBroken = managed.state === 'broken'
   const isAlone = options.store.cluster === undefined
+  // Otherwise another daemon may have committed before this lease.
   const continues = managed.lease === lease || (isAlone && managed.lease === undefined)
-  const due = continues ? dueIn(managed, clock) : undefined
-  // Before this lease, another daemon may have committed.
-  const target =
-    managed.target === undefined || managed.isBroken || !isSame || !continues
-      ? await loadManagedTarget(managed, settings, options)
-      : managed.target
-  aborted.throwIfAborted()
-  const offset = managed.isBroken
-    ? 0
-    : Math.min(due ?? dueAfterFailover(target, loaded.poll, { random, ownership }), settings.poll.interval)
-  // With another page size the pages that were read are others, and another daemon has moved on.
-  if (managed.isBroken || !isSamePoll || !continues) target.memory = newPollMemory(target.ledger, clock)
+  const due = continues ? dueIn(managed, was, clock) : undefined
+  const target = await upToDate(managed, continues && !isBroken, options)
   if (!continues) beginPolling(target)
-  const rateLimiter = await limits.rateLimiterOf(settings)
+  const offset = isBroken ? 0 : Math.min(due ?? dueAfterFailover(target, was, options), settings.poll.interval)
+  target.rateLimiter = await limits.rateLimiterOf(settings)
   aborted.throwIfAborted()
-  target.settings = settings
-  target.rateLimiter = rateLimiter
-  const { target: asked, poll, participants } = managed.connection?.settings ?? {}
-  const connected = [asked, poll, participants]
-  if (
-    managed.connection === undefined ||
-    !isDeepStrictEqual(connected, [settings.target, settings.poll, settings.participants])
-  ) {
+  if (managed.connection === undefined || !isDeepStrictEqual(askedWith(was), askedWith(settings))) {
     void managed.connection?.close()
-    managed.connection = connect({ ...options, target, mayAsk: () => ownership.owns(target.name) })
+    const mayAsk = () => options.ownership.owns(managed.name)
+    managed.connection = connect({ ...options, settings, ledger: () => managed.target!.ledger, mayAsk })
   }
-  Object.assign(managed, {
-    loaded: settings,
-    rateLimitKey: rateLimitKey(settings.target),
-    startsAt: clock.monotonic() + offset,
-    lease,
-    isBroken: false,
-  })
+  managed.startsAt = clock.monotonic() + offset
+  managed.lease = lease
+  managed.state = 'idle'
   // The targets that still have the key of before may ask for more now.
-  limits.resizeLimit(loaded)
-  return { target, connection: managed.connection, rateLimiter, offset }
+  limits.resizeLimit(was)
+  return { target, connection: managed.connection, offset }
+}
+
+/** What a connection depends on. */
+const askedWith = ({ target, poll, participants }: TargetSettings) => ({ target, poll, participants })
+
+/** The state of a target with its settings; loaded anew unless it `continues` and polls and rules are the same. */
+async function upToDate(managed: ManagedTarget, continues: boolean, options: LoadTargetOptions): Promise<Target> {
+  const { settings, target: before } = managed
+  if (!continues || before === undefined) return loadManagedTarget(managed, options)
+  const isSamePoll = isDeepStrictEqual(before.settings.poll, settings.poll)
+  if (isSamePoll && isDeepStrictEqual(before.settings.rules, settings.rules)) {
+    before.settings = settings
+    return before
+  }
+  const target = await loadManagedTarget(managed, options)
+  // With another page size the pages that were read are others.
+  if (isSamePoll) target.memory = before.memory
+  return target
 }
 
 /** Seconds until a poll is due, as if the last run continued. */
-function dueIn({ startsAt, loaded, lease }: ManagedTarget, clock: Clock): number {
+function dueIn({ startsAt, lease }: ManagedTarget, { poll: { interval } }: TargetSettings, clock: Clock): number {
   const late = clock.monotonic() - startsAt
   if (lease === undefined) return Math.max(0, -late)
-  return late < 0 ? -late : Math.ceil(late / loaded.poll.interval) * loaded.poll.interval - late
+  return late < 0 ? -late : Math.ceil(late / interval) * interval - late
 }
 
 /**
@@ -169,7 +148,7 @@ function dueIn({ startsAt, loaded, lease }: ManagedTarget, clock: Clock): number
  */
 function dueAfterFailover(
   target: Target,
-  poll: PollConfig,
+  { poll }: TargetSettings,
   { random, ownership }: Pick<PrepareOptions, 'random' | 'ownership'>,
 ): number {
   const left = poll.interval - target.pollAge()

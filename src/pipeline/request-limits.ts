@@ -3,10 +3,11 @@ import type { Clock } from '../clock/clock.ts'
 import { leftOfPause, newRateLimiter, type AdjustableRateLimiter, type RateLimiter } from '../polling/rate-limiter.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
+import type { ManagedTarget } from './managed-target.ts'
 import { rateLimitKey, type TargetSettings } from './target.ts'
 
 /** A target by its URL and API key (`rateLimitKey`), and whether this daemon polls it at the moment. */
-type LimitedTarget = { rateLimitKey: string; isRunning: boolean }
+type LimitedTarget = Pick<ManagedTarget, 'rateLimitKey' | 'state'>
 
 export type RequestLimitsOptions = {
   store: Pick<Store, 'cluster' | 'pausedUntil' | 'pauseUntil'>
@@ -90,18 +91,18 @@ export function requestLimits(options: RequestLimitsOptions): RequestLimits {
   function sharedKeys(): string[] {
     const own = new Set<string>()
     const others = new Set<string>()
-    for (const member of members()) (member.isRunning ? own : others).add(member.rateLimitKey)
+    for (const member of members()) (member.state === 'running' ? own : others).add(member.rateLimitKey)
     return [...own.intersection(others)]
   }
 
   /** Thousands of targets may begin to run in one turn: their shares are computed together. */
   function resize(): void {
     const counts = new Map(resized.keys().map((key) => [key, { all: 0, own: 0 }]))
-    for (const { rateLimitKey: key, isRunning } of members()) {
+    for (const { rateLimitKey: key, state } of members()) {
       const count = counts.get(key)
       if (count === undefined) continue
       count.all += 1
-      if (isRunning) count.own += 1
+      if (state === 'running') count.own += 1
     }
     for (const [key, { all, own }] of counts)
       rateLimiters.get(key)?.setLimit((resized.get(key)! * own) / Math.max(1, all))

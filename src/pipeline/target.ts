@@ -52,15 +52,15 @@ export type TargetStatus = {
 }
 
 /**
- * One target of the configuration. What is committed of it changes by `apply` alone (commit.ts), and is loaded again where
- * the configuration changes or another daemon has moved on.
+ * One target of the configuration as it was loaded. What is committed of it changes by `apply` alone (commit.ts); where the
+ * configuration changes, or another daemon has moved on, it is loaded anew.
  */
 export type Target = TargetStatus & {
   settings: TargetSettings
   ledger: LedgerState
   alerts: Map<string, AlertInstance>
   /** How far back finished calls are kept, by the rules with which it was loaded (seconds). */
-  longestWindow: number
+  readonly longestWindow: number
   /** What polls remember from one to the next. */
   memory: PollMemory
   /** When things happened (monotonic seconds). */
@@ -88,27 +88,41 @@ export type Times = {
   hasPolled: boolean
 }
 
-export type OpenTargetOptions = { settings: TargetSettings; store: Store; clock: Clock; receiversOf: ReceiversOf }
+export type OpenTargetOptions = {
+  settings: TargetSettings
+  store: Store
+  clock: Clock
+  receiversOf: ReceiversOf
+  /** The daemon that polls it, by name, where several share the store. */
+  owner?: () => string | undefined
+  /** How it has been doing under an earlier load. */
+  record?: HealthRecord | undefined
+}
 
 /**
  * Opens a target in the store, and sets it up where it is new.
  *
  * @throws {StoreError}
  */
-export async function openTarget({ settings, store, clock, receiversOf }: OpenTargetOptions): Promise<Target> {
+export async function openTarget(options: OpenTargetOptions): Promise<Target> {
+  const { settings, store, clock, receiversOf, owner = () => undefined } = options
+  const { record = healthRecord(clock.monotonic) } = options
+  const { target: config, rules } = settings
+  const identity = { name: config.name, fingerprint: targetFingerprint(config) }
+  const longestWindow = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
+  const stored = await store.openTarget(identity, clock.wall(), longestWindow)
   const now = clock.monotonic()
-  const stored = await load(settings, { store, clock })
-  const record = healthRecord(clock.monotonic)
   const target: Target = {
-    name: settings.target.name,
+    name: config.name,
     settings,
     ...stored,
+    longestWindow,
     memory: newPollMemory(stored.ledger, clock),
     times: { ...timesBy(stored.ledger.sync, clock), evaluated: now, begun: now, hasPolled: false },
     lastCommitUnknown: false,
     record,
     health: record.current,
-    owner: () => undefined,
+    owner,
     rateLimiter: undefined,
     pollAge: () => clock.monotonic() - target.times.polled,
     sweepAge: () => (target.times.swept === undefined ? undefined : clock.monotonic() - target.times.swept),
@@ -125,17 +139,6 @@ export async function openTarget({ settings, store, clock, receiversOf }: OpenTa
     runExclusive: oneAtATime(),
   }
   return target
-}
-
-/** Takes its state from the store again, as if it had just been opened. */
-export async function reloadTarget(target: Target, settings: TargetSettings): Promise<void> {
-  await target.runExclusive(async () => {
-    const stored = await load(settings, target)
-    const now = target.clock.monotonic()
-    Object.assign(target, { ...stored, settings, lastCommitUnknown: false })
-    Object.assign(target.times, timesBy(stored.ledger.sync, target.clock), { evaluated: now })
-    beginPolling(target)
-  })
 }
 
 /** This process starts to poll the target. Until its first poll ends, the time since the last poll is not the service's fault. */
@@ -165,12 +168,6 @@ export function targetFingerprint({ baseUrl, onBehalfOf = '', query }: TargetCon
 /** The service limits the requests of an app, which is an address of its own, whatever their keys are. */
 export function rateLimitKey({ baseUrl }: TargetConfig): string {
   return digest(baseUrl)
-}
-
-async function load({ target, rules }: TargetSettings, { store, clock }: Pick<Target, 'store' | 'clock'>) {
-  const identity = { name: target.name, fingerprint: targetFingerprint(target) }
-  const longestWindow = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
-  return { ...(await store.openTarget(identity, clock.wall(), longestWindow)), longestWindow }
 }
 
 function digest(text: string): string {

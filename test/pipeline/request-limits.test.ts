@@ -50,7 +50,10 @@ async function cluster(names: readonly string[]) {
     const running = new Set<string>()
     const members = () =>
       Object.entries(APPS).map(([name, app]) => {
-        return { rateLimitKey: rateLimitKey(targetOf(app)), isRunning: running.has(name) }
+        return {
+          rateLimitKey: rateLimitKey(targetOf(app)),
+          state: running.has(name) ? ('running' as const) : ('idle' as const),
+        }
       })
     const store = { cluster, pausedUntil: async (key: string) => pauses.get(key), pauseUntil: async () => undefined }
     const limits = requestLimits({ store, clock: time, members, draining$: NEVER })

@@ -5,7 +5,7 @@ import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { Commit, Store } from '../../src/store/store.ts'
 import { commitObservation, tick } from '../../src/pipeline/pipeline.ts'
-import { openTarget, reloadTarget } from '../../src/pipeline/target.ts'
+import { openTarget } from '../../src/pipeline/target.ts'
 import { POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
@@ -152,7 +152,7 @@ describe('a target', () => {
     let answers = false
     // Of a store that several use, only that there are others matters here.
     const cluster = memoryCluster(virtualClock()).clusterStore(10)
-    const { target } = await opened((store) => ({
+    const { target, open } = await opened((store) => ({
       ...store,
       cluster,
       commit: async (target, commit) => {
@@ -166,10 +166,10 @@ describe('a target', () => {
     answers = true
     await expect(commitObservation(target, poll)).rejects.toThrow('not known yet what was last committed')
     expect([target.lastCommitUnknown, target.ledger.calls.size, log.length]).toEqual([true, 0, 1])
-    await reloadTarget(target, target.settings)
-    expect(target.alerts.size).toBe(1)
-    await commitObservation(target, completePoll(25, failed(1), failed(2), failed(3)))
-    expect([target.lastCommitUnknown, total(target.ledger, COUNTERS.finished)]).toEqual([false, 3])
+    const again = await open()
+    expect(again.alerts.size).toBe(1)
+    await commitObservation(again, completePoll(25, failed(1), failed(2), failed(3)))
+    expect([again.lastCommitUnknown, total(again.ledger, COUNTERS.finished)]).toEqual([false, 3])
   })
 
   test('has the poll age of before where the commit of a successful poll fails', async () => {

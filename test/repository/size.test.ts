@@ -26,7 +26,7 @@ const ROOMS: Record<string, number> = {
   'src/metrics': 600,
   'src/network': 160,
   'src/notifications': 2770,
-  'src/pipeline': 1070,
+  'src/pipeline': 1050,
   'src/polling': 1930,
   'src/schema': 420,
   'src/service': 860,
@@ -96,8 +96,8 @@ src/ledger/compute-delta.ts track: 23 complexity
 src/ledger/observe-call.ts observeCall: 26 complexity
 src/ledger/tracked-calls.ts trackedCalls: 65 lines
 src/notifications/receivers/email/email-send.ts deliveryError: 14 complexity
-src/pipeline/lifecycle.ts lifecycle: 159 lines
-src/pipeline/managed-target.ts prepareManagedTarget: 20 complexity
+src/pipeline/lifecycle.ts lifecycle: 156 lines
+src/pipeline/managed-target.ts prepareManagedTarget: 13 complexity
 src/pipeline/request-limits.ts requestLimits: 70 lines
 src/polling/observe.ts observe: 111 lines
 src/program.ts file: 380 lines
