@@ -1,6 +1,6 @@
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { RuleLabels } from './groups.ts'
-import { SEVERITIES } from './match.ts'
+import { SEVERITIES } from './match-keys.ts'
 import type { Evidence } from './notification.ts'
 import type { Rule } from './rule.ts'
 import type { RuleValue } from './rule-value.ts'

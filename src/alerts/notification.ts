@@ -1,7 +1,7 @@
 import { failureCount } from '../ledger/failure-ratio.ts'
 import type { AlertInstance } from './alert-instance.ts'
 import type { RuleLabels } from './groups.ts'
-import type { Severity } from './match.ts'
+import type { Severity } from './match-keys.ts'
 import type { Contributor, MessageValue, Window } from './signal.ts'
 import type { Signal } from './signals.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'

@@ -3,7 +3,7 @@ import { duration } from '../schema/duration.ts'
 import { link, nameOfRule, oneOf, someOf, text, wholeNumber } from '../schema/scalars.ts'
 import { labelMap, section, type Inside } from '../schema/section.ts'
 import { RULE_LABELS, type RuleLabel } from './groups.ts'
-import { SEVERITIES } from './match.ts'
+import { SEVERITIES } from './match-keys.ts'
 import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
 
 // Keys that the rules of several signals share, in the order in which they are printed.

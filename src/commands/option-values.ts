@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { MATCH_KEYS, type AlertMatch } from '../alerts/match.ts'
+import { MATCH_KEYS, type AlertMatch } from '../alerts/match-keys.ts'
 import { parseDuration } from '../schema/duration-text.ts'
 
 // Parsers of option values. Each throws an InvalidArgumentError with what is expected.

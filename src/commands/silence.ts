@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os'
-import { type AlertMatch, MAX_SILENCE_SECONDS, type Silence, unknownIn } from '../alerts/match.ts'
+import { MAX_SILENCE_SECONDS, type Silence, unknownIn } from '../alerts/match.ts'
+import type { AlertMatch } from '../alerts/match-keys.ts'
 import { isPattern } from '../alerts/value-pattern.ts'
 import { systemClock } from '../clock/clock.ts'
 import { silenceView } from '../web/silences-route.ts'

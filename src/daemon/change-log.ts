@@ -9,7 +9,7 @@ export type Change = {
   fields: object
   shared?: object
   line: string
-  /** What many such changes say after their number: `alerts of NoCalls are firing`. */
+  /** What many such changes say after their number: `more alerts of NoCalls are firing`. */
   together: string
   /** Why, where that differs from one change to another. */
   cause?: string
@@ -59,7 +59,7 @@ export function changeLog(log: Logger): ChangeLog {
     const on = targets.length === same.length ? '' : `, on ${formatNumber(targets.length)} targets`
     log[level](
       { ...shared, changes: same.length, targets: targets.slice(0, MAX_NAMES) },
-      `${formatNumber(same.length)} more ${together}${on}${mostCommonCause(same)}`,
+      `${formatNumber(same.length)} ${together}${on}${mostCommonCause(same)}`,
     )
   }
 }

@@ -37,9 +37,9 @@ export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (deliv
     if (failed === undefined) return
     failing.delete(receiver)
     const { since, attempts } = failed
-    const attemptsFailed = `${formatNumber(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'} failed`
-    const after = `after ${formatSeconds(clock.monotonic() - since)}; ${attemptsFailed}`
-    log.info({ receiver }, `${receiver} works again ${after}`)
+    const lasted = formatSeconds(clock.monotonic() - since)
+    const failures = `${formatNumber(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'} failed`
+    log.info({ receiver }, `${receiver} works again after ${lasted}; ${failures}`)
   }
 
   return ({ receiver, outcome, problem = '', error, message }) => {

@@ -50,7 +50,7 @@ function write(log: ChangeLog, { target, alert, severity, state, ...fields }: Ch
   const [one, several] = STATES[state]
   const line = `alert ${titleOf({ alert, labels: fields.labels })} on ${target} ${one}${what}`
   const shared = { alert, severity, state }
-  log.add({ level: 'info', target, fields, shared, line, together: `alerts of ${alert} ${several}` })
+  log.add({ level: 'info', target, fields, shared, line, together: `more alerts of ${alert} ${several}` })
 }
 
 /** Of a pending alert the evaluation that saw the breach first; none of those that follow is a change. */

@@ -39,12 +39,19 @@ export function logPoll(log: Logger, changes: ChangeLog, { target, report, befor
   const fields = { outcome, requests: requests.length, seconds: Math.round(report.seconds * 1000) / 1000 }
   if (isServiceFailure(report) && before.failed === undefined) {
     const line = `poll ${outcome}: ${problem}`
-    changes.add({ level: 'warn', target, fields, line, together: 'targets cannot be polled', cause: problem ?? '' })
+    changes.add({
+      level: 'warn',
+      target,
+      fields,
+      line,
+      together: 'more targets cannot be polled',
+      cause: problem ?? '',
+    })
   } else if (successful && (before.failed !== undefined || (!before.up && !before.storeFailed))) {
     const { polls, seconds } = before.failed ?? { polls: 0, seconds: 0 }
     const failed = `${formatNumber(polls)} ${polls === 1 ? 'poll' : 'polls'} failed`
     const after = polls === 0 ? '' : ` after ${formatSeconds(seconds)}; ${failed}`
     const line = `poll ${outcome}: the target is up${after}`
-    changes.add({ level: 'info', target, fields, line, together: 'targets are up' })
+    changes.add({ level: 'info', target, fields, line, together: 'more targets are up' })
   } else log.debug({ target, ...fields }, `poll ${outcome}${problem === undefined ? '' : `: ${problem}`}`)
 }

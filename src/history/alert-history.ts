@@ -1,6 +1,6 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { readNotes, type Episode } from '../alerts/episode.ts'
-import type { Severity } from '../alerts/match.ts'
+import type { Severity } from '../alerts/match-keys.ts'
 import { signalView } from '../alerts/signal-view.ts'
 import { windowOf } from '../alerts/signal.ts'
 import { isoTime } from '../clock/iso-time.ts'

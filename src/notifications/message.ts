@@ -1,6 +1,6 @@
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Notification } from '../alerts/notification.ts'
-import type { Severity } from '../alerts/match.ts'
+import type { Severity } from '../alerts/match-keys.ts'
 import type { AlertLinks } from './text/links.ts'
 
 /** What is sent to a receiver at once. Times are UNIX seconds. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MATCH_KEYS, MATCH_VALUES } from '../alerts/match.ts'
+import { MATCH_KEYS, MATCH_VALUES } from '../alerts/match-keys.ts'
 import { isPattern, matchesValue, patternProblem } from '../alerts/value-pattern.ts'
 import { cronStart, neverEnds } from './cron-start.ts'
 import { duration, longestTimer } from '../schema/duration.ts'

@@ -1,4 +1,5 @@
-import { matches, type AlertMatch } from '../alerts/match.ts'
+import { matches } from '../alerts/match.ts'
+import type { AlertMatch } from '../alerts/match-keys.ts'
 
 /** The recipients of the alerts that a match matches, by name. */
 export type Route = { match: AlertMatch; notify: readonly string[] }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { SEVERITIES } from '../alerts/match.ts'
+import { SEVERITIES } from '../alerts/match-keys.ts'
 import { alertHistory } from '../history/alert-history.ts'
 import { api, type RouteDescription } from './api.ts'
 import { concurrencyLimit } from './concurrency-limit.ts'

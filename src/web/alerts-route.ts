@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
-import { matches, unknownIn, type AlertMatch, type KnownNames } from '../alerts/match.ts'
+import { matches, unknownIn, type KnownNames } from '../alerts/match.ts'
+import type { AlertMatch } from '../alerts/match-keys.ts'
 import { api, type RouteDescription } from './api.ts'
 import { alertMatch, givenIn } from './match-parameters.ts'
 import { BadRequest } from './problem.ts'

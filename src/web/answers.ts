@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { RULE_LABELS } from '../alerts/groups.ts'
-import { MATCH_KEYS, SEVERITIES } from '../alerts/match.ts'
+import { MATCH_KEYS, SEVERITIES } from '../alerts/match-keys.ts'
 import { signals } from '../alerts/signals.ts'
 import { EVENT_TYPES, type AlertChange, type CallChange } from '../events/types.ts'
 import type { CallRowView, CallView } from '../events/call-data.ts'

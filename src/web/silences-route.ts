@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { MAX_SILENCE_SECONDS, unknownIn, type AlertMatch, type KnownNames, type Silence } from '../alerts/match.ts'
+import { MAX_SILENCE_SECONDS, unknownIn, type KnownNames, type Silence } from '../alerts/match.ts'
+import type { AlertMatch } from '../alerts/match-keys.ts'
 import { isoTime } from '../clock/iso-time.ts'
 import { MOMENT_IN_UTC, readMoment } from '../history/moment.ts'
 import { parseDuration } from '../schema/duration-text.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { matches, unknownIn, type AlertMatch } from '../../src/alerts/match.ts'
+import { matches, unknownIn } from '../../src/alerts/match.ts'
+import type { AlertMatch } from '../../src/alerts/match-keys.ts'
 
 const NOTIFICATION = {
   alert: 'HighFailureRate',

@@ -28,7 +28,7 @@ test.each([
   [['--help'], ['commander']],
   [['run', '--help'], ['commander']],
   [['simulate', '--help'], ['commander']],
-  [['check'], ['commander', 'croner', 'yaml', 'zod']],
+  [['check'], ['commander', 'croner', 're2js', 'yaml', 'zod']],
 ])('callwatch %j loads no packages but %j', async (args, expected) => {
   const { ended, packages } = await packagesOf(args)
   expect(ended).toMatchObject({ code: 0, stderr: '' })

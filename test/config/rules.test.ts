@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { MATCH_KEYS, MATCH_VALUES } from '../../src/alerts/match.ts'
+import { MATCH_KEYS, MATCH_VALUES } from '../../src/alerts/match-keys.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import type { Signal } from '../../src/alerts/signals.ts'
 import { loadConfig } from '../../src/config/load-config.ts'

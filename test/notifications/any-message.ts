@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { Notification } from '../../src/alerts/notification.ts'
-import { SEVERITIES } from '../../src/alerts/match.ts'
+import { SEVERITIES } from '../../src/alerts/match-keys.ts'
 import type { Signal } from '../../src/alerts/signals.ts'
 import type { Message } from '../../src/notifications/message.ts'
 import { AT, SIGNALS } from './sample.ts'

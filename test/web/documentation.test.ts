@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { MATCH_KEYS } from '../../src/alerts/match.ts'
+import { MATCH_KEYS } from '../../src/alerts/match-keys.ts'
 import { BadRequest } from '../../src/web/problem.ts'
 import { requestedSilence, silenceBody } from '../../src/web/silences-route.ts'
 

@@ -1,5 +1,6 @@
 import type { LiveAlert } from '../../alerts/alert-instance.ts'
-import { matches, SEVERITIES } from '../../alerts/match.ts'
+import { matches } from '../../alerts/match.ts'
+import { SEVERITIES } from '../../alerts/match-keys.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import type { NotifyConfig } from '../notify-section.ts'
 

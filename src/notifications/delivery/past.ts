@@ -1,5 +1,6 @@
 import type { Episode } from '../../alerts/episode.ts'
-import type { Severity, Silence } from '../../alerts/match.ts'
+import type { Silence } from '../../alerts/match.ts'
+import type { Severity } from '../../alerts/match-keys.ts'
 import { parse } from '../../store/rows.ts'
 import type { Store } from '../../store/store.ts'
 import type { Inhibited } from './inhibition.ts'

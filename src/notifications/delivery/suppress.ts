@@ -1,6 +1,7 @@
 import type { LiveAlert } from '../../alerts/alert-instance.ts'
 import type { Suppression } from '../../alerts/episode.ts'
-import { matches, silenceAt, type AlertMatch, type Silence } from '../../alerts/match.ts'
+import { matches, silenceAt, type Silence } from '../../alerts/match.ts'
+import type { AlertMatch } from '../../alerts/match-keys.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
 import type { NotifyConfig } from '../notify-section.ts'

@@ -1,7 +1,7 @@
 import { merge, Subject, type Subscription } from 'rxjs'
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
-import type { Severity } from '../../../src/alerts/match.ts'
+import type { Severity } from '../../../src/alerts/match-keys.ts'
 import type { Delivery } from '../../../src/notifications/delivery/batch.ts'
 import { attemptsOn } from '../../../src/notifications/delivery/attempts.ts'
 import { deliver } from '../../../src/notifications/delivery/deliver.ts'

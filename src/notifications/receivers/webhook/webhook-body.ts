@@ -1,7 +1,7 @@
 import { failureRatio } from '../../../ledger/failure-ratio.ts'
 import { failuresOf, type Notification } from '../../../alerts/notification.ts'
 import type { RuleLabels } from '../../../alerts/groups.ts'
-import type { Severity } from '../../../alerts/match.ts'
+import type { Severity } from '../../../alerts/match-keys.ts'
 import type { Signal } from '../../../alerts/signals.ts'
 import type { FinishedCounts } from '../../../ledger/finished-calls.ts'
 import { digestLine } from '../../text/digest-text.ts'
