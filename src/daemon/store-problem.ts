@@ -2,8 +2,8 @@ import type { Clock } from '../clock/clock.ts'
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 
-/** Why the store cannot be written, and since when (UNIX seconds). */
-export type StoreProblem = { problem: string; since: number }
+/** Why the store cannot be written, since when (UNIX seconds), and for how long (seconds). */
+export type StoreProblem = { problem: string; since: number; seconds: number }
 
 /** Whether the store can be written, from what happens to targets and ownership. */
 export type StoreHealth = {
@@ -13,12 +13,12 @@ export type StoreHealth = {
   follow: (event: DaemonEvent) => DaemonEvent[]
 }
 
-export function storeHealth({ wall }: Pick<Clock, 'wall'>): StoreHealth {
+export function storeHealth({ wall, monotonic }: Pick<Clock, 'wall' | 'monotonic'>): StoreHealth {
   /** By target, and of the lease of all of them. */
   const failing = new Map<string | undefined, string>()
   /** Targets that are another daemon's concern, also where a poll of this one ends after that. */
   const given = new Set<string>()
-  let current: StoreProblem | undefined
+  let current: { problem: string; since: number; began: number } | undefined
 
   function note(event: DaemonEvent): void {
     if (event.kind === 'removed') failing.delete(event.target)
@@ -45,12 +45,16 @@ export function storeHealth({ wall }: Pick<Clock, 'wall'>): StoreHealth {
   }
 
   return {
-    current: () => current,
+    current: () => {
+      if (current === undefined) return undefined
+      const { began, ...known } = current
+      return { ...known, seconds: monotonic() - began }
+    },
     follow: (event) => {
       note(event)
       const before = current
       const problem = failing.values().next().value
-      current = problem === undefined ? undefined : { since: wall(), ...before, problem }
+      current = problem === undefined ? undefined : { since: wall(), began: monotonic(), ...before, problem }
       return (before === undefined) === (problem === undefined) ? [event] : [event, { kind: 'store', problem }]
     },
   }

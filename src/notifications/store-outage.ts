@@ -5,8 +5,8 @@ import type { StoreMessage } from './message.ts'
 import type { MessageReceiver } from './receiver.ts'
 
 export type OutageOptions = {
-  /** Why the store cannot be written, and since when (UNIX seconds); undefined where it can. */
-  problem: () => { problem: string; since: number } | undefined
+  /** Why the store cannot be written, since when (UNIX seconds), and for how long (seconds); undefined where it can. */
+  problem: () => { problem: string; since: number; seconds: number } | undefined
   clock: Clock
   /** The store must have failed for so long (seconds): a short problem does not count. */
   after: () => number
@@ -23,8 +23,9 @@ export function storeOutage({ problem, clock, after }: OutageOptions) {
   function update(receiver: string): { message: StoreMessage; isDue: boolean } | undefined {
     const [known, current, at] = [states.get(receiver), problem(), clock.wall()]
     const isFailing = known?.message.state === 'failing'
-    if (current !== undefined && !isFailing && at - current.since >= after()) {
-      states.set(receiver, { message: { kind: 'store', state: 'failing', ...current, at }, isDue: true })
+    if (current !== undefined && !isFailing && current.seconds >= after()) {
+      const { problem: why, since } = current
+      states.set(receiver, { message: { kind: 'store', state: 'failing', problem: why, since, at }, isDue: true })
     }
     if (current === undefined && isFailing) {
       states.set(receiver, { message: { ...known.message, state: 'recovered', at }, isDue: true })

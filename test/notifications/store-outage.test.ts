@@ -17,7 +17,7 @@ const busy = (retryAfter?: number) => new DeliveryError('it answered 503', { ret
 /** Notifications of the store to some receivers, each of which answers an attempt with an error or nothing. */
 function notifying(answers: Record<string, (attempt: number) => Error | undefined> = { slack: () => undefined }) {
   const clock = virtualClock(AT)
-  let current: { problem: string; since: number } | undefined
+  let current: { problem: string; since: number; began: number } | undefined
   const received: [second: number, receiver: string, state: string][] = []
   const messages: Message[] = []
   const deliveries: Delivery[] = []
@@ -32,7 +32,11 @@ function notifying(answers: Record<string, (attempt: number) => Error | undefine
     }
     return { name, send }
   })
-  const outage = storeOutage({ problem: () => current, clock, after: () => FAILING_SECONDS })
+  const outage = storeOutage({
+    problem: () => current && { ...current, seconds: clock.monotonic() - current.began },
+    clock,
+    after: () => FAILING_SECONDS,
+  })
   for (const receiver of receivers) {
     const running = deliver([outage(receiver, attemptsOn(clock))], { clock, draining$: NEVER }).subscribe((delivery) =>
       deliveries.push(delivery),
@@ -42,7 +46,8 @@ function notifying(answers: Record<string, (attempt: number) => Error | undefine
   /** The store is tried every ten seconds, with the same result. */
   const tried = async (problem: string | undefined, seconds: number) => {
     for (let i = 0; i < seconds; i += 10) {
-      current = problem === undefined ? undefined : { problem, since: clock.wall(), ...current }
+      current =
+        problem === undefined ? undefined : { problem, since: clock.wall(), began: clock.monotonic(), ...current }
       await clock.advance(10)
     }
   }
@@ -63,6 +68,17 @@ describe('a store that cannot be written', () => {
     const { tried, received } = notifying()
     await tried(FULL, 20)
     await tried('the store is busy', 600)
+    expect(received).toEqual([[30, 'slack', 'failing']])
+  })
+
+  test('is notified by elapsed time, not by the wall clock', async () => {
+    const { clock, tried, received } = notifying()
+    await tried(FULL, 10)
+    clock.stepWall(3600)
+    await tried(FULL, 10)
+    expect(received).toEqual([])
+    clock.stepWall(-7200)
+    await tried(FULL, 20)
     expect(received).toEqual([[30, 'slack', 'failing']])
   })
 
