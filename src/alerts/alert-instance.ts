@@ -39,6 +39,8 @@ export type AlertInstance = {
   readonly tooFewSince: number | undefined
   /** When it was last notified that it fires. */
   readonly lastNotifiedAt: number | undefined
+  /** Where it fired: a rule that is edited meanwhile may have another threshold. Absent of a pending one. */
+  readonly fired?: { signal: Rule['signal']['name'] } & Pick<Rule, 'breach' | 'threshold'>
   /** What explains the value; absent of a pending one. */
   readonly evidence?: Evidence
   /** Since when the calls finished that its first value as a firing one was measured by (UNIX seconds by the service's clock). */
@@ -123,17 +125,26 @@ export function advance(
     lastNotifiedAt: undefined,
   }
   if (!hasLasted(pending.credited, rule.for, evaluation)) return { instance: pending }
+  return { instance: firing(pending, now), change: 'firing' }
+}
+
+function firing(pending: AlertInstance, now: number): AlertInstance {
+  const { signal, breach, threshold } = pending.rule
   return {
-    instance: {
-      ...pending,
-      state: 'firing',
-      credited: 0,
-      firingSince: now,
-      lastNotifiedAt: now,
-      values: [[now, value]],
-    },
-    change: 'firing',
+    ...pending,
+    state: 'firing',
+    credited: 0,
+    firingSince: now,
+    fired: { signal: signal.name, breach, threshold },
+    lastNotifiedAt: now,
+    values: [[now, pending.value]],
   }
+}
+
+/** The threshold at which an instance fired; of another signal than its rule has now it would say nothing. */
+export function firedThreshold({ rule, fired }: Pick<AlertInstance, 'rule' | 'fired'>): number {
+  const isSame = fired?.signal === rule.signal.name && fired.breach === rule.breach
+  return isSame ? fired.threshold : rule.threshold
 }
 
 /** A firing instance, with a reminder where one is due, or where its rule is more severe than `ruleBefore`. */

@@ -1,5 +1,5 @@
 import { failureCount } from '../ledger/failure-ratio.ts'
-import type { AlertInstance } from './alert-instance.ts'
+import { firedThreshold, type AlertInstance } from './alert-instance.ts'
 import type { RuleLabels } from './groups.ts'
 import type { Severity } from './match-keys.ts'
 import type { Contributor, MessageValue, Window } from './signal.ts'
@@ -37,8 +37,11 @@ export type Notification = MessageValue & {
   asOf?: number
   runbookUrl?: string
   description?: string
-  /** Of an end, for the history: what the rule fires at, how the value went, and when the first calls finished that it was measured by. */
-  episode?: { threshold: number; values: readonly ValueAt[]; measuredFrom?: number }
+  /**
+   * For the history: the threshold at which it fired, where the rule's is another one by now; of an end, how the value went, and when
+   * the first calls finished that it was measured by.
+   */
+  episode?: { threshold: number; values?: readonly ValueAt[]; measuredFrom?: number }
 }
 
 /** What a notification has beside the instance's own state. */
@@ -48,12 +51,12 @@ export type Evidence = Pick<Notification, 'contributor' | 'trend' | 'forecast' |
 export function notificationOf(
   change: Pick<Notification, 'kind' | 'expiredBecause'>,
   target: string,
-  { key, labels, rule, since, firingSince, peak, measuredFrom, values = [] }: AlertInstance,
+  instance: AlertInstance,
   latest: Pick<AlertInstance, 'value' | 'calls' | 'counts'>,
   evidence: Evidence,
   at: number,
 ): Notification {
-  const whole = change.kind === 'resolved' ? addValue(values, [at, latest.value], rule.breach) : values
+  const { key, labels, rule, since, firingSince, peak } = instance
   return {
     ...change,
     target,
@@ -75,10 +78,21 @@ export function notificationOf(
     ...evidence,
     ...(rule.runbookUrl === undefined ? {} : { runbookUrl: rule.runbookUrl }),
     ...(rule.description === undefined ? {} : { description: rule.description }),
-    ...(hasEnded(change) && {
-      episode: { threshold: rule.threshold, values: whole, ...(measuredFrom !== undefined && { measuredFrom }) },
-    }),
+    ...episodeOf(change, instance, latest.value, at),
   }
+}
+
+function episodeOf(
+  { kind }: Pick<Notification, 'kind'>,
+  instance: AlertInstance,
+  value: number,
+  at: number,
+): Pick<Notification, 'episode'> {
+  const { rule, measuredFrom, values = [] } = instance
+  const threshold = firedThreshold(instance)
+  if (!hasEnded({ kind })) return threshold === rule.threshold ? {} : { episode: { threshold } }
+  const whole = kind === 'resolved' ? addValue(values, [at, value], rule.breach) : values
+  return { episode: { threshold, values: whole, ...(measuredFrom !== undefined && { measuredFrom }) } }
 }
 
 export function hasEnded({ kind }: Pick<Notification, 'kind'>): boolean {

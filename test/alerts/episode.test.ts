@@ -89,6 +89,21 @@ describe('the row of an episode', () => {
     })
   })
 
+  test('keeps the threshold at which it fired, though the rule was edited since', () => {
+    const target = rowsOf([{ ...RATIO, repeat: 30 }], [10])
+    target.reload([{ ...RATIO, repeat: 30, threshold: 0.9, clear: 0.6 }])
+    target.restart()
+    for (const [i, failed] of [15, 15, 15, 2].entries()) target.poll(at(30 * (i + 1)), failed)
+    const rows = written(target)
+    expect(rows.map(({ until, threshold }) => [until, threshold])).toEqual([
+      [null, 0.3],
+      [null, 0.3],
+      [null, 0.3],
+      [null, 0.3],
+      [at(120), 0.3],
+    ])
+  })
+
   test('has the rule as it was last evaluated, and values of its signal alone', () => {
     const target = rowsOf([RATIO], [10, 20])
     const calls = ruleOn(

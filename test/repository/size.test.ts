@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..')
  */
 const ROOMS: Record<string, number> = {
   src: 420,
-  'src/alerts': 1790,
+  'src/alerts': 1805,
   'src/clock': 90,
   'src/cluster': 350,
   'src/commands': 2790,
@@ -70,7 +70,6 @@ const LIMITS = {
 /** What was above a limit when the limits came. The list may only shrink. */
 const EXCEPTIONS = `
 src/alerts/alert-instance.ts advance: 19 complexity
-src/alerts/alert-instance.ts advance: 61 lines
 src/alerts/evaluate.ts record: 27 complexity
 src/alerts/rule-value.ts ruleValues: 19 complexity
 src/alerts/rule.ts checkRule: 14 complexity
