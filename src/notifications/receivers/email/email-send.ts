@@ -41,13 +41,13 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
     disableFileAccess: true,
     disableUrlAccess: true,
   }
-  /** The message that only some recipients have, and the others. */
-  let partly: { id: string; to: readonly string[] } | undefined
+  /** The message that only some recipients have, those that may get it yet, and those that were refused for good. */
+  let partly: { id: string; to: readonly string[]; refused: readonly Failure[] } | undefined
 
   return async (message) => {
     const now = clock.wall()
     const { id, references } = idsOf(message, { receiver: name, domain: from.slice(from.lastIndexOf('@') + 1) })
-    const recipients = partly?.id === id ? partly.to : to
+    const rest = partly?.id === id ? partly : { to, refused: [] }
     const late = new AbortController()
     const giveUp = clock.scheduler.schedule(() => late.abort(), TIMEOUT_SECONDS * 1000)
     const progress = { isSending: false }
@@ -61,7 +61,7 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
       const { rejectedErrors = [] } = await transport.sendMail({
         from: { name: 'callwatch', address: from },
         to: [...to],
-        envelope: { from, to: [...recipients] },
+        envelope: { from, to: [...rest.to] },
         messageId: id,
         ...(references.length > 0 && { references: [...references], inReplyTo: references[0] }),
         date: new Date(now * 1000),
@@ -76,14 +76,16 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
     } finally {
       giveUp.unsubscribe()
     }
-    partly = undefined
-    if (missing.length === 0) return
-    const later = missing.filter(({ permanent }) => permanent !== true)
-    if (later.length > 0) partly = { id, to: later.flatMap(({ recipient }) => recipient ?? []) }
-    throw new DeliveryError(`the mail server did not accept the message for ${recipientsIn(missing)}`, {
-      retryable: later.length > 0,
-      mayHaveArrived: true,
-    })
+    const { later = [], refused = [] } = Object.groupBy(missing, ({ permanent }) =>
+      permanent === true ? 'refused' : 'later',
+    )
+    const all = [...rest.refused, ...refused]
+    const retryable = later.length > 0
+    partly = retryable ? { id, to: later.flatMap(({ recipient }) => recipient ?? []), refused: all } : undefined
+    const others = retryable ? missing : all
+    if (others.length === 0) return
+    const problem = `the mail server did not accept the message for ${recipientsIn(others)}`
+    throw new DeliveryError(problem, { retryable, mayHaveArrived: true })
   }
 }
 

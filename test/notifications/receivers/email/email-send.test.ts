@@ -224,6 +224,25 @@ describe('a refusal', () => {
     expect(headerOf(inbox[1]!, 'To')).toBe('ops@example.com, oncall@example.com')
   })
 
+  test('of one recipient for good and of another one for now is told once the others have the message', async () => {
+    let isBusy = true
+    const { inbox, port } = await smtpInbox({
+      recipient: (address) => {
+        if (address.startsWith('gone')) return refusal(550, 'no such user')
+        return isBusy && address.startsWith('ops') ? refusal(451, 'later') : undefined
+      },
+    })
+    const { send } = sender(port, { to: [...TO, 'gone@example.com'] })
+    expect(await failure(send(messageOf([FIRING])))).toMatchObject({ retryable: true, mayHaveArrived: true })
+    isBusy = false
+    expect(await failure(send(messageOf([FIRING])))).toEqual({
+      message: 'the mail server did not accept the message for gone@example.com: 550 no such user',
+      retryable: false,
+      mayHaveArrived: true,
+    })
+    expect(inbox.map(({ to }) => to)).toEqual([['oncall@example.com'], ['ops@example.com']])
+  })
+
   test('to log anybody in refuses the message: it is not sent without a login', async () => {
     const { inbox, port } = await smtpInbox({}, { disabledCommands: ['AUTH'] })
     const { send } = sender(port, { username: 'ann', password: PASSWORD })
