@@ -79,7 +79,11 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   run.target = targets.loaded()[0] ?? run.target
   const state = { hasEnded: false }
   const polls = targets.run(config$).subscribe({
-    next: (event) => note(run, event),
+    next: (event) => {
+      // After a reload it is another one.
+      run.target = targets.loaded()[0] ?? run.target
+      note(run, event)
+    },
     complete: () => void (state.hasEnded = true),
   })
   while (process.died() === undefined && (await continues())) {
