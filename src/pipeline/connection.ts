@@ -7,7 +7,7 @@ import { undiciTransport } from '../service/undici-transport.ts'
 import type { TargetSettings } from './target.ts'
 
 /** How the service is asked about one target: with its key, and as its settings say. */
-export type ServiceConnection = { client: CallsClient; close: () => Promise<void> }
+export type ServiceConnection = { settings: TargetSettings; client: CallsClient; close: () => Promise<void> }
 
 export type ConnectionOptions = {
   settings: TargetSettings
@@ -39,7 +39,7 @@ export function connect(options: ConnectionOptions): ServiceConnection {
       ),
     ),
   })
-  return { client, close: transport.close }
+  return { settings, client, close: transport.close }
 }
 
 /** A process that was halted for longer than its lease must not continue where it was. */

@@ -51,7 +51,7 @@ import { internalErrors } from './internal-errors.ts'
 import { pipeline, type PipelineEvent } from './pipeline.ts'
 import { requestLimits, type RequestLimitsOptions } from './request-limits.ts'
 import { runWhile } from './run-while.ts'
-import { rateLimitKey, targetFingerprint, type ReceiversOf, type Target, type TargetSettings } from './target.ts'
+import { targetFingerprint, type ReceiversOf, type Target, type TargetSettings } from './target.ts'
 
 /** What happens to the targets. */
 export type TargetEvent =
@@ -186,7 +186,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       managedTargets.set(name, newManagedTarget(settings, clock, 0))
       return runOne(name, settings, settingsDraining$)
     }
-    Object.assign(managed, { settings, rateLimitKey: rateLimitKey(settings.target) })
+    managed.settings = settings
     return ownership.lease$(name).pipe(
       takeUntil(draining$),
       concatMap((lease) => runLease(managed, settings, lease, draining$)),

@@ -11,7 +11,7 @@ export type ManagedTarget = {
   readonly name: string
   /** Of the active configuration. */
   settings: TargetSettings
-  rateLimitKey: string
+  readonly rateLimitKey: string
   /** Its state, loaded while this daemon owns it. */
   target: Target | undefined
   connection: ServiceConnection | undefined
@@ -104,21 +104,23 @@ export async function prepareManagedTarget(managed: ManagedTarget, options: Prep
   const offset = isBroken ? 0 : Math.min(due ?? dueAfterFailover(target, was, options), settings.poll.interval)
   target.rateLimiter = await limits.rateLimiterOf(settings)
   aborted.throwIfAborted()
-  if (managed.connection === undefined || !isDeepStrictEqual(askedWith(was), askedWith(settings))) {
-    void managed.connection?.close()
-    const mayAsk = () => options.ownership.owns(managed.name)
-    managed.connection = connect({ ...options, settings, ledger: () => managed.target!.ledger, mayAsk })
-  }
+  const connection = connected(managed, options)
+  managed.connection = connection
   managed.startsAt = clock.monotonic() + offset
   managed.lease = lease
   managed.state = 'idle'
-  // The targets that still have the key of before may ask for more now.
-  limits.resizeLimit(was)
-  return { target, connection: managed.connection, offset }
+  return { target, connection, offset }
 }
 
-/** What a connection depends on. */
-const askedWith = ({ target, poll, participants }: TargetSettings) => ({ target, poll, participants })
+/** The connection with its settings. */
+function connected(managed: ManagedTarget, options: PrepareOptions): ServiceConnection {
+  const { name, settings, connection: before } = managed
+  const dependsOn = ({ target, poll, participants }: TargetSettings) => [target, poll, participants]
+  if (before !== undefined && isDeepStrictEqual(dependsOn(before.settings), dependsOn(settings))) return before
+  void before?.close()
+  const mayAsk = () => options.ownership.owns(name)
+  return connect({ ...options, settings, ledger: () => managed.target!.ledger, mayAsk })
+}
 
 /** The state of a target with its settings; loaded anew unless it `continues` and polls and rules are the same. */
 async function upToDate(managed: ManagedTarget, continues: boolean, options: LoadTargetOptions): Promise<Target> {

@@ -143,6 +143,19 @@ test('the connection of a target is closed when it has another key, and with its
   expect([service.closed, storage.closed]).toEqual([2, ['b']])
 })
 
+test('the connection of a target has another key also where the store could not be read when that was reloaded', async () => {
+  const { clock, service, gate, give, reload, targets } = await sharing(['a'], FREE)
+  const { again } = give('a')
+  await clock.advance(20)
+  gate.isUnreadable = true
+  await reload({ targets: [{ ...targets[0]!, apiKey: 'another' }] })
+  again()
+  await clock.advance(5)
+  gate.isUnreadable = false
+  await clock.advance(20)
+  expect(service.closed).toBe(1)
+})
+
 test('what polls have read of a list stays read within a lease, unless its pages are others now', async () => {
   // A subject replays no lease: what is reloaded gets the same one again.
   const { clock, give, reload, watched, poll } = await sharing(['a'], SHARED)

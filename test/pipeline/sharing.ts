@@ -70,6 +70,10 @@ export async function sharing(
         if (gate.isUnreadable === true) throw new StoreError('unavailable', 'the database cannot be reached')
         return store.openTarget(...asked)
       },
+      pausedUntil: async (key) => {
+        if (gate.isUnreadable === true) throw new StoreError('unavailable', 'the database cannot be reached')
+        return store.pausedUntil(key)
+      },
       expireAlerts: async (...closed) => {
         if (gate.isAway === true) throw new StoreError('unavailable', 'the disk is full')
         storage.closed.push(closed[0])

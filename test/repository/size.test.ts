@@ -96,7 +96,6 @@ src/ledger/observe-call.ts observeCall: 26 complexity
 src/ledger/tracked-calls.ts trackedCalls: 65 lines
 src/notifications/receivers/email/email-send.ts deliveryError: 14 complexity
 src/pipeline/lifecycle.ts lifecycle: 156 lines
-src/pipeline/managed-target.ts prepareManagedTarget: 13 complexity
 src/pipeline/request-limits.ts requestLimits: 70 lines
 src/polling/observe.ts observe: 111 lines
 src/program.ts file: 380 lines
