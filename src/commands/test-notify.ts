@@ -26,11 +26,12 @@ type Example = { instance: AlertInstance; notification: Notification }
 export async function testNotify(config: Config, print: (line: string) => void, stream: LogStream): Promise<boolean> {
   const mask = maskSecrets(secretsOf(config))
   const log = createLogger({ level: 'info', mask, stream })
-  const receivers = await configuredReceivers(config.notify, {
+  const created = await configuredReceivers(config.notify, {
     clock: systemClock,
     log: ({ fields, text }) => log.warn(fields, text),
     version: VERSION,
   })
+  const receivers = created.map(({ receiver }) => receiver)
   if (receivers.some(({ name }) => name === LOG)) {
     print(`neither ${messageReceiverNames.join(' nor ')} is configured: notifying the log`)
   }

@@ -1,8 +1,7 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
-import { configuredReceivers, receiversIn, takesMessages } from '../notifications/configured-receivers.ts'
+import { configuredReceivers, takesMessages, type CreatedReceivers } from '../notifications/configured-receivers.ts'
 import type { Receiver } from '../notifications/receiver.ts'
 import { VERSION } from './version.ts'
 
@@ -18,24 +17,26 @@ export type ActiveReceivers = {
 }
 
 export async function activeReceivers(first: ReceiversConfig, clock: Clock, logger: Logger): Promise<ActiveReceivers> {
-  const create = ({ notify, http }: ReceiversConfig) =>
-    configuredReceivers(notify, {
-      clock,
-      log: ({ fields, text }) => logger.warn(fields, text),
-      pageUrl: http.publicUrl,
-      version: VERSION,
-    })
-  const partOf = ({ notify, http }: ReceiversConfig) => [receiversIn(notify), http.publicUrl]
-  const namesOf = (receivers: readonly Receiver[]) => receivers.filter(takesMessages).map(({ name }) => name)
-  let active = { config: first, receivers: await create(first) }
+  const create = ({ notify, http }: ReceiversConfig, before?: CreatedReceivers) =>
+    configuredReceivers(
+      notify,
+      {
+        clock,
+        log: ({ fields, text }) => logger.warn(fields, text),
+        pageUrl: http.publicUrl,
+        version: VERSION,
+      },
+      before,
+    )
+  const namesOf = (receivers: CreatedReceivers) =>
+    receivers.flatMap(({ receiver }) => (takesMessages(receiver) ? [receiver.name] : []))
+  let active = await create(first)
   return {
-    all: () => active.receivers,
-    names: () => namesOf(active.receivers),
+    all: () => active.map(({ receiver }) => receiver),
+    names: () => namesOf(active),
     prepare: async (config) => {
-      // What has not changed keeps its connections, and what it knows of the other side.
-      const isSame = isDeepStrictEqual(partOf(active.config), partOf(config))
-      const next = { config, receivers: isSame ? active.receivers : await create(config) }
-      return { names: namesOf(next.receivers), activate: () => void (active = next) }
+      const next = await create(config, active)
+      return { names: namesOf(next), activate: () => void (active = next) }
     },
   }
 }

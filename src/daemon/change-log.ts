@@ -56,7 +56,8 @@ export function changeLog(log: Logger): ChangeLog {
   function writeTogether(same: readonly [Change, ...Change[]]): void {
     const [{ level, together, shared }] = same
     const targets = [...new Set(same.map(({ target }) => target))]
-    const on = targets.length === same.length ? '' : `, on ${formatNumber(targets.length)} targets`
+    const where = targets.length === 1 ? targets[0] : `${formatNumber(targets.length)} targets`
+    const on = targets.length === same.length ? '' : `, on ${where}`
     log[level](
       { ...shared, changes: same.length, targets: targets.slice(0, MAX_NAMES) },
       `${formatNumber(same.length)} ${together}${on}${mostCommonCause(same)}`,

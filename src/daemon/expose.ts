@@ -36,9 +36,11 @@ export function exposer({ metrics, store, clock, targets, config, receivers, dro
   }
 
   async function readWebhooks(): Promise<void> {
-    const webhooks = config().events.webhooks.map(({ name }) => name)
-    if (webhooks.length === 0) return
-    for (const view of await webhookViews(store, clock.wall())) {
+    const names = () => config().events.webhooks.map(({ name }) => name)
+    if (names().length === 0) return
+    const views = await webhookViews(store, clock.wall())
+    const webhooks = names()
+    for (const view of views) {
       const { name: webhook, state, pending, oldest_pending_seconds: oldest = 0, dead_letters: dead } = view
       if (!webhooks.includes(webhook)) continue
       operational.webhookPending.set({ webhook }, pending)

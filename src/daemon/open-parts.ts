@@ -87,8 +87,7 @@ export async function openParts(options: DaemonOptions) {
     ],
     kept: () => Math.max(active.store.history, MAX_WINDOW_SECONDS),
   })
-  const closing = opened.move()
-  return {
+  const parts = {
     ...common,
     secrets,
     web,
@@ -97,8 +96,9 @@ export async function openParts(options: DaemonOptions) {
     notifications: notifying({ ...common, health }),
     report: reporter(common),
     activate: (next: Config) => void (active = next),
-    close: () => closing.disposeAsync(),
   }
+  const closing = opened.move()
+  return { ...parts, close: () => closing.disposeAsync() }
 }
 
 type JoinOptions = Pick<DaemonOptions, 'clock' | 'draining$'> & { config: () => Config }

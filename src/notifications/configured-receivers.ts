@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../clock/clock.ts'
 import { logReceiver, type LogLine } from './log-receiver.ts'
 import type { MessageReceiver, Receiver } from './receiver.ts'
@@ -53,11 +54,7 @@ export function pageUrlIn(notify: NotifyConfig): string | undefined {
     .find((url) => url !== undefined)
 }
 
-/** Creates one configured receiver. */
-export async function createReceiver(
-  configured: ConfiguredReceiver,
-  context: Omit<SendContext, 'name'>,
-): Promise<Receiver> {
+async function createReceiver(configured: ConfiguredReceiver, context: Omit<SendContext, 'name'>): Promise<Receiver> {
   const { name, config } = configured
   const type = typeOf(configured)
   return 'create' in type
@@ -65,13 +62,27 @@ export async function createReceiver(
     : { name, refresh: await type.createState(config, { ...context, name }) }
 }
 
-/** Each configured receiver; the log as well, where none of them takes messages. */
+/** Receivers, each with what it was created from. */
+export type CreatedReceivers = readonly { receiver: Receiver; from: unknown }[]
+
+/**
+ * Each configured receiver; the log as well, where none of them takes messages.
+ *
+ * @param before those of an earlier configuration: what has not changed keeps its connections, and what it knows of the other side
+ */
 export async function configuredReceivers(
   notify: NotifyConfig,
   { log, pageUrl = pageUrlIn(notify), ...context }: ReceiverDeps,
-): Promise<readonly Receiver[]> {
-  const all = await Promise.all(receiversIn(notify).map((one) => createReceiver(one, { ...context, pageUrl })))
-  return all.some(takesMessages) ? all : [...all, logReceiver(log)]
+  before: CreatedReceivers = [],
+): Promise<CreatedReceivers> {
+  const known = (from: unknown) => before.find((one) => isDeepStrictEqual(one.from, from))
+  const created = receiversIn(notify).map(async (configured) => {
+    const from = { configured, pageUrl }
+    return known(from) ?? { from, receiver: await createReceiver(configured, { ...context, pageUrl }) }
+  })
+  const all = await Promise.all(created)
+  if (all.some(({ receiver }) => takesMessages(receiver))) return all
+  return [...all, known('log') ?? { from: 'log', receiver: logReceiver(log) }]
 }
 
 export function takesMessages(receiver: Receiver): receiver is MessageReceiver {

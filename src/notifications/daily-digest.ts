@@ -30,10 +30,14 @@ const MAX_WAIT_SECONDS = 2 * 3600
  */
 export function dailyDigest(options: DigestOptions): () => Promise<void> {
   const { clock, store } = options
-  const begun = clock.wall()
+  let begun = clock.wall()
+  let calledAt = clock.monotonic()
   let done: number | undefined
 
   return async () => {
+    // It may have been another daemon's work since.
+    if (clock.monotonic() - calledAt > 2 * MINUTE) begun = clock.wall()
+    calledAt = clock.monotonic()
     const configured = options.digest()
     if (configured === undefined) return
     const { at, timezone, receivers } = configured

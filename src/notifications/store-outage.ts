@@ -18,9 +18,9 @@ export type OutageOptions = {
  */
 export function storeOutage({ problem, clock, after }: OutageOptions) {
   /** What each receiver was last told, or is to be told yet. */
-  const states = new Map<string, { message: StoreMessage; isDue: boolean }>()
+  const states = new WeakMap<MessageReceiver, { message: StoreMessage; isDue: boolean }>()
 
-  function update(receiver: string): { message: StoreMessage; isDue: boolean } | undefined {
+  function update(receiver: MessageReceiver): { message: StoreMessage; isDue: boolean } | undefined {
     const [known, current, at] = [states.get(receiver), problem(), clock.wall()]
     const isFailing = known?.message.state === 'failing'
     if (current !== undefined && !isFailing && current.seconds >= after()) {
@@ -33,13 +33,13 @@ export function storeOutage({ problem, clock, after }: OutageOptions) {
     return states.get(receiver)
   }
 
-  return ({ name, send }: MessageReceiver, attempts: Attempts): Round =>
+  return (receiver: MessageReceiver, attempts: Attempts): Round =>
     async () => {
-      const told = update(name)
+      const told = update(receiver)
       if (told?.isDue !== true || attempts.isPaused()) return undefined
       const { message } = told
-      const { mayHaveArrived: _, ...attempt } = await attempts.attempt(() => send(message))
+      const { mayHaveArrived: _, ...attempt } = await attempts.attempt(() => receiver.send(message))
       told.isDue = attempt.outcome === 'retried'
-      return { receiver: name, message, ...attempt }
+      return { receiver: receiver.name, message, ...attempt }
     }
 }

@@ -27,15 +27,19 @@ export type Health = {
 
 /** What health depends on in the report of a poll. */
 export type RecordedPoll = Pick<PollReport, 'successful' | 'problem' | 'requests' | 'storeFailed'> &
-  Partial<Pick<PollReport, 'isSweeping' | 'refusedFrom' | 'slowSweep'>>
+  Partial<Pick<PollReport, 'isSweeping' | 'refusedFrom' | 'slowSweep'>> & {
+    /** A bug of callwatch ended it. */
+    isBug?: boolean
+  }
 
-/** Whether the service kept a poll from being successful: neither the store, nor that the list is long. */
+/** Whether the service kept a poll from being successful: neither the store, nor that the list is long, nor a bug. */
 export function isServiceFailure({
   problem,
   storeFailed,
   isSweeping = false,
+  isBug = false,
 }: Omit<RecordedPoll, 'requests'>): boolean {
-  return problem !== undefined && !storeFailed && !isSweeping
+  return problem !== undefined && !storeFailed && !isSweeping && !isBug
 }
 
 /** How a target has been doing since the process started. */

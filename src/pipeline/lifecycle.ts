@@ -108,6 +108,8 @@ export type LifecycleOptions = {
 } & Pick<ConnectionOptions, 'transportTo'> &
   Pick<RequestLimitsOptions, 'rateLimiters'>
 
+/** What the health of a target has of a poll that a bug ended. */
+const ENDED_BY_BUG = { successful: false, problem: 'internal error', requests: [], storeFailed: false, isBug: true }
 /** How long a running poll may still take when it must end (seconds). */
 const GRACE_PERIOD_SECONDS = 8
 /** So many targets are loaded at a time. */
@@ -208,7 +210,7 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
       managed.runExclusive(() => prepareManagedTarget(managed, { ...loading, lease, aborted }))
     const failed = () => {
       managed.state = 'broken'
-      managed.target?.record.add({ successful: false, problem: 'internal error', requests: [], storeFailed: false })
+      managed.target?.record.add(ENDED_BY_BUG)
     }
     /** That its state cannot be loaded, once for each reason; then that it is ready. */
     const prepared$: Observable<TargetEvent | Ready> = abortable(ready).pipe(

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
 import { exposer } from '../../src/daemon/expose.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
+import { initSeries, removeSeries } from '../../src/metrics/series.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -69,4 +70,29 @@ test('what cannot be read now keeps its value, and does not keep the rest from b
   const body = await scrape()
   expect(body).toContain(PENDING)
   expect(body).toContain(PAUSED)
+})
+
+test('a webhook that is removed while a scrape waits for the store has no series afterwards', async () => {
+  const store = openSqliteStore({ path: ':memory:' })
+  await store.saveWebhook({ name: 'crm', revision: 0, progress: { cursor: '0' } })
+  const metrics = metricsOf(() => [], 'test')
+  let webhooks = [webhookOf({ name: 'crm' })]
+  const { promise, resolve: answer } = Promise.withResolvers<void>()
+  const expose = exposer({
+    metrics,
+    store: { ...store, webhooks: () => promise.then(store.webhooks) },
+    clock: systemClock,
+    targets: { all: () => [], loaded: () => [] },
+    receivers: { all: () => [] },
+    config: () => ({ events: { retention: 0, participants: false, webhooks } }),
+    droppedLines: () => 0,
+  })
+  initSeries(metrics.operational, 'webhook', 'crm')
+  const scrape = expose('prometheus')
+  webhooks = []
+  removeSeries(metrics.operational, 'webhook', 'crm')
+  answer()
+  await scrape
+  await wait(SLOW_MS)
+  expect((await expose('prometheus')).body).not.toContain('webhook="crm"')
 })

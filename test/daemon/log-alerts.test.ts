@@ -76,6 +76,9 @@ test('of many alerts of a rule that change in the same moment three are a line e
     targets: Array.from({ length: 20 }, (_, i) => `app ${i + 3}`),
   })
   expect(many[3]).not.toHaveProperty('value')
+  for (let i = 0; i < 5; i++) changed('app', { ...delta, notifications })
+  flush()
+  expect(lines.at(-1)!['msg']).toBe('2 more alerts of NoGoodPoll are firing, on production')
 })
 
 test('a daemon that stops logs the alerts that have no line yet', async () => {

@@ -97,3 +97,11 @@ test('a poll that failed for the store, or has only begun to read the list, is n
   poll(names[0]!)
   expect(logged()).toEqual(['info poll complete: the target is up'])
 })
+
+test('an outage of the service right after a bug is a line', () => {
+  const { names, report, logged } = daemonWith(1)
+  const record = healthRecord(() => 0)
+  record.add({ successful: false, problem: 'internal error', requests: [], storeFailed: false, isBug: true })
+  report(pollEvent(names[0]!, REFUSED, record, false))
+  expect(logged()).toEqual([`warn poll failed: ${REFUSED}`])
+})

@@ -32,7 +32,7 @@ test.each<[Partial<NotifyConfig>, string[]]>([
 ])('%j are configured: %j take messages', async (configured, names) => {
   const notify: NotifyConfig = { groupWait: 10, receivers: [], routes: [], inhibit: [], mutes: [], ...configured }
   const receivers = await configuredReceivers(notify, { clock: virtualClock(), log: () => undefined })
-  expect(receivers.filter(takesMessages).map(({ name }) => name)).toEqual(names)
+  expect(receivers.flatMap(({ receiver }) => (takesMessages(receiver) ? receiver.name : []))).toEqual(names)
 })
 
 test('a digest is sent to all but webhooks in the format of Alertmanager, which has none', () => {
@@ -72,7 +72,7 @@ test.each([
       mutes: [],
     }
     const receivers = await configuredReceivers(notify, { clock: virtualClock(), log: () => undefined, pageUrl })
-    const { send } = receivers.filter(takesMessages)[1]!
+    const { send } = receivers.map(({ receiver }) => receiver).filter(takesMessages)[1]!
     await send(messageOf([FIRING]))
     expect(bodies.map((body) => JSON.parse(body) as unknown)).toMatchObject([{ receiver: 'relay', externalURL: shown }])
   },

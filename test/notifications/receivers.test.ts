@@ -124,9 +124,9 @@ describe('a further receiver costs its folder and a line in the list', () => {
     const { configuredReceivers } = await load<typeof ConfiguredReceivers>('notifications/configured-receivers.ts')
     const { notify } = loadConfig(source(`{ pager: { url: "${url}" } }`))
     const receivers = await configuredReceivers(notify, { clock: virtualClock(AT), log: () => undefined })
-    expect(receivers.map(({ name }) => name)).toEqual(['pager'])
-    const [first] = receivers
-    if (first !== undefined && 'send' in first) await first.send(messageOf([FIRING]))
+    expect(receivers.map(({ receiver }) => receiver.name)).toEqual(['pager'])
+    const first = receivers[0]!.receiver
+    if ('send' in first) await first.send(messageOf([FIRING]))
     expect(received).toMatchObject([{ method: 'POST', headers: { authorization: 'hunter2' }, body: 'alerts' }])
   })
 })

@@ -65,7 +65,7 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
 
     /** Sends what may be sent now. */
     function pump(): void {
-      if (opened === undefined || opened.progress.paused !== undefined || isDraining) return
+      if (opened === undefined || opened.progress.paused !== undefined || isDraining || !isLeader()) return
       while (receiver.permits(active)) {
         const event = opened.queue.take(clock.monotonic())
         if (event === undefined) return

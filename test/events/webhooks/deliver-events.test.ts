@@ -326,6 +326,23 @@ describe('what others change in the store', () => {
     await clock.advance(10)
     expect([subjects(), await stored()]).toEqual([[], undefined])
   })
+
+  test('a daemon that is not the leader any more begins no further request', async () => {
+    const { append, run, clock, outcomes, state } = delivering()
+    const answers: (() => void)[] = []
+    state.receive = () => new Promise((resolve) => answers.push(() => resolve(undefined)))
+    await append(calls(100))
+    run()
+    await clock.advance(1.5)
+    state.isLeader = false
+    state.receive = () => undefined
+    for (const answer of answers) answer()
+    await clock.advance(5)
+    expect(outcomes()).toHaveLength(answers.length)
+    state.isLeader = true
+    await clock.advance(60)
+    expect(outcomes().filter((outcome) => outcome.endsWith('retried'))).toEqual([])
+  })
 })
 
 describe('the retention', () => {

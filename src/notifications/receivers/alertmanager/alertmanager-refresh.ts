@@ -18,6 +18,8 @@ export type AlertmanagerOptions = {
 
 /** What fires is posted again after this long (seconds). */
 const REFRESH_SECONDS = 60
+/** What is due is looked for each second; no post takes so long (seconds). */
+const MAX_PAUSE_SECONDS = 20
 /** Without a refresh an alert resolves after so many polls, and not before so many seconds. */
 const LIFETIME_POLLS = 4
 const MIN_LIFETIME_SECONDS = 300
@@ -38,9 +40,21 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
   const posted = new Map<string, Posted>()
   let accepted = new Set<string>()
   let refreshAt = 0
+  let lookedAt = clock.monotonic()
+
+  /** Another daemon has posted since, if this one is the leader again. */
+  function forgetOlder(now: number): void {
+    if (now - lookedAt > MAX_PAUSE_SECONDS) {
+      posted.clear()
+      accepted = new Set()
+      refreshAt = 0
+    }
+    lookedAt = now
+  }
 
   function refresh({ alerts, interval }: State): (() => Promise<void>) | undefined {
     const started = clock.monotonic()
+    forgetOlder(started)
     const firing = firingOf(alerts())
     endOthers(firing, started)
     const isDue = accepted.symmetricDifference(firing).size > 0 || (posted.size > 0 && started >= refreshAt)

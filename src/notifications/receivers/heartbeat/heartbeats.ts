@@ -19,7 +19,8 @@ export function heartbeats({ url, interval, clock }: HeartbeatOptions): Refresh 
     if (now < dueAt || !isWorking()) return undefined
     return async () => {
       await deliver((request) => request({}))
-      dueAt = now + interval
+      // It is looked for each second: what is a little late delays none that follow.
+      dueAt = (now - dueAt < interval ? dueAt : now) + interval
     }
   }
 }

@@ -22,31 +22,26 @@ function refreshed(receive: Receive = () => undefined, { interval = 15 } = {}) {
   const deliveries: Delivery[] = []
   const broken = { read: false }
   let completed = false
+  const refresh = alertmanagerRefresh({
+    url: 'http://alertmanager.test',
+    clock,
+    pageUrl: 'https://callwatch.test/',
+    post: async (alerts) => {
+      posts.push({ second: clock.monotonic(), alerts })
+      const answer = receive(posts.length)
+      if (answer instanceof Error) throw answer
+      await answer
+    },
+  })
+  const alerts = () => {
+    if (broken.read) throw new TypeError('no instances')
+    return [...instances.values()]
+  }
   const subscribe = () =>
-    refreshing(
-      {
-        name: 'am-1',
-        refresh: alertmanagerRefresh({
-          url: 'http://alertmanager.test',
-          clock,
-          pageUrl: 'https://callwatch.test/',
-          post: async (alerts) => {
-            posts.push({ second: clock.monotonic(), alerts })
-            const answer = receive(posts.length)
-            if (answer instanceof Error) throw answer
-            await answer
-          },
-        }),
-      },
-      {
-        interval: () => interval,
-        alerts: () => {
-          if (broken.read) throw new TypeError('no instances')
-          return [...instances.values()]
-        },
-      },
-      { clock, draining$ },
-    ).subscribe({ next: (delivery) => deliveries.push(delivery), complete: () => (completed = true) })
+    refreshing({ name: 'am-1', refresh }, { interval: () => interval, alerts }, { clock, draining$ }).subscribe({
+      next: (delivery) => deliveries.push(delivery),
+      complete: () => (completed = true),
+    })
   return {
     clock,
     draining$,
@@ -303,6 +298,21 @@ test('an unforeseen error is reported, and does not end the refresh of Alertmana
   broken.read = false
   await clock.advance(40)
   expect(seconds()).toEqual([31])
+})
+
+test('what another daemon may have posted meanwhile is not ended by one that leads again', async () => {
+  const { fire, end, subscribe, clock, posted, draining$ } = refreshed()
+  fire('a')
+  const receiver = subscribe()
+  await clock.advance(5)
+  draining$.next()
+  expect(receiver.closed).toBe(true)
+  end('a')
+  fire('b')
+  await clock.advance(3600)
+  subscribe()
+  await clock.advance(5)
+  expect(posted()).toEqual(['0: a', '3605: b'])
 })
 
 describe('the refresh of Alertmanager, when it stops,', () => {
