@@ -1,10 +1,10 @@
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { RuleLabels } from './groups.ts'
-import { SEVERITIES } from './match-keys.ts'
+import { isMoreSevere } from './match-keys.ts'
 import type { Evidence } from './notification.ts'
 import type { Rule } from './rule.ts'
 import type { RuleValue } from './rule-value.ts'
-import { windowOf } from './signal.ts'
+import { isBeyond, windowOf } from './signal.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
 
 /**
@@ -48,9 +48,6 @@ export type AlertInstance = {
   /** How the value went since it fires; absent of a pending one, and in what daemons show each other. */
   readonly values?: readonly ValueAt[]
 }
-
-/** An alert as its target has it now. */
-export type LiveAlert = { target: string; instance: AlertInstance }
 
 /** Why an instance is notified. `expired` is no resolution: whether the breach ended is unknown. */
 export type Change = 'firing' | 'reminder' | 'resolved' | 'expired'
@@ -154,7 +151,7 @@ export function remind(
   ruleBefore: Rule = instance.rule,
 ): { instance: AlertInstance; change?: Change } {
   const { rule, lastNotifiedAt = now } = instance
-  const isWorse = SEVERITIES.indexOf(rule.severity) < SEVERITIES.indexOf(ruleBefore.severity)
+  const isWorse = isMoreSevere(rule, ruleBefore)
   // The clock stepped back: `repeat` restarts, or the next reminder would be late by as much.
   if (lastNotifiedAt > now && !isWorse) return { instance: { ...instance, lastNotifiedAt: now } }
   const hasWaited = rule.repeat > 0 && now - lastNotifiedAt >= rule.repeat
@@ -194,9 +191,4 @@ function countedSince({ evaluatedAt, lastGaps: [first = 0, second = 0] = [] }: A
 function gapsAt(before: AlertInstance | undefined, { now, sincePoll }: Evaluation): number[] {
   if (before === undefined) return sincePoll === undefined ? [] : [sincePoll]
   return [...(before.lastGaps ?? []).slice(-1), now - before.evaluatedAt]
-}
-
-/** Whether a value is worse than another: beyond it, on the side of the breach. */
-function isBeyond({ breach }: Rule, value: number, other: number): boolean {
-  return breach === 'above' ? value > other : value < other
 }

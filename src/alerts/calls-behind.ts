@@ -1,7 +1,7 @@
 import type { FinalStatus } from '../ledger/call.ts'
 import { definitionOf } from './definition-of.ts'
 import type { RuleLabels } from './groups.ts'
-import type { Notification } from './notification.ts'
+import type { Alert } from './alert.ts'
 import type { Window } from './signal.ts'
 
 /** The calls behind the value of an alert. */
@@ -13,7 +13,7 @@ export type CallsBehind = {
   window?: Window
 }
 
-type MeasuredAlert = Pick<Notification, 'target' | 'signal' | 'match' | 'labels'> & { window?: Window | undefined }
+type MeasuredAlert = Pick<Alert, 'target' | 'signal' | 'match' | 'labels'> & { window?: Window | undefined }
 
 /** Undefined where the value is not of calls that can be selected. */
 export function callsBehind({ target, signal, match, labels, window }: MeasuredAlert): CallsBehind | undefined {

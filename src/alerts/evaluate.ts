@@ -85,10 +85,11 @@ export function evaluate(
     if (change === undefined || notified === undefined) return
     const kind = change === 'expired' ? ({ kind: change, expiredBecause: 'too few calls' } as const) : { kind: change }
     // An instance holds the last result, and too few calls are none; one that resolved is shown with its latest value.
-    const shown = change === 'resolved' && latest !== undefined ? latest : notified
+    const { value, calls, counts } = change === 'resolved' && latest !== undefined ? latest : notified
     // The next poll that succeeds brings a value, and what explains it, again.
     const explained = latest === undefined ? { ...evidence, asOf: notified.evaluatedAt } : (evidence ?? {})
-    delta.notifications.push(notificationOf(kind, target, notified, shown, explained, now))
+    const shown = { ...notified, value, calls, counts, evidence: explained }
+    delta.notifications.push(notificationOf(kind, { target, instance: shown }, now))
   }
 
   function evidenceOn(rule: Rule, latest: Pick<AlertInstance, 'value' | 'labels'>): Evidence {
@@ -106,7 +107,8 @@ export function expiredNotifications(
 ): Notification[] {
   return instances
     .filter(({ state }) => state !== 'pending')
-    .map((instance) => notificationOf({ kind: 'expired', expiredBecause }, target, instance, instance, {}, now))
+    .map((instance) => ({ target, instance: { ...instance, evidence: {} } }))
+    .map((live) => notificationOf({ kind: 'expired', expiredBecause }, live, now))
 }
 
 /** Seconds between a successful poll and the one before it. */

@@ -4,6 +4,10 @@ import { RULE_LABELS, type RuleLabel } from './groups.ts'
 export const SEVERITIES = ['critical', 'warning', 'info'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
+export function isMoreSevere(one: { severity: Severity }, other: { severity: Severity }): boolean {
+  return SEVERITIES.indexOf(one.severity) < SEVERITIES.indexOf(other.severity)
+}
+
 /** What an alert can match: each given value must be its own, or an expression that matches its own (value-pattern.ts). */
 export type AlertMatch = Readonly<Partial<Record<'alert' | 'severity' | 'target' | RuleLabel, string>>>
 

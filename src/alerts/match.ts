@@ -1,4 +1,4 @@
-import type { Notification } from './notification.ts'
+import type { Alert } from './alert.ts'
 import { MATCH_KEYS, MATCH_VALUES, type AlertMatch } from './match-keys.ts'
 import { isPattern, matchesValue, patternProblem } from './value-pattern.ts'
 
@@ -8,13 +8,7 @@ export type KnownNames = { readonly alert: readonly string[]; readonly target: r
 /** Whether an alert has all that a match names; an empty match matches all. A label that the alert lacks matches nothing. */
 export function matches(
   match: AlertMatch,
-  {
-    alert,
-    severity,
-    target,
-    labels,
-    match: ofRule,
-  }: Pick<Notification, 'alert' | 'severity' | 'target' | 'labels' | 'match'>,
+  { alert, severity, target, labels, match: ofRule }: Pick<Alert, 'alert' | 'severity' | 'target' | 'labels' | 'match'>,
 ): boolean {
   const own: AlertMatch = { ...ofRule, ...labels, alert, severity, target }
   return MATCH_KEYS.every((key) => {

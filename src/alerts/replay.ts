@@ -6,6 +6,7 @@ import { evaluate } from './evaluate.ts'
 import type { Notification } from './notification.ts'
 import type { Rule } from './rule.ts'
 import type { RuleValue } from './rule-value.ts'
+import { isBeyond } from './signal.ts'
 import type { EvaluationRecord, MonthOf, Trigger } from './trigger.ts'
 
 /** Whether the history holds all that a rule is evaluated on; it does not keep what was open, and how many minutes were used. */
@@ -71,14 +72,9 @@ function worstOf(rule: Pick<Rule, 'breach'>, values: Iterable<RuleValue>): Omit<
   let worst: RuleValue | undefined
   for (const one of values) {
     if (one.tooFew || !one.mayBreach || !Number.isFinite(one.value)) continue
-    if (worst === undefined || isWorse(rule, one.value, worst.value)) worst = one
+    if (worst === undefined || isBeyond(rule, one.value, worst.value)) worst = one
   }
   return worst && { value: worst.value, calls: worst.calls, labels: worst.labels }
-}
-
-/** Whether a value is further on the side of the breach than another one. */
-export function isWorse({ breach }: Pick<Rule, 'breach'>, value: number, other: number): boolean {
-  return breach === 'above' ? value > other : value < other
 }
 
 function triggerOf(evaluated: EvaluationRecord, finished: FinishedCalls): Trigger {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { formatDuration } from '../schema/duration-text.ts'
 import { isMap, valueAt } from '../schema/path.ts'
-import { section } from '../schema/section.ts'
-import { everyRule, labelled, named, type RuleOn } from './rule-keys.ts'
+import { camelCase, section } from '../schema/section.ts'
+import { everyRule, labelled, named, windowed, type RuleOn } from './rule-keys.ts'
 import { signals, type Signal } from './signals.ts'
 
 const names = signals.map(({ name }) => name)
@@ -69,32 +69,23 @@ function notOf({ name }: SignalDefinition, key: string): string | undefined {
   return `\`${key}\` is not accepted for \`${name}\``
 }
 
-/** What some rules have and others do not. */
-type FileRule = Omit<RuleOn<string>, 'breach' | 'threshold' | 'clear' | 'match' | 'by'> &
-  Partial<Record<'above' | 'below' | 'clear', number> & Pick<RuleOn<string>, 'match' | 'by'>>
+type FileRule = { signal: string; above?: number; below?: number; clear?: number }
 
-function ruleOf(rule: FileRule): RuleOn<Signal> {
-  const { name, signal, severity, above, below, clear, match = {}, by = [], onlyIf, ...rest } = rule
-  const { keepFiringFor, repeat, runbookUrl, description, for: lasting, ...own } = rest
+/** The keys that are not a signal's own, as the program spells them. */
+const SHARED: ReadonlySet<string> = new Set(
+  Object.keys({ ...named, ...labelled, only_if: windowed.only_if, ...everyRule }).map(camelCase),
+)
+
+function ruleOf({ signal: name, above, below, clear, ...rest }: FileRule): RuleOn<Signal> {
   const threshold = above ?? below
   if (threshold === undefined) throw new Error('a rule without a threshold passed the checks')
-  return {
-    name,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is left are the signal's own keys
-    signal: { name: signal, ...own } as Signal,
-    severity,
-    breach: above === undefined ? 'below' : 'above',
-    threshold,
-    clear: clear ?? threshold,
-    match,
-    by,
-    for: lasting,
-    keepFiringFor,
-    repeat,
-    ...(onlyIf && { onlyIf }),
-    ...(runbookUrl !== undefined && { runbookUrl }),
-    ...(description !== undefined && { description }),
-  }
+  const keys = Object.entries(rest)
+  const common = Object.fromEntries(keys.filter(([key]) => SHARED.has(key)))
+  const own = Object.fromEntries(keys.filter(([key]) => !SHARED.has(key)))
+  const breach = above === undefined ? 'below' : 'above'
+  const rule = { match: {}, by: [], ...common, signal: { name, ...own }, breach, threshold, clear: clear ?? threshold }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the language cannot follow which keys a signal has
+  return rule as unknown as RuleOn<Signal>
 }
 
 /** The way back, every default written out; its section leaves out what a rule on this signal cannot have. */

@@ -30,8 +30,8 @@ export type MessageValue = {
   /** What the value was compared with: the threshold for a firing alert, `clear` for a resolved one. */
   threshold: number
   /** How many calls are behind the value. */
-  calls?: number
-  counts?: FinishedCounts
+  calls?: number | undefined
+  counts?: FinishedCounts | undefined
 }
 
 /** So many of the failures had this label value, and so many of all calls: more than its share of the calls. */
@@ -143,9 +143,9 @@ export function inWindow({ window }: { readonly window: number }): string {
   return `in the last ${formatSeconds(window)}`
 }
 
-/** Whether a value is beyond what it was compared with, on the side of the breach. */
-export function isBeyond({ breach, value, threshold }: Pick<MessageValue, 'breach' | 'value' | 'threshold'>): boolean {
-  return breach === 'above' ? value > threshold : value < threshold
+/** Whether a value is beyond another one, on the side of the breach. */
+export function isBeyond({ breach }: Pick<MessageValue, 'breach'>, value: number, other: number): boolean {
+  return breach === 'above' ? value > other : value < other
 }
 
 /** The time of `{window}` in a description (seconds). */

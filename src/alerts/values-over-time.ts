@@ -1,4 +1,5 @@
 import type { Rule } from './rule.ts'
+import { isBeyond } from './signal.ts'
 
 /** A value, and when it was evaluated (UNIX seconds by the host's clock); null where there were too few calls. */
 export type ValueAt = readonly [at: number, value: number | null]
@@ -19,10 +20,9 @@ export function addValue(values: readonly ValueAt[], added: ValueAt, breach: Rul
   const [from, to] = [Math.min(...times), Math.max(...times)]
   let step = MIN_STEP_SECONDS
   while (Math.floor(to / step) - Math.floor(from / step) >= MAX_VALUES) step *= 2
-  const isWorse = (value: number, other: number) => (breach === 'above' ? value > other : value < other)
   const worst = (a: ValueAt, b: ValueAt) => {
     if (b[1] === null) return a
-    return a[1] === null || isWorse(b[1], a[1]) ? b : a
+    return a[1] === null || isBeyond({ breach }, b[1], a[1]) ? b : a
   }
   const steps = Map.groupBy(all, ([at]) => Math.floor(at / step))
   return [...steps.values()].map((together) => together.reduce(worst)).toSorted(([a], [b]) => a - b)

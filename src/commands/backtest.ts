@@ -1,8 +1,9 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { Notification } from '../alerts/notification.ts'
 import { reachOf } from '../alerts/evidence.ts'
-import { isReplayable, isWorse, replay, type EvaluatedValue } from '../alerts/replay.ts'
+import { isReplayable, replay, type EvaluatedValue } from '../alerts/replay.ts'
 import type { Rule } from '../alerts/rule.ts'
+import { isBeyond } from '../alerts/signal.ts'
 import { monthOf } from '../clock/calendar.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
@@ -157,7 +158,7 @@ function firedText(incidents: readonly Incident[], to: number): string {
 /** The first of the worst values. */
 function worstOf(rule: Rule, values: readonly EvaluatedValue[]): EvaluatedValue | undefined {
   return values.reduce<EvaluatedValue | undefined>(
-    (worst, each) => (worst === undefined || isWorse(rule, each.value, worst.value) ? each : worst),
+    (worst, each) => (worst === undefined || isBeyond(rule, each.value, worst.value) ? each : worst),
     undefined,
   )
 }

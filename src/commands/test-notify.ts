@@ -104,7 +104,7 @@ function examples(target: string, now: number): Example[] {
   const contributor = { label: 'type', value: 'video', failures: 14, ofFailures: 17, calls: 22, ofCalls: 40 } as const
   const sample = (kind: 'firing' | 'resolved', instance: AlertInstance, evidence: Evidence) => ({
     instance,
-    notification: notificationOf({ kind }, target, instance, instance, evidence, now),
+    notification: notificationOf({ kind }, { target, instance: { ...instance, evidence } }, now),
   })
   return [
     sample('firing', fired, { contributor, trend: [0.1, 0.12, 0.08, 0.1, 0.09, 0.15, 0.3, 0.425] }),

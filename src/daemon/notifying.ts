@@ -1,5 +1,5 @@
 import { map, merge, type Observable } from 'rxjs'
-import type { LiveAlert } from '../alerts/alert-instance.ts'
+import type { LiveAlert } from '../alerts/alert.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'

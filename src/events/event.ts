@@ -1,3 +1,4 @@
+import { alertData } from '../alerts/alert-data.ts'
 import type { Notification } from '../alerts/notification.ts'
 import { isoTime } from '../clock/iso-time.ts'
 import { assignTotal } from '../ledger/minutes.ts'
@@ -146,22 +147,9 @@ const ALERT_TYPES = {
 } as const satisfies Record<Notification['kind'], EventType | undefined>
 
 function alertEvent(notification: Notification): EventBody[] {
-  const { target, alert, severity, labels, signal, breach, kind, value, threshold, calls, peak, at } = notification
+  const { kind, expiredBecause, at } = notification
   const type = ALERT_TYPES[kind]
   if (type === undefined) return []
-  const data: AlertChange = {
-    target,
-    alert,
-    severity,
-    labels,
-    ...(notification.expiredBecause !== undefined && { expired_because: notification.expiredBecause }),
-    signal: signal.name,
-    breach,
-    value,
-    threshold,
-    calls: calls ?? null,
-    since: isoTime(notification.since),
-    peak,
-  }
+  const data = { ...alertData(notification), ...(expiredBecause !== undefined && { expired_because: expiredBecause }) }
   return [{ type, time: isoTime(at), data }]
 }

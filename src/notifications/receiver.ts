@@ -1,4 +1,4 @@
-import type { LiveAlert } from '../alerts/alert-instance.ts'
+import type { LiveAlert } from '../alerts/alert.ts'
 import type { Message } from './message.ts'
 
 /** Delivers one message. Rejects with a {@link DeliveryError}. */

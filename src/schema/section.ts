@@ -138,7 +138,7 @@ function renameKeys(map: object, rename: (key: string) => string): object {
   return Object.fromEntries(given.map(([key, value]) => [rename(key), value]))
 }
 
-function camelCase(key: string): string {
+export function camelCase(key: string): string {
   return key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 

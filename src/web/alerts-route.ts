@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { AlertInstance } from '../alerts/alert-instance.ts'
+import { alertOf } from '../alerts/alert.ts'
 import { matches, unknownIn, type KnownNames } from '../alerts/match.ts'
-import type { AlertMatch } from '../alerts/match-keys.ts'
 import { api, type RouteDescription } from './api.ts'
 import { alertMatch, givenIn } from './match-parameters.ts'
 import { BadRequest } from './problem.ts'
@@ -22,12 +21,8 @@ export function alertsRoute(app: FastifyInstance, { targets, known }: AlertsRout
     if (unknown !== undefined) throw new BadRequest(unknown)
     const own = targets.own().map(({ name, alerts }) => ({ name, alerts: [...alerts.values()] }))
     const all = [...own, ...targets.others()].flatMap(({ name, alerts }) =>
-      alerts.filter((instance) => isMatched(match, name, instance)).map((instance) => alertView(name, instance)),
+      alerts.map((instance) => ({ target: name, instance })),
     )
-    return { alerts: all }
+    return { alerts: all.filter((live) => matches(match, alertOf(live))).map(alertView) }
   })
-}
-
-function isMatched(match: AlertMatch, target: string, { labels, rule }: AlertInstance): boolean {
-  return matches(match, { target, alert: rule.name, severity: rule.severity, labels, match: rule.match })
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { alertSchema } from '../alerts/alert-data.ts'
 import { RULE_LABELS } from '../alerts/groups.ts'
 import { MATCH_KEYS, SEVERITIES } from '../alerts/match-keys.ts'
 import { signals } from '../alerts/signals.ts'
@@ -184,18 +185,9 @@ const callChange = z.object({
 
 const expiredBecause = z.enum(['too few calls', 'rule removed', 'rule changed', 'target removed', 'target reset'])
 
-const alertChange = z.object({
-  target: z.string(),
-  alert: z.string(),
-  severity,
-  labels,
+const alertChange = alertSchema.extend({
+  // The log may have events of an earlier version.
   signal: z.string(),
-  breach,
-  value: z.number(),
-  threshold: z.number(),
-  peak: z.number(),
-  calls: count.nullable(),
-  since: time,
   expired_because: expiredBecause.exactOptional(),
 }) satisfies z.ZodType<AlertChange>
 
@@ -223,21 +215,10 @@ const silence = z.object({
 
 const callsUrl = z.string().describe('Request for the calls behind the value, where these can be selected')
 
-const alert = z.object({
-  target: z.string(),
-  alert: z.string(),
-  severity,
+const alert = alertSchema.extend({
   state: z.enum(['pending', 'firing', 'recovering']),
-  labels,
-  signal,
-  breach,
-  value: z.number(),
-  threshold: z.number(),
-  clear: z.number(),
-  calls: count.nullable(),
-  since: time,
   firing_since: time.nullable(),
-  peak: z.number(),
+  clear: z.number(),
   calls_url: callsUrl.exactOptional(),
   runbook_url: z.string().exactOptional(),
 }) satisfies z.ZodType<AlertView>

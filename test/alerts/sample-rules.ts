@@ -54,18 +54,15 @@ export function finishAt(at: number, status: FinalStatus = 'ended', differing: P
 
 /** What is said when the sample rule fires. */
 export function firingOf(rule: Rule, target: string, at: number, differing: Partial<Notification> = {}): Notification {
+  const { name: alert, ...own } = rule
   return {
+    ...own,
     kind: 'firing',
     target,
-    key: rule.name,
-    alert: rule.name,
-    severity: rule.severity,
+    key: alert,
+    alert,
     labels: {},
-    signal: rule.signal,
-    match: rule.match,
-    breach: rule.breach,
     value: 0.5,
-    threshold: rule.threshold,
     since: at,
     firingSince: at,
     peak: 0.5,

@@ -20,7 +20,7 @@ const SECTIONS = [
 const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: string[] }> = {
   clock: { folders: [] },
   ledger: { folders: [] },
-  alerts: { folders: ['ledger', 'schema', 'text'] },
+  alerts: { folders: ['ledger', 'schema', 'text', 'clock'], types: ['events'] },
   events: { folders: ['ledger', 'alerts', 'store', 'clock', 'network', 'schema'] },
   network: { folders: ['clock'] },
   text: { folders: [] },

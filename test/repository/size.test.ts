@@ -13,19 +13,19 @@ const ROOT = join(import.meta.dirname, '../..')
  */
 const ROOMS: Record<string, number> = {
   src: 420,
-  'src/alerts': 1805,
+  'src/alerts': 1800,
   'src/clock': 90,
   'src/cluster': 350,
   'src/commands': 2790,
   'src/config': 980,
   'src/daemon': 1500,
-  'src/events': 1200,
+  'src/events': 1175,
   'src/history': 960,
   'src/ledger': 1670,
   'src/log': 120,
   'src/metrics': 600,
   'src/network': 160,
-  'src/notifications': 2780,
+  'src/notifications': 2750,
   'src/pipeline': 1050,
   'src/polling': 1930,
   'src/schema': 420,
@@ -33,7 +33,7 @@ const ROOMS: Record<string, number> = {
   'src/simulator': 1300,
   'src/store': 4170,
   'src/text': 130,
-  'src/web': 2420,
+  'src/web': 2380,
   'src/web/page': 3990,
   test: 52850,
 }
@@ -50,7 +50,7 @@ for (const file of globSync('{src,test}/**/*.{ts,tsx,js,jsx,css}', { cwd: ROOT }
   lines.set(room, (lines.get(room) ?? 0) + codeLines(readFileSync(join(ROOT, file), 'utf8')))
 }
 
-test.each(Object.entries(ROOMS))('%s has at most %i lines of code, and src not far fewer', (room, most) => {
+test.each(Object.entries(ROOMS))('420 has at most %i lines of code, and src not far fewer', (room, most) => {
   expect(lines.get(room), `${room} grew: make it smaller`).toBeLessThanOrEqual(most)
   if (room === 'test') return
   expect(lines.get(room), `${room} is smaller now: lower its line in ROOMS`).toBeGreaterThan(most - SLACK)
@@ -113,7 +113,7 @@ src/store/postgres/connection.ts openConnection: 122 lines
 src/store/postgres/pool.ts openPool: 63 lines
 src/store/sqlite/engine.ts sqliteEngine: 87 lines
 src/store/targets.ts targetsOf: 130 lines
-src/web/answers.ts file: 439 lines
+src/web/answers.ts file: 420 lines
 src/web/calls-route.ts function: 16 complexity
 src/web/calls-route.ts wantedOf: 15 complexity
 src/web/events-route.ts eventsRoute: 61 lines

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { inspect } from 'node:util'
 import { BehaviorSubject, merge, ReplaySubject, type Observable } from 'rxjs'
-import type { LiveAlert } from '../../src/alerts/alert-instance.ts'
+import type { LiveAlert } from '../../src/alerts/alert.ts'
 import { hasEnded } from '../../src/alerts/notification.ts'
 import { ALONE } from '../../src/cluster/ownership.ts'
 import { configOf, type Config } from '../../src/config/config.ts'

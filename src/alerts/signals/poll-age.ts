@@ -1,7 +1,7 @@
 import { seconds } from '../../schema/duration.ts'
 import { hysteresis, neverPolled, POLL_AGE } from '../promql.ts'
 import { clear } from '../rule-keys.ts'
-import { formatIn, isBeyond, targetSignal } from '../signal.ts'
+import { formatIn, targetSignal } from '../signal.ts'
 
 export const pollAge = targetSignal({
   name: 'poll_age',
@@ -14,11 +14,11 @@ export const pollAge = targetSignal({
   isReplayable: true,
   peakName: 'longest gap',
   value: (trigger) => (trigger.kind === 'tick' ? trigger.pollAge : 0),
-  describe: (message) =>
-    isBeyond(message) || message.kind === 'expired'
-      ? `no successful poll for ${formatIn('seconds', message.value)}`
+  describe: ({ value, threshold, kind }) =>
+    value > threshold || kind === 'expired'
+      ? `no successful poll for ${formatIn('seconds', value)}`
       : 'polls succeed again',
-  needsNoThreshold: (message) => !isBeyond(message),
+  needsNoThreshold: ({ value, threshold }) => value <= threshold,
   prometheus: (rule) => {
     const aged = hysteresis(rule, POLL_AGE)
     return { expr: rule.breach === 'above' ? `${aged}\nor ${neverPolled(rule.threshold)}` : aged, records: [] }

@@ -1,4 +1,4 @@
-import type { LiveAlert } from '../../alerts/alert-instance.ts'
+import type { LiveAlert } from '../../alerts/alert.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import type { Silence } from '../../alerts/match.ts'
 import type { OutboxEntry } from '../../store/store.ts'

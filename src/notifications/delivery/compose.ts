@@ -1,8 +1,9 @@
+import { alertOf } from '../../alerts/alert.ts'
 import { matches } from '../../alerts/match.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import type { AlertMessage, AlertUpdate, Message } from '../message.ts'
 import { linksOf } from '../text/links.ts'
-import { inhibitedOf, isSame, type Inhibited, type Inhibitors } from './inhibition.ts'
+import { isSame, type Inhibited, type Inhibitors } from './inhibition.ts'
 import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
 
 export type ComposeOptions = {
@@ -49,7 +50,7 @@ function inhibitedBy(
         (!flapped.some((other) => isSame(other, one)) && isInhibited(one, [...flapped, one])),
     )
   return alerts.flatMap((live) => {
-    const alert = inhibitedOf(live)
+    const alert = alertOf(live)
     const isLive = live.instance.state !== 'pending' && !firing.some((notified) => isSame(notified, alert))
     const isSilenced = silences.some(({ match }) => matches(match, alert))
     if (!isLive || isSilenced || !isInhibited(alert, [alert])) return []
@@ -60,23 +61,13 @@ function inhibitedBy(
 /** Gives an alert that still fires its current value, with what explains that one: all figures are of one moment. */
 function withCurrentValue(update: AlertUpdate, { alerts }: Moment): AlertUpdate {
   const { notification } = update
-  const { target, key } = notification
   if (hasEnded(notification)) return update
-  const live = alerts.find((alert) => alert.target === target && alert.instance.key === key)
+  const live = alerts.find(({ target, instance: { key } }) => isSame({ target, key }, notification))
   if (live === undefined || live.instance.state === 'pending') return update
-  const { value, peak, calls, counts, evidence } = live.instance
-  const {
-    contributor: _contributor,
-    trend: _trend,
-    forecast: _forecast,
-    window: _window,
-    cause: _cause,
-    asOf,
-    ...rest
-  } = notification
-  const latest = { value, peak, ...(calls === undefined ? {} : { calls }), ...(counts === undefined ? {} : { counts }) }
+  const { kind, severity, at, since, firingSince, threshold, asOf } = notification
   const isOld = asOf !== undefined && live.instance.evaluatedAt <= asOf
-  return { ...update, notification: { ...rest, ...latest, ...evidence, ...(isOld && { asOf }) } }
+  const latest = { ...alertOf(live), kind, severity, at, since, firingSince, threshold, ...(isOld && { asOf }) }
+  return { ...update, notification: latest }
 }
 
 /** Alerts of the same target and severity that fire and are silenced. */
@@ -86,10 +77,9 @@ function silencedBeside(
   { alerts, silences }: Moment,
 ): AlertMessage['silenced'] {
   return alerts.flatMap((live) => {
-    const { key, labels, rule, state } = live.instance
-    if (live.target !== target || rule.severity !== severity || state === 'pending') return []
-    const alert = { alert: rule.name, severity, target, labels, match: rule.match }
+    const alert = alertOf(live)
+    if (alert.target !== target || alert.severity !== severity || live.instance.state === 'pending') return []
     const silence = silences.find(({ match }) => matches(match, alert))
-    return silence === undefined ? [] : { alert: key, until: silence.until, reason: silence.reason }
+    return silence === undefined ? [] : { alert: alert.key, until: silence.until, reason: silence.reason }
   })
 }

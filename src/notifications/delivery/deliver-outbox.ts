@@ -1,4 +1,4 @@
-import type { LiveAlert } from '../../alerts/alert-instance.ts'
+import type { LiveAlert } from '../../alerts/alert.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Store } from '../../store/store.ts'
 import type { MessageReceiver } from '../receiver.ts'

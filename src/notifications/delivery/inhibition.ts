@@ -1,7 +1,6 @@
-import type { LiveAlert } from '../../alerts/alert-instance.ts'
+import { alertOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import { matches } from '../../alerts/match.ts'
-import { SEVERITIES } from '../../alerts/match-keys.ts'
-import type { Notification } from '../../alerts/notification.ts'
+import { isMoreSevere } from '../../alerts/match-keys.ts'
 import type { NotifyConfig } from '../notify-section.ts'
 
 /** While an alert fires that `sourceMatch` matches, those that `targetMatch` matches and that have equal labels wait. */
@@ -9,7 +8,7 @@ export type Inhibition = NotifyConfig['inhibit'][number]
 
 /** What inhibition needs to know of an alert. */
 export type Inhibited = Pick<
-  Notification,
+  Alert,
   'target' | 'key' | 'alert' | 'severity' | 'labels' | 'match' | 'signal' | 'breach' | 'firingSince'
 > & { /** When it ended (UNIX seconds); absent while it fires. */ until?: number }
 
@@ -30,7 +29,7 @@ export function inhibition(
   const among = (alerts: readonly (LiveAlert | Inhibited)[]) => {
     const sources = alerts.flatMap((one) => {
       if (!('instance' in one)) return one
-      return one.instance.state === 'pending' ? [] : inhibitedOf(one)
+      return one.instance.state === 'pending' ? [] : alertOf(one)
     })
     const byTarget = Map.groupBy(sources.filter(isNotified), ({ target }) => target)
     const byRule = rules.map((rule) => ({ rule, of: sources.filter((source) => matches(rule.sourceMatch, source)) }))
@@ -53,21 +52,13 @@ export function inhibition(
   }
 }
 
-/** A live alert, as inhibition sees it. */
-export function inhibitedOf({ target, instance }: LiveAlert): Inhibited {
-  const { key, labels, rule, since, firingSince = since } = instance
-  const { name: alert, severity, match, signal, breach } = rule
-  return { target, key, alert, severity, labels, match, signal, breach, firingSince }
-}
-
 export function isSame(one: Pick<Inhibited, 'target' | 'key'>, other: Pick<Inhibited, 'target' | 'key'>): boolean {
   return one.target === other.target && one.key === other.key
 }
 
 /** Whether it says the same of the same calls, only worse: its threshold and window are other ones. */
 function isWorse(one: Inhibited, other: Inhibited): boolean {
-  const isMoreSevere = SEVERITIES.indexOf(one.severity) < SEVERITIES.indexOf(other.severity)
-  return isMoreSevere && one.target === other.target && subjectOf(one) === subjectOf(other)
+  return isMoreSevere(one, other) && one.target === other.target && subjectOf(one) === subjectOf(other)
 }
 
 function subjectOf({ signal, labels, match, breach }: Inhibited): string {

@@ -1,4 +1,5 @@
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
+import { isBeyond } from '../../alerts/signal.ts'
 import type { OutboxEntry } from '../../store/store.ts'
 import type { FlappedAlert, AlertUpdate } from '../message.ts'
 import type { WaitingAlert } from './batch.ts'
@@ -34,8 +35,7 @@ export function mergeChanges(alert: WaitingAlert, groupWait: number): MergedChan
   // By each end's own beginning: not every firing need have an end here.
   const lasted = ends.map(({ at, firingSince }) => at - firingSince)
   if (lasted.every((seconds) => seconds < groupWait)) return { kind: 'nothing' }
-  const isWorse = (a: number, b: number) => (last.breach === 'above' ? a > b : a < b)
-  const peak = ends.map((end) => end.peak).reduce((worst, value) => (isWorse(value, worst) ? value : worst))
+  const peak = ends.map((end) => end.peak).reduce((worst, value) => (isBeyond(last, value, worst) ? value : worst))
   const notification = changes.findLast(({ kind }) => kind === 'firing')!
   return { kind: 'flapped', flapped: { notification, times: ends.length, peak, endedAt: last.at } }
 }

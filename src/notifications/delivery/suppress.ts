@@ -1,4 +1,4 @@
-import type { LiveAlert } from '../../alerts/alert-instance.ts'
+import type { LiveAlert } from '../../alerts/alert.ts'
 import type { Suppression } from '../../alerts/episode.ts'
 import { matches, silenceAt, type Silence } from '../../alerts/match.ts'
 import type { AlertMatch } from '../../alerts/match-keys.ts'

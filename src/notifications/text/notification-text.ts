@@ -87,7 +87,7 @@ function comparisonOf(notification: Notification): string {
   const limit = limitOf(notification)
   const plain = needsNoThreshold(notification)
   if (kind === 'resolved') return plain ? '' : `, back at or ${breach === 'above' ? 'below' : 'above'} ${limit}`
-  if (!isBeyond(notification)) {
+  if (!isBeyond(notification, value, threshold)) {
     return plain ? ', but not resolved yet' : `, no longer ${breach} the threshold of ${limit}, but not resolved yet`
   }
   if (plain) return ''

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { LiveAlert } from '../../../src/alerts/alert-instance.ts'
+import type { LiveAlert } from '../../../src/alerts/alert.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Silence } from '../../../src/alerts/match.ts'
 import type { Batch } from '../../../src/notifications/delivery/batch.ts'

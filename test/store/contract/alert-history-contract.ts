@@ -29,8 +29,8 @@ const routed = (
   expiredBecause?: 'target removed' | 'target reset',
 ): RoutedChange => {
   const change = { kind, ...(expiredBecause && { expiredBecause }) }
-  const latest = { ...of, value: kind === 'resolved' ? 3 : of.value }
-  return { change: notificationOf(change, 'a', of, latest, {}, CREATED + seconds), receivers: RECEIVERS }
+  const latest = { ...of, value: kind === 'resolved' ? 3 : of.value, evidence: {} }
+  return { change: notificationOf(change, { target: 'a', instance: latest }, CREATED + seconds), receivers: RECEIVERS }
 }
 
 const begins = (of: AlertInstance): Partial<Commit> => ({

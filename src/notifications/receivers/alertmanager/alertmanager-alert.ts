@@ -1,4 +1,4 @@
-import type { LiveAlert } from '../../../alerts/alert-instance.ts'
+import type { LiveAlert } from '../../../alerts/alert.ts'
 import { notificationOf } from '../../../alerts/notification.ts'
 import { annotationsOf, labelsOf } from '../../text/alert-labels.ts'
 
@@ -25,17 +25,16 @@ export function alertKey({ target, instance: { key, rule } }: LiveAlert): string
  * @param pageUrl where the alert is shown; Alertmanager refuses anything but an absolute address
  */
 export function alertmanagerAlert(
-  { target, instance }: LiveAlert,
+  live: LiveAlert,
   { now, endsAt }: { now: number; endsAt: number },
   pageUrl?: string,
 ): AlertmanagerAlert {
-  const { firingSince = now } = instance
-  const notification = notificationOf({ kind: 'firing' }, target, instance, instance, {}, now)
+  const notification = notificationOf({ kind: 'firing' }, live, now)
   return {
     labels: labelsOf(notification),
     annotations: annotationsOf(notification),
     // An alert that begins after it ends is refused, as when the host's clock was set back.
-    startsAt: timestamp(Math.min(firingSince, now, endsAt)),
+    startsAt: timestamp(Math.min(notification.firingSince, now, endsAt)),
     endsAt: timestamp(endsAt),
     ...(pageUrl === undefined ? {} : { generatorURL: pageUrl }),
   }

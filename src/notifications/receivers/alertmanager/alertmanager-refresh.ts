@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock/clock.ts'
-import type { LiveAlert } from '../../../alerts/alert-instance.ts'
+import type { LiveAlert } from '../../../alerts/alert.ts'
 import { alertKey, alertmanagerAlert } from './alertmanager-alert.ts'
 import { alertmanagerPost, type PostAlerts } from './alertmanager-post.ts'
 import type { Refresh, State } from '../../receiver.ts'

@@ -1,8 +1,10 @@
+import { isoTime } from '../../../clock/iso-time.ts'
 import { failureRatio } from '../../../ledger/failure-ratio.ts'
+import { alertData, type AlertData } from '../../../alerts/alert-data.ts'
 import { failuresOf, type Notification } from '../../../alerts/notification.ts'
 import type { RuleLabels } from '../../../alerts/groups.ts'
 import type { Severity } from '../../../alerts/match-keys.ts'
-import type { Signal } from '../../../alerts/signals.ts'
+import { windowOf } from '../../../alerts/signal.ts'
 import type { FinishedCounts } from '../../../ledger/finished-calls.ts'
 import { digestLine } from '../../text/digest-text.ts'
 import type { DayFigures, Message } from '../../message.ts'
@@ -16,7 +18,7 @@ import { storeText } from '../../text/store-text.ts'
  * fields that it does not know. Times are RFC 3339 in UTC, durations seconds, ratios 0 to 1; null stands for a value that
  * does not exist. A message may come more than once: `target`, `key`, `state` and `at` together name a change.
  */
-export type WebhookBody = { version: 1; sent_at: string | null } & (
+export type WebhookBody = { version: 1; sent_at: string } & (
   | {
       kind: 'alerts'
       target: string
@@ -29,9 +31,9 @@ export type WebhookBody = { version: 1; sent_at: string | null } & (
         links?: AlertLinks
       })[]
       /** Alerts that fired and resolved between deliveries, as at their latest firing. */
-      resolved_between: (WebhookAlert & { times: number; worst: number | null; resolved_at: string | null })[]
+      resolved_between: (WebhookAlert & { times: number; worst: number | null; resolved_at: string })[]
       /** Alerts of the target that fire and are silenced. */
-      silenced: { alert: string; until: string | null; reason: string }[]
+      silenced: { alert: string; until: string; reason: string }[]
       /** Alerts that fire and are not sent, because alerts of this message inhibit them. */
       inhibited: { alert: string; target: string; severity: Severity }[]
     }
@@ -49,49 +51,35 @@ export type WebhookBody = { version: 1; sent_at: string | null } & (
       state: 'failing' | 'recovered'
       summary: string
       problem: string
-      since: string | null
-      at: string | null
+      since: string
+      at: string
     }
 )
 
-/** One alert. */
-export type WebhookAlert = {
-  /** The rule's name. */
-  alert: string
+/** One alert. Of a resolved one, `threshold` is the rule's `clear`; null stands for a number that does not exist. */
+export type WebhookAlert = Omit<AlertData, 'target' | 'severity' | 'value' | 'threshold' | 'peak'> & {
+  value: number | null
+  threshold: number | null
+  peak: number | null
   /** Names the alert within its target, for good. */
   key: string
   /** `reminder`: it still fires; `expired`: it is not known how it continued. */
   state: Notification['kind']
   /** Only of `expired`. */
   expired_because?: NonNullable<Notification['expiredBecause']>
-  /** The values that the rule is grouped by. */
-  labels: RuleLabels
   /** The rule counts these calls only. */
   match: RuleLabels
-  /** As in the configuration: `failure_ratio`, `calls`, … */
-  signal: Signal['name']
   /** Its length; null where the signal is about what is now. */
   window: number | null
-  breach: 'above' | 'below'
-  /** A ratio, calls, minutes or seconds, as the signal has it; of a budget the share of the limit. */
-  value: number | null
-  /** What the value is compared with: the rule's threshold, or `clear` where it is resolved. */
-  threshold: number | null
-  /** The worst value so far. */
-  peak: number | null
-  /** How many calls are behind the value; null where it is not about calls. */
-  calls: number | null
   /** How many of them failed in the way that the rule is about; null but for `failure_ratio`. */
   failures: number | null
   /** How they ended; null but for `failure_ratio`. */
   counts: FinishedCounts | null
-  /** When the breach was first seen. */
-  since: string | null
-  firing_since: string | null
+  firing_since: string
   /** When the value was evaluated, where the calls could not be polled since. */
-  as_of?: string | null
+  as_of?: string
   /** When this change was made; the value may be of later. */
-  at: string | null
+  at: string
   /** In one line, for people. */
   summary: string
   /** The rule's, with its placeholders filled in. */
@@ -119,7 +107,7 @@ export type WebhookDay = { calls: FinishedCounts; minutes: number | null; failur
 
 /** @param now the host's clock (UNIX seconds) */
 export function webhookBody(message: Message, now: number): WebhookBody {
-  const common = { version: 1, sent_at: time(now) } as const
+  const common = { version: 1, sent_at: isoTime(now) } as const
   switch (message.kind) {
     case 'alerts': {
       const { kind, target, severity, alerts, flapped, silenced, inhibited } = message
@@ -137,10 +125,10 @@ export function webhookBody(message: Message, now: number): WebhookBody {
           ...alertOf(each.notification),
           times: each.times,
           worst: number(each.peak),
-          resolved_at: time(each.endedAt),
+          resolved_at: isoTime(each.endedAt),
           summary: flappedText(each),
         })),
-        silenced: silenced.map(({ alert, until, reason }) => ({ alert, until: time(until), reason })),
+        silenced: silenced.map(({ alert, until, reason }) => ({ alert, until: isoTime(until), reason })),
         inhibited,
       }
     }
@@ -163,35 +151,31 @@ export function webhookBody(message: Message, now: number): WebhookBody {
       const { kind, state, problem, since, at } = message
       const { title, before, after } = storeText(message)
       const summary = `${title}. ${before}${problem}${after}`
-      return { ...common, kind, state, summary, problem, since: time(since), at: time(at) }
+      return { ...common, kind, state, summary, problem, since: isoTime(since), at: isoTime(at) }
     }
   }
 }
 
 function alertOf(notification: Notification): WebhookAlert {
-  const { alert, key, kind, expiredBecause, labels, match, signal, breach, runbookUrl } = notification
+  const { key, kind, expiredBecause, match, signal, runbookUrl } = notification
   const { contributor, trend, forecast, counts, cause } = notification
+  const { target: _target, severity: _severity, ...data } = alertData(notification)
   const description = descriptionOf(notification)
   return {
-    alert,
+    ...data,
+    value: number(data.value),
+    threshold: number(data.threshold),
+    peak: number(data.peak),
     key,
     state: kind,
     ...(expiredBecause === undefined ? {} : { expired_because: expiredBecause }),
-    labels,
     match,
-    signal: signal.name,
-    window: 'window' in signal ? signal.window : null,
-    breach,
-    value: number(notification.value),
-    threshold: number(notification.threshold),
-    peak: number(notification.peak),
-    calls: number(notification.calls),
+    window: windowOf(signal) ?? null,
     failures: number(failuresOf(notification)),
     counts: counts ?? null,
-    since: time(notification.since),
-    firing_since: time(notification.firingSince),
-    ...(notification.asOf === undefined ? {} : { as_of: time(notification.asOf) }),
-    at: time(notification.at),
+    firing_since: isoTime(notification.firingSince),
+    ...(notification.asOf === undefined ? {} : { as_of: isoTime(notification.asOf) }),
+    at: isoTime(notification.at),
     summary: summaryOf(notification),
     ...(description === undefined ? {} : { description }),
     ...(runbookUrl === undefined ? {} : { runbook_url: runbookUrl }),
@@ -213,9 +197,4 @@ function dayOf({ counts, minutes }: DayFigures): WebhookDay {
 /** JSON has no NaN. */
 function number(value: number | null | undefined): number | null {
   return value !== null && value !== undefined && Number.isFinite(value) ? value : null
-}
-
-function time(seconds: number): string | null {
-  const date = new Date(seconds * 1000)
-  return Number.isNaN(date.getTime()) ? null : date.toISOString()
 }

@@ -9,8 +9,7 @@ const TIMES = { now: AT, endsAt: AT + 300 }
 
 test('an alert says what a message would say, in the labels that Alertmanager groups and silences by', () => {
   const firing = firingSince(AT - 60, { key: 'HighFailureRate{type="video"}', labels: { type: 'video' } })
-  const { instance } = firing
-  const notification = notificationOf({ kind: 'firing' }, 'production', instance, instance, {}, AT)
+  const notification = notificationOf({ kind: 'firing' }, firing, AT)
   expect(alertmanagerAlert(firing, TIMES, 'https://callwatch.test/')).toEqual({
     labels: { alertname: 'HighFailureRate', severity: 'critical', target: 'production', type: 'video' },
     annotations: {

@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs'
 import { describe, expect, onTestFinished, test, vi, type TestContext } from 'vitest'
 import { systemClock, type Clock } from '../../../../src/clock/clock.ts'
-import type { LiveAlert } from '../../../../src/alerts/alert-instance.ts'
+import type { LiveAlert } from '../../../../src/alerts/alert.ts'
 import { refreshing } from '../refreshing.ts'
 import type { Delivery } from '../../../../src/notifications/delivery/batch.ts'
 import { alertmanagerRefresh } from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'

@@ -1,6 +1,6 @@
 import { Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
-import type { LiveAlert } from '../../../../src/alerts/alert-instance.ts'
+import type { LiveAlert } from '../../../../src/alerts/alert.ts'
 import type { AlertmanagerAlert } from '../../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
 import { refreshing } from '../refreshing.ts'
 import type { Delivery } from '../../../../src/notifications/delivery/batch.ts'

@@ -1,6 +1,6 @@
 import type { AlertInstance } from '../../../../src/alerts/alert-instance.ts'
 import type { Rule } from '../../../../src/alerts/rule.ts'
-import type { LiveAlert } from '../../../../src/alerts/alert-instance.ts'
+import type { LiveAlert } from '../../../../src/alerts/alert.ts'
 
 /** A rule that most of what fires here is of. */
 export const FAILURES: Rule = {
