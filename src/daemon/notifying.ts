@@ -32,7 +32,7 @@ export type NotifyingOptions = {
   overviews: Pick<Overviews, 'others' | 'isComplete'>
   /** Of the daemons that share a store one sends all notifications, also of the others' targets. */
   ownership: Pick<Ownership, 'isLeader' | 'wasLeader'>
-  health: Pick<StoreHealth, 'current'>
+  health: Pick<StoreHealth, 'latest'>
 }
 
 export type Notifying = {
@@ -55,7 +55,7 @@ export function notifying(options: NotifyingOptions): Notifying {
   const state = stateOf(options)
   const outage = storeOutage({
     // A daemon that cannot reach the store does not know whether it is still the leader: the last leader notifies.
-    problem: () => (ownership.wasLeader() ? health.current() : undefined),
+    problem: () => (ownership.wasLeader() ? health.latest() : undefined),
     clock,
     after: () => 2 * config().poll.interval,
   })

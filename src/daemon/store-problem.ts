@@ -1,14 +1,12 @@
 import type { Clock } from '../clock/clock.ts'
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
+import type { Outage } from '../notifications/store-outage.ts'
 import type { DaemonEvent } from './daemon-event.ts'
-
-/** Why the store cannot be written, since when (UNIX seconds), and for how long (seconds). */
-export type StoreProblem = { problem: string; since: number; seconds: number }
 
 /** Whether the store can be written, from what happens to targets and ownership. */
 export type StoreHealth = {
-  /** Undefined where no target has a problem with it. */
-  current: () => StoreProblem | undefined
+  /** The latest problem of any target with it. */
+  latest: () => Outage | undefined
   /** Notes an event; with it returns that the problem has begun, or has ended for all targets. */
   follow: (event: DaemonEvent) => DaemonEvent[]
 }
@@ -18,7 +16,7 @@ export function storeHealth({ wall, monotonic }: Pick<Clock, 'wall' | 'monotonic
   const failing = new Map<string | undefined, string>()
   /** Targets that are another daemon's concern, also where a poll of this one ends after that. */
   const given = new Set<string>()
-  let current: { problem: string; since: number; began: number } | undefined
+  let latest: { problem: string; since: number; began: number; ended?: number } | undefined
 
   function note(event: DaemonEvent): void {
     if (event.kind === 'removed') failing.delete(event.target)
@@ -45,16 +43,17 @@ export function storeHealth({ wall, monotonic }: Pick<Clock, 'wall' | 'monotonic
   }
 
   return {
-    current: () => {
-      if (current === undefined) return undefined
-      const { began, ...known } = current
-      return { ...known, seconds: monotonic() - began }
+    latest: () => {
+      if (latest === undefined) return undefined
+      const { problem, since, began, ended } = latest
+      return { problem, since, seconds: (ended ?? monotonic()) - began, isOver: ended !== undefined }
     },
     follow: (event) => {
       note(event)
-      const before = current
+      const before = latest?.ended === undefined ? latest : undefined
       const problem = failing.values().next().value
-      current = problem === undefined ? undefined : { since: wall(), began: monotonic(), ...before, problem }
+      if (problem !== undefined) latest = { since: wall(), began: monotonic(), ...before, problem }
+      else if (before !== undefined) latest = { ...before, ended: monotonic() }
       return (before === undefined) === (problem === undefined) ? [event] : [event, { kind: 'store', problem }]
     },
   }

@@ -4,9 +4,12 @@ import type { Round } from './delivery/deliver.ts'
 import type { StoreMessage } from './message.ts'
 import type { MessageReceiver } from './receiver.ts'
 
+/** Why the store could not be written, since when (UNIX seconds), for how long (seconds), and whether it can be by now. */
+export type Outage = { problem: string; since: number; seconds: number; isOver: boolean }
+
 export type OutageOptions = {
-  /** Why the store cannot be written, since when (UNIX seconds), and for how long (seconds); undefined where it can. */
-  problem: () => { problem: string; since: number; seconds: number } | undefined
+  /** The latest one; undefined before the first, and where another daemon notifies. */
+  problem: () => Outage | undefined
   clock: Clock
   /** The store must have failed for so long (seconds): a short problem does not count. */
   after: () => number
@@ -21,20 +24,22 @@ export function storeOutage({ problem, clock, after }: OutageOptions) {
   const states = new WeakMap<MessageReceiver, { message: StoreMessage; isDue: boolean }>()
 
   function update(receiver: MessageReceiver): { message: StoreMessage; isDue: boolean } | undefined {
-    const [known, current, at] = [states.get(receiver), problem(), clock.wall()]
-    const isFailing = known?.message.state === 'failing'
-    if (current !== undefined && !isFailing && current.seconds >= after()) {
-      const { problem: why, since } = current
-      states.set(receiver, { message: { kind: 'store', state: 'failing', problem: why, since, at }, isDue: true })
-    }
-    if (current === undefined && isFailing) {
-      states.set(receiver, { message: { ...known.message, state: 'recovered', at }, isDue: true })
+    const [known, latest, at] = [states.get(receiver), problem(), clock.wall()]
+    const note = (state: StoreMessage['state'], { problem: why, since }: { problem: string; since: number }) =>
+      states.set(receiver, { message: { kind: 'store', state, problem: why, since, at }, isDue: true })
+    if (known?.message.state === 'failing') {
+      if (latest?.isOver !== false) note('recovered', known.message)
+    } else if (latest !== undefined && latest.since !== known?.message.since && latest.seconds >= after()) {
+      // It may have begun and ended while another message was on its way.
+      note(latest.isOver ? 'recovered' : 'failing', latest)
     }
     return states.get(receiver)
   }
 
-  return (receiver: MessageReceiver, attempts: Attempts): Round =>
-    async () => {
+  return (receiver: MessageReceiver, attempts: Attempts): Round => {
+    // A receiver that is configured later need not know of it.
+    if (!states.has(receiver) && problem()?.isOver === true) Object.assign(update(receiver) ?? {}, { isDue: false })
+    return async () => {
       const told = update(receiver)
       if (told?.isDue !== true || attempts.isPaused()) return undefined
       const { message } = told
@@ -42,4 +47,5 @@ export function storeOutage({ problem, clock, after }: OutageOptions) {
       told.isDue = attempt.outcome === 'retried'
       return { receiver: receiver.name, message, ...attempt }
     }
+  }
 }

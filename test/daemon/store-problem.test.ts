@@ -10,7 +10,8 @@ function problemsAfter(...events: DaemonEvent[]): (string | undefined)[] {
   const health = storeHealth(virtualClock())
   return events.map((event) => {
     health.follow(event)
-    return health.current()?.problem
+    const latest = health.latest()
+    return latest?.isOver === false ? latest.problem : undefined
   })
 }
 

@@ -1,4 +1,4 @@
-import { NEVER } from 'rxjs'
+import { firstValueFrom, NEVER, timer } from 'rxjs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { attemptsOn } from '../../src/notifications/delivery/attempts.ts'
 import type { Delivery } from '../../src/notifications/delivery/batch.ts'
@@ -14,15 +14,32 @@ const FULL = 'the disk is full'
 
 const busy = (retryAfter?: number) => new DeliveryError('it answered 503', { retryable: true, retryAfter })
 
-/** Notifications of the store to some receivers, each of which answers an attempt with an error or nothing. */
-function notifying(answers: Record<string, (attempt: number) => Error | undefined> = { slack: () => undefined }) {
+/**
+ * Notifications of the store to some receivers, each of which answers an attempt with an error or nothing.
+ *
+ * @param busyFor seconds that the first message about something else takes
+ */
+function notifying(
+  answers: Record<string, (attempt: number) => Error | undefined> = { slack: () => undefined },
+  busyFor?: number,
+) {
   const clock = virtualClock(AT)
-  let current: { problem: string; since: number; began: number } | undefined
+  let current: { problem: string; since: number; began: number; ended?: number } | undefined
   const received: [second: number, receiver: string, state: string][] = []
   const messages: Message[] = []
   const deliveries: Delivery[] = []
-  const receivers = Object.entries(answers).map(([name, receive]) => {
+  const outage = storeOutage({
+    problem: () => {
+      if (current === undefined) return undefined
+      const { ended, began, ...known } = current
+      return { ...known, seconds: (ended ?? clock.monotonic()) - began, isOver: ended !== undefined }
+    },
+    clock,
+    after: () => FAILING_SECONDS,
+  })
+  function add(name: string, receive: (attempt: number) => Error | undefined): void {
     let attempts = 0
+    let wait = busyFor
     const send = async (message: Message) => {
       if (message.kind !== 'store') throw new Error('not of the store')
       received.push([clock.monotonic(), name, message.state])
@@ -30,28 +47,27 @@ function notifying(answers: Record<string, (attempt: number) => Error | undefine
       const error = receive((attempts += 1))
       if (error !== undefined) throw error
     }
-    return { name, send }
-  })
-  const outage = storeOutage({
-    problem: () => current && { ...current, seconds: clock.monotonic() - current.began },
-    clock,
-    after: () => FAILING_SECONDS,
-  })
-  for (const receiver of receivers) {
-    const running = deliver([outage(receiver, attemptsOn(clock))], { clock, draining$: NEVER }).subscribe((delivery) =>
-      deliveries.push(delivery),
-    )
+    const other = async () => {
+      if (wait !== undefined) await firstValueFrom(timer(wait * 1000, clock.scheduler))
+      wait = undefined
+      return undefined
+    }
+    const rounds = [outage({ name, send }, attemptsOn(clock)), other]
+    const running = deliver(rounds, { clock, draining$: NEVER }).subscribe((delivery) => deliveries.push(delivery))
     onTestFinished(() => running.unsubscribe())
   }
+  for (const [name, receive] of Object.entries(answers)) add(name, receive)
   /** The store is tried every ten seconds, with the same result. */
   const tried = async (problem: string | undefined, seconds: number) => {
     for (let i = 0; i < seconds; i += 10) {
-      current =
-        problem === undefined ? undefined : { problem, since: clock.wall(), began: clock.monotonic(), ...current }
+      const now = { since: clock.wall(), began: clock.monotonic() }
+      const isNew = current === undefined || current.ended !== undefined
+      if (problem !== undefined) current = { ...(isNew ? now : current!), problem }
+      else if (current !== undefined) current.ended ??= clock.monotonic()
       await clock.advance(10)
     }
   }
-  return { clock, tried, received, messages, deliveries }
+  return { clock, tried, received, messages, deliveries, add }
 }
 
 describe('a store that cannot be written', () => {
@@ -111,6 +127,24 @@ describe('a store that can be written again', () => {
     await tried(undefined, 600)
     expect(received.slice(1)).toEqual([[61, 'slack', 'recovered']])
     expect(messages[1]).toEqual({ kind: 'store', state: 'recovered', problem: FULL, since: AT, at: AT + 61 })
+  })
+
+  test('is notified also where a receiver was busy from before the problem until after it', async () => {
+    const { tried, messages, received } = notifying(undefined, 100)
+    await tried(undefined, 10)
+    await tried(FULL, 60)
+    await tried(undefined, 600)
+    expect(received).toEqual([[100, 'slack', 'recovered']])
+    expect(messages).toEqual([{ kind: 'store', state: 'recovered', problem: FULL, since: AT + 10, at: AT + 100 }])
+  })
+
+  test('is not notified to a receiver that is configured later', async () => {
+    const { tried, received, add } = notifying()
+    await tried(FULL, 60)
+    await tried(undefined, 60)
+    add('webhook', () => undefined)
+    await tried(undefined, 600)
+    expect(received.map(([, receiver]) => receiver)).toEqual(['slack', 'slack'])
   })
 
   test('and fails again is notified again', async () => {
