@@ -7,9 +7,10 @@ import { textAt } from './scraper.ts'
 
 /** A running call says something new every second or two: after so many seconds without an event all have ended. */
 const QUIET = 5
-/** Seconds that the longest call and two sweeps may take. */
+/** Seconds that the longest call may take. */
 const LONGEST_CALL = 90
-const SWEEPS = 60
+/** The same of two sweeps: the limit allows one page of them a poll, and a poll that reads far beyond its joint takes two seconds. */
+const SWEEPS = 180
 /** The same of the last message and event: one that has failed seven times waits for a minute. */
 export const DELIVERIES = 120
 
