@@ -4,26 +4,19 @@ import { callRowView, type CallRowView } from '../events/call-data.ts'
 import { alertHistory, type PastAlert } from '../history/alert-history.ts'
 import type { Period } from '../history/days.ts'
 import { readMoment } from '../history/moment.ts'
-import { QueryError } from '../history/history-scope.ts'
 import { parseDuration } from '../schema/duration-text.ts'
-import { openReader } from '../store/open-store.ts'
 import { CALL_COLUMNS, callOfRow, IS_OPEN } from '../store/call-columns.ts'
 import type { StoreReader } from '../store/reader.ts'
 import { formatSeconds } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
 import { pagesOf, type PageCall } from '../web/calls-pages.ts'
 import { CALL_FORMATS, readCallsRequest } from '../web/calls-route.ts'
+import { CONFIG, jsonOption, Option, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
-import type { ReportOutput } from './report.ts'
+import { names } from './option-values.ts'
 import { shellQuoted } from './shell-quoted.ts'
 import { tableLines } from './table-lines.ts'
-
-export type AlertCallsOptions = {
-  at?: string
-  target?: readonly string[]
-  format: 'table' | 'csv' | 'ndjson'
-  json: boolean
-}
+import { withReader } from './with-store.ts'
 
 /** What {@link readSpan} reads, in a sentence. */
 const SPAN = 'a time in UTC such as 2026-11-20 08:00:00, its minute or its date, or UNIX seconds'
@@ -33,41 +26,43 @@ const MAX_OTHERS = 5
 
 /**
  * Prints the calls behind an alert, newest first: what `/api/v1/calls` answers to its `calls_url`. Of several alerts it is the
- * newest one. Reads the store while a daemon may be running.
- *
- * @param alert its rule, or the rule with the labels, as `callwatch alerts` prints it
- * @throws {UsageError} for an alert that there is not
- * @throws {StoreError} when there is no store, or it cannot be read
+ * newest one.
  */
-export async function alertCalls(
-  config: Config,
-  alert: string,
-  options: AlertCallsOptions,
-  { print, warn }: ReportOutput,
-): Promise<void> {
-  const { format, json } = options
-  const reader = await openReader(config.store)
-  try {
-    const [newest, others] = await findAlert(reader, config, alert, options)
-    const parts = callsBehind(reader, newest.target, requestOf(newest))
-    if (others !== '') warn(`the calls behind ${newest.key} on ${newest.target}, the newest alert; ${others}`)
-    if (json || format === 'table') return linesOf((await Array.fromAsync(parts)).flat(), json).forEach(print)
-    const { header, line } = CALL_FORMATS[format]
-    if (header !== '') print(header.trimEnd())
-    for await (const part of parts) for (const call of part) print(line(call).trimEnd())
-  } catch (error) {
-    throw error instanceof QueryError ? new UsageError(error.message) : error
-  } finally {
-    await reader.close()
-  }
-}
+export const declareCalls: Declare = (command, { configured, print, warn }) =>
+  void command
+    .argument('<alert>', 'its rule, or the rule with its labels as `callwatch alerts` shows it, in quotes')
+    .option(...CONFIG)
+    .option(
+      '--at <time>',
+      'when it fired (UTC), as `callwatch alerts` shows it, or the minute or date of it (default: the last time)',
+    )
+    .option('--target <names>', 'only of these targets; repeatable', names)
+    .addOption(
+      new Option('--format <format>', 'how to print them')
+        .choices(['table', 'csv', 'ndjson'])
+        .default('table' as const),
+    )
+    .addOption(jsonOption('print them as JSON'))
+    .action(async (alert, options) => {
+      const { format, json } = options
+      const config = await configured(options)
+      await withReader(config, async (reader) => {
+        const [newest, others] = await findAlert(reader, config, alert, options)
+        const parts = callsBehind(reader, newest.target, requestOf(newest))
+        if (others !== '') warn(`the calls behind ${newest.key} on ${newest.target}, the newest alert; ${others}`)
+        if (json || format === 'table') return linesOf((await Array.fromAsync(parts)).flat(), json).forEach(print)
+        const { header, line } = CALL_FORMATS[format]
+        if (header !== '') print(header.trimEnd())
+        for await (const part of parts) for (const call of part) print(line(call).trimEnd())
+      })
+    })
 
 /** The newest alert of those that fired then, and how to name the others. */
 async function findAlert(
   reader: StoreReader,
   config: Config,
   alert: string,
-  { at, target }: AlertCallsOptions,
+  { at, target }: { at?: string | undefined; target?: string[] | undefined },
 ): Promise<[PastAlert, string]> {
   const began = at === undefined ? undefined : readSpan(at)
   if (at !== undefined && began === undefined) throw new UsageError(`--at ${at}: expected ${SPAN}`)

@@ -1,44 +1,41 @@
 import { definitionOf } from '../alerts/definition-of.ts'
 import { formatIn } from '../alerts/signal.ts'
 import { systemClock } from '../clock/clock.ts'
-import type { Config } from '../config/config.ts'
 import { alertHistory, type PastAlert } from '../history/alert-history.ts'
-import { QueryError } from '../history/history-scope.ts'
-import { openReader } from '../store/open-store.ts'
 import { formatSeconds } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
-import { UsageError } from './explain-error.ts'
-import { periodOf, type PeriodOptions } from './period-options.ts'
-import type { ReportOutput } from './report.ts'
+import { declareCalls } from './alert-calls.ts'
+import { CONFIG, type Declare } from './command.ts'
+import { names } from './option-values.ts'
+import { periodOf } from './period-options.ts'
 import { tableLines } from './table-lines.ts'
+import { withReader } from './with-store.ts'
 
-export type AlertsOptions = PeriodOptions & {
-  since: string
-  target?: readonly string[]
-  json: boolean
-}
-
-/**
- * Prints the alerts that fired in a period, newest first. Reads the store while a daemon may be running.
- *
- * @throws {UsageError} for a time or target that there is not
- * @throws {StoreError} when there is no store, or it cannot be read
- */
-export async function alerts(config: Config, options: AlertsOptions, { print, warn }: ReportOutput): Promise<void> {
-  const now = systemClock.wall()
-  const { from = 0, to = Infinity } = periodOf(options, 'UTC', now)
-  const reader = await openReader(config.store)
-  try {
-    const configured = config.targets.map(({ name }) => name)
-    const found = await alertHistory(reader, { from, to, targets: options.target }, { configured, now })
-    if (options.json) print(JSON.stringify(found, undefined, 2))
-    else for (const line of tableOf(found.alerts, now)) print(line)
-    if (found.truncated === true) warn(`there are older ones: these are the newest ${found.alerts.length}`)
-  } catch (error) {
-    throw error instanceof QueryError ? new UsageError(error.message) : error
-  } finally {
-    await reader.close()
-  }
+/** Prints the alerts that fired in a period, newest first. */
+export const declare: Declare = (command, context) => {
+  const { configured, print, warn } = context
+  command
+    .option(...CONFIG)
+    .option('--since <time>', 'those that fired after this date or time, or this long ago', '7d')
+    .option('--until <time>', 'those that fired before this date or time (default: now)')
+    .option('--target <names>', 'only of these targets; repeatable', names)
+    .option('--json', 'print them as JSON', false)
+    .action(async (options) => {
+      const config = await configured(options)
+      const now = systemClock.wall()
+      const { from = 0, to = Infinity } = periodOf(options, 'UTC', now)
+      const known = { configured: config.targets.map(({ name }) => name), now }
+      const found = await withReader(config, (reader) =>
+        alertHistory(reader, { from, to, targets: options.target }, known),
+      )
+      if (options.json) print(JSON.stringify(found, undefined, 2))
+      else for (const line of tableOf(found.alerts, now)) print(line)
+      if (found.truncated === true) warn(`there are older ones: these are the newest ${found.alerts.length}`)
+    })
+  declareCalls(
+    command.command('calls').description('Print the calls behind an alert that fires or has fired, newest first'),
+    context,
+  )
 }
 
 const HEADER = ['since (UTC)', 'target', 'alert', 'severity', 'outcome', 'notified', 'fired for', 'threshold', 'peak']

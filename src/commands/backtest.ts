@@ -7,23 +7,15 @@ import { isBeyond } from '../alerts/signal.ts'
 import { monthOf } from '../clock/calendar.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
+import { loadRules } from '../config/load-rules.ts'
 import { formatValue, summaryOf } from '../notifications/text/notification-text.ts'
-import { openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reader.ts'
 import { chartLines } from '../text/chart.ts'
 import { formatCalls, formatSeconds, formatTime } from '../text/format.ts'
 import { isoTime } from '../clock/iso-time.ts'
+import { CONFIG, type Declare } from './command.ts'
 import { sinceOf } from './period-options.ts'
-
-export type BacktestOptions = {
-  /** How far back (seconds). */
-  since: string
-  /** A file of rules that are tried in place of the configured ones; they are in the configuration by then. */
-  rule?: string
-  /** Whether to draw the values of each rule. */
-  chart: boolean
-  json: boolean
-}
+import { withReader } from './with-store.ts'
 
 /** A period in which an alert would have fired; `end` is undefined where it would still fire. */
 type Incident = { fired: Notification; end: Notification | undefined; peak: number }
@@ -45,28 +37,29 @@ type TargetBacktest = {
 
 /**
  * Runs the configured rules, or others, over the history in the store, with what callwatch knew at each moment, and prints when each
- * would have fired and resolved. Reads the store while a daemon may be running.
- *
- * @throws {UsageError} for a time that there is not
- * @throws {StoreError} when there is no store, or it cannot be read
+ * would have fired and resolved.
  */
-export async function backtest(
-  config: Config,
-  { since, chart, json }: BacktestOptions,
-  print: (line: string) => void,
-): Promise<void> {
-  const from = sinceOf(since, systemClock.wall())
-  const reader = await openReader(config.store)
-  try {
-    const found: TargetBacktest[] = []
-    for (const { name } of config.targets) found.push(await backtestTarget(reader, name, from, config))
-    const skipped = config.alerts.filter((rule) => !isReplayable(rule))
-    if (json) print(JSON.stringify(jsonOf(found, config.alerts, skipped), null, 2))
-    else lines(found, config.alerts, skipped, { since: from, chart }).forEach(print)
-  } finally {
-    await reader.close()
-  }
-}
+export const declare: Declare = (command, { configured, print, env, cwd }) =>
+  void command
+    .option(...CONFIG)
+    .option('--since <time>', 'start at this date or time, or this long ago', '7d')
+    .option('--rule <file>', 'try the rules of this file, one or a list of them, in place of the configured ones')
+    .option('--no-chart', 'draw no values')
+    .option('--json', 'print the result as JSON', false)
+    .action(async ({ since, rule: file, chart, json, ...options }) => {
+      const config = await configured(options)
+      const { history } = config.store
+      const alerts = file === undefined ? config.alerts : loadRules({ file, env, cwd, history })
+      const from = sinceOf(since, systemClock.wall())
+      const found = await withReader(config, async (reader) => {
+        const all: TargetBacktest[] = []
+        for (const { name } of config.targets) all.push(await backtestTarget(reader, name, from, { ...config, alerts }))
+        return all
+      })
+      const skipped = alerts.filter((rule) => !isReplayable(rule))
+      if (json) print(JSON.stringify(jsonOf(found, alerts, skipped), null, 2))
+      else lines(found, alerts, skipped, { since: from, chart }).forEach(print)
+    })
 
 async function backtestTarget(
   reader: StoreReader,

@@ -6,16 +6,10 @@ import { secretsOf } from '../config/secrets-of.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { readAddress } from '../store/postgres/address.ts'
 import { StoreError } from '../store/store-error.ts'
+import { CONFIG, type Declare } from './command.ts'
 import type { Probe } from './probe.ts'
 
-export type CheckOptions = {
-  /** Whether to request one call from each target, and to connect to a shared store. */
-  probe: boolean
-  /** Whether to check the whole store for damage, and to connect to a shared one. */
-  store: boolean
-  /** Whether to print one JSON document instead of a file with comments. */
-  json: boolean
-}
+type CheckOptions = { probe: boolean; store: boolean }
 
 /** What `--json` prints: the probes and the store only with `--probe` and `--store`. */
 export type CheckDocument =
@@ -25,21 +19,20 @@ export type CheckDocument =
 type StoreProbe = { works: boolean; message: string }
 
 /**
- * Prints the configuration with its secrets masked, and the results of the probes. JSON is printed for an invalid
- * configuration too.
- *
- * @param load reads the configuration
- * @returns whether every probe succeeded
- * @throws {ConfigError}
+ * Prints the configuration with its secrets masked, and the results of the probes; it succeeds if all of these do. JSON is printed
+ * for an invalid configuration too.
  */
-export async function check(
-  load: () => Config,
-  options: CheckOptions,
-  print: (line: string) => void,
-): Promise<boolean> {
-  const checked = () => withAddress(load())
-  return options.json ? checkAsJson(checked, options, print) : checkAsText(checked(), options, print)
-}
+export const declare: Declare = (command, { loader, print, succeed }) =>
+  void command
+    .option(...CONFIG)
+    .option('--probe', 'also request one call from each target, and connect to a shared store', false)
+    .option('--store', 'also check the whole store for damage, or connect to a shared one', false)
+    .option('--json', 'print the configuration, its problems and what was found as JSON', false)
+    .action(async (options) => {
+      const load = await loader(options)
+      const checked = () => withAddress(load())
+      succeed(await (options.json ? checkAsJson(checked, options, print) : checkAsText(checked(), options, print)))
+    })
 
 /** @throws {ConfigError} where `store.url` is no address of a PostgreSQL database */
 function withAddress(config: Config): Config {

@@ -1,12 +1,8 @@
-import type { Config } from '../config/config.ts'
-import type { Environment } from '../config/reading/environment.ts'
 import { readStoreAddress } from '../config/store-address.ts'
 import { COPIED, copyStore, type Copied } from '../store/copy.ts'
 import { openCopySource, openCopyDestination, type StoreAddress } from '../store/open-store.ts'
+import { CONFIG, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
-
-/** Each a file or the URL of a PostgreSQL database, with `${NAME}` for a variable; default: the configured store. */
-export type CopyOptions = { from?: string; to?: string }
 
 /** Names of what the rows of each table are. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -29,43 +25,47 @@ const NAMES: Readonly<Record<string, string>> = {
   pauses: 'rate limit pauses',
 }
 
-/**
- * Copies a store into an empty one, compares both, and prints what it copied and compared.
- *
- * @param load reads the configuration, if needed
- * @returns whether both are equal; if not, the copy is rolled back
- * @throws {UsageError} when the options name no store or no valid address
- * @throws {StoreError} when one of them is in use, unusable, missing (the source) or not empty (the copy)
- */
-export async function storeCopy(
-  options: CopyOptions,
-  { load, env }: { load: () => Config; env: Environment },
-  print: (line: string) => void,
-): Promise<boolean> {
-  if (options.from === undefined && options.to === undefined) {
-    throw new UsageError('nothing to copy; expected --from or --to; the other one is the configured store')
-  }
-  const addressOf = (option: 'from' | 'to'): StoreAddress => {
-    const text = options[option]
-    if (text === undefined) return load().store
-    const read = readStoreAddress(text, env)
-    if ('problem' in read) throw new UsageError(`--${option}: ${read.problem}`)
-    return read.address
-  }
-  const [from, to] = [addressOf('from'), addressOf('to')]
-  const source = await openCopySource(from)
-  try {
-    const destination = await openCopyDestination(to)
-    try {
-      const copied = await copyStore(source, destination)
-      copyLines(copied, source.place, destination.place).forEach(print)
-      return copied.differences.length === 0
-    } finally {
-      await destination.close()
-    }
-  } finally {
-    await source.close()
-  }
+/** Copies a store into an empty one, compares both, and prints what it copied and compared. If they differ, the copy is rolled back. */
+export const declare: Declare = (stores, { env, loader, print, succeed }) =>
+  void stores
+    .option(...CONFIG)
+    .command('copy')
+    .description('Copy a store with all its counts into an empty one and compare both; stop all daemons on both first')
+    .option(...CONFIG)
+    .option('--from <store>', 'copy from this file or PostgreSQL address (default: the configured store)')
+    .option('--to <store>', 'copy into this file or PostgreSQL address (default: the configured store)')
+    .addHelpText('after', HELP)
+    .action(async (options) => {
+      if (options.from === undefined && options.to === undefined) {
+        throw new UsageError('nothing to copy; expected --from or --to; the other one is the configured store')
+      }
+      const load = await loader(options)
+      const addressOf = (option: 'from' | 'to'): StoreAddress => {
+        const text = options[option]
+        if (text === undefined) return load().store
+        const read = readStoreAddress(text, env)
+        if ('problem' in read) throw new UsageError(`--${option}: ${read.problem}`)
+        return read.address
+      }
+      const [from, to] = [addressOf('from'), addressOf('to')]
+      await using source = closable(await openCopySource(from))
+      await using destination = closable(await openCopyDestination(to))
+      const copied = await copyStore(source.opened, destination.opened)
+      copyLines(copied, source.opened.place, destination.opened.place).forEach(print)
+      succeed(copied.differences.length === 0)
+    })
+
+/** What `--help` says beside the options. */
+const HELP = `
+Both replace \${NAME} from the environment, so that no password is on the command line, where others can read it.
+Use single quotes, or the shell replaces it:
+
+  callwatch store copy --from data/callwatch.db --to 'postgres://callwatch:\${PASSWORD}@db1,db2/callwatch'
+
+All or nothing is copied: exit code 1 if the copy, read back, is not equal. The source stays as it is.`
+
+function closable<Opened extends { close: () => Promise<void> }>(opened: Opened) {
+  return { opened, [Symbol.asyncDispose]: opened.close }
 }
 
 function copyLines({ counts, targets, differences }: Copied, from: string, to: string): string[] {

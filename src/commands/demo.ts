@@ -16,7 +16,7 @@ import {
   type Observable,
 } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
-import { configOf, type Config } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { openForCommand } from '../store/open-store.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { CommandStore } from '../store/store.ts'
@@ -27,27 +27,38 @@ import { auditStore } from './audit-store.ts'
 import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { startDaemon } from '../daemon/daemon.ts'
 import type { DaemonEvent } from '../daemon/daemon-event.ts'
+import { DAY_SECONDS, demoConfig, PAST_RULE } from './demo-config.ts'
 import { LISTED_SECONDS, pollPast, PAST_CALLS_PER_DAY } from './demo-past.ts'
 import { areDelivered, demoSummary, notificationLines, transitionLine, webhookLines } from './demo-lines.ts'
 import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
 import { freePort } from './free-port.ts'
 import { createLogger } from '../log/logger.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
+import type { Declare } from './command.ts'
+import { past, positive, whole } from './option-values.ts'
 import { stopSignal } from './stop-signal.ts'
 
-export type DemoOptions = {
+type DemoOptions = {
   speed: number
-  callsPerMinute?: number
+  callsPerMinute?: number | undefined
   seed: number
   /** Seconds that have passed before the demo starts, in which the daemon polled. Without them there is an hour of calls. */
-  history?: number
+  history?: number | undefined
   /** Prints no line per event, and summaries only where they differ. */
   quiet: boolean
 }
 
+export const declare: Declare = (command, { print, succeed }) =>
+  void command
+    .option('--speed <n>', 'run calls at this multiple of real time', positive, 20)
+    .option('--calls-per-minute <n>', 'start this many calls a minute (default: 60, or 6 with a history)', positive)
+    .option('--seed <n>', 'draw the calls from this seed', whole, 1)
+    .option('--history <duration>', 'poll through a past of this duration first, such as 35d, with its alerts', past)
+    .option('--quiet', 'print no line per event, only the addresses, problems and the result', false)
+    .action(async (options) => succeed(await demo(options, print)))
+
 /** The page is here, as of any daemon, or at the next port that is free. */
 const FIRST_PORT = 9464
-const POLL_INTERVAL_SECONDS = 1
 const SUMMARY_INTERVAL_SECONDS = 10
 /** A summary that differs is retried at each poll for this long, since a long list moves while it is read. */
 const RETRY_SUMMARY_SECONDS = 5
@@ -59,7 +70,6 @@ const BURST = { calls: 50, seconds: 6 }
 const HISTORY = { minutes: 55, mostCalls: 5000 }
 /** After a past of days there are fewer calls, so that its charts can be read beside them. */
 const CALLS_PER_MINUTE = { withoutPast: 60, withPast: 6 }
-const DAY_SECONDS = 86_400
 /** More than a poll requests: at most 20 pages and calls. */
 const RECORDED_RESPONSES = 50
 /** The first may have begun before the service was frozen, the second cannot. */
@@ -78,7 +88,7 @@ const FINAL_POLLS_TIMEOUT_SECONDS = 30
  * @returns whether both were equal, and all events of the log were delivered; true also where it is ended in its past
  * @throws {StoreError} when the temporary store cannot be created
  */
-export async function demo(options: DemoOptions, print: (line: string) => void): Promise<boolean> {
+async function demo(options: DemoOptions, print: (line: string) => void): Promise<boolean> {
   const { speed, seed, history } = options
   const { withoutPast, withPast } = CALLS_PER_MINUTE
   const { callsPerMinute = history === undefined ? withoutPast : withPast } = options
@@ -273,68 +283,4 @@ function temporaryStore(): string {
     const reason = error instanceof Error ? error.message : String(error)
     throw new StoreError('unavailable', `the temporary store cannot be created: ${reason}; set TMPDIR`, error)
   }
-}
-
-type DemoParts = {
-  simulator: Simulator
-  receiver: EventReceiver
-  store: string
-  port: number
-  history: number | undefined
-}
-
-/** For the past, in which polls are an hour apart. */
-const PAST_RULE = {
-  name: 'LastingFailures',
-  signal: 'failure_ratio',
-  window: '1h',
-  min_calls: 15,
-  severity: 'warning',
-  above: 0.65,
-  clear: 0.4,
-  for: '10m',
-  repeat: 0,
-  description: 'More than 65% of the calls of the last {window} failed.',
-} as const
-
-/** Windows and durations that fit a demo of some minutes. */
-function demoConfig({ simulator, receiver, store, port, history = 0 }: DemoParts): Config {
-  return configOf({
-    targets: [{ name: 'demo', base_url: simulator.url, api_key: simulator.keys.fullAccess }],
-    poll: {
-      interval: `${POLL_INTERVAL_SECONDS}s`,
-      page_size: 1000,
-      timeout: '5s',
-      retries: 2,
-      lookback: '1h',
-      baseline: 'count',
-      // Every poll is a complete sweep, so that every summary can be compared.
-      sweep_interval: '1s',
-      // So high that polls hardly ever wait for it, nor the final audit, which may use a quarter; and so low that a poll's
-      // requests are still among the recorded responses when it is compared.
-      max_requests_per_minute: 2400,
-    },
-    store: { path: store, history: `${Math.ceil(history / DAY_SECONDS) + 1}d` },
-    http: { host: '127.0.0.1', port, public_url: `http://127.0.0.1:${port}` },
-    notify: { group_wait: 0 },
-    events: {
-      webhooks: [{ name: 'demo', url: receiver.url, secret: receiver.secret, from: history === 0 ? 'start' : 'now' }],
-    },
-    alerts: [
-      {
-        name: 'HighFailureRate',
-        signal: 'failure_ratio',
-        window: '20s',
-        min_calls: 10,
-        severity: 'critical',
-        above: 0.5,
-        clear: 0.4,
-        for: '3s',
-        repeat: 0,
-        description: 'More than half of the calls of the last {window} failed.',
-      },
-      ...(history === 0 ? [] : [PAST_RULE]),
-    ],
-    log: { level: 'error' },
-  })
 }

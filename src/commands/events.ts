@@ -18,28 +18,12 @@ import type { StoreReader } from '../store/reader.ts'
 import { StoreError } from '../store/store-error.ts'
 import { storeRetried } from '../store/store-retried.ts'
 import { eventJson, eventLine } from './event-lines.ts'
+import { CONFIG, Option, type CommandContext, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
+import { names, whole } from './option-values.ts'
+import { declareWebhooks } from './webhooks.ts'
 import { stopSignal } from './stop-signal.ts'
 import { sinceOf } from './period-options.ts'
-
-export type EventsOptions = {
-  /** Continues until a signal, in place of ending with the last event. */
-  follow: boolean
-  /** A cursor. */
-  after?: string
-  /** How far back (seconds). */
-  since?: string
-  type?: readonly string[]
-  target?: readonly string[]
-  limit?: number
-  json: boolean
-}
-
-export type Output = {
-  print: (line: string) => void
-  /** Says what is no event. */
-  warn: (line: string) => void
-}
 
 const NEWEST = 50
 const PAGE = 500
@@ -47,14 +31,54 @@ const PAUSE_SECONDS = 1
 /** Where the newest events that are wanted are searched, each time in a part of the log that is so many times longer. */
 const FURTHER = 8
 
+/** Prints events of the log, the oldest first: those after a cursor or since a moment, else the newest ones. */
+export const declare: Declare = (command, context) => {
+  const { configured, print, warn } = context
+  command
+    .option(...CONFIG)
+    .option('--follow', 'continue with what happens from now on, until SIGINT or SIGTERM', false)
+    .option('--after <cursor>', 'start after the event with this `callwatchcursor`')
+    .addOption(
+      new Option('--since <time>', 'start with what was found at this date or time, or this long ago').conflicts(
+        'after',
+      ),
+    )
+    .option('--type <names>', 'print only events of these types, such as call.ended; repeatable', names)
+    .option('--target <names>', 'print only events of these targets; repeatable', names)
+    .option(
+      '--limit <n>',
+      'print the newest n events (default: 50); with --after or --since the first n (default: all)',
+      whole,
+    )
+    .option('--json', 'print each event as a line of JSON: a CloudEvent with its `callwatchcursor`', false)
+    .action(async (options) => printEvents(await configured(options), options, { print, warn }))
+  declareWebhooks(
+    command.command('webhooks').description('List the webhooks of events, and change what they get'),
+    context,
+  )
+}
+
+type EventsOptions = {
+  /** Continues until a signal, in place of ending with the last event. */
+  follow: boolean
+  /** A cursor. */
+  after?: string | undefined
+  since?: string | undefined
+  type?: readonly string[] | undefined
+  target?: readonly string[] | undefined
+  limit?: number | undefined
+  json: boolean
+}
+
 /**
- * Prints events of the log, the oldest first: those after a cursor or since a moment, else the newest ones. Reads the store
- * while a daemon may be running.
- *
  * @throws {UsageError} for an unknown type, what is no cursor, and a cursor whose next events are not known any more
  * @throws {StoreError} when there is no store, or it cannot be read
  */
-export async function events(config: Config, options: EventsOptions, output: Output): Promise<void> {
+async function printEvents(
+  config: Config,
+  options: EventsOptions,
+  output: Pick<CommandContext, 'print' | 'warn'>,
+): Promise<void> {
   const { follow, since, limit } = options
   const types = options.type?.map(typeOf)
   let cursor = options.after === undefined ? undefined : cursorOf(options.after)

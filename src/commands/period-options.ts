@@ -1,17 +1,18 @@
 import { MOMENT, readMoment } from '../history/moment.ts'
 import { UsageError } from './explain-error.ts'
 
-/** `--since` and `--until`. */
-export type PeriodOptions = { since?: string; until?: string }
-
 /**
- * The period that options name; what they leave out is undefined.
+ * The period that `--since` and `--until` name; what they leave out is undefined.
  *
  * @param zone of dates
  * @param now the host's clock (UNIX seconds)
  * @throws {UsageError}
  */
-export function periodOf({ since, until }: PeriodOptions, zone: string, now: number) {
+export function periodOf(
+  { since, until }: { since?: string | undefined; until?: string | undefined },
+  zone: string,
+  now: number,
+) {
   const to = until === undefined ? undefined : momentOf('until', until, zone, now)
   const from = since === undefined ? undefined : momentOf('since', since, zone, now)
   if (from !== undefined && from >= (to ?? now)) throw new UsageError('--since must be before --until')

@@ -3,22 +3,18 @@ import { prometheusRule, unownedTargets, type PrometheusRule } from '../alerts/p
 import { NotExpressible } from '../alerts/promql.ts'
 import type { Rule } from '../alerts/rule.ts'
 import { webhookRules } from '../alerts/webhook-rules.ts'
-import type { Config } from '../config/config.ts'
 import { formatDuration } from '../schema/duration-text.ts'
-
-export type PrometheusRulesOptions = {
-  /** The URL of the page with the runbooks of the shipped alerts. */
-  runbooks?: string
-}
+import { CONFIG, type Declare } from './command.ts'
 
 /** Prints the configured rules as a Prometheus rule file. */
-export function prometheusRules(
-  { alerts, poll, store }: Config,
-  { runbooks }: PrometheusRulesOptions,
-  print: (line: string) => void,
-): void {
-  print(ruleFileOf(alerts, poll.interval, 'lease' in store ? store.lease : undefined, runbooks).trimEnd())
-}
+export const declare: Declare = (command, { configured, print }) =>
+  void command
+    .option(...CONFIG)
+    .option('--runbooks <url>', 'the page where you keep docs/operations.md, to which the shipped alerts link')
+    .action(async ({ runbooks, ...options }) => {
+      const { alerts, poll, store } = await configured(options)
+      print(ruleFileOf(alerts, poll.interval, 'lease' in store ? store.lease : undefined, runbooks).trimEnd())
+    })
 
 /**
  * A rule file for Prometheus that equals these rules, as far as PromQL can; a comment names each rule that it cannot express.

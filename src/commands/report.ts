@@ -1,57 +1,41 @@
 import { systemClock } from '../clock/clock.ts'
-import type { Config } from '../config/config.ts'
-import { QueryError } from '../history/history-scope.ts'
 import { USAGE_COLUMNS, usageCsv, usageReport, type UsageReport } from '../history/usage-report.ts'
 import { USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
-import { openReader } from '../store/open-store.ts'
 import { formatNumber, formatSeconds, formatShare } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
+import { CONFIG, jsonOption, Option, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
-import { periodOf, type PeriodOptions } from './period-options.ts'
+import { names } from './option-values.ts'
+import { periodOf } from './period-options.ts'
 import { tableLines } from './table-lines.ts'
+import { withReader } from './with-store.ts'
 
-export type ReportOptions = PeriodOptions & {
-  by?: readonly string[]
-  target?: readonly string[]
-  zone: string
-  format: 'table' | 'csv'
-  json: boolean
-}
-
-export type ReportOutput = {
-  print: (line: string) => void
-  /** Says what is not part of the report. */
-  warn: (line: string) => void
-}
-
-/**
- * Prints what finished in a period: calls by outcome, minutes, failures, durations. Reads the store while a daemon may be running.
- *
- * @throws {UsageError} for a time, key, zone or target that there is not
- * @throws {StoreError} when there is no store, or it cannot be read
- */
-export async function report(config: Config, options: ReportOptions, { print, warn }: ReportOutput): Promise<void> {
-  const { zone, format, json } = options
-  if (!isTimezone(zone)) throw new UsageError(`--zone ${zone}: expected a time zone such as Europe/Berlin, or UTC`)
-  const by = keysOf(options.by ?? [])
-  const now = systemClock.wall()
-  const { from, to } = periodOf(options, zone, now)
-  const reader = await openReader(config.store)
-  try {
-    const configured = config.targets.map(({ name }) => name)
-    const found = await usageReport(reader, { from, to, by, zone, targets: options.target }, { configured, now })
-    if (json) print(JSON.stringify(found, undefined, 2))
-    else
-      for (const line of format === 'csv' ? usageCsv(found, by).trimEnd().split('\r\n') : tableOf(found, by))
-        print(line)
-    if (!json) for (const line of gapsOf(found)) warn(line)
-  } catch (error) {
-    throw error instanceof QueryError ? new UsageError(error.message) : error
-  } finally {
-    await reader.close()
-  }
-}
+/** Prints what finished in a period: calls by outcome, minutes, failures, durations. */
+export const declare: Declare = (command, { configured, print, warn }) =>
+  void command
+    .option(...CONFIG)
+    .option('--since <time>', 'from this date or time on, or this long ago (default: all that the store keeps)')
+    .option('--until <time>', 'before this date or time (default: now)')
+    .option('--by <keys>', 'a row for each day, target, type, mode or receiver_type; repeatable', names)
+    .option('--target <names>', 'only these targets; repeatable', names)
+    .option('--zone <name>', 'the time zone of dates and days', 'UTC')
+    .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'csv']).default('table' as const))
+    .addOption(jsonOption('print it as JSON'))
+    .action(async (options) => {
+      const { zone, format, json, target: targets } = options
+      if (!isTimezone(zone)) throw new UsageError(`--zone ${zone}: expected a time zone such as Europe/Berlin, or UTC`)
+      const config = await configured(options)
+      const by = keysOf(options.by ?? [])
+      const now = systemClock.wall()
+      const wanted = { ...periodOf(options, zone, now), by, zone, targets }
+      const known = { configured: config.targets.map(({ name }) => name), now }
+      const found = await withReader(config, (reader) => usageReport(reader, wanted, known))
+      if (json) return print(JSON.stringify(found, undefined, 2))
+      const lines = format === 'csv' ? usageCsv(found, by).trimEnd().split('\r\n') : tableOf(found, by)
+      lines.forEach(print)
+      gapsOf(found).forEach(warn)
+    })
 
 function keysOf(names: readonly string[]): UsageKey[] {
   const unknown = names.find((name) => !USAGE_KEYS.some((key) => key === name))

@@ -6,101 +6,111 @@ import { systemClock } from '../clock/clock.ts'
 import { silenceView } from '../web/silences-route.ts'
 import type { Config } from '../config/config.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
+import { CONFIG, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
+import { duration, matching, whole } from './option-values.ts'
 import { withStore } from './with-store.ts'
 import { sinceOf } from './period-options.ts'
 
-export type SilenceOptions = {
-  /** The name of a rule; `match` may have it instead. */
-  alert?: string
-  match?: AlertMatch
-  /** Every alert, instead of a match. */
-  all?: boolean
-  /** Seconds. */
-  for: number
-  reason: string
-  /** Default: the user of the system. */
-  author?: string
-}
+type Selection = { alert?: string | undefined; match?: AlertMatch | undefined; all?: true | undefined }
 
-/** What is left out stays. */
-export type SilenceEdit = Partial<Omit<SilenceOptions, 'author'>>
-
-/**
- * Silences matching alerts for a while.
- *
- * @throws {UsageError} where none can match, or all would match without `all`
- */
-export async function addSilence(
-  config: Config,
-  options: SilenceOptions,
-  print: (line: string) => void,
-): Promise<void> {
-  const match = matchOf(config, options)
-  const author = options.author ?? systemUser()
-  const since = systemClock.wall()
-  const by = author === undefined ? {} : { author }
-  const silence = { match, since, until: since + timeOf(options.for), reason: options.reason, ...by }
-  const added = await withStore(config, (store) => store.addSilence(silence))
-  print(`silence ${lineOf(added, since)}`)
-}
-
-/**
- * Edits an active silence.
- *
- * @throws {UsageError} where there is none with that number, or the edit cannot be
- */
-export async function editSilence(
-  config: Config,
-  id: number,
-  options: SilenceEdit,
-  print: (line: string) => void,
-): Promise<void> {
-  const isOther = options.alert !== undefined || options.match !== undefined || options.all !== undefined
-  const isSame = !isOther && options.for === undefined && options.reason === undefined
-  if (isSame) throw new UsageError('nothing to edit; expected --for, --reason, --alert, --match or --all')
-  const match = isOther ? { match: matchOf(config, options) } : {}
-  const reason = options.reason === undefined ? {} : { reason: options.reason }
-  const now = systemClock.wall()
-  const until = options.for === undefined ? {} : { until: now + timeOf(options.for) }
-  const edited = await withStore(config, async (store) => {
-    const before = (await store.silences(now)).find((silence) => silence.id === id)
-    if (before === undefined) throw noSilence(id)
-    const after = { ...before, ...match, ...reason, ...until, edits: (before.edits ?? 0) + 1 }
-    if (!(await store.editSilence(after, now))) throw new UsageError(`silence ${id} was changed meanwhile; try again`)
-    return after
-  })
-  print(`silence ${lineOf(edited, now)}`)
-}
-
-/**
- * Prints the active silences.
- *
- * @param since also those that expired since then
- */
-export async function listSilences(
-  config: Config,
-  { since, json }: { since?: string; json: boolean },
-  print: (line: string) => void,
-): Promise<void> {
-  const now = systemClock.wall()
-  const silences = await withStore(config, (store) =>
-    store.silences(since === undefined ? now : Math.min(now, sinceOf(since, now))),
+export const declare: Declare = (command, context) => {
+  command.option(...CONFIG)
+  const sub = (name: string, description: string) => command.command(name).description(description)
+  declareAdd(
+    sub('add', 'Silence alerts; rules are still evaluated, and what still fires when it expires is notified'),
+    context,
   )
-  if (json) print(JSON.stringify({ silences: silences.map(silenceView) }, undefined, 2))
-  else if (silences.length === 0) print(since === undefined ? 'no active silences' : 'no silences')
-  else for (const silence of silences) print(lineOf(silence, now))
+  declareList(sub('list', 'List the active silences'), context)
+  declareEdit(sub('edit', 'Edit an active silence; what is not given stays'), context)
+  declareExpire(sub('expire', 'Expire a silence early'), context)
 }
 
-/**
- * Expires a silence early.
- *
- * @throws {UsageError} where no active silence has that number
- */
-export async function expireSilence(config: Config, id: number, print: (line: string) => void): Promise<void> {
-  if (!(await withStore(config, (store) => store.expireSilence(id, systemClock.wall())))) throw noSilence(id)
-  print(`silence ${id} expired`)
-}
+const declareAdd: Declare = (command, { configured, print }) =>
+  void command
+    .option(...CONFIG)
+    .option(...ALERT)
+    .option(...MATCH)
+    .option(...ALL)
+    .requiredOption('--for <duration>', 'expire the silence after this time, such as 2h (required)', duration)
+    .option('--reason <text>', 'show this reason with the silence', '')
+    .option('--author <name>', 'show this author with the silence (default: the user of the system)')
+    .action(async (options) => {
+      const config = await configured(options)
+      const { author = systemUser(), reason } = options
+      const match = matchOf(config, options)
+      const since = systemClock.wall()
+      const until = since + timeOf(options.for)
+      const silence = { match, since, until, reason, ...(author !== undefined && { author }) }
+      const added = await withStore(config, (store) => store.addSilence(silence))
+      print(`silence ${lineOf(added, since)}`)
+    })
+
+const declareList: Declare = (command, { configured, print }) =>
+  void command
+    .option(...CONFIG)
+    .option('--since <time>', 'also list those that expired since this date or time, or this long ago')
+    .option('--json', 'print them as JSON', false)
+    .action(async ({ since, json, ...options }) => {
+      const now = systemClock.wall()
+      const from = since === undefined ? now : Math.min(now, sinceOf(since, now))
+      const silences = await withStore(await configured(options), (store) => store.silences(from))
+      if (json) print(JSON.stringify({ silences: silences.map(silenceView) }, undefined, 2))
+      else if (silences.length === 0) print(since === undefined ? 'no active silences' : 'no silences')
+      else for (const silence of silences) print(lineOf(silence, now))
+    })
+
+const declareEdit: Declare = (command, { configured, print }) =>
+  void command
+    .argument('<number>', 'number of the silence, as `silence list` shows it', whole)
+    .option(...CONFIG)
+    .option(...ALERT)
+    .option(...MATCH)
+    .option(...ALL)
+    .option('--for <duration>', 'expire the silence after this time from now, such as 2h', duration)
+    .option('--reason <text>', 'show this reason with the silence')
+    .action(async (id, options) => {
+      const config = await configured(options)
+      const { alert, match, all, reason } = options
+      const isOther = alert !== undefined || match !== undefined || all !== undefined
+      if (!isOther && options.for === undefined && reason === undefined)
+        throw new UsageError('nothing to edit; expected --for, --reason, --alert, --match or --all')
+      const now = systemClock.wall()
+      const changes = {
+        ...(isOther && { match: matchOf(config, options) }),
+        ...(reason !== undefined && { reason }),
+        ...(options.for !== undefined && { until: now + timeOf(options.for) }),
+      }
+      const edited = await withStore(config, async (store) => {
+        const before = (await store.silences(now)).find((silence) => silence.id === id)
+        if (before === undefined) throw noSilence(id)
+        const after = { ...before, ...changes, edits: (before.edits ?? 0) + 1 }
+        if (!(await store.editSilence(after, now)))
+          throw new UsageError(`silence ${id} was changed meanwhile; try again`)
+        return after
+      })
+      print(`silence ${lineOf(edited, now)}`)
+    })
+
+const declareExpire: Declare = (command, { configured, print }) =>
+  void command
+    .argument('<number>', 'number of the silence, as `silence list` shows it', whole)
+    .option(...CONFIG)
+    .action(async (id, options) => {
+      const isExpired = await withStore(await configured(options), (store) =>
+        store.expireSilence(id, systemClock.wall()),
+      )
+      if (!isExpired) throw noSilence(id)
+      print(`silence ${id} expired`)
+    })
+
+const ALERT = ['--alert <name>', 'silence only alerts of this rule'] as const
+const MATCH = [
+  '--match <name=value>',
+  'silence only alerts with this label, severity or target; repeatable',
+  matching,
+] as const
+const ALL = ['--all', 'silence every alert; replaces --alert and --match'] as const
 
 function noSilence(id: number): UsageError {
   return new UsageError(`there is no active silence ${id}; \`callwatch silence list\` shows them`)
@@ -120,14 +130,15 @@ function systemUser(): string | undefined {
   }
 }
 
-function matchOf({ alerts, targets }: Config, { alert, match = {}, all = false }: SilenceEdit): AlertMatch {
+function matchOf({ alerts, targets }: Config, { alert, match = {}, all }: Selection): AlertMatch {
   if (alert !== undefined && match.alert !== undefined) {
     throw new UsageError('--alert and --match alert=… are the same; expected one of them')
   }
   const whole = { ...match, ...(alert === undefined ? {} : { alert }) }
   const isEmpty = Object.keys(whole).length === 0
-  if (isEmpty && !all) throw new UsageError('nothing to silence; expected --alert, --match, or --all for every alert')
-  if (!isEmpty && all) throw new UsageError('--all beside --alert or --match; expected one of them')
+  if (isEmpty && all === undefined)
+    throw new UsageError('nothing to silence; expected --alert, --match, or --all for every alert')
+  if (!isEmpty && all === true) throw new UsageError('--all beside --alert or --match; expected one of them')
   const names = { alert: alerts.map(({ name }) => name), target: targets.map(({ name }) => name) }
   const unknown = unknownIn(whole, names)
   if (unknown !== undefined) throw new UsageError(unknown)

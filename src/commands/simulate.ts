@@ -1,15 +1,7 @@
-import { lastValueFrom } from 'rxjs'
-import { startSimulator, type SimulatorOptions } from '../simulator/simulator.ts'
 import { drawSwitches, switchTable, type Switches } from '../simulator/switches.ts'
-import { stopSignal } from './stop-signal.ts'
-
-export type SimulateOptions = Omit<SimulatorOptions, 'switches' | 'history' | 'historySeconds' | 'weekly'> &
-  Partial<Switches> & {
-    /** A number of calls, or the time in which they began. */
-    history?: number | { seconds: number }
-    /** Draws the other switches from the seed with this intensity, 0 to 1; absent: the calm defaults. */
-    chaos?: number
-  }
+import type { Declare } from './command.ts'
+import { numberOrDuration, port, positive, share, whole } from './option-values.ts'
+import { switchOptions } from './switch-options.ts'
 
 type Calls = { callsPerMinute: number; history: number; historySeconds?: number; weekly?: boolean }
 
@@ -18,31 +10,64 @@ const CALLS_PER_MINUTE = 30
 const MAX_PAST_CALLS = 50_000
 
 /** Runs the simulator alone, until SIGTERM or SIGINT. */
-export async function simulate(options: SimulateOptions, print: (line: string) => void): Promise<void> {
-  const simulator = await startSimulator({ ...options, ...callsOf(options), switches: switchesOf(options) })
-  const origin = new URL(simulator.url).origin
-  print(`calls service: ${simulator.url}`)
-  print(`api key:       ${simulator.keys.fullAccess} (fullAccess), ${simulator.keys.authOnly} (authOnly)`)
-  print(`event log:     ${origin}/_simulator/ledger`)
-  print(`switches:      ${origin}/_simulator/switches`)
-  print(
-    `monitor with:  CALLWATCH_BASE_URL=${simulator.url} CALLWATCH_API_KEY=${simulator.keys.fullAccess} callwatch run`,
-  )
-  if (typeof options.history === 'object') {
-    const lookback = Math.ceil(options.history.seconds / 86_400)
-    print(
-      `with history:  poll: { baseline: count, lookback: ${lookback}d } in its configuration counts the whole history`,
+export const declare: Declare = (command, { print }) => {
+  const configured = command
+    .option('--port <n>', 'listen on this port; 0 picks a free one', port, 8080)
+    .option('--speed <n>', 'run calls at this multiple of real time', positive, 1)
+    .option(
+      '--calls-per-minute <n>',
+      'start this many calls a minute (default: 30, or what a history of that duration can have)',
+      positive,
     )
-  }
-  await lastValueFrom(stopSignal())
-  await simulator.close()
+    .option('--seed <n>', 'draw the calls from this seed', whole, 1)
+    .option(
+      '--history <n|duration>',
+      'start with this many finished calls; or with those of a duration such as 35d, by the hour and the day of the week (UTC)',
+      numberOrDuration,
+      100,
+    )
+    .option('--api-key <key>', 'use this key of scope fullAccess instead of the default one')
+    .option('--requests-per-minute <n>', 'answer 429 above this rate', positive)
+    .option('--chaos <n>', 'draw the switches from the seed, with an intensity from 0 (calm) to 1', share)
+  for (const option of switchOptions()) configured.addOption(option)
+  configured.action(async (options) => {
+    // The help needs neither of them.
+    const [{ startSimulator }, { stopped }] = await Promise.all([
+      import('../simulator/simulator.ts'),
+      import('./stop-signal.ts'),
+    ])
+    const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+    const simulator = await startSimulator({ ...given, ...callsOf(options), switches: switchesOf(options) })
+    const origin = new URL(simulator.url).origin
+    print(`calls service: ${simulator.url}`)
+    print(`api key:       ${simulator.keys.fullAccess} (fullAccess), ${simulator.keys.authOnly} (authOnly)`)
+    print(`event log:     ${origin}/_simulator/ledger`)
+    print(`switches:      ${origin}/_simulator/switches`)
+    print(
+      `monitor with:  CALLWATCH_BASE_URL=${simulator.url} CALLWATCH_API_KEY=${simulator.keys.fullAccess} callwatch run`,
+    )
+    if (typeof options.history === 'object') {
+      const lookback = Math.ceil(options.history.seconds / 86_400)
+      print(
+        `with history:  poll: { baseline: count, lookback: ${lookback}d } in its configuration counts the whole history`,
+      )
+    }
+    await stopped()
+    await simulator.close()
+  })
 }
 
 /**
  * How many calls there are. A history of a duration follows the week and has at most MAX_PAST_CALLS, on average. If nothing
  * else was asked for, as many calls begin afterwards, so that charts continue evenly.
  */
-export function callsOf({ history = 100, callsPerMinute }: Pick<SimulateOptions, 'history' | 'callsPerMinute'>): Calls {
+export function callsOf({
+  history,
+  callsPerMinute,
+}: {
+  history: number | { seconds: number }
+  callsPerMinute?: number | undefined
+}): Calls {
   if (typeof history === 'number') return { history, callsPerMinute: callsPerMinute ?? CALLS_PER_MINUTE }
   const minutes = history.seconds / 60
   const perMinute = callsPerMinute ?? Math.min(CALLS_PER_MINUTE, MAX_PAST_CALLS / minutes)
@@ -50,8 +75,9 @@ export function callsOf({ history = 100, callsPerMinute }: Pick<SimulateOptions,
   return { history: Math.max(1, calls), historySeconds: history.seconds, weekly: true, callsPerMinute: perMinute }
 }
 
-function switchesOf(options: SimulateOptions): Partial<Switches> {
-  const { seed = 1, chaos } = options
+/** Those that were given, and the others drawn with that intensity if there is one. */
+function switchesOf(options: { seed: number; chaos?: number | undefined }): Partial<Switches> {
+  const { seed, chaos } = options
   const drawn = chaos === undefined ? {} : drawSwitches(switchTable, seed, chaos)
   const given = Object.entries(options).filter(([name, value]) => name in switchTable && value !== undefined)
   return { ...drawn, ...Object.fromEntries(given) }

@@ -1,4 +1,4 @@
-import { ReplaySubject, type Observable } from 'rxjs'
+import { lastValueFrom, ReplaySubject, type Observable } from 'rxjs'
 import { earlySignals } from './early-signals.ts'
 
 /**
@@ -17,6 +17,11 @@ export function stopSignal(): Observable<unknown> {
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, onSignal)
   earlySignals('SIGTERM', 'SIGINT').forEach(onSignal)
   return draining$.asObservable()
+}
+
+/** Resolves at the first SIGTERM or SIGINT. */
+export async function stopped(): Promise<void> {
+  await lastValueFrom(stopSignal())
 }
 
 /** Emits at each SIGHUP; the first subscriber also gets an earlier one. */

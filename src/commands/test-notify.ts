@@ -2,7 +2,6 @@ import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { notificationOf, type Evidence, type Notification } from '../alerts/notification.ts'
 import type { Rule } from '../alerts/rule.ts'
 import { systemClock } from '../clock/clock.ts'
-import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import type { Message } from '../notifications/message.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
@@ -10,50 +9,46 @@ import { configuredReceivers, takesMessages } from '../notifications/configured-
 import { LOG } from '../notifications/log-receiver.ts'
 import type { Receiver } from '../notifications/receiver.ts'
 import { messageReceiverNames } from '../notifications/receivers.ts'
-import { createLogger, type LogStream } from '../log/logger.ts'
+import { createLogger } from '../log/logger.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { VERSION } from '../daemon/version.ts'
+import { CONFIG, type Declare } from './command.ts'
 
 /** An alert at one moment of the sample incident. */
 type Example = { instance: AlertInstance; notification: Notification }
 
-/**
- * Sends one sample firing and one sample resolved notification through every receiver.
- *
- * @param stream of the log, which is notified where no other receiver is configured
- * @returns whether all were accepted
- */
-export async function testNotify(config: Config, print: (line: string) => void, stream: LogStream): Promise<boolean> {
-  const mask = maskSecrets(secretsOf(config))
-  const log = createLogger({ level: 'info', mask, stream })
-  const created = await configuredReceivers(config.notify, {
-    clock: systemClock,
-    log: ({ fields, text }) => log.warn(fields, text),
-    version: VERSION,
-  })
-  const receivers = created.map(({ receiver }) => receiver)
-  if (receivers.some(({ name }) => name === LOG)) {
-    print(`neither ${messageReceiverNames.join(' nor ')} is configured: notifying the log`)
-  }
-  let accepted = true
-  for (const receiver of receivers) {
-    const { name } = receiver
-    for (const example of examples(config.targets[0]!.name, systemClock.wall())) {
-      const { kind } = example.notification
-      const deliver = deliveryOf(receiver, example)
-      if (deliver === undefined) continue
-      try {
-        await deliver()
-        print(`${name}: the sample "${kind}" was accepted`)
-      } catch (error) {
-        if (!(error instanceof DeliveryError)) throw error
-        accepted = false
-        print(mask(`${name}: the sample "${kind}" failed: ${error.message}`))
+/** Sends one sample firing and one sample resolved notification through every receiver; it succeeds if all are accepted. */
+export const declare: Declare = (command, { configured, print, stdout, succeed }) =>
+  void command.option(...CONFIG).action(async (options) => {
+    const config = await configured(options)
+    const mask = maskSecrets(secretsOf(config))
+    const log = createLogger({ level: 'info', mask, stream: stdout })
+    const created = await configuredReceivers(config.notify, {
+      clock: systemClock,
+      log: ({ fields, text }) => log.warn(fields, text),
+      version: VERSION,
+    })
+    const receivers = created.map(({ receiver }) => receiver)
+    if (receivers.some(({ name }) => name === LOG)) {
+      print(`neither ${messageReceiverNames.join(' nor ')} is configured: notifying the log`)
+    }
+    for (const receiver of receivers) {
+      const { name } = receiver
+      for (const example of examples(config.targets[0]!.name, systemClock.wall())) {
+        const { kind } = example.notification
+        const deliver = deliveryOf(receiver, example)
+        if (deliver === undefined) continue
+        try {
+          await deliver()
+          print(`${name}: the sample "${kind}" was accepted`)
+        } catch (error) {
+          if (!(error instanceof DeliveryError)) throw error
+          succeed(false)
+          print(mask(`${name}: the sample "${kind}" failed: ${error.message}`))
+        }
       }
     }
-  }
-  return accepted
-}
+  })
 
 /** What delivers a sample; undefined where the receiver takes no alerts. */
 function deliveryOf(receiver: Receiver, { instance, notification }: Example): (() => Promise<void>) | undefined {

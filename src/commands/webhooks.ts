@@ -1,11 +1,11 @@
 import { systemClock } from '../clock/clock.ts'
-import type { Config } from '../config/config.ts'
 import { isBefore, readCursor, START, writeCursor } from '../events/cursor.ts'
 import { cursorSince } from '../events/read-events.ts'
 import { webhookViews, type WebhookView } from '../events/webhooks/webhook-views.ts'
 import type { CommandStore } from '../store/store.ts'
 import type { LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/webhook-store.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
+import { CONFIG, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { withStore } from './with-store.ts'
 import { sinceOf } from './period-options.ts'
@@ -13,82 +13,86 @@ import { sinceOf } from './period-options.ts'
 /** What `events webhooks dead --json` prints. */
 export type DeadLetters = { dead_letters: { id: string; attempts: number; problem: string }[] }
 
-type Print = (line: string) => void
-
-/** Prints what is known of each webhook of events. */
-export async function listWebhooks(config: Config, { json }: { json: boolean }, print: Print): Promise<void> {
-  await withStore(config, async (store) => {
-    const views = await webhookViews(store, systemClock.wall())
-    if (json) print(JSON.stringify({ webhooks: views }, undefined, 2))
-    else if (views.length === 0) print('no webhooks: none has run yet')
-    else views.map(lineOf).forEach(print)
-  })
-}
-
-/** Prints the dead letters of a webhook: which events they are, and why each was refused. */
-export async function listDeadLetters(
-  config: Config,
-  { name, json }: { name: string; json: boolean },
-  print: Print,
-): Promise<void> {
-  await withStore(config, async (store) => {
-    await webhookIn(store, name)
-    const dead = await deadLettersOf(store, name)
-    const views = dead.map(({ id, place, attempts, problem = '' }) => ({ id: `${id}-${place}`, attempts, problem }))
-    const document: DeadLetters = { dead_letters: views }
-    if (json) print(JSON.stringify(document, undefined, 2))
-    else if (views.length === 0) print('no dead letters')
-    else for (const { id, attempts, problem } of views) print(`${id}: ${attempts} attempts; the last: ${problem}`)
-  })
-}
-
-/**
- * Has a webhook get events again: those since a moment, or its dead letters.
- *
- * @throws {UsageError} for an unknown webhook, and where it is not said which events
- */
-export async function replay(
-  config: Config,
-  name: string,
-  { since, dead = false }: { since?: string; dead?: boolean },
-  print: Print,
-): Promise<void> {
-  if (dead === (since !== undefined)) throw new UsageError('which events? Expected either --since or --dead')
-  await withStore(config, async (store) => {
-    if (dead) {
-      let events = 0
-      await change(store, name, async ({ progress }) => {
-        const letters = await deadLettersOf(store, name)
-        events = letters.length
-        return { progress, put: letters.map(revived) }
-      })
-      print(`${name}: ${events} dead letters are delivered again`)
-      return
-    }
-    const now = systemClock.wall()
-    const moment = since === undefined ? now : sinceOf(since, now)
-    const from = await cursorSince(store, moment)
-    await change(store, name, async ({ progress }) => {
-      const before = readCursor(progress.cursor) ?? START
-      // What it has not reached yet is never left out.
-      const cursor = isBefore(before, from) ? before : from
-      return {
-        progress: { ...progress, cursor: writeCursor(cursor) },
-        removeFrom: { position: cursor.position, place: cursor.place + 1 },
-      }
+/** Prints what is known of each webhook of events; subcommands change it. */
+export const declareWebhooks: Declare = (webhooks, context) => {
+  const { configured, print } = context
+  webhooks
+    .option(...CONFIG)
+    .option('--json', 'print them as JSON', false)
+    .action(async ({ json, ...options }) => {
+      const views = await withStore(await configured(options), (store) => webhookViews(store, systemClock.wall()))
+      if (json) print(JSON.stringify({ webhooks: views }, undefined, 2))
+      else if (views.length === 0) print('no webhooks: none has run yet')
+      else views.map(lineOf).forEach(print)
     })
-    print(`${name}: all events since ${formatTime(moment)} are delivered, again where they were`)
-  })
+  const sub = (name: string, description: string) =>
+    webhooks
+      .command(name)
+      .description(description)
+      .argument('<name>', 'name of the webhook')
+      .option(...CONFIG)
+  sub('dead', 'List the dead letters of a webhook')
+    .option('--json', 'print them as JSON', false)
+    .action(async (name, { json, ...options }) => {
+      const dead = await withStore(await configured(options), async (store) => {
+        await webhookIn(store, name)
+        return deadLettersOf(store, name)
+      })
+      const views = dead.map(({ id, place, attempts, problem = '' }) => ({ id: `${id}-${place}`, attempts, problem }))
+      const document: DeadLetters = { dead_letters: views }
+      if (json) print(JSON.stringify(document, undefined, 2))
+      else if (views.length === 0) print('no dead letters')
+      else for (const { id, attempts, problem } of views) print(`${id}: ${attempts} attempts; the last: ${problem}`)
+    })
+  sub('replay', 'Deliver events to a webhook again')
+    .option('--since <time>', 'all events that were found since this date or time, or this long ago')
+    .option('--dead', 'its dead letters')
+    .action(async (name, { since, dead, ...options }) => {
+      if ((dead === true) === (since !== undefined))
+        throw new UsageError('which events? Expected either --since or --dead')
+      const config = await configured(options)
+      await withStore(config, async (store) =>
+        print(since === undefined ? await replayDead(store, name) : await replaySince(store, name, since)),
+      )
+    })
+  for (const [command, description] of [
+    ['pause', 'Deliver nothing to a webhook until it is resumed; its events wait'],
+    ['resume', 'Continue the deliveries to a webhook that is paused, or whose receiver answered 410'],
+  ] as const)
+    sub(command, description).action(async (name, options) => {
+      const isPaused = command === 'pause'
+      await withStore(await configured(options), (store) =>
+        change(store, name, async ({ progress: { paused: _before, ...progress } }) => ({
+          progress: { ...progress, ...(isPaused && { paused: 'paused by a command' }) },
+        })),
+      )
+      print(isPaused ? `${name} is paused: its events wait, for events.retention at most` : `${name} goes on`)
+    })
 }
 
-/** Stops or continues the deliveries of a webhook. Its events wait meanwhile, as long as events are kept. */
-export async function setPaused(config: Config, name: string, isPaused: boolean, print: Print): Promise<void> {
-  await withStore(config, async (store) => {
-    await change(store, name, async ({ progress: { paused: _before, ...progress } }) => ({
-      progress: { ...progress, ...(isPaused && { paused: 'paused by a command' }) },
-    }))
+async function replayDead(store: CommandStore, name: string): Promise<string> {
+  let events = 0
+  await change(store, name, async ({ progress }) => {
+    const letters = await deadLettersOf(store, name)
+    events = letters.length
+    return { progress, put: letters.map(revived) }
   })
-  print(isPaused ? `${name} is paused: its events wait, for events.retention at most` : `${name} goes on`)
+  return `${name}: ${events} dead letters are delivered again`
+}
+
+async function replaySince(store: CommandStore, name: string, since: string): Promise<string> {
+  const moment = sinceOf(since, systemClock.wall())
+  const from = await cursorSince(store, moment)
+  await change(store, name, async ({ progress }) => {
+    const before = readCursor(progress.cursor) ?? START
+    // What it has not reached yet is never left out.
+    const cursor = isBefore(before, from) ? before : from
+    return {
+      progress: { ...progress, cursor: writeCursor(cursor) },
+      removeFrom: { position: cursor.position, place: cursor.place + 1 },
+    }
+  })
+  return `${name}: all events since ${formatTime(moment)} are delivered, again where they were`
 }
 
 async function webhookIn(store: CommandStore, name: string): Promise<StoredWebhook> {

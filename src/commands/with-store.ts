@@ -1,12 +1,33 @@
 import type { Config } from '../config/config.ts'
-import { openForCommand } from '../store/open-store.ts'
+import { QueryError } from '../history/history-scope.ts'
+import { openForCommand, openReader } from '../store/open-store.ts'
+import type { StoreReader } from '../store/reader.ts'
 import type { CommandStore } from '../store/store.ts'
+import { UsageError } from './explain-error.ts'
 
 /** Works on the configured store while daemons may be using it, and closes it. */
 export async function withStore<T>({ store }: Config, work: (opened: CommandStore) => Promise<T>): Promise<T> {
-  const opened = await openForCommand(store)
+  return closing(await openForCommand(store), work)
+}
+
+/**
+ * The same for what only reads.
+ *
+ * @throws {UsageError} for a target, key or time that there is not
+ * @throws {StoreError} when there is no store, or it cannot be read
+ */
+export async function withReader<T>({ store }: Config, work: (opened: StoreReader) => Promise<T>): Promise<T> {
+  return closing(await openReader(store), work)
+}
+
+async function closing<Opened extends { close: () => Promise<void> }, T>(
+  opened: Opened,
+  work: (opened: Opened) => Promise<T>,
+): Promise<T> {
   try {
     return await work(opened)
+  } catch (error) {
+    throw error instanceof QueryError ? new UsageError(error.message) : error
   } finally {
     await opened.close()
   }

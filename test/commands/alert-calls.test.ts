@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { alertCalls as runAlertCalls } from '../../src/commands/alert-calls.ts'
-import { configOf } from '../../src/config/config.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
+import { secretsMask } from '../../src/log/mask-secrets.ts'
+import { runProgram } from '../../src/program.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { firingOf, POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
 import { completePoll, CREATED, seen } from '../ledger/seen.ts'
@@ -159,18 +159,21 @@ test('alerts calls prints calls before it has read all of them', async () => {
   await see(completePoll(250, ...many), {
     routedChanges: [{ change: firingOf(RATIO, 'production', CREATED + 200, { window }), receivers: [] }],
   })
-  const config = configOf({
-    targets: [{ name: 'production', base_url: 'http://127.0.0.1:1/v3', api_key: 'key' }],
-    store: { path },
-  })
+  const config = configFile(`
+targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
+store: { path: ${path} }
+`)
   // Between two parts the event loop goes on.
   let isLater = false
   const printed: boolean[] = []
-  const print = () => {
+  const write = () => {
     printed.push(isLater)
     setImmediate(() => (isLater = true))
+    return true
   }
-  await runAlertCalls(config, 'HighFailureRate', { format: 'ndjson', json: false }, { print, warn: () => {} })
+  const stdout = { isTTY: false, hasColors: () => false, write }
+  const args = ['alerts', 'calls', 'HighFailureRate', '--format', 'ndjson', '--config', config]
+  await runProgram(args, { env: {}, cwd: emptyFolder(), stdout, stderr: { write }, secrets: secretsMask([]) })
   await store.close()
   expect([printed.length, printed[0], printed.at(-1)]).toEqual([600, false, true])
 })

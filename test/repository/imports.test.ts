@@ -70,6 +70,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
 /** The only files of the program that know the simulator. */
 const SIMULATES = [
   'commands/compare-with-simulator.ts',
+  'commands/demo-config.ts',
   'commands/demo-past.ts',
   'commands/demo.ts',
   'commands/simulate.ts',

@@ -12,11 +12,11 @@ const ROOT = join(import.meta.dirname, '../..')
  * change that makes a folder smaller lowers its line; a change that raises a line says why in its commit.
  */
 const ROOMS: Record<string, number> = {
-  src: 420,
+  src: 215,
   'src/alerts': 1800,
   'src/clock': 90,
   'src/cluster': 350,
-  'src/commands': 2790,
+  'src/commands': 2970,
   'src/config': 980,
   'src/daemon': 1500,
   'src/events': 1175,
@@ -98,8 +98,6 @@ src/notifications/receivers/email/email-send.ts deliveryError: 14 complexity
 src/pipeline/lifecycle.ts lifecycle: 156 lines
 src/pipeline/request-limits.ts requestLimits: 70 lines
 src/polling/observe.ts observe: 111 lines
-src/program.ts file: 380 lines
-src/program.ts runProgram: 293 lines
 src/service/calls-client.ts callsClient: 96 lines
 src/service/json-complexity.ts isTooComplex: 15 complexity
 src/service/read-answer.ts readAnswer: 14 complexity
