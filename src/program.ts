@@ -82,9 +82,9 @@ const COMMANDS: readonly Listed[] = [
     load: () => import('./commands/test-notify.ts'),
   },
   {
-    name: 'token',
-    about: 'Create an auth token for a user and print it',
-    load: () => import('./commands/token.ts'),
+    name: 'service',
+    about: "Use the service's own operations: print one call as it answers it, or create an auth token",
+    load: () => import('./commands/service.ts'),
   },
 ]
 

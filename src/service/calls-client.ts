@@ -73,12 +73,13 @@ export type CallsClient = {
   getCall: (sessionId: string, signal: AbortSignal) => Promise<CallAnswer>
 }
 
+/** The headers of both operations. */
+export function requestHeaders({ apiKey, onBehalfOf }: { apiKey: string; onBehalfOf?: string | undefined }) {
+  return { accept: 'application/json', apikey: apiKey, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) }
+}
+
 export function callsClient(transport: Transport, options: CallsClientOptions): CallsClient {
-  const headers = {
-    accept: 'application/json',
-    apikey: options.apiKey,
-    ...(options.onBehalfOf === undefined ? {} : { onBehalfOf: options.onBehalfOf }),
-  }
+  const headers = requestHeaders(options)
 
   const spellings = Object.entries(options.statusMap).map(
     ([spelling, status]) => [spelling.toLowerCase(), status] as const,

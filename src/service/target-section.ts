@@ -27,7 +27,9 @@ const given = section(
       .optional()
       .describe('URL of the calls service, path prefix included, in place of app_id and region')
       .register(variables, { name: 'CALLWATCH_BASE_URL', unless: ['region', 'domain'] }),
-    chat_base_url: baseAddress().optional().describe('With base_url: URL of the chat service, for the command `token`'),
+    chat_base_url: baseAddress()
+      .optional()
+      .describe('With base_url: URL of the chat service, for the command `service token`'),
     api_key: secret(headerValue('the key'), {
       of: 'the key',
       about: 'A key of scope fullAccess',

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { callwatch, configFile, emptyFolder, start, type Ended } from './callwatch.ts'
 import { closedPort, localServer } from './local-server.ts'
 
-const COMMANDS = ['run', 'demo', 'check', 'audit', 'events', 'backup', 'simulate', 'test-notify', 'token']
+const COMMANDS = ['run', 'demo', 'check', 'audit', 'events', 'backup', 'simulate', 'test-notify', 'service']
 const TARGET = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'hunter2-hunter2' }
 
 /** The output for a user's mistake: sentences on stderr, nothing on stdout, and no stack trace. */
@@ -32,9 +32,10 @@ describe('help', () => {
     ['backup', ['<file>', '--config <file>']],
     ['simulate', ['--port <n>', '--seed <n>', '--speed <n>', '--chaos <n>', '--no-arrivals', '--fault <name=p,...>']],
     ['test-notify', ['--config <file>']],
-    ['token', ['<uid>', '--config <file>', '--target <name>']],
+    ['service token', ['<uid>', '--config <file>', '--target <name>']],
+    ['service call', ['<session-id>', '--config <file>', '--target <name>']],
   ])('of %s lists %j', async (name, options) => {
-    const { code, stdout, stderr } = await callwatch([name, '--help'])
+    const { code, stdout, stderr } = await callwatch([...name.split(' '), '--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     for (const option of options) expect(stdout).toContain(option)
   })
@@ -51,7 +52,7 @@ test.each([
   ['an unknown option', ['run', '--confg', 'x'], "unknown option '--confg'"],
   ['an option without its value', ['run', '--config'], "'--config <file>' argument missing"],
   ['a backup without a file', ['backup'], "missing required argument 'file'"],
-  ['a missing argument', ['token'], "missing required argument 'uid'"],
+  ['a missing argument', ['service', 'token'], "missing required argument 'uid'"],
   ['an argument too many', ['check', 'callwatch.yaml'], 'too many arguments'],
   ['a port that is a word', ['simulate', '--port', 'http'], 'It must be a whole number, 0 or more.'],
   ['a port that is empty', ['simulate', '--port', ''], 'It must be a whole number, 0 or more.'],
@@ -111,7 +112,7 @@ targets:
   - { name: a, app_id: x2, region: us, api_kye: k }
 poll: { interval: 15 }
 `
-  test.each([['run'], ['check'], ['test-notify'], ['token', 'ann']])(
+  test.each([['run'], ['check'], ['test-notify'], ['service', 'token', 'ann']])(
     'exits 2 for %s, with every problem at once by its path',
     async (...args) => {
       const file = configFile(yaml)

@@ -39,7 +39,6 @@ function notifying(
   })
   function add(name: string, receive: (attempt: number) => Error | undefined): void {
     let attempts = 0
-    let wait = busyFor
     const send = async (message: Message) => {
       if (message.kind !== 'store') throw new Error('not of the store')
       received.push([clock.monotonic(), name, message.state])
@@ -47,11 +46,8 @@ function notifying(
       const error = receive((attempts += 1))
       if (error !== undefined) throw error
     }
-    const other = async () => {
-      if (wait !== undefined) await firstValueFrom(timer(wait * 1000, clock.scheduler))
-      wait = undefined
-      return undefined
-    }
+    const busy = busyFor === undefined ? undefined : firstValueFrom(timer(busyFor * 1000, clock.scheduler))
+    const other = async () => busy?.then(() => undefined)
     const rounds = [outage({ name, send }, attemptsOn(clock)), other]
     const running = deliver(rounds, { clock, draining$: NEVER }).subscribe((delivery) => deliveries.push(delivery))
     onTestFinished(() => running.unsubscribe())

@@ -1,0 +1,64 @@
+import { systemClock } from '../clock/clock.ts'
+import type { Config } from '../config/config.ts'
+import { createAuthToken } from '../service/auth-token.ts'
+import { getCallAnswer } from '../service/get-call-answer.ts'
+import type { TargetConfig } from '../service/target-section.ts'
+import type { Transport } from '../service/transport.ts'
+import { undiciTransport } from '../service/undici-transport.ts'
+import { CONFIG, type Declare } from './command.ts'
+import { UsageError } from './explain-error.ts'
+
+/** What the service's own operations are good for beside counting. */
+export const declare: Declare = (service, { configured, print }) => {
+  service
+    .option(...CONFIG)
+    .command('token')
+    .description('Create an auth token for a user and print it')
+    .argument('<uid>', 'ID of the user')
+    .option(...CONFIG)
+    .option('--target <name>', 'use the chat service of this target; required with several targets')
+    .action(async (uid, options) => {
+      const config = await configured(options)
+      const { name, apiKey, chatBaseUrl } = targetOf(config, options.target)
+      if (chatBaseUrl === undefined) {
+        throw new UsageError(`target ${name} has a base_url; set its chat_base_url too, the chat service's address`)
+      }
+      const request = { apiKey, uid, hostTime: systemClock.wall(), signal: timeoutOf(config) }
+      print(await withTransport(config, chatBaseUrl, (send) => createAuthToken(send, request)))
+    })
+  service
+    .command('call')
+    .description('Print the answer of Get Call as the service gave it, to send it to the support')
+    .argument('<session-id>', 'ID of the call')
+    .option(...CONFIG)
+    .option('--target <name>', 'request it from this target; required with several targets')
+    .action(async (sessionId, options) => {
+      const config = await configured(options)
+      const { baseUrl, apiKey, onBehalfOf } = targetOf(config, options.target)
+      const request = { apiKey, onBehalfOf, sessionId, hostTime: systemClock.wall(), signal: timeoutOf(config) }
+      print((await withTransport(config, baseUrl, (send) => getCallAnswer(send, request))).trimEnd())
+    })
+}
+
+function targetOf({ targets }: Config, name: string | undefined): TargetConfig {
+  const names = targets.map((target) => target.name).join(', ')
+  if (name === undefined && targets.length > 1) {
+    throw new UsageError(`there are several targets; choose one with --target: ${names}`)
+  }
+  const target = name === undefined ? targets[0] : targets.find((one) => one.name === name)
+  if (target === undefined) throw new UsageError(`there is no target ${name}; there is: ${names}`)
+  return target
+}
+
+function timeoutOf({ poll }: Config): AbortSignal {
+  return AbortSignal.timeout(poll.timeout * 1000)
+}
+
+async function withTransport<T>({ poll }: Config, baseUrl: string, work: (send: Transport) => Promise<T>): Promise<T> {
+  const transport = undiciTransport(baseUrl, poll.maxAnswerBytes)
+  try {
+    return await work(transport.send)
+  } finally {
+    await transport.close()
+  }
+}

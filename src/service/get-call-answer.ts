@@ -1,0 +1,34 @@
+import { isRequestable, requestHeaders } from './calls-client.ts'
+import { networkError } from './network-error.ts'
+import { readAnswer } from './read-answer.ts'
+import { ServiceError } from './service-error.ts'
+import type { Transport } from './transport.ts'
+
+/**
+ * Get Call, as the service answers it: the body of the answer.
+ *
+ * @param transport to the calls service's base address
+ * @param hostTime the host's clock (UNIX seconds)
+ * @throws {ServiceError} also if the answer is an error
+ */
+export async function getCallAnswer(
+  transport: Transport,
+  request: {
+    apiKey: string
+    onBehalfOf?: string | undefined
+    sessionId: string
+    hostTime: number
+    signal: AbortSignal
+  },
+): Promise<string> {
+  const { apiKey, sessionId, hostTime, signal } = request
+  if (!isRequestable(sessionId)) throw new ServiceError('refused', 'a call with this id cannot be requested')
+  const path = `/calls/${encodeURIComponent(sessionId)}`
+  const response = await transport({ method: 'GET', path, headers: requestHeaders(request), signal }).catch(
+    (error: unknown) => {
+      throw networkError(error)
+    },
+  )
+  readAnswer(response, { now: hostTime, apiKey })
+  return response.body
+}
