@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/clock/clock.ts'
 import { createLogger } from '../../src/log/logger.ts'
+import { ALONE } from '../../src/cluster/ownership.ts'
 import { reporter } from '../../src/daemon/reporter.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { Metrics } from '../../src/metrics/registry.ts'
@@ -40,18 +41,16 @@ export function withoutPort(settings: TargetSettings): TargetSettings {
  */
 export async function openedTarget(options: OpenedTargetOptions): Promise<OpenedTarget> {
   const { config, store, clock, metrics } = options
-  const { maxRequestsPerMinute, retries, timeout } = config.poll
+  const { maxRequestsPerMinute } = config.poll
   const settings = { target: options.target, poll: config.poll, rules: config.alerts }
   const target = await openTarget({ settings: withoutPort(settings), store, clock, receiversOf: () => [] })
   target.settings = settings
   const mask = (text: string) => text
   const log = createLogger({ level: config.log.level, mask, stream: process.stdout })
   let paths: string[] = []
-  const { client, close } = connect({
-    settings,
-    ledger: () => target.ledger,
+  const { client, close } = connect(settings, () => target.ledger, {
+    ownership: ALONE,
     clock,
-    mayAsk: () => true,
     log,
     transportTo: (baseUrl, maxAnswerBytes) => {
       const { send, close } = undiciTransport(baseUrl, maxAnswerBytes)
@@ -64,8 +63,7 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
       }
     },
   })
-  const rateLimiter = newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
-  const requestOptions = { rateLimiter, timeout, retries, random: Math.random }
+  target.rateLimiter = newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
   const targets = { owned: () => [target.name] }
   const report = reporter({ log, metrics, clock, targets, mask })
   const ends = { aborted: new AbortController().signal, isUnsubscribed: () => false }
@@ -73,7 +71,7 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
     target,
     poll: async () => {
       paths = []
-      for await (const event of runPoll({ target, client, requestOptions, mask }, ends)) {
+      for await (const event of runPoll({ target, client, random: Math.random, mask }, ends)) {
         report(event)
         if (event.kind !== 'polled') continue
         const sweeping = target.memory.list.sweep.state !== 'idle' || event.report.outcome === 'complete'

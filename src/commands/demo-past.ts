@@ -3,7 +3,7 @@ import { asyncScheduler } from 'rxjs'
 import type { Rule } from '../alerts/rule.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
-import { UNLIMITED } from '../polling/rate-limiter.ts'
+import { ALONE } from '../cluster/ownership.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import { openSqliteStore } from '../store/open-sqlite.ts'
 import { connect } from '../pipeline/connection.ts'
@@ -81,13 +81,12 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
   try {
     const settings = { target: config.targets[0]!, poll, rules }
     const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
-    const { client, close } = connect({ settings, ledger: () => target.ledger, clock, mayAsk: () => true, log })
-    const requestOptions = { rateLimiter: UNLIMITED, timeout: poll.timeout, retries: poll.retries, random: Math.random }
+    const { client, close } = connect(settings, () => target.ledger, { ownership: ALONE, clock, log })
     const stop = { aborted, isUnsubscribed: () => false }
     for (;;) {
       setTime(now)
       while (upcoming[0] !== undefined && upcoming[0].begin <= now) simulator.burst(upcoming.shift()!)
-      await Array.fromAsync(runPoll({ target, client, requestOptions, mask: (text) => text }, stop))
+      await Array.fromAsync(runPoll({ target, client, random: Math.random, mask: (text) => text }, stop))
       if (aborted.aborted) break
       const left = wall() - now
       // What happens while the past is polled through belongs to it.

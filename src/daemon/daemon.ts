@@ -6,6 +6,7 @@ import { applyConfig } from './apply-config.ts'
 import { checkForDamage } from './check-for-damage.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { eventWebhooks } from './event-webhooks.ts'
+import { initialSyncs } from './initial-syncs.ts'
 import { runJobs, type Job } from './jobs.ts'
 import { openParts, type DaemonOptions } from './open-parts.ts'
 import { reloads } from './reload.ts'
@@ -43,6 +44,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const jobs: Job[] = [
     { every: LOG_SECONDS, leaderOnly: false, run: async () => [{ kind: 'time' }] },
     retention.job,
+    initialSyncs(targets),
     rollups(common),
     notifications.digests,
   ]

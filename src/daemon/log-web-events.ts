@@ -10,34 +10,15 @@ export function logWebEvents(
 ): (event: WebEvent) => void {
   return (event) => {
     const { peer } = event
-    switch (event.kind) {
-      case 'login failed':
-        loginFailures.inc()
-        log.warn({ peer }, `log-in failed: wrong user name or password, from ${peer}`)
-        return
-      case 'silence added': {
-        const { user, silence } = event
-        silenceChanges.inc({ change: 'added' })
-        log.info(
-          { peer, user, silence: silenceView(silence) },
-          `silence ${silence.id} was added over the API by ${user} from ${peer}`,
-        )
-        return
-      }
-      case 'silence edited': {
-        const { user, silence } = event
-        silenceChanges.inc({ change: 'edited' })
-        log.info(
-          { peer, user, silence: silenceView(silence) },
-          `silence ${silence.id} was edited over the API by ${user} from ${peer}`,
-        )
-        return
-      }
-      case 'silence expired': {
-        const { user, id } = event
-        silenceChanges.inc({ change: 'expired' })
-        log.info({ peer, user, silence: { id } }, `silence ${id} was expired over the API by ${user} from ${peer}`)
-      }
+    if (event.kind === 'login failed') {
+      loginFailures.inc()
+      log.warn({ peer }, `log-in failed: wrong user name or password, from ${peer}`)
+      return
     }
+    const { user } = event
+    const change = event.kind.slice('silence '.length)
+    const silence = event.kind === 'silence expired' ? { id: event.id } : silenceView(event.silence)
+    silenceChanges.inc({ change })
+    log.info({ peer, user, silence }, `silence ${silence.id} was ${change} over the API by ${user} from ${peer}`)
   }
 }

@@ -135,7 +135,8 @@ function stateOf({ config, clock, targets, overviews: { others } }: NotifyingOpt
       const isFresh = (age: number) => age <= OTHERS_STALE_AFTER_INTERVALS * interval
       return (
         loaded.every(
-          ({ evaluationAge, health }) => evaluationAge() <= STALE_AFTER_INTERVALS * interval && !health().storeFailed,
+          ({ evaluationAge, health }) =>
+            evaluationAge() <= STALE_AFTER_INTERVALS * interval && health().fault !== 'store',
         ) &&
         elsewhere.every(({ at, evaluationAge }) => isFresh(evaluationAge + clock.wall() - at)) &&
         // No daemon has loaded the rest of them yet.

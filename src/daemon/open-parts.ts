@@ -71,10 +71,9 @@ export async function openParts(options: DaemonOptions) {
   opened.defer(ownership.leave)
   await expireStrayAlerts({ ...options, store, receiversOf })
   const targets = lifecycle({ ...options, store, receiversOf, ownership, mask })
-  opened.defer(targets.close)
   await targets.open(first)
   const overviews = newOverviews({ cluster: store.cluster, clock, targets, ownership })
-  const health = storeHealth(clock)
+  const health = storeHealth(clock, ownership)
   const metrics = metricsOf(targets.loaded, VERSION)
   const common = { clock, log, mask, config, store, targets, overviews, ownership, metrics, receivers, droppedLines }
   const web = await serve(common)

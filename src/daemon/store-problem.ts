@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock.ts'
-import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
+import type { Ownership } from '../cluster/ownership.ts'
 import type { Outage } from '../notifications/store-outage.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 
@@ -11,35 +11,30 @@ export type StoreHealth = {
   follow: (event: DaemonEvent) => DaemonEvent[]
 }
 
-export function storeHealth({ wall, monotonic }: Pick<Clock, 'wall' | 'monotonic'>): StoreHealth {
+export function storeHealth(
+  { wall, monotonic }: Pick<Clock, 'wall' | 'monotonic'>,
+  { owns }: Pick<Ownership, 'owns'>,
+): StoreHealth {
   /** By target, and of the lease of all of them. */
   const failing = new Map<string | undefined, string>()
-  /** Targets that are another daemon's concern, also where a poll of this one ends after that. */
-  const given = new Set<string>()
   let latest: { problem: string; since: number; began: number; ended?: number } | undefined
 
   function note(event: DaemonEvent): void {
     if (event.kind === 'removed') failing.delete(event.target)
-    if (event.kind === 'ownership') noteOwnership(event.event)
-    if (event.kind !== 'polled' || given.has(event.target)) return
-    const { target, report } = event
-    const { storeFailed, successful, problem = '' } = report
-    if (storeFailed) failing.set(target, problem)
-    // A full store has room for a small commit now and then: only a whole poll shows that it is none any more.
-    else if (successful) failing.delete(target)
-  }
-
-  function noteOwnership(event: OwnershipEvent): void {
-    if (event.kind === 'acquired') for (const target of event.targets) given.delete(target)
-    if (event.kind === 'released' || event.kind === 'lost') {
-      for (const target of event.targets) {
-        given.add(target)
-        failing.delete(target)
-      }
+    if (event.kind === 'polled') {
+      const { target, report } = event
+      // A poll may end after its target has become another daemon's concern.
+      if (report.fault === 'store' && owns(target)) failing.set(target, report.problem ?? '')
+      // A full store has room for a small commit now and then: only a whole poll shows that it is none any more.
+      else if (report.successful) failing.delete(target)
     }
-    if (event.kind !== 'problem' || event.of !== 'store') return
-    if (event.problem === undefined) failing.delete(undefined)
-    else failing.set(undefined, event.problem)
+    if (event.kind !== 'ownership') return
+    const { event: change } = event
+    if (change.kind === 'released' || change.kind === 'lost')
+      for (const target of change.targets) failing.delete(target)
+    if (change.kind !== 'problem' || change.of !== 'store') return
+    if (change.problem === undefined) failing.delete(undefined)
+    else failing.set(undefined, change.problem)
   }
 
   return {

@@ -1,9 +1,8 @@
 import type { Logger } from 'pino'
-import { expiredNotifications } from '../alerts/evaluate.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
-import { expiryEvents } from '../events/new-events.ts'
 import { expectTargets } from '../history/usage-report.ts'
+import { expiry } from '../pipeline/expiry.ts'
 import type { ReceiversOf } from '../pipeline/target.ts'
 import type { Store } from '../store/store.ts'
 import { changeLog } from './change-log.ts'
@@ -27,22 +26,22 @@ export type StrayAlertsOptions = {
  * @throws {QueryError} when neither the configuration nor the store has the target to reset
  */
 export async function expireStrayAlerts(options: StrayAlertsOptions): Promise<void> {
-  const { store, clock, log, receiversOf, config, resetTarget } = options
+  const { store, log, config, resetTarget } = options
   const configured = config.targets.map(({ name }) => name)
   if (resetTarget !== undefined) await expectTargets(store, [resetTarget], configured)
-  const kept = configured.filter((name) => name !== resetTarget)
   const logged = changeLog(log)
-  const stray = new Map((await store.strayTargets(kept)).map(({ target, alerts }) => [target, alerts]))
-  const expired = (target: string, because: 'target reset' | 'target removed') => {
-    const now = clock.wall()
-    const notifications = expiredNotifications(target, stray.get(target) ?? [], because, now)
+  const stray = await store.strayTargets(configured.filter((name) => name !== resetTarget))
+  if (resetTarget !== undefined) {
+    const alerts = stray.find(({ target }) => target === resetTarget)?.alerts ?? []
+    const { stored, notifications } = expiry(options, resetTarget, alerts, 'target reset')
     logNotified(logged, notifications)
-    const routedChanges = notifications.map((change) => ({ change, receivers: receiversOf(change) }))
-    return [target, routedChanges, expiryEvents(target, notifications, now)] as const
+    await store.resetTarget(...stored)
   }
-  if (resetTarget !== undefined) await store.resetTarget(...expired(resetTarget, 'target reset'))
-  for (const target of stray.keys()) {
-    if (target !== resetTarget) await store.expireAlerts(...expired(target, 'target removed'), clock.wall())
+  for (const { target, alerts } of stray) {
+    if (target === resetTarget) continue
+    const { stored, notifications, now } = expiry(options, target, alerts, 'target removed')
+    logNotified(logged, notifications)
+    await store.expireAlerts(...stored, now)
   }
   logged.flush()
 }

@@ -17,7 +17,7 @@ export function recordInternalError(metrics: OperationalMetrics, target: string)
 export function recordPoll(
   metrics: OperationalMetrics,
   target: string,
-  poll: Pick<PollReport, 'successful' | 'outcome' | 'seconds' | 'requests' | 'remaining' | 'storeFailed'>,
+  poll: Pick<PollReport, 'successful' | 'outcome' | 'seconds' | 'requests' | 'remaining' | 'fault'>,
 ): void {
   metrics.up.set({ target }, poll.successful ? 1 : 0)
   metrics.polls.inc({ target, outcome: poll.outcome })
@@ -27,7 +27,7 @@ export function recordPoll(
     metrics.requestDuration.observe({ target, operation }, seconds)
   }
   if (poll.remaining !== undefined) metrics.rateLimitRemaining.set({ target }, poll.remaining)
-  if (poll.storeFailed) metrics.storeWritable.set(0)
+  if (poll.fault === 'store') metrics.storeWritable.set(0)
 }
 
 /** Records a commit that has succeeded. */

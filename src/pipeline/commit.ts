@@ -71,7 +71,7 @@ export function apply(target: Target, committed: Committed, success?: PollSucces
   if (success === undefined) return committed
   times.polled = clock.monotonic()
   times.evaluated = times.polled
-  times.hasPolled = true
+  times.awaited = -Infinity
   if (success.movesHorizon) times.swept = times.polled - Math.max(0, success.serviceTime - success.beganServiceTime)
   return committed
 }

@@ -1,34 +1,41 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
+import type { Ownership } from '../cluster/ownership.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { callsClient, type CallsClient } from '../service/calls-client.ts'
 import type { Transport } from '../service/transport.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 import type { TargetSettings } from './target.ts'
 
-/** How the service is asked about one target: with its key, and as its settings say. */
-export type ServiceConnection = { settings: TargetSettings; client: CallsClient; close: () => Promise<void> }
-
 export type ConnectionOptions = {
-  settings: TargetSettings
-  /** What is known of the target at the moment. */
-  ledger: () => LedgerState
+  ownership: Pick<Ownership, 'owns'>
   clock: Clock
-  /** Whether the service may be asked at this very moment. */
-  mayAsk: () => boolean
   log: Logger
   /** How the service is reached; by HTTP unless said otherwise. */
   transportTo?: (baseUrl: string, maxAnswerBytes: number) => { send: Transport; close: () => Promise<void> }
 }
 
-export function connect(options: ConnectionOptions): ServiceConnection {
-  const { settings, ledger, clock, mayAsk, log, transportTo = undiciTransport } = options
-  const { name } = settings.target
-  const transport = transportTo(settings.target.baseUrl, settings.poll.maxAnswerBytes)
-  const client = callsClient(whileAllowed(transport.send, mayAsk), {
-    ...settings.target,
-    ...settings.poll,
-    participants: settings.participants ?? false,
+/**
+ * How the service is asked about one target: with its key, and as its settings say.
+ *
+ * @param ledger what is known of the target at the moment
+ */
+export function connect(
+  { target, poll, participants = false }: TargetSettings,
+  ledger: () => LedgerState,
+  { ownership, clock, log, transportTo = undiciTransport }: ConnectionOptions,
+): { client: CallsClient; close: () => Promise<void> } {
+  const { name } = target
+  const { send, close } = transportTo(target.baseUrl, poll.maxAnswerBytes)
+  // A process that was halted for longer than its lease must not continue where it was.
+  const sendWhileOwned: Transport = (request) =>
+    ownership.owns(name)
+      ? send(request)
+      : Promise.reject(new Error('the target may be polled by another daemon by now'))
+  const client = callsClient(sendWhileOwned, {
+    ...target,
+    ...poll,
+    participants,
     wall: clock.wall,
     clockSkew: () => ledger().sync.clockSkew,
     known: (id) => ledger().calls.get(id),
@@ -39,13 +46,7 @@ export function connect(options: ConnectionOptions): ServiceConnection {
       ),
     ),
   })
-  return { settings, client, close: transport.close }
-}
-
-/** A process that was halted for longer than its lease must not continue where it was. */
-function whileAllowed(send: Transport, mayAsk: () => boolean): Transport {
-  return (request) =>
-    mayAsk() ? send(request) : Promise.reject(new Error('the target may be polled by another daemon by now'))
+  return { client, close }
 }
 
 /** The most values that are distinguished; a broken service must not fill the log. */

@@ -1,147 +1,170 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Clock } from '../clock/clock.ts'
+import { catchError, defer, delay, finalize, merge, mergeMap, repeat, take, takeUntil, tap, timer } from 'rxjs'
+import type { Observable } from 'rxjs'
 import type { Lease, Ownership } from '../cluster/ownership.ts'
-import { connect, type ConnectionOptions, type ServiceConnection } from './connection.ts'
+import { abortable } from '../polling/abortable.ts'
+import { StoreError } from '../store/store-error.ts'
+import type { TargetIdentity } from '../store/store.ts'
+import { connect, type ConnectionOptions } from './connection.ts'
+import { NO_POLL } from './health.ts'
+import { pipeline, type PipelineEvent, type PipelineOptions } from './pipeline.ts'
 import type { RequestLimits } from './request-limits.ts'
-import { beginPolling, oneAtATime, openTarget, rateLimitKey } from './target.ts'
-import type { OpenTargetOptions, Target, TargetSettings } from './target.ts'
+import { openTarget, type OpenTargetOptions, type Target, type TargetSettings } from './target.ts'
 
-/** A target of the configuration, and what this daemon needs to poll it. */
-export type ManagedTarget = {
-  readonly name: string
-  /** Of the active configuration. */
-  settings: TargetSettings
-  readonly rateLimitKey: string
-  /** Its state, loaded while this daemon owns it. */
-  target: Target | undefined
-  connection: ServiceConnection | undefined
-  /** When its polls began, or are to begin (monotonic seconds): one is due each interval from then on. */
-  startsAt: number
-  /** The lease under which it was last polled. */
-  lease: Lease | undefined
-  /** Broken: a bug has ended it, and what it has in memory may be half of a change. */
-  state: 'idle' | 'running' | 'broken'
-  /** Why its state cannot be loaded. */
-  problem: string | undefined
-  readonly runExclusive: <T>(work: () => Promise<T>) => Promise<T>
-}
+/** A target of the configuration, for as long as that names it. */
+export type ManagedTarget = TargetIdentity & { readonly rateLimitKey: string; state: TargetState }
 
-/** @param offset seconds until its first poll */
-export function newManagedTarget(settings: TargetSettings, clock: Clock, offset: number): ManagedTarget {
-  return {
-    name: settings.target.name,
-    settings,
-    rateLimitKey: rateLimitKey(settings.target),
-    target: undefined,
-    connection: undefined,
-    startsAt: clock.monotonic() + offset,
-    lease: undefined,
-    state: 'idle',
-    problem: undefined,
-    runExclusive: oneAtATime(),
-  }
-}
+export type TargetState =
+  /** Not in memory; and why it cannot be loaded, once that has failed. */
+  | { kind: 'unloaded'; problem?: string }
+  /** Between two runs: a poll is due then (monotonic seconds). Without a lease none has begun. */
+  | { kind: 'loaded'; target: Target; lease?: Lease; due: number }
+  | { kind: 'running'; target: Target; lease: Lease }
+  /** Loaded anew before it is polled: what is in memory may be half of a change, or less than what was committed. */
+  | { kind: 'outdated'; target: Target; lease: Lease; due?: number }
 
-export type LoadTargetOptions = Pick<OpenTargetOptions, 'store' | 'clock' | 'receiversOf'> & {
-  ownership: Ownership
-  /** What is loaded after that is not kept. */
-  aborted?: AbortSignal
+/** What happens to a target that this daemon owns. */
+export type ManagedEvent =
+  | PipelineEvent
+  /** Its state cannot be loaded; that is retried each second. */
+  | { kind: 'not loaded'; target: string; problem: string }
+  /** A bug ended the work on it, which is retried after a pause (seconds). */
+  | { kind: 'internal error'; target: string; error: unknown; seconds: number }
+
+export type ManagedTargetOptions = Pick<OpenTargetOptions, 'store' | 'clock' | 'receiversOf'> &
+  Omit<ConnectionOptions, 'ownership'> &
+  Pick<PipelineOptions, 'random' | 'mask'> & { ownership: Ownership; limits: RequestLimits }
+
+/** How long a running poll may still take when it must end (seconds). */
+const GRACE_PERIOD_SECONDS = 8
+/** Seconds until a target is loaded again; that doubles with each bug that ends its polls, up to the longest pause. */
+const RETRY_SECONDS = 1
+const MAX_PAUSE_SECONDS = 300
+
+const inMemory = ({ state }: ManagedTarget) => (state.kind === 'unloaded' ? undefined : state.target)
+
+/** The target in memory, unless another daemon may have committed since it was loaded. */
+export function loadedOf({ state }: ManagedTarget): Target | undefined {
+  return state.kind === 'unloaded' || (state.lease?.isAborted() ?? false) ? undefined : state.target
 }
 
 /**
- * Loads the state of a target from the store, anew where it was loaded before.
+ * Loads a target from the store, anew where it was loaded before.
  *
  * @throws {StoreError}
  */
-export async function loadManagedTarget(managed: ManagedTarget, options: LoadTargetOptions): Promise<Target> {
-  const { name, settings, target: before } = managed
-  // A commit that is under way must not come after it.
-  await before?.runExclusive(async () => undefined)
-  const owner = () => options.ownership.ownerOf(name)
-  const target = await openTarget({ ...options, settings, owner, record: before?.record })
-  // Its lease has ended meanwhile, or another one has begun, before which other daemons may have committed.
-  options.aborted?.throwIfAborted()
-  managed.target = target
-  return target
+export function loadTarget(
+  managed: ManagedTarget,
+  settings: TargetSettings,
+  { ownership, ...options }: ManagedTargetOptions,
+): Promise<Target> {
+  const owner = () => ownership.ownerOf(managed.name)
+  return openTarget({ ...options, settings, owner, before: inMemory(managed) })
 }
-
-/** Drops the state of a target that this daemon does not own any more. */
-export function unloadManagedTarget(managed: ManagedTarget): void {
-  void managed.connection?.close()
-  Object.assign(managed, { target: undefined, connection: undefined, lease: undefined, problem: undefined })
-}
-
-export type PrepareOptions = Pick<ConnectionOptions, 'log' | 'transportTo'> &
-  LoadTargetOptions & {
-    limits: RequestLimits
-    /** From 0 to 1. */
-    random: () => number
-    lease: Lease
-    aborted: AbortSignal
-  }
-
-/** A target that is ready to be polled; `offset`, the seconds until its first poll. */
-export type Prepared = { target: Target; connection: ServiceConnection; offset: number }
 
 /**
- * Makes a target ready to be polled with its settings under this lease. Under the same lease it continues where it was; what was
- * read of its list stays read, unless the settings of the poll have changed.
+ * Polls a target while this daemon owns it and the settings stay the same. What a problem of the store or a bug ends begins
+ * again after a pause, and no other target is touched.
+ */
+export function runTarget(
+  managed: ManagedTarget,
+  settings: TargetSettings,
+  { lease, draining$: settingsDraining$ }: { lease: Lease; draining$: Observable<unknown> },
+  options: ManagedTargetOptions,
+): Observable<ManagedEvent> {
+  const { clock, limits, mask } = options
+  const { name } = managed
+  const draining$ = merge(settingsDraining$, lease.draining$)
+  const graceEnded$ = draining$.pipe(take(1), delay(GRACE_PERIOD_SECONDS * 1000, clock.scheduler))
+  const aborted$ = merge(lease.aborted$, graceEnded$)
+  let pause = RETRY_SECONDS
+  let bugs = 0
+  let loadProblem: string | undefined
+
+  function failed(error: unknown): ManagedEvent[] {
+    const { state } = managed
+    if (!(error instanceof StoreError)) {
+      pause = Math.min(MAX_PAUSE_SECONDS, RETRY_SECONDS * 2 ** bugs)
+      bugs += 1
+      if (state.kind !== 'unloaded') {
+        state.target.record.add({ ...NO_POLL, problem: 'internal error', fault: 'bug' })
+        managed.state = { ...state, kind: 'outdated', lease, due: clock.monotonic() }
+      }
+      return [{ kind: 'internal error', target: name, error, seconds: pause }]
+    }
+    pause = RETRY_SECONDS
+    const problem = mask(error.message)
+    if (state.kind === 'unloaded') managed.state = { kind: 'unloaded', problem }
+    if (problem === loadProblem) return []
+    loadProblem = problem
+    return [{ kind: 'not loaded', target: name, problem }]
+  }
+
+  return defer(() => {
+    const release = lease.hold()
+    const { client, close } = connect(settings, () => inMemory(managed)!.ledger, options)
+
+    function run({ target, offset }: { target: Target; offset: number }): Observable<ManagedEvent> {
+      const startsAt = clock.monotonic() + offset
+      const { interval } = settings.poll
+      managed.state = { kind: 'running', target, lease }
+      pause = RETRY_SECONDS
+      limits.resize()
+      return pipeline({ ...options, target, client, offset, draining$, aborted$ }).pipe(
+        tap((event) => {
+          if (event.kind === 'polled' && event.report.successful) bugs = 0
+        }),
+        finalize(() => {
+          const due = startsAt + Math.max(0, Math.ceil((clock.monotonic() - startsAt) / interval)) * interval
+          if (target.lastCommitUnknown) managed.state = { kind: 'outdated', target, lease }
+          else if (managed.state.kind === 'running') managed.state = { kind: 'loaded', target, lease, due }
+          limits.resize()
+        }),
+      )
+    }
+
+    return abortable((aborted) => ready(managed, settings, { ...options, lease, aborted })).pipe(
+      takeUntil(draining$),
+      mergeMap(run),
+      catchError((error: unknown) => failed(error)),
+      repeat({ delay: () => timer(pause * 1000, clock.scheduler).pipe(takeUntil(draining$)) }),
+      finalize(() => {
+        void close()
+        // Under the same lease, other settings continue with what is loaded.
+        if (lease.isDraining()) managed.state = { kind: 'unloaded' }
+        release()
+      }),
+    )
+  })
+}
+
+/**
+ * The target with its settings, and seconds until its first poll. Under the same lease it continues where it was; what was read
+ * of its list stays read, unless the settings of the poll have changed.
  *
  * @throws {StoreError}
  */
-export async function prepareManagedTarget(managed: ManagedTarget, options: PrepareOptions): Promise<Prepared> {
+async function ready(
+  managed: ManagedTarget,
+  settings: TargetSettings,
+  options: ManagedTargetOptions & { lease: Lease; aborted: AbortSignal },
+): Promise<{ target: Target; offset: number }> {
   const { clock, limits, lease, aborted } = options
-  aborted.throwIfAborted()
-  const { settings, target: before } = managed
-  const was = before?.settings ?? settings
-  const isBroken = managed.state === 'broken'
-  const isAlone = options.store.cluster === undefined
+  const { state } = managed
   // Otherwise another daemon may have committed before this lease.
-  const continues = managed.lease === lease || (isAlone && managed.lease === undefined)
-  const due = continues ? dueIn(managed, was, clock) : undefined
-  const target = await upToDate(managed, continues && !isBroken, options)
-  if (!continues) beginPolling(target)
-  const offset = isBroken ? 0 : Math.min(due ?? dueAfterFailover(target, was, options), settings.poll.interval)
-  target.rateLimiter = await limits.rateLimiterOf(settings)
+  const continues = state.kind === 'loaded' && (state.lease ?? lease) === lease
+  const before = continues ? state.target : undefined
+  const rateLimiter = await limits.rateLimiterOf(settings)
+  const isSame = before !== undefined && isDeepStrictEqual(before.settings, settings)
+  const target = isSame ? before : await loadTarget(managed, settings, options)
+  // Its lease has ended meanwhile, or another one has begun, before which other daemons may have committed.
   aborted.throwIfAborted()
-  const connection = connected(managed, options)
-  managed.connection = connection
-  managed.startsAt = clock.monotonic() + offset
-  managed.lease = lease
-  managed.state = 'idle'
-  return { target, connection, offset }
-}
-
-/** The connection with its settings. */
-function connected(managed: ManagedTarget, options: PrepareOptions): ServiceConnection {
-  const { name, settings, connection: before } = managed
-  const dependsOn = ({ target, poll, participants }: TargetSettings) => [target, poll, participants]
-  if (before !== undefined && isDeepStrictEqual(dependsOn(before.settings), dependsOn(settings))) return before
-  void before?.close()
-  const mayAsk = () => options.ownership.owns(name)
-  return connect({ ...options, settings, ledger: () => managed.target!.ledger, mayAsk })
-}
-
-/** The state of a target with its settings; loaded anew unless it `continues` and polls and rules are the same. */
-async function upToDate(managed: ManagedTarget, continues: boolean, options: LoadTargetOptions): Promise<Target> {
-  const { settings, target: before } = managed
-  if (!continues || before === undefined) return loadManagedTarget(managed, options)
-  const isSamePoll = isDeepStrictEqual(before.settings.poll, settings.poll)
-  if (isSamePoll && isDeepStrictEqual(before.settings.rules, settings.rules)) {
-    before.settings = settings
-    return before
-  }
-  const target = await loadManagedTarget(managed, options)
   // With another page size the pages that were read are others.
-  if (isSamePoll) target.memory = before.memory
-  return target
-}
-
-/** Seconds until a poll is due, as if the last run continued. */
-function dueIn({ startsAt, lease }: ManagedTarget, { poll: { interval } }: TargetSettings, clock: Clock): number {
-  const late = clock.monotonic() - startsAt
-  if (lease === undefined) return Math.max(0, -late)
-  return late < 0 ? -late : Math.ceil(late / interval) * interval - late
+  if (before !== undefined && isDeepStrictEqual(before.settings.poll, settings.poll)) target.memory = before.memory
+  target.rateLimiter = rateLimiter
+  const due = continues || state.kind === 'outdated' ? state.due : undefined
+  const left = due === undefined ? dueAfterFailover(target, options) : Math.max(0, due - clock.monotonic())
+  return { target, offset: Math.min(left, settings.poll.interval) }
 }
 
 /**
@@ -149,11 +172,10 @@ function dueIn({ startsAt, lease }: ManagedTarget, { poll: { interval } }: Targe
  * targets at once, and so that a target whose owner died is polled within the lease and two intervals, renewals included.
  */
 function dueAfterFailover(
-  target: Target,
-  { poll }: TargetSettings,
-  { random, ownership }: Pick<PrepareOptions, 'random' | 'ownership'>,
+  { ledger, pollAge, settings: { poll } }: Target,
+  { random, ownership }: Pick<ManagedTargetOptions, 'random' | 'ownership'>,
 ): number {
-  const left = poll.interval - target.pollAge()
-  if (left > 0 && target.ledger.sync.lastSuccess !== undefined) return left
+  const left = poll.interval - pollAge()
+  if (left > 0 && ledger.sync.lastSuccess !== undefined) return left
   return (random() * Math.max(0, poll.interval - 2 * ownership.renewalInterval)) / 2
 }

@@ -8,13 +8,13 @@ import {
   mergeMap,
   of,
   takeUntil,
+  takeWhile,
   timer,
   type Observable,
 } from 'rxjs'
 import type { SyncState } from '../ledger/state.ts'
 import { possiblyEvictedIds } from '../ledger/compute-delta.ts'
 import type { Observation } from '../ledger/observation.ts'
-import type { RequestOptions } from '../polling/request-with-retries.ts'
 import { observe } from '../polling/observe.ts'
 import type { PollReport } from '../polling/poll-report.ts'
 import type { CallsClient } from '../service/calls-client.ts'
@@ -25,34 +25,14 @@ import { fromGenerator, type AbortState } from './from-generator.ts'
 import type { Health } from './health.ts'
 import type { Target } from './target.ts'
 
-/** What happens to a target that this process polls. */
-export type PipelineEvent =
-  | { kind: 'committed'; committed: Committed }
-  /** A poll has ended; `before`, how the target was doing until then. */
-  | { kind: 'polled'; target: string; report: PollReport; before: Health; sync: SyncState }
-  /** A poll was due while the one before still ran. */
-  | { kind: 'skipped'; target: string }
-
-export type PipelineOptions = {
-  target: Target
-  client: CallsClient
-  requestOptions: Omit<RequestOptions, 'clock' | 'onRequest'>
-  /** Seconds until the first poll, so that many targets do not all ask at once. */
-  offset: number
-  /** Emits when no new poll must begin. */
-  draining$: Observable<unknown>
-  /** Emits when the running poll must end; what it has seen by then is committed. */
-  aborted$: Observable<unknown>
-  /** Takes secrets out of what the service says. */
-  mask: (text: string) => string
-}
-
-/** So many intervals a first poll may take before its target counts as not polled. */
-const FIRST_POLL_INTERVALS = 2
-
 /**
- * Runs the polls of a target on schedule: *observe*, *decide*, *commit*, *apply*, one observation after the other. Completes
- * once it is draining and the last poll has ended; errors only through a bug.
+ * Runs the polls of a target on schedule, and beside each of them a tick, which is a decision on the time alone:
+ *
+ *     due$ → observe → decide → commit → apply → polled
+ *               ▲                            │
+ *               └───── next observation ─────┘
+ *
+ * Completes once it is draining and the last poll has ended, and where the target must be loaded anew; errors only through a bug.
  */
 export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
   const { target, offset, draining$, aborted$ } = options
@@ -66,7 +46,31 @@ export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
         due$.pipe(exhaustMapOr(poll, { kind: 'skipped', target: name })),
       ),
     ),
+    takeWhile(({ kind }) => kind !== 'polled' || !target.lastCommitUnknown, true),
   )
+}
+
+/** What happens to a target that this process polls. */
+export type PipelineEvent =
+  | { kind: 'committed'; committed: Committed }
+  /** A poll has ended; `before`, how the target was doing until then. */
+  | { kind: 'polled'; target: string; report: PollReport; before: Health; sync: SyncState }
+  /** A poll was due while the one before still ran. */
+  | { kind: 'skipped'; target: string }
+
+export type PipelineOptions = {
+  target: Target
+  client: CallsClient
+  /** From 0 to 1. */
+  random: () => number
+  /** Seconds until the first poll, so that many targets do not all ask at once. */
+  offset: number
+  /** Emits when no new poll must begin. */
+  draining$: Observable<unknown>
+  /** Emits when the running poll must end; what it has seen by then is committed. */
+  aborted$: Observable<unknown>
+  /** Takes secrets out of what the service says. */
+  mask: (text: string) => string
 }
 
 /** As `exhaustMap`, but what comes while one runs is emitted as `skipped`. */
@@ -86,10 +90,12 @@ function exhaustMapOr<T>(project: () => Observable<T>, skipped: T): (source$: Ob
 
 /** One poll: each observation is committed before the next one is asked for. */
 export async function* runPoll(
-  { target, client, requestOptions, mask }: Pick<PipelineOptions, 'target' | 'client' | 'requestOptions' | 'mask'>,
+  { target, client, random, mask }: Pick<PipelineOptions, 'target' | 'client' | 'random' | 'mask'>,
   { aborted, isUnsubscribed }: AbortState,
 ): AsyncGenerator<PipelineEvent, void> {
-  const { clock, ledger, memory, settings, record } = target
+  const { clock, ledger, memory, settings, record, rateLimiter } = target
+  const { timeout, retries } = settings.poll
+  const requestOptions = { rateLimiter, timeout, retries, random }
   const observations = observe({ clock, client, requestOptions, ledger, memory, settings: settings.poll }, aborted)
   let next = await observations.next()
   while (next.done !== true) {
@@ -140,14 +146,11 @@ function ticked(target: Target): Observable<PipelineEvent> {
  */
 export function tick(target: Target): Promise<Committed | undefined> {
   return target.runExclusive(async () => {
-    const { times, clock, settings, record, pollAge } = target
-    // A process that has just begun is about to poll: the pause before it is not the service's fault.
-    const isNew = !times.hasPolled && clock.monotonic() - times.begun < FIRST_POLL_INTERVALS * settings.poll.interval
-    const decision = isNew
-      ? undefined
-      : decideTick(target, { pollAge: pollAge(), cause: record.current().problem }, clock.wall())
+    const { times, clock, record, pollAge } = target
+    if (clock.monotonic() < times.awaited) return undefined
+    const decision = decideTick(target, { pollAge: pollAge(), cause: record.current().problem }, clock.wall())
     const committed = decision && apply(target, await commit(target, decision))
-    if (!isNew) times.evaluated = clock.monotonic()
+    times.evaluated = clock.monotonic()
     return committed
   })
 }

@@ -9,8 +9,8 @@ import type { TargetConfig } from '../service/target-section.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import type { LedgerState, SyncState } from '../ledger/state.ts'
 import { newPollMemory, sweepProgress, type PollMemory, type SweepProgress } from '../polling/poll-memory.ts'
-import type { RateLimiter } from '../polling/rate-limiter.ts'
-import type { Store } from '../store/store.ts'
+import { UNLIMITED, type RateLimiter } from '../polling/rate-limiter.ts'
+import type { Store, TargetIdentity } from '../store/store.ts'
 import { healthRecord, type Health, type HealthRecord } from './health.ts'
 
 /** What a target depends on in the configuration: its own part, and what holds for all of them. */
@@ -52,14 +52,13 @@ export type TargetStatus = {
 }
 
 /**
- * One target of the configuration as it was loaded. What is committed of it changes by `apply` alone (commit.ts); where the
- * configuration changes, or another daemon has moved on, it is loaded anew.
+ * One target as it was loaded. What is committed of it changes by `apply` alone (commit.ts); where the configuration changes, or
+ * another daemon has moved on, it is loaded anew.
  */
 export type Target = TargetStatus & {
   settings: TargetSettings
-  ledger: LedgerState
-  alerts: Map<string, AlertInstance>
-  /** How far back finished calls are kept, by the rules with which it was loaded (seconds). */
+  readonly alerts: Map<string, AlertInstance>
+  /** How far back finished calls are kept, by its rules (seconds). */
   readonly longestWindow: number
   /** What polls remember from one to the next. */
   memory: PollMemory
@@ -68,13 +67,11 @@ export type Target = TargetStatus & {
   /** The answer to the last commit was lost: nothing more is committed until the store says whether it was made. */
   lastCommitUnknown: boolean
   readonly record: HealthRecord
-  health: () => Health
-  owner: () => string | undefined
-  rateLimiter: RateLimiter | undefined
+  rateLimiter: RateLimiter
   readonly store: Store
   readonly clock: Clock
   readonly receiversOf: ReceiversOf
-  /** Runs polls and ticks one after the other. */
+  /** Runs polls, ticks and loads one after the other. */
   readonly runExclusive: <T>(work: () => Promise<T>) => Promise<T>
 }
 
@@ -83,21 +80,18 @@ export type Times = {
   polled: number
   swept: number | undefined
   evaluated: number
-  /** Since when this process polls it, and whether it has. */
-  begun: number
-  hasPolled: boolean
+  /** Until then the first poll may take: a pause before it is not the service's fault. */
+  awaited: number
 }
 
-export type OpenTargetOptions = {
-  settings: TargetSettings
-  store: Store
-  clock: Clock
-  receiversOf: ReceiversOf
-  /** The daemon that polls it, by name, where several share the store. */
-  owner?: () => string | undefined
-  /** How it has been doing under an earlier load. */
-  record?: HealthRecord | undefined
+export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock' | 'receiversOf'> & {
+  owner?: Target['owner']
+  /** The same target as it was loaded before. */
+  before?: Pick<Target, 'record' | 'runExclusive'> | undefined
 }
+
+/** So many intervals a first poll may take before its target counts as not polled. */
+const FIRST_POLL_INTERVALS = 2
 
 /**
  * Opens a target in the store, and sets it up where it is new.
@@ -105,50 +99,49 @@ export type OpenTargetOptions = {
  * @throws {StoreError}
  */
 export async function openTarget(options: OpenTargetOptions): Promise<Target> {
-  const { settings, store, clock, receiversOf, owner = () => undefined } = options
-  const { record = healthRecord(clock.monotonic) } = options
-  const { target: config, rules } = settings
-  const identity = { name: config.name, fingerprint: targetFingerprint(config) }
+  const { settings, store, clock, receiversOf, owner = () => undefined, before } = options
+  const { record = healthRecord(clock.monotonic), runExclusive = oneAtATime() } = before ?? {}
+  const { target: config, poll, rules } = settings
   const longestWindow = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
-  const stored = await store.openTarget(identity, clock.wall(), longestWindow)
+  // A commit that is under way must not come after it.
+  const stored = await runExclusive(() => store.openTarget(identityOf(config), clock.wall(), longestWindow))
   const now = clock.monotonic()
+  const times: Times = {
+    ...timesBy(stored.ledger.sync, clock),
+    evaluated: now,
+    awaited: now + FIRST_POLL_INTERVALS * poll.interval,
+  }
   const target: Target = {
     name: config.name,
     settings,
     ...stored,
     longestWindow,
     memory: newPollMemory(stored.ledger, clock),
-    times: { ...timesBy(stored.ledger.sync, clock), evaluated: now, begun: now, hasPolled: false },
+    times,
     lastCommitUnknown: false,
     record,
     health: record.current,
     owner,
-    rateLimiter: undefined,
-    pollAge: () => clock.monotonic() - target.times.polled,
-    sweepAge: () => (target.times.swept === undefined ? undefined : clock.monotonic() - target.times.swept),
-    evaluationAge: () => clock.monotonic() - target.times.evaluated,
+    rateLimiter: UNLIMITED,
+    pollAge: () => clock.monotonic() - times.polled,
+    sweepAge: () => (times.swept === undefined ? undefined : clock.monotonic() - times.swept),
+    evaluationAge: () => clock.monotonic() - times.evaluated,
     progress: () => sweepProgress(target.memory, clock.monotonic()),
-    pausedFor: () => target.rateLimiter?.pausedFor() ?? 0,
+    pausedFor: () => target.rateLimiter.pausedFor(),
     slowedTo: () => {
-      const { perMinute = 0, isSlowed = false } = target.rateLimiter?.pace() ?? {}
+      const { perMinute, isSlowed } = target.rateLimiter.pace()
       return isSlowed ? perMinute : undefined
     },
     store,
     clock,
     receiversOf,
-    runExclusive: oneAtATime(),
+    runExclusive,
   }
   return target
 }
 
-/** This process starts to poll the target. Until its first poll ends, the time since the last poll is not the service's fault. */
-export function beginPolling({ times, clock }: Target): void {
-  times.begun = clock.monotonic()
-  times.hasPolled = false
-}
-
 /** When the last successful poll ended and the last complete sweep began (monotonic seconds), according to the sync state. */
-export function timesBy(
+function timesBy(
   { lastSuccessHostTime, created, lastSweepBegan }: SyncState,
   clock: Clock,
 ): Pick<Times, 'polled' | 'swept'> {
@@ -157,6 +150,10 @@ export function timesBy(
     polled: at(lastSuccessHostTime ?? created),
     swept: lastSweepBegan === undefined ? undefined : at(lastSweepBegan),
   }
+}
+
+export function identityOf(config: TargetConfig): TargetIdentity {
+  return { name: config.name, fingerprint: targetFingerprint(config) }
 }
 
 /** What makes a target another one though its name is the same. */
@@ -175,7 +172,7 @@ function digest(text: string): string {
 }
 
 /** Runs what it is given one after the other, in the order in which it was asked. */
-export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+function oneAtATime(): Target['runExclusive'] {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
     const done = last.then(work)

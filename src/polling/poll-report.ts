@@ -13,10 +13,8 @@ export type PollReport = {
   remaining: number | undefined
   /** What failed, in a sentence. */
   problem: string | undefined
-  /** Nothing failed, but the list is longer than one poll may read. */
-  isSweeping?: boolean
-  /** The store failed, not the service. */
-  storeFailed: boolean
+  /** What the problem is: of the service, of the store, a list that is longer than one poll may read, or a bug in callwatch. */
+  fault?: 'service' | 'store' | 'list' | 'bug'
   /** The first page of the list that the service refuses to show. */
   refusedFrom?: number
   /** Set if the list is too long for the sweep interval: its pages, and how long a sweep takes (seconds). */
@@ -39,18 +37,24 @@ export function reportOf(
 ): PollReport {
   const storeFailed = storeProblem !== undefined
   const successful = poll.success !== undefined && !storeFailed
-  const problem = storeProblem?.message ?? poll.problem?.message
-  const progress = successful || problem !== undefined ? undefined : catchUpProgress(memory)
   return {
     ...measured,
     outcome: storeFailed ? 'failed' : outcomeOf(poll),
     successful,
-    problem: problem ?? progress,
-    storeFailed,
-    ...(progress !== undefined && { isSweeping: true }),
+    ...problemOf(storeProblem, poll.problem, successful ? undefined : catchUpProgress(memory)),
     ...(memory.depth.refusedFrom !== undefined && { refusedFrom: memory.depth.refusedFrom }),
     ...slowSweepOf(memory, slice, settings),
   }
+}
+
+function problemOf(
+  store: Error | undefined,
+  service: Error | undefined,
+  progress: string | undefined,
+): Pick<PollReport, 'problem' | 'fault'> {
+  if (store !== undefined) return { problem: store.message, fault: 'store' }
+  if (service !== undefined) return { problem: service.message, fault: 'service' }
+  return { problem: progress, ...(progress !== undefined && { fault: 'list' }) }
 }
 
 function outcomeOf({ pages, success, limited }: RunningPoll): PollReport['outcome'] {

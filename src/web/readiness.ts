@@ -32,7 +32,7 @@ export function readiness(
   const describe = (some: readonly TargetStatus[], problemOf: (target: TargetStatus) => string) =>
     some.map((target) => `target ${target.name}: ${problemOf(target)}`)
 
-  const unwritable = own.filter(({ health }) => health().storeFailed)
+  const unwritable = own.filter(({ health }) => health().fault === 'store')
   const syncing = own.filter((target) => isInitialSync(target) && !unwritable.includes(target))
   if (unwritable.length + syncing.length > 0) {
     const problems = [
@@ -60,8 +60,8 @@ function isInitialSync(target: TargetStatus): boolean {
 }
 
 function isFailing(target: TargetStatus): boolean {
-  const { up, isSweeping, problem } = target.health()
-  return isStale(target) || (!up && !isSweeping && problem !== undefined)
+  const { successful, fault, problem } = target.health()
+  return isStale(target) || (!successful && fault !== 'list' && problem !== undefined)
 }
 
 /** An initial sync that continues, however long, is not an outage; but without a clock it counts nothing. */

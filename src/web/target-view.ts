@@ -36,7 +36,7 @@ export type CurrentView = ReturnType<typeof currentView>
 /** What changes without a commit. */
 export function currentView(target: TargetStatus) {
   const { name, ledger } = target
-  const { up, problem, effectiveInterval, requestsLastMinute, slowSweep, refusedFrom } = target.health()
+  const { successful: up, problem, effectiveInterval, requestsLastMinute, slowSweep, refusedFrom } = target.health()
   const owner = target.owner()
   const sweepAge = target.sweepAge()
   const progress = target.progress()

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { reporter } from '../../src/daemon/reporter.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
-import { healthRecord } from '../../src/pipeline/health.ts'
+import { healthRecord, NO_POLL } from '../../src/pipeline/health.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { pollEvent } from './poll-event.ts'
 
@@ -81,8 +81,8 @@ test('a poll that failed for the store, or has only begun to read the list, is n
   const { names, poll, report, logged } = daemonWith(1)
   const record = healthRecord(() => 0)
   for (const [problem, ...change] of [
-    ['the disk is full', { storeFailed: true }],
-    ['the list is being read', { isSweeping: true }],
+    ['the disk is full', { fault: 'store' }],
+    ['the list is being read', { fault: 'list' }],
   ] as const) {
     const event = pollEvent(
       names[0]!,
@@ -101,7 +101,7 @@ test('a poll that failed for the store, or has only begun to read the list, is n
 test('an outage of the service right after a bug is a line', () => {
   const { names, report, logged } = daemonWith(1)
   const record = healthRecord(() => 0)
-  record.add({ successful: false, problem: 'internal error', requests: [], storeFailed: false, isBug: true })
+  record.add({ ...NO_POLL, problem: 'internal error', fault: 'bug' })
   report(pollEvent(names[0]!, REFUSED, record, false))
   expect(logged()).toEqual([`warn poll failed: ${REFUSED}`])
 })

@@ -18,7 +18,7 @@ export function pollEvent(
     requests: [],
     remaining: undefined,
     problem,
-    storeFailed,
+    ...(!successful && { fault: storeFailed ? 'store' : 'service' }),
   }
   const before = record.current()
   record.add(report)

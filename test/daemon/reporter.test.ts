@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
 import { reporter } from '../../src/daemon/reporter.ts'
+import { ALONE } from '../../src/cluster/ownership.ts'
 import { storeHealth } from '../../src/daemon/store-problem.ts'
 import { healthRecord } from '../../src/pipeline/health.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
@@ -43,7 +44,7 @@ test('a store that cannot be used is one line of the log, and so is its return',
     targets: { owned: () => [] },
     mask,
   })
-  const health = storeHealth(virtualClock())
+  const health = storeHealth(virtualClock(), ALONE)
   const happens = (event: DaemonEvent) => health.follow(event).forEach(report)
   const records = new Map(['a', 'b', 'c'].map((target) => [target, healthRecord(() => 0)]))
   for (const problem of [undefined, 'the disk of secret is full', undefined, 'and again']) {

@@ -7,8 +7,11 @@ import { pollEvent } from './poll-event.ts'
 
 /** The problem after each of these events. */
 function problemsAfter(...events: DaemonEvent[]): (string | undefined)[] {
-  const health = storeHealth(virtualClock())
+  const lost = new Set<string>()
+  const health = storeHealth(virtualClock(), { owns: (target) => !lost.has(target) })
   return events.map((event) => {
+    if (event.kind === 'ownership' && event.event.kind === 'lost') event.event.targets.forEach((one) => lost.add(one))
+    if (event.kind === 'ownership' && event.event.kind === 'acquired') lost.clear()
     health.follow(event)
     const latest = health.latest()
     return latest?.isOver === false ? latest.problem : undefined

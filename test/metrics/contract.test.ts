@@ -38,7 +38,6 @@ async function exposition(): Promise<string> {
     seconds: 0.2,
     requests,
     remaining: 99,
-    storeFailed: false,
   })
   return (await expose('prometheus')).body
 }

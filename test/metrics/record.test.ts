@@ -13,7 +13,6 @@ const POLL = {
   seconds: 0.2,
   requests: [],
   remaining: undefined,
-  storeFailed: false,
 }
 
 function recorder() {
@@ -76,7 +75,7 @@ test('callwatch_store_writable is 0 from a failed commit to the next successful 
   const ledger = newDraft(handMadeLedger().sync).delta
   const commit = { target: 'a', ledger, alerts: { changed: [], ended: [], notifications: [] }, seconds: 0.003 }
   expect(await shown('callwatch_store_writable')).toEqual(['1'])
-  recordPoll(operational, 'a', { ...POLL, outcome: 'failed', successful: false, storeFailed: true })
+  recordPoll(operational, 'a', { ...POLL, outcome: 'failed', successful: false, fault: 'store' })
   expect(await shown('callwatch_store_writable')).toEqual(['0'])
   recordCommit(operational, commit)
   expect(await shown('callwatch_store_writable')).toEqual(['1'])

@@ -103,7 +103,6 @@ export async function pollHistory(seed: number, rules: readonly Rule[], metrics:
       seconds: now - began,
       requests: [],
       remaining: undefined,
-      storeFailed: false,
     }
     recordPoll(operational, TARGET, report)
     if (committed === undefined) return undefined

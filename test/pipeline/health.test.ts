@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RequestRecord } from '../../src/polling/request-with-retries.ts'
-import { healthRecord } from '../../src/pipeline/health.ts'
+import { healthRecord, NO_POLL } from '../../src/pipeline/health.ts'
 
 /** So many pages of the list. */
 const pages = (count: number): RequestRecord[] =>
@@ -10,31 +10,31 @@ const NO_PAGE: RequestRecord[] = [
   { operation: 'list_calls', code: '401', seconds: 0.1 },
   { operation: 'get_call', code: '200', seconds: 0.1 },
 ]
-const POLL = { successful: true, problem: undefined, requests: pages(1), storeFailed: false }
+const POLL = { ...NO_POLL, successful: true, requests: pages(1) }
 
 test('a target is down until its first successful poll', () => {
   const health = healthRecord(() => 0)
   expect([
-    health.current().up,
+    health.current().successful,
     health.current().problem,
-    health.current().storeFailed,
+    health.current().fault,
     health.current().requestsLastMinute,
-  ]).toEqual([false, undefined, false, 0])
+  ]).toEqual([false, undefined, undefined, 0])
 })
 
 test('the latest poll alone decides', () => {
   const health = healthRecord(() => 0)
-  health.add({ ...POLL, successful: false, problem: 'no answer', storeFailed: true })
-  expect([health.current().up, health.current().problem, health.current().storeFailed]).toEqual([
+  health.add({ ...POLL, successful: false, problem: 'no answer', fault: 'store' })
+  expect([health.current().successful, health.current().problem, health.current().fault]).toEqual([
     false,
     'no answer',
-    true,
+    'store',
   ])
   health.add(POLL)
-  expect([health.current().up, health.current().problem, health.current().storeFailed]).toEqual([
+  expect([health.current().successful, health.current().problem, health.current().fault]).toEqual([
     true,
     undefined,
-    false,
+    undefined,
   ])
 })
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
-import { BehaviorSubject, NEVER, ReplaySubject, throwError } from 'rxjs'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { BehaviorSubject, ReplaySubject } from 'rxjs'
+import { expect, onTestFinished, test } from 'vitest'
 import { ALONE } from '../../src/cluster/ownership.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { TargetConfig } from '../../src/service/target-section.ts'
@@ -8,7 +8,6 @@ import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
 import { createLogger } from '../../src/log/logger.ts'
 import { maskSecrets } from '../../src/log/mask-secrets.ts'
 import { reporter } from '../../src/daemon/reporter.ts'
-import { internalErrors } from '../../src/pipeline/internal-errors.ts'
 import { rateLimitKey } from '../../src/pipeline/target.ts'
 import { lifecycle } from '../../src/pipeline/lifecycle.ts'
 import { UNLIMITED } from '../../src/polling/rate-limiter.ts'
@@ -122,14 +121,14 @@ test.each(['before', 'after'] as const)(
     const { memory } = target('a')
     Object.assign(bug, { error: new TypeError(`no counts of ${KEY}`), at })
     await clock.advance(10)
-    expect(target('a').health().up).toBe(false)
+    expect(target('a').health().successful).toBe(false)
     expect(target('a').health().problem).toBe('internal error')
-    expect(target('b').health().up).toBe(true)
+    expect(target('b').health().successful).toBe(true)
     await clock.advance(40)
     expect([polls('a'), polls('b')]).toEqual([3, 6])
     delete bug.error
     await clock.advance(40)
-    expect(target('a').health().up).toBe(true)
+    expect(target('a').health().successful).toBe(true)
     // What its polls kept may be half of a change as well.
     expect(target('a').memory === memory).toBe(false)
     for (const name of ['a', 'b']) expect(started(name)).toBe(asked.get(`http://${name}.test`))
@@ -170,13 +169,10 @@ test('each internal error is logged with its stack, without secrets, and counted
   expect(body).toContain('callwatch_up{target="a"} 0')
 })
 
-test('a commit that the store refuses permanently is not an internal error', () => {
-  const refused = new StoreError('refused', 'this is another target')
-  const failed = vi.fn<() => void>()
-  const errors: unknown[] = []
-  throwError(() => refused)
-    .pipe(internalErrors('a', { clock: virtualClock(), failed, draining$: NEVER }))
-    .subscribe({ error: (error: unknown) => void errors.push(error) })
-  expect(errors).toEqual([refused])
-  expect(failed).not.toHaveBeenCalled()
+test('a commit that the store refuses permanently is not an internal error', async () => {
+  const { clock, bug, polls, failures, target, errors } = await watchingTwo()
+  bug.error = new StoreError('refused', 'this is another target')
+  await clock.advance(40)
+  expect([failures(), errors, polls('a')]).toEqual([[], [], 3])
+  expect(target('a').health()).toMatchObject({ successful: false, fault: 'store', problem: 'this is another target' })
 })

@@ -70,11 +70,11 @@ test('a target whose commit was not answered is loaded again, and polled on', as
   give('a')
   await clock.advance(0.5)
   const target = watched.loaded()[0]!
-  expect([target.lastCommitUnknown, target.health().up, storage.log.length]).toEqual([true, false, 1])
+  expect([target.lastCommitUnknown, target.health().successful, storage.log.length]).toEqual([true, false, 1])
   storage.losesAnswers = false
   await clock.advance(31)
   const again = watched.loaded()[0]!
-  expect([again.lastCommitUnknown, again.health().up]).toEqual([false, true])
+  expect([again.lastCommitUnknown, again.health().successful]).toEqual([false, true])
   expect(again.ledger.sync.seq).toBe(storage.log.length)
 })
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { sleep } from '../../src/clock/clock.ts'
-import { UNLIMITED } from '../../src/polling/rate-limiter.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import type { Commit } from '../../src/store/store.ts'
 import { runPoll } from '../../src/pipeline/pipeline.ts'
@@ -180,11 +179,11 @@ describe('the pipeline of a target', () => {
     service.calls = [seen('a', 'ongoing', { initiatedAt: CREATED })]
     storage.fails = true
     await clock.advance(1)
-    expect(reports()).toMatchObject([{ outcome: 'failed', storeFailed: true, problem: 'the disk is full' }])
+    expect(reports()).toMatchObject([{ outcome: 'failed', fault: 'store', problem: 'the disk is full' }])
     expect(book.started()).toBe(0)
     storage.fails = false
     await clock.advance(INTERVAL)
-    expect(reports().at(-1)).toMatchObject({ outcome: 'complete', storeFailed: false })
+    expect(reports().at(-1)).toMatchObject({ outcome: 'complete', problem: undefined })
     expect(book.started()).toBe(1)
   })
 
@@ -194,7 +193,7 @@ describe('the pipeline of a target', () => {
     service.fails = () => new ServiceError('network', 'no answer')
     await clock.advance(2 * INTERVAL)
     const before = events.flatMap((event) => (event.kind === 'polled' ? [event.before] : []))
-    expect(before.map(({ up, problem }) => [up, problem])).toEqual([
+    expect(before.map(({ successful, problem }) => [successful, problem])).toEqual([
       [false, undefined],
       [true, undefined],
       [false, 'no answer'],
@@ -203,8 +202,7 @@ describe('the pipeline of a target', () => {
 
   test('a poll that has ended leaves no timer', async () => {
     const { clock, service, target } = await running({ offset: 1000 })
-    const requestOptions = { rateLimiter: UNLIMITED, timeout: 10, retries: 0, random: () => 0 }
-    const options = { target, client: service.client, requestOptions, mask: (text: string) => text }
+    const options = { target, client: service.client, random: () => 0, mask: (text: string) => text }
     const before = clock.waiting()
     const events = await Array.fromAsync(
       runPoll(options, { aborted: new AbortController().signal, isUnsubscribed: () => false }),

@@ -52,7 +52,7 @@ async function cluster(names: readonly string[]) {
       Object.entries(APPS).map(([name, app]) => {
         return {
           rateLimitKey: rateLimitKey(targetOf(app)),
-          state: running.has(name) ? ('running' as const) : ('idle' as const),
+          limit: running.has(name) ? 600 : undefined,
         }
       })
     const store = { cluster, pausedUntil: async (key: string) => pauses.get(key), pauseUntil: async () => undefined }
@@ -61,7 +61,7 @@ async function cluster(names: readonly string[]) {
     const poll = (...targets: string[]) => {
       running.clear()
       for (const target of targets) running.add(target)
-      limits.resizeLimit(settingsOf('one'))
+      limits.resize()
     }
     daemons.push({ poll, limits, rateLimiter })
   }

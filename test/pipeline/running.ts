@@ -43,6 +43,8 @@ export async function running({
     interval,
     lookback,
     pageSize,
+    timeout,
+    retries,
     maxRequestsPerMinute: Math.min(400, maxRequestsPerMinute),
   })
   const settings = { target: targetConfig(), poll, rules: [] }
@@ -56,6 +58,7 @@ export async function running({
     maxRequestsPerMinute === Infinity
       ? unlimited
       : newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
+  target.rateLimiter = rateLimiter
   const events: PipelineEvent[] = []
   const errors: unknown[] = []
   const draining$ = new Subject<void>()
@@ -64,7 +67,7 @@ export async function running({
   const subscription = pipeline({
     target,
     client: service.client,
-    requestOptions: { rateLimiter, timeout, retries, random: () => 0 },
+    random: () => 0,
     offset,
     draining$,
     aborted$,

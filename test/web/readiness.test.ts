@@ -29,7 +29,7 @@ const unready: [what: string, targets: TargetStatus[], problems: string[]][] = [
           target: 'b',
           sync: BEFORE_INITIAL_SYNC,
           problem: 'as it was when the cycle ended',
-          isSweeping: true,
+          fault: 'list',
           polledFor: 600,
         }),
         progress: () => ({ pagesRead: 3, pages: undefined }),
@@ -80,8 +80,8 @@ const unready: [what: string, targets: TargetStatus[], problems: string[]][] = [
     'while the store cannot be written',
     [
       successful('a'),
-      shownTarget({ target: 'b', problem: 'the store x.db cannot be used: disk full', storeFailed: true }),
-      shownTarget({ target: 'c', sync: BEFORE_INITIAL_SYNC, problem: 'x', hasPage: true, storeFailed: true }),
+      shownTarget({ target: 'b', problem: 'the store x.db cannot be used: disk full', fault: 'store' }),
+      shownTarget({ target: 'c', sync: BEFORE_INITIAL_SYNC, problem: 'x', hasPage: true, fault: 'store' }),
     ],
     [`target b: the store cannot be written to; ${WHY}`, `target c: the store cannot be written to; ${WHY}`],
   ],
@@ -121,13 +121,13 @@ const ready: [what: string, targets: TargetStatus[]][] = [
       shownTarget({
         sync: { clockSkew: 0 },
         problem: 'reading',
-        isSweeping: true,
+        fault: 'list',
         pollAge: 601,
         polledFor: 601,
       }),
     ],
   ],
-  ['while a target sweeps its list again', [shownTarget({ problem: 'x', isSweeping: true })]],
+  ['while a target sweeps its list again', [shownTarget({ problem: 'x', fault: 'list' })]],
 ]
 
 test.each(ready)('/readyz is 200 and ready %s', async (_what, targets) => {
@@ -136,13 +136,13 @@ test.each(ready)('/readyz is 200 and ready %s', async (_what, targets) => {
 
 test('/readyz, which needs no password, contains no text of the service', async () => {
   const failing = { problem: 'the service answered 500: <b>come in</b>', pollAge: 1000 }
-  const { body } = await readyz([shownTarget(failing), shownTarget({ ...failing, target: 'b', storeFailed: true })])
+  const { body } = await readyz([shownTarget(failing), shownTarget({ ...failing, target: 'b', fault: 'store' })])
   expect(JSON.stringify(body)).not.toContain('come in')
   expect((await readyz([shownTarget(failing)])).status).toBe(503)
 })
 
 test('/healthz is 200 even if all targets fail', async () => {
-  const { url } = await serve([shownTarget({ sync: BEFORE_INITIAL_SYNC, problem: 'x', storeFailed: true })])
+  const { url } = await serve([shownTarget({ sync: BEFORE_INITIAL_SYNC, problem: 'x', fault: 'store' })])
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
 })
 

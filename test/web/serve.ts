@@ -12,7 +12,8 @@ import type { Credentials } from '../../src/web/authentication.ts'
 import type { Changes } from '../../src/events/event.ts'
 import { expiryEvents, newEvents } from '../../src/events/new-events.ts'
 import { startWeb } from '../../src/web/server.ts'
-import { healthRecord, type RecordedPoll } from '../../src/pipeline/health.ts'
+import type { PollReport } from '../../src/polling/poll-report.ts'
+import { healthRecord, NO_POLL } from '../../src/pipeline/health.ts'
 import type { TargetStatus } from '../../src/pipeline/target.ts'
 import type { WebEvent } from '../../src/web/authentication.ts'
 import type { OtherTarget } from '../../src/web/overview.ts'
@@ -24,24 +25,24 @@ type Made = Parameters<typeof handMadeTarget>[0] & {
   hasPage?: boolean
   polledFor?: number
   problem?: string
-} & Partial<RecordedPoll>
+} & Pick<PollReport, 'fault' | 'slowSweep' | 'refusedFrom'>
 
 /** A target that is polled every 15 s. Its last poll was successful unless `made` has a problem. */
 export function shownTarget(made: Made = {}): TargetStatus {
-  const { sync = POLLED, pollAge = 5, problem, isSweeping = false, storeFailed = false } = made
+  const { sync = POLLED, pollAge = 5, problem, fault = 'service' } = made
   const { slowSweep, refusedFrom } = made
-  const { hasPage = problem === undefined || isSweeping, polledFor = 0 } = made
+  const { hasPage = problem === undefined || fault === 'list', polledFor = 0 } = made
   let now = 0
   const health = healthRecord(() => now)
   const successful = problem === undefined
   const code = hasPage ? '200' : '500'
   const requests = [1, 2, 3].map(() => ({ operation: 'list_calls', code, seconds: 0.1 }) as const)
   health.add({
+    ...NO_POLL,
     successful,
     problem,
-    isSweeping,
     requests,
-    storeFailed,
+    ...(!successful && { fault }),
     ...(slowSweep && { slowSweep }),
     ...(refusedFrom && { refusedFrom }),
   })
