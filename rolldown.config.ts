@@ -1,13 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { defineConfig, type Plugin } from 'rolldown'
-import { pageScript, pageStyle } from './src/web/joined-page.ts'
-import { pageLibraries } from './src/web/page-libraries.ts'
+import { bundlePage } from './src/web/bundle-page.ts'
 
 /** `npm run build`: the program with all of its dependencies, as JavaScript that needs no node_modules, in `dist`. */
 export default defineConfig({
   input: ['src/main.ts', 'src/store/sqlite/thread-main.ts', 'src/store/sqlite/damage-main.ts', 'src/index.ts'],
   platform: 'node',
+  // Only a clone bundles the page when it runs.
+  external: [/bundle-page\.ts$/],
   // For Node.js the package names its CommonJS, of which nothing unused could be left out.
   resolve: { alias: { rxjs: resolve('node_modules/rxjs/dist/esm/index.js') } },
   plugins: [page(), document(), licences()],
@@ -20,17 +22,18 @@ export default defineConfig({
   },
 })
 
-/** Adds the page, joined with its libraries, and says that the files are modules. */
+/** Adds the page, also compressed, and says that the files are modules. */
 function page(): Plugin {
-  const folder = 'src/web/page'
   return {
     name: 'page',
-    generateBundle() {
-      this.emitFile({ type: 'asset', fileName: 'package.json', source: JSON.stringify({ type: 'module' }) })
-      const add = (name: string, source: string) => this.emitFile({ type: 'asset', fileName: `page/${name}`, source })
-      for (const name of ['index.html', 'icon.svg']) add(name, readFileSync(join(folder, name), 'utf8'))
-      add('page.js', pageScript())
-      add('index.css', pageStyle())
+    async generateBundle() {
+      const add = (fileName: string, source: string | Uint8Array) => this.emitFile({ type: 'asset', fileName, source })
+      add('package.json', JSON.stringify({ type: 'module' }))
+      for (const [name, text] of (await bundlePage()).files) {
+        add(`page/${name}`, text)
+        add(`page/${name}.br`, brotliCompressSync(text))
+        add(`page/${name}.gz`, gzipSync(text, { level: 9 }))
+      }
     },
   }
 }
@@ -49,9 +52,9 @@ function document(): Plugin {
 function licences(): Plugin {
   return {
     name: 'licences',
-    generateBundle(_options, bundle) {
+    async generateBundle(_options, bundle) {
       const bundled = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
-      const files = [...bundled, ...pageLibraries().map(({ folder }) => `${folder}/`)]
+      const files = [...bundled, ...(await bundlePage()).modules]
       const packages = new Set(files.flatMap((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file) ?? []))
       const texts = [...packages].toSorted().map((folder) => {
         const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))

@@ -44,8 +44,6 @@ export default defineConfig({
     projects: [
       { test: { ...shared, name: 'unit', include: UNIT, isolate: false } },
       {
-        // Browsers get the libraries of the page from the server.
-        resolve: { alias: [{ find: /^[./]+\/vendor\/(\w+)\.js$/, replacement: '$1' }] },
         test: { ...shared, name: 'parts', include: ['test/**/*.test.ts'], exclude: [...UNIT, ...SLOW, ...CONTAINER] },
       },
       { test: { ...shared, name: 'slow', include: SLOW } },

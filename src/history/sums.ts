@@ -1,6 +1,6 @@
 import { OPEN_STATUSES, FINAL_STATUSES } from '../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
-import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
+import { LATE_SECONDS, QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { shown } from '../store/call-columns.ts'
 import type { ReadRow } from '../store/row-reader.ts'
 
@@ -21,9 +21,6 @@ const AMOUNTS = ['calls', 'late', 'audio', 'video', 'participant_audio', 'partic
 
 /** In the order of a report, which is that of their codes. */
 export const USAGE_STATUSES = [...FINAL_STATUSES, 'other', 'lost'] as const
-
-/** So long after its end a call counts as noticed late (seconds). */
-const LATE_SECONDS = 300
 
 /** Adds a number to the sum of a key, in place. */
 export function add(sums: Sums, key: number, n: number): void {

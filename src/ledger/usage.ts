@@ -1,5 +1,7 @@
 /** The resolution of usage (seconds): the days of every time zone begin at a quarter of an hour. */
 export const QUARTER_HOUR_SECONDS = 900
+/** So long after its end a call counts as noticed late (seconds). */
+export const LATE_SECONDS = 300
 /** How long usage is kept (seconds): a month, the longest period of a rule, and a day. */
 export const USAGE_RETENTION_SECONDS = 32 * 86_400
 

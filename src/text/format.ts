@@ -1,5 +1,5 @@
-/** Seconds as `45s`, `5m`, `1h 30m`, `2d 3h`: the largest unit and the next one. */
-export function formatSeconds(seconds: number): string {
+/** Seconds as `45s`, `5m`, `1h 30m`, `2d 3h`: the largest unit and the next one, or so many of the next ones. */
+export function formatSeconds(seconds: number, most = 2): string {
   if (!Number.isFinite(seconds)) return 'unknown'
   const units = [
     ['d', 86_400],
@@ -11,7 +11,7 @@ export function formatSeconds(seconds: number): string {
   const largest = units.findIndex(([, size]) => rounded >= size)
   if (largest === -1) return '0s'
   let rest = rounded
-  const counts = units.slice(largest, largest + 2).map(([unit, size]) => {
+  const counts = units.slice(largest, largest + most).map(([unit, size]) => {
     const count = Math.floor(rest / size)
     rest -= count * size
     return count === 0 ? '' : `${count}${unit}`
@@ -29,8 +29,12 @@ export function formatTime(seconds: number): string {
 /** `81,204` or `37.5`, with at most so many decimals. */
 export function formatNumber(value: number, decimals = 1): string {
   if (!Number.isFinite(value)) return 'unknown'
-  return value.toLocaleString('en-US', { maximumFractionDigits: decimals, signDisplay: 'negative' })
+  formats[decimals] ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: decimals, signDisplay: 'negative' })
+  return formats[decimals].format(value)
 }
+
+/** By their decimals: making one takes much longer than using it. */
+const formats: Intl.NumberFormat[] = []
 
 /** A share from 0 to 1 as `42.5%`. */
 export function formatShare(share: number): string {

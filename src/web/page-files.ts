@@ -1,29 +1,39 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import serveFiles from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
-import { pageScript, pageStyle } from './joined-page.ts'
 
 const PAGE = join(import.meta.dirname, 'page')
+const HASHED = /\bpage-[\w-]+\.js$/
+const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.svg': 'image/svg+xml' }
 
-const SERVED = /^\/?(?:index\.html|index\.css|page\.js|icon\.svg)?$/
+/** Files whose name has no hash are revalidated: they name the others. */
+const cacheOf = (name: string) => (HASHED.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache')
 
-/** Browsers revalidate each file: files of two versions do not work together. */
-const CACHE = { 'cache-control': 'no-cache' }
-
-/** Serves the page: four files, which are in its folder in the built program, and joined for each request in a clone. */
+/** Serves the page: in the built program from its folder, which has its files compressed too, and bundled in a clone. */
 export async function pageFiles(app: FastifyInstance): Promise<void> {
+  if (existsSync(join(PAGE, 'page.tsx'))) return bundledFiles(app)
   await app.register(serveFiles, {
     root: PAGE,
     cacheControl: false,
-    setHeaders: (reply) => void reply.setHeader('cache-control', CACHE['cache-control']),
-    allowedPath: (path) => SERVED.test(path),
+    preCompressed: true,
+    setHeaders: (reply, path) => void reply.setHeader('cache-control', cacheOf(path.replace(/\.(?:br|gz)$/, ''))),
   })
-  if (!existsSync(join(PAGE, 'components'))) return
-  app.get('/page.js', (_request, reply) =>
-    reply.headers({ ...CACHE, 'content-type': 'text/javascript; charset=utf-8' }).send(pageScript()),
-  )
-  app.get('/index.css', (_request, reply) =>
-    reply.headers({ ...CACHE, 'content-type': 'text/css; charset=utf-8' }).send(pageStyle()),
-  )
+}
+
+/** Bundles the page at the first request, and again whenever a browser loads it. */
+function bundledFiles(app: FastifyInstance): void {
+  let bundled: Promise<{ files: Map<string, string> }> | undefined
+  app.get<{ Params: { name?: string } }>('/:name?', async ({ params: { name = '' } }, reply) => {
+    const file = name === '' ? 'index.html' : name
+    if (bundled === undefined || file === 'index.html') {
+      bundled = import('./bundle-page.ts').then(({ bundlePage }) => bundlePage())
+    }
+    const text = (await bundled).files.get(file)
+    if (text === undefined) return reply.callNotFound()
+    return reply
+      .headers({ 'cache-control': cacheOf(file) })
+      .type(`${TYPES[extname(file)]}; charset=utf-8`)
+      .send(text)
+  })
 }

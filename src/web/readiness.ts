@@ -5,7 +5,7 @@ import { formatSync } from '../text/format.ts'
 export type Readiness = { status: 'ready' } | { status: 'degraded' | 'not ready'; problems: string[] }
 
 /** A target without a successful poll for so many intervals is stale. */
-const STALE_AFTER_INTERVALS = 3
+export const STALE_AFTER_INTERVALS = 3
 /** An initial sync that takes longer no longer delays readiness. */
 const MAX_INITIAL_SYNC_SECONDS = 600
 

@@ -39,9 +39,9 @@ test('every file of signals/ is in the list of signals, and every signal in docs
 })
 
 test('the page shows the values of each signal in its unit', async () => {
-  // The page imports nothing of the server, and has a table of its own.
-  const { valueOf: shown } = await import(join(import.meta.dirname, '../../src/web/page/model/format.js'))
-  const units = { calls: '45', share: '4,500.0%', seconds: '45 s', minutes: '45.0' }
+  // The page has no definitions of signals, and a table of its own.
+  const { valueOf: shown } = await import(join(import.meta.dirname, '../../src/web/page/model/format.ts'))
+  const units = { calls: '45', share: '4,500%', seconds: '45s', minutes: '45' }
   for (const { name, unit } of signals) expect([name, shown(name, 45)]).toEqual([name, units[unit]])
 })
 

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { rolldown, type Plugin } from 'rolldown'
 import { expect, test } from 'vitest'
 import config from '../../rolldown.config.ts'
-import { pageLibraries } from '../../src/web/page-libraries.ts'
+import { bundlePage } from '../../src/web/bundle-page.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (name: string) => JSON.parse(readFileSync(join(ROOT, name), 'utf8'))
@@ -15,7 +15,7 @@ function packageOf(file: string): string | undefined {
 
 /** The folders of all packages in the bundle and on its page, and of those among them that our own files import. */
 async function bundled(): Promise<{ all: Set<string>; imported: Set<string> }> {
-  const page = pageLibraries().flatMap(({ folder }) => packageOf(`${folder}/`) ?? [])
+  const page = (await bundlePage()).modules.flatMap((file) => packageOf(file) ?? [])
   const [all, imported] = [new Set(page), new Set(page)]
   const collect: Plugin = {
     name: 'collect',

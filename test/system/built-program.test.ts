@@ -37,15 +37,19 @@ describe('the built program', () => {
     const env = { ...TARGET, CALLWATCH_STORE_PATH: join(folder, 'store.db') }
     const program = startProgram(['run'], env, main)
     const [, url = ''] = await program.printed(/"url":"(\S+?)"/)
-    const parts = {
-      '': 'page.js',
-      'page.js': 'Calls in progress',
-      'index.css': '.uplot',
-      'api/v1/openapi.json': '"3.1',
-    }
+    const script = /src="(page-.+?\.js)"/.exec(await (await fetch(url)).text())?.[1] ?? ''
+    const parts = { [script]: 'Calls in progress', 'icon.svg': '<svg', 'api/v1/openapi.json': '"3.1' }
     for (const [path, part] of Object.entries(parts)) {
       const response = await fetch(url + path)
       expect([path, response.status, (await response.text()).includes(part)]).toEqual([path, 200, true])
+    }
+    // As the build has compressed them.
+    for (const encoding of ['br', 'gzip']) {
+      const { headers } = await fetch(url + script, { headers: { 'accept-encoding': encoding } })
+      expect(headers.get('content-encoding')).toBe(encoding)
+      expect(Number(headers.get('content-length'))).toBeLessThan(70_000)
+      expect(headers.get('cache-control')).toContain('immutable')
+      expect(headers.get('content-type')).toContain('javascript')
     }
     // By the thread of queries.
     expect(await (await fetch(`${url}api/v1/calls?since=0`)).json()).toEqual({ calls: [] })

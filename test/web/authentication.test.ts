@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { AUTH, basic, serve, shownTarget } from './serve.ts'
 
-const PATHS = ['/', '/page.js', '/metrics', '/api/v1/status', '/api/v1/calls', '/api/v1/alerts', '/api/v1/silences']
+const PATHS = ['/', '/icon.svg', '/metrics', '/api/v1/status', '/api/v1/calls', '/api/v1/alerts', '/api/v1/silences']
 
 describe('with http.auth', () => {
   test.each(PATHS)('%s needs user name and password', async (path) => {

@@ -1,42 +1,55 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { serve, shownTarget } from './serve.ts'
 
 const folder = join(import.meta.dirname, '../../src/web/page')
-const names = globSync('**/*.{html,css,js,svg}', { cwd: folder })
+const names = globSync('**/*.{html,css,ts,tsx,svg}', { cwd: folder })
 const assets = names.map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const)
 const html = readFileSync(join(folder, 'index.html'), 'utf8')
-test.each(['', 'index.html', 'page.js', 'index.css', 'icon.svg'])(
+
+test.each(['', 'index.html', 'icon.svg'])(
   '/%s of the page is served with its content type, and revalidated',
   async (name) => {
     const { url } = await serve([shownTarget()])
     const asset = await fetch(`${url}/${name}`)
-    const types = { html: 'text/html', css: 'text/css', js: 'javascript', svg: 'image/svg+xml' }
-    const type = Object.entries(types).find(([extension]) => name.endsWith(`.${extension}`))?.[1] ?? 'text/html'
+    const type = name.endsWith('.svg') ? 'image/svg+xml' : 'text/html'
     expect([asset.status, asset.headers.get('content-type')]).toEqual([200, expect.stringContaining(type)])
     // After an upgrade browsers do not mix files of two versions.
     expect(asset.headers.get('cache-control')).toBe('no-cache')
   },
 )
 
-test('all modules and styles of the page are joined in the two files that it links', async () => {
+test('all modules, libraries and styles of the page are in one script, which browsers keep by the hash in its name', async () => {
   const { url } = await serve([shownTarget()])
-  const linked = [...html.matchAll(/(?:href|src)="(.+?)"/g)].map(([, name]) => name)
-  expect(linked).toEqual(['icon.svg', 'index.css', 'page.js'])
-  const [style = '', script = ''] = await Promise.all(
-    linked.slice(1).map(async (name) => (await fetch(`${url}/${name}`)).text()),
-  )
-  expect([/^import\b/m.test(script), script.includes('sourceMappingURL'), style.includes('@import')]).toEqual([
-    false,
-    false,
-    false,
-  ])
-  for (const [name, text] of assets) {
-    if (name.endsWith('.js'))
-      expect(script.includes(`const ${name.replaceAll(/\W/g, '_')} = (() => {`), name).toBe(true)
-    if (name.endsWith('.css') && name !== 'index.css') expect(style.includes(text), name).toBe(true)
+  const page = await (await fetch(url)).text()
+  const linked = [...page.matchAll(/(?:href|src)="(.+?)"/g)].map(([, name]) => name)
+  expect(linked).toEqual(['icon.svg', expect.stringMatching(/^page-[\w-]{8}\.js$/)])
+  const answer = await fetch(`${url}/${linked[1]}`)
+  expect(answer.headers.get('content-type')).toContain('text/javascript')
+  expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  const script = await answer.text()
+  expect(script).not.toMatch(/^import\b|@import|sourceMappingURL/m)
+  for (const style of ['uplot', '--accent', '.tiles']) expect(script).toContain(style)
+  // The whole first load may have 120 KB.
+  expect(brotliCompressSync(script).length).toBeLessThan(60_000)
+})
+
+test.each([
+  ['br, gzip;q=0.5', 'gzip'],
+  ['gzip', 'gzip'],
+  ['gzip;q=0, identity', null],
+])('JSON above a kilobyte is compressed for a client that accepts %s', async (accepted, encoding) => {
+  const { url } = await serve([shownTarget()])
+  const encodingOf = async (path: string) => {
+    const answer = await fetch(url + path, { headers: { 'accept-encoding': accepted } })
+    if (path.startsWith('/api')) expect(await answer.json()).toBeTypeOf('object')
+    return answer.headers.get('content-encoding')
   }
+  // A list of calls is streamed, however long.
+  const paths = ['/api/v1/status', '/api/v1/calls?since=0', '/api/v1/webhooks', '/metrics']
+  expect(await Promise.all(paths.map(encodingOf))).toEqual([encoding, encoding, null, null])
 })
 
 test('the page has no inline script or style, which its policy would refuse', () => {
@@ -54,7 +67,7 @@ test('the page never inserts text as markup', () => {
 })
 
 describe('every response', () => {
-  test.each(['/', '/page.js', '/metrics', '/api/v1/status', '/api/v1/calls', '/api/v1/alerts', '/nowhere'])(
+  test.each(['/', '/icon.svg', '/metrics', '/api/v1/status', '/api/v1/calls', '/api/v1/alerts', '/nowhere'])(
     'of %s has headers against foreign scripts, frames, referrers and guessed content types',
     async (path) => {
       const { url } = await serve([shownTarget()])
@@ -78,8 +91,10 @@ test('the server serves nothing outside the folder of the page, and no file of t
     '/%2e%2e/server.ts',
     '/server.ts',
     '/tsconfig.json',
-    '/components/page.js',
-    '/vendor/preact.d.ts',
+    '/page.tsx',
+    '/components/page.tsx',
+    '/styles.d.ts',
+    '/page-00000000.js',
   ]) {
     expect((await fetch(url + path)).status).toBeGreaterThanOrEqual(400)
   }

@@ -62,29 +62,30 @@ inChromium('the page', (open) => {
       'Usage',
       'Silences',
       'Target',
-      'Alerts',
+      'Alerts that are pending or firing',
       'runbook',
       'Silence HighFailureRate, production',
-      'Past alerts',
+      'Alerts that resolved or expired, newest first',
       '14:13:20',
       'All silences',
-      'Overview of the targets',
+      'Status of each target, worst first',
       LONG,
       'production',
       'Chart of the finished calls per minute of the last hour by status',
       'The chart as a table',
-      'Failure ratio',
-      'Failure ratio of active rules',
+      'Share of the finished calls of each window that failed, by reason',
+      'Failure ratio of active rules, with the threshold',
+      'Calls in progress by mode and type',
       'Health of the targets',
-      'Totals of the targets',
-      'Webhooks of events',
+      'Calls and call-level minutes since the set-up of each target',
+      'How far each webhook of events is',
       'Pause',
       'Live feed of transitions',
       'Status',
       'Since',
       'Refresh',
       'Download CSV',
-      'Finished calls',
+      'Finished calls, newest first',
       'done',
       'All of these calls, and more filters',
     ])
@@ -117,18 +118,18 @@ inChromium('the page', (open) => {
     await page.getByLabel('Time (UTC)').fill('')
     await rows.first().waitFor({ state: 'detached' })
     expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0)
-    await page.getByRole('combobox', { name: 'Since' }).selectOption('86400')
+    await page.getByRole('combobox', { name: 'Since' }).selectOption('24h')
     await rows.first().waitFor()
   })
 
   test('shows and reads times in the zone of the reader', async () => {
     const page = await openEverything(open, { timezoneId: 'America/New_York' })
-    expect(await page.locator('[data-cell=since]').textContent()).toMatch(/^10:10:20 /)
+    expect(await page.locator('#alerts [data-label^=Since]').textContent()).toMatch(/^10:10:20 /)
     expect(await page.locator('#per-minute .title').textContent()).toMatch(/10:1\d EDT\s*$/)
-    expect(await page.locator('#calls-note').textContent()).toMatch(/as of 10:13:2\d EDT\.\s*$/)
+    expect(await page.locator('#calls-note').textContent()).toMatch(/As of 10:13:2\d EDT\.\s*$/)
     await page.getByRole('combobox', { name: 'Since' }).selectOption('time')
     expect(await page.getByLabel('Time (EDT)').inputValue()).toBe('2026-09-21T09:13')
-    const since = Date.parse('2026-09-21T13:13:00Z') / 1000
+    const since = encodeURIComponent('2026-09-21T13:13:00.000Z')
     await page.locator(`a[href*="since=${since}&"]`).waitFor()
   })
 

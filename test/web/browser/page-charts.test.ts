@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test, vi } from 'vitest'
 import { finish, finishedCall, NOW, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
+import { formatShare } from '../../../src/text/format.ts'
 import { isoTime } from '../../../src/clock/iso-time.ts'
 import { serve, shownTarget } from '../serve.ts'
 import { cannedCharts, cannedSeries } from './canned-charts.ts'
@@ -81,8 +82,8 @@ inChromium('the charts', (open) => {
     const wide = await colours(page, 'failure-ratio', 500)
     expect([wide.includes(warning), wide.includes(critical)]).toEqual([true, true])
     expect(await legend(page, 'failure-ratio')).toMatchObject({
-      HighFailureRate: 'mode=call above 30.0%',
-      VeryHighFailureRate: 'above 50.0%',
+      HighFailureRate: 'mode=call above 30%',
+      VeryHighFailureRate: 'above 50%',
     })
     await page.goto(`${page.url().replace('#charts', '')}?since=12h&until=7h#charts`)
     await shown(() => colours(page, 'minutes', 1)).toContain(hatching)
@@ -213,7 +214,7 @@ inChromium('the charts', (open) => {
     await shown(() => time(page)).toBe('2026-09-20 14:10–14:15 UTC')
     for (const key of ['ArrowRight', 'ArrowRight', 'ArrowLeft']) await page.keyboard.press(key)
     const { points } = cannedSeries(new URLSearchParams({ since: isoTime(NOW - 86_400), type: 'video' }))
-    const percent = `${(points[1]!.failure_ratio! * 100).toFixed(1)}%`
+    const percent = formatShare(points[1]!.failure_ratio!)
     await shown(() => chart.getAttribute('aria-valuetext')).toContain(`2026-09-20 14:15–14:20 UTC: ratio ${percent}, `)
     await shown(async () => (await legend(page, 'failure-ratio'))['ratio']).toBe(percent)
     await shown(async () => (await legend(page, 'calls'))['ended']).toBe(String(points[1]!.calls.ended))
@@ -239,7 +240,7 @@ inChromium('the charts', (open) => {
     await shown(() => page.locator('#cursor').innerText()).toContain('not covered: production')
     expect(await page.locator('#cursor').innerText()).not.toContain('▲')
     expect(await page.getByRole('table', { name: 'Alerts' }).locator('tbody tr').count()).toBe(2)
-    expect(await page.locator('#coverage').innerText()).toContain('Not covered: 50 min')
+    expect(await page.locator('#coverage').innerText()).toContain('Not covered: 50m')
   })
 
   test('are loaded again while they are visible and last until now', async () => {

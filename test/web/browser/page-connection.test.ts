@@ -19,7 +19,7 @@ inChromium('a page that stays open', (open) => {
     const shown = await feed.count()
     await vi.waitFor(async () => {
       expect(await page.locator('.banner').textContent()).toMatch(
-        /^Not connected to callwatch\. Data of \d\d:\d\d:\d\d UTC\. \(\d+ s ago\)/,
+        /^Not connected to callwatch\. Data of \d\d:\d\d:\d\d UTC\. \(\d+s ago\)/,
       )
     }, WAIT)
     expect(await page.locator('[role=status]').textContent()).toContain('Not connected to callwatch')
@@ -47,7 +47,7 @@ inChromium('a page that stays open', (open) => {
     world.simulator.setSwitches({ fault: { hang: 1 } })
     await vi.waitFor(async () => {
       expect(await page.locator('.banner').textContent()).toMatch(
-        /production: no successful poll since \d\d:\d\d:\d\d UTC\. .*\(last successful poll \d+ s ago\)/,
+        /production: no successful poll since \d\d:\d\d:\d\d UTC\. .*\(last successful poll \d+s ago\)/,
       )
     }, WAIT)
     expect(await page.locator('.page').getAttribute('class')).toBe('page stale')

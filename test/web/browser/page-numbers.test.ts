@@ -6,7 +6,7 @@ import { pageWorld, type PageWorld } from './page-world.ts'
 
 const WAIT = { timeout: 10_000, interval: 100 }
 const count = new Intl.NumberFormat('en')
-const digits = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+const digits = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 const percent = (ratio: number) => `${digits.format(ratio * 100)}%`
 
 /** Waits until there are calls of every kind, and freezes the simulator. */
@@ -31,10 +31,10 @@ async function statusOf(world: Pick<PageWorld, 'url'>): Promise<TargetView> {
   return targets[0]!
 }
 
-/** The texts of the elements with `data-cell`, by its value. */
+/** The texts of the elements with `data-label`, by its value. */
 async function cells(page: Opened, within: string): Promise<Record<string, string>> {
   const texts: [string, string][] = await page.evaluate(
-    `[...document.querySelectorAll('${within} [data-cell]')].map((cell) => [cell.dataset.cell, cell.textContent.trim()])`,
+    `[...document.querySelectorAll('${within} [data-label]')].map((cell) => [cell.dataset.label, cell.textContent.trim()])`,
   )
   return Object.fromEntries(texts)
 }
@@ -63,15 +63,19 @@ inChromium('the numbers of the page', (open) => {
     expect(await text('#minutes-month')).toBe(digits.format(target.participant_minutes_this_month.minutes))
     expect(target.participant_minutes_today.minutes).toBeGreaterThan(0)
 
-    const inProgress = await cells(page, '#in-progress')
     expect(target.in_progress_by.length).toBeGreaterThan(1)
-    for (const { type, mode, calls } of target.in_progress_by) expect(inProgress[`${type}|${mode}`]).toBe(`${calls}`)
-    const shown = Object.values(inProgress).reduce((sum, calls) => sum + Number(calls), 0)
+    for (const { type, mode, calls } of target.in_progress_by) {
+      expect(await cells(page, `[data-mode="${mode}"]`)).toMatchObject({ [type]: `${calls}` })
+    }
+    expect(await cells(page, '[data-mode="all"]')).toMatchObject({ all: `${target.in_progress}` })
+    let shown = 0
+    for (const mode of ['call', 'meet', 'presenter'])
+      shown += Number((await cells(page, `[data-mode="${mode}"]`))['all'])
     expect(shown).toBe(target.in_progress)
 
     for (const { window, calls, failure_ratio: ratio } of target.windows) {
       expect(await cells(page, `[data-window="${window}"]`)).toEqual({
-        calls: count.format(calls),
+        Calls: count.format(calls),
         any: percent(ratio!.any),
         unanswered: percent(ratio!.unanswered),
         rejected: percent(ratio!.rejected),
@@ -81,21 +85,26 @@ inChromium('the numbers of the page', (open) => {
 
     const { ended, unanswered, rejected, canceled, other, lost } = target.finished
     const numbers = { started: target.started, ended, unanswered, rejected, canceled, other, lost }
-    expect(await cells(page, '[data-totals="production"]')).toEqual({
-      ...Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, count.format(value)])),
-      audio: digits.format(target.minutes.audio),
-      video: digits.format(target.minutes.video),
+    expect(await cells(page, '[data-totals="production"]')).toMatchObject({
+      ...Object.fromEntries(
+        Object.entries(numbers).map(([name, value]) => [
+          `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+          count.format(value),
+        ]),
+      ),
+      'Audio min': digits.format(target.minutes.audio),
+      'Video min': digits.format(target.minutes.video),
     })
     expect(await cells(page, '[data-target="production"]')).toMatchObject({
-      health: 'up',
-      requests: expect.stringMatching(/^\d+ of 6,000$/),
+      Health: 'up',
+      'Requests in the last minute': expect.stringMatching(/^\d+ of 6,000$/),
     })
 
     const { alerts } = await get<{ alerts: { value: number; peak: number; since: string }[] }>(world, 'alerts')
-    expect(await cells(page, '[data-alert="HighFailureRate"]')).toEqual({
-      value: percent(alerts[0]!.value),
-      peak: percent(alerts[0]!.peak),
-      since: expect.stringContaining(alerts[0]!.since.slice(11, 19)),
+    expect(await cells(page, '[data-alert="HighFailureRate"]')).toMatchObject({
+      Value: percent(alerts[0]!.value),
+      Peak: percent(alerts[0]!.peak),
+      'Since (UTC)': expect.stringContaining(alerts[0]!.since.slice(11, 19)),
     })
     expect(await text('#alerts-firing')).toBe('1')
     const [rule] = target.rules
@@ -129,7 +138,7 @@ inChromium('the numbers of the page', (open) => {
     await page.getByRole('combobox', { name: 'Status' }).selectOption('rejected')
     const { rejected } = (await statusOf(world)).finished
     await vi.waitFor(async () => {
-      expect(await page.locator('#calls-note').textContent()).toContain(`${rejected} calls, as of`)
+      expect(await page.locator('#calls-note').textContent()).toContain(`${rejected} calls, all that match. As of`)
     }, WAIT)
     const statuses = await page.locator('#finished-calls tbody td:nth-child(2)').allTextContents()
     expect(statuses).toEqual(Array.from({ length: rejected }, () => 'rejected'))
@@ -144,7 +153,7 @@ inChromium('the numbers of the page', (open) => {
     await page.getByRole('combobox', { name: 'Since' }).selectOption('a time…')
     await page.getByLabel('Time (UTC)').fill('2038-01-01T00:00')
     await vi.waitFor(async () => {
-      expect(await page.locator('#calls-note').textContent()).toContain('0 calls, as of')
+      expect(await page.locator('#calls-note').textContent()).toContain('No call matches. As of')
     }, WAIT)
   })
 

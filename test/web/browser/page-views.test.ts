@@ -215,7 +215,7 @@ inChromium('the views of the page', (open) => {
 
     test('says what came late and what was corrected', async () => {
       const page = await openView(open, '?target=production&session_id=late%2F1#call')
-      await shown(() => page.locator('#call-facts').innerText()).toContain('noticed late 13 min after its end')
+      await shown(() => page.locator('#call-facts').innerText()).toContain('noticed late 13m')
       expect(await page.locator('[data-correction=Status]').innerText()).toMatch(/^Status\s+ended\s+rejected$/)
     })
 
@@ -240,7 +240,7 @@ inChromium('the views of the page', (open) => {
         'staging audio 1 1',
         'all 273 272 0',
       ])
-      expect(await page.locator('#coverage').innerText()).toContain('Not covered: 24.0 h')
+      expect(await page.locator('#coverage').innerText()).toContain('Not covered: 1d')
       await page.getByText('Which times these are').click()
       expect(await page.getByRole('table', { name: 'Times that are not covered' }).isVisible()).toBe(true)
     })
@@ -275,7 +275,7 @@ inChromium('the views of the page', (open) => {
     const page = await openView(open, '?zone=UTC#target=production', { timezoneId: 'Europe/Berlin' })
     expect(await page.locator('.now').innerText()).toMatch(/UTC/)
     await page.locator('#finished-calls').getByRole('link', { name: 'All of these calls' }).click()
-    await page.waitForURL(/\?target=production&since=3600s&zone=UTC#calls$/)
+    await page.waitForURL(/\?target=production&since=1h&zone=UTC#calls$/)
     const current = page.locator('nav [aria-current=page]')
     expect(await current.innerText()).toBe('Calls')
     await page.getByRole('link', { name: 'Usage' }).click()

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SeriesPoint } from '../../../src/history/series.ts'
-import type { CallSeries, Rule } from '../../../src/web/page/model/api.js'
-import { drawnData, movedStep, shownStep, stepAt, valueText, type Chart } from '../../../src/web/page/model/chart.js'
-import { bandsOf, chartsOf, eventsOf, missingTimes, thresholdsOf } from '../../../src/web/page/model/chart-series.js'
-import { callsAddress, chartsRequest, earlierRequest, widerPeriod } from '../../../src/web/page/model/charts.js'
-import { span } from '../../../src/web/page/model/format.js'
+import type { CallSeries, Rule } from '../../../src/web/page/model/api.ts'
+import { drawnData, movedStep, shownStep, stepAt, valueText, type Chart } from '../../../src/web/page/model/chart.ts'
+import { bandsOf, chartsOf, eventsOf, missingTimes, thresholdsOf } from '../../../src/web/page/model/chart-series.ts'
+import { callsAddress, chartsRequest, earlierRequest, widerPeriod } from '../../../src/web/page/model/charts.ts'
+import { span } from '../../../src/web/page/model/format.ts'
 import { isoTime } from '../../../src/clock/iso-time.ts'
 import { RATIO } from '../../alerts/sample-rules.ts'
 import { NOW, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
@@ -120,10 +120,10 @@ describe('the charts', () => {
     expect(values(delay)).toEqual({ p50: [5, 5, 5], p95: [null, null, null] })
     expect(values(open)).toEqual({ calls: [7, 7, 7] })
     expect([ratio, calls, minutes, duration].map((chart) => chart && valueText(chart, 0.25))).toEqual([
-      '25.0%',
+      '25%',
       '0',
       '0.3',
-      '0 s',
+      '0s',
     ])
   })
 

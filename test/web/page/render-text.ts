@@ -1,4 +1,4 @@
-import type { State } from '../../../src/web/page/model/state.js'
+import { initialState, type State } from '../../../src/web/page/model/state.ts'
 import { targetView } from '../../../src/web/target-view.ts'
 import { isoTime } from '../../../src/clock/iso-time.ts'
 import { alertView } from '../../../src/web/views.ts'
@@ -43,31 +43,8 @@ export function stateOf(targets: readonly TargetStatus[], differing: Partial<Sta
   const status = { version: '1.2.3', now: isoTime(NOW), ...(problem && { problem }), targets: targets.map(targetView) }
   const perMinute = { since: isoTime(NOW - 3600), step_seconds: 60, targets: [] }
   return {
+    ...initialState,
     snapshot: { status, alerts, silences: [], readOnly: false, webhooks: [], perMinute, takenAt: 0 },
-    connected: true,
-    now: 0,
-    view: 'overview',
-    query: new URLSearchParams(),
-    target: '',
-    pastAlerts: [],
-    feed: [],
-    pausedFeed: undefined,
-    hovered: undefined,
-    selected: undefined,
-    finishedCalls: {
-      status: '',
-      since: '3600',
-      from: '',
-      answer: undefined,
-      problem: undefined,
-      query: '',
-      asOf: '',
-    },
-    explorer: { request: '', calls: [], next: undefined, isLoading: false, problem: undefined, asOf: '' },
-    callPage: { name: '', answer: undefined, problem: undefined },
-    usage: { request: '', answer: undefined, problem: undefined, asOf: '' },
-    silencing: { request: '', matched: undefined, problem: undefined, isSending: false, done: '' },
-    charts: { filters: '', shown: undefined, isLoading: false, problem: undefined, loadedAt: 0 },
     ...differing,
   }
 }

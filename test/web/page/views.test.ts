@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { CallDetails } from '../../../src/web/page/components/call-details.js'
-import { Usage } from '../../../src/web/page/components/usage.js'
-import { addressOf, addressOfCalls } from '../../../src/web/page/model/address.js'
-import type { CallDetails as Details, Report } from '../../../src/web/page/model/api.js'
-import { explorerRequest } from '../../../src/web/page/model/explorer.js'
-import { chooseZone } from '../../../src/web/page/model/format.js'
-import { addressTime, inputTime, parameterTime, presetOf, presetPeriod } from '../../../src/web/page/model/period.js'
-import { keysOf, totalOf, usageRequest } from '../../../src/web/page/model/usage.js'
+import { CallDetails } from '../../../src/web/page/components/call-details.tsx'
+import { Usage } from '../../../src/web/page/components/usage.tsx'
+import { addressOf, addressOfCalls } from '../../../src/web/page/model/address.ts'
+import type { CallDetails as Details, Report } from '../../../src/web/page/model/api.ts'
+import { callsRequest } from '../../../src/web/page/model/calls.ts'
+import { chooseZone } from '../../../src/web/page/model/format.ts'
+import { addressTime, inputTime, parameterTime, presetOf, presetPeriod } from '../../../src/web/page/model/period.ts'
+import { keysOf, totalOf, usageRequest } from '../../../src/web/page/model/usage.ts'
 import { isoTime } from '../../../src/clock/iso-time.ts'
 import { NOW, POLLED } from '../../metrics/hand-made-target.ts'
 import { shownTarget } from '../serve.ts'
@@ -82,7 +82,7 @@ describe('a time of the address', () => {
 
 describe('the request of the calls', () => {
   const requestOf = (query: string) =>
-    Object.fromEntries(new URLSearchParams(explorerRequest(new URLSearchParams(query), TIME)))
+    Object.fromEntries(new URLSearchParams(callsRequest(new URLSearchParams(query), TIME)))
 
   test.each([
     ['', { since: '1970-01-01T00:00:00.000Z' }],
@@ -96,13 +96,13 @@ describe('the request of the calls', () => {
 
   test('has all filters, and each of several targets', () => {
     const filters = 'type=video&mode=meet&receiver_type=group&status=ended&has_recording=true&session_id=v1.us'
-    const request = explorerRequest(new URLSearchParams(`target=a&target=b&${filters}`), TIME)
+    const request = callsRequest(new URLSearchParams(`target=a&target=b&${filters}`), TIME)
     expect(new URLSearchParams(request).getAll('target')).toEqual(['a', 'b'])
     expect(request.endsWith(filters)).toBe(true)
   })
 
   test('is refused without a period', () => {
-    expect(() => requestOf('since=1h&until=2h')).toThrow('“From” is not before “To”')
+    expect(() => requestOf('since=1h&until=2h')).toThrow('“From” is not before “Before”')
   })
 })
 
@@ -133,7 +133,7 @@ describe('the request of the usage', () => {
     ['7d', '7d', ''],
   ] as const)('has the period of %s', (preset, since, until) => {
     expect(presetPeriod(preset, TIME)).toEqual({ since, until })
-    const presets = ['month', 'last-month', '7d'] as const
+    const presets = (['month', 'last-month', '7d'] as const).map((name) => [name, ''] as const)
     expect(presetOf(new URLSearchParams({ since, until }), TIME, presets)).toBe(preset)
     expect(presetOf(new URLSearchParams({ since, until: '2026-09-02' }), TIME, presets)).toBe('')
   })
@@ -178,9 +178,9 @@ describe('the usage', () => {
   test('has a row with all numbers, and the sums of all rows', () => {
     const rows = shown({}).filter(({ type }) => type === 'tr')
     expect(rows.map(({ text }) => text).slice(1)).toEqual([
-      'production 6 4 1 0 0 0 1 1.0 2.0 3.0 4.3 20.0% 60 s – 2',
-      'staging 6 4 1 0 0 0 1 1.0 2.0 3.0 4.3 20.0% 60 s – 2',
-      'all 12 8 2 0 0 0 2 2.0 4.0 6.0 8.5 4',
+      'production 6 4 1 0 0 0 1 1 2 3 4.3 20% 1m – 2',
+      'staging 6 4 1 0 0 0 1 1 2 3 4.3 20% 1m – 2',
+      'all 12 8 2 0 0 0 2 2 4 6 8.5 4',
     ])
     expect(totalOf([]).minutes).toEqual({ audio: 0, video: 0 })
   })
@@ -190,22 +190,22 @@ describe('the usage', () => {
     [
       'what has expired',
       blind('expired', 600),
-      'Not covered: 10 min of this period, in which callwatch did not see or no longer has calls of production.',
+      'Not covered: 10m of this period, in which callwatch did not see or no longer has calls of production.',
     ],
-    ['an outage', blind('now', 600), 'Not covered: 10 min of this period, in which callwatch did not see production.'],
+    ['an outage', blind('now', 600), 'Not covered: 10m of this period, in which callwatch did not see production.'],
     [
       'a past outage',
       blind('ended', 20),
-      'Not covered: 20 s of this period, in which callwatch did not see production.',
+      'Not covered: 20s of this period, in which callwatch did not see production.',
     ],
   ])('says that %s is not covered', (_what, coverage, expected) => {
     expect(textOf(shown(coverage), { id: 'coverage' })).toBe(expected)
   })
 
   test('says when it is not covered, and what that means', () => {
-    const rows = shown(blind('before', 7200)).filter(({ type, text }) => type === 'tr' && text.includes('2.0 h'))
+    const rows = shown(blind('before', 7200)).filter(({ type, text }) => type === 'tr' && text.includes('2h'))
     expect(rows.map(({ text }) => text)).toEqual([
-      'production 12:13:20 14:13:20 2.0 h The target was not set up yet: earlier calls are missing',
+      'production 12:13:20 14:13:20 2h The target was not set up yet: earlier calls are missing',
     ])
   })
 
@@ -240,7 +240,7 @@ describe('the page of a call', () => {
     events: [],
   }
   const shown = (differing: Partial<Details> = {}) => {
-    const callPage = { name: '', answer: { ...details, ...differing }, problem: undefined }
+    const callPage = { request: '', asOf: '', answer: { ...details, ...differing }, problem: undefined }
     const query = new URLSearchParams({ target: 'production', session_id: 'v1.us.a' })
     return render(CallDetails, stateOf([shownTarget({ sync: POLLED })], { view: 'call', query, callPage }))
   }
@@ -251,14 +251,14 @@ describe('the page of a call', () => {
 
   test('has its times and its duration', () => {
     expect(fact('Finished')).toBe('14:13:10 UTC')
-    expect(fact('Noticed')).toBe('14:13:13 UTC, 3 s after its end')
-    expect(fact('Duration')).toBe('1 h 2 min 5 s')
+    expect(fact('Noticed')).toBe('14:13:13 UTC, 3s after its end')
+    expect(fact('Duration')).toBe('1h 2m 5s')
     expect(fact('Answer delay')).toBe('not known')
   })
 
   test('says that its end was noticed late', () => {
     const late = { ...call, finished: isoTime(NOW - 7000), noticed: isoTime(NOW) }
-    expect(fact('Noticed', { call: late })).toBe('14:13:20 UTC noticed late 1.9 h after its end')
+    expect(fact('Noticed', { call: late })).toBe('14:13:20 UTC noticed late 1h 56m after its end')
   })
 
   test('says that a lost call was never seen to end', () => {
@@ -274,7 +274,7 @@ describe('the page of a call', () => {
     const rows = (given: Partial<Details>) =>
       shown(given).flatMap(({ props, text }) => (props['data-correction'] === undefined ? [] : [text]))
     expect(rows({})).toEqual([])
-    expect(rows({ ...changed, status_now: 'rejected' })).toEqual(['Status ended rejected', 'Audio minutes 0.5 1.0'])
+    expect(rows({ ...changed, status_now: 'rejected' })).toEqual(['Status ended rejected', 'Audio minutes 0.5 1'])
     expect(shown({ status_now: 'rejected' }).some(({ text }) => text === 'The call stays counted as ended.')).toBe(true)
   })
 
@@ -302,7 +302,7 @@ describe('the page of a call', () => {
     expect(items({ events })).toEqual([
       '14:12:00 ongoing seen 14:13:13',
       '14:13:10 ongoing → ended seen 14:13:13, inferred',
-      '14:13:20 corrected : ended → rejected, audio 0.5 → 1.0 min seen 14:13:13',
+      '14:13:20 corrected : ended → rejected, audio 0.5 → 1 min seen 14:13:13',
     ])
     const texts = (given: Partial<Details>) => shown(given).map(({ text }) => text)
     const missing = 'Events before 14:12:30 UTC are not kept.'
@@ -310,7 +310,7 @@ describe('the page of a call', () => {
     expect(texts({ events, events_since: isoTime(NOW - 50) })).not.toContain(missing)
     const { events_since: _, ...none } = details
     expect(
-      render(CallDetails, stateOf([], { callPage: { name: '', answer: none, problem: undefined } })).map(
+      render(CallDetails, stateOf([], { callPage: { request: '', asOf: '', answer: none, problem: undefined } })).map(
         ({ text }) => text,
       ),
     ).toContain('No events are kept.')

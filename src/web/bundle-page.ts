@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+
+const PAGE = join(import.meta.dirname, 'page')
+
+/**
+ * Bundles the page with its libraries and styles, in the build and when a clone runs. The name of the script has a hash of its
+ * content.
+ *
+ * @returns the files by name, and the modules in the script
+ */
+export async function bundlePage(): Promise<{ files: Map<string, string>; modules: string[] }> {
+  await using build = await rolldown({
+    input: join(PAGE, 'page.tsx'),
+    platform: 'browser',
+    tsconfig: false,
+    moduleTypes: { '.css': 'text' },
+    transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  })
+  const { output } = await build.generate({ entryFileNames: 'page-[hash].js', minify: true })
+  const [{ code, fileName, moduleIds }] = output
+  const [html, icon] = await Promise.all(['index.html', 'icon.svg'].map((name) => readFile(join(PAGE, name), 'utf8')))
+  const files = { 'index.html': html!.replace('page.tsx', fileName), 'icon.svg': icon!, [fileName]: code }
+  return { files: new Map(Object.entries(files)), modules: moduleIds }
+}

@@ -1,0 +1,214 @@
+import { FAILURES } from '../../../ledger/failure-ratio.ts'
+import { formatNumber, formatSeconds } from '../../../text/format.ts'
+import { plainText } from '../../../text/plain-text.ts'
+import { addressOf, changeAddress } from '../model/address.ts'
+import type { Call, CallEvent } from '../model/api.ts'
+import {
+  filterFinished,
+  finishedQuery,
+  IN_PROGRESS,
+  isInProgress,
+  loadCalls,
+  loadOlder,
+  stopSearch,
+  typeSessionId,
+} from '../model/calls.ts'
+import { moment, momentInZone, zone } from '../model/format.ts'
+import { current, nowOf, type State } from '../model/state.ts'
+import { OUTCOMES, STATUSES } from '../model/totals.ts'
+import {
+  allOr,
+  Choice,
+  Download,
+  Form,
+  kindChoices,
+  sameNames,
+  Select,
+  TargetChoice,
+  TextInput,
+  TimeChoice,
+  TimeInput,
+  type Options,
+} from './fields.tsx'
+import { Button, LinkButton, Note, quiet, rowOf, Section, Table, type Column } from './layout.tsx'
+
+const STATUS_OPTIONS: Options = [
+  ['', 'all that finished'],
+  [FAILURES.join(), 'failed'],
+  ...sameNames(OUTCOMES),
+  ...IN_PROGRESS.map((name, i) => [name, i === 0 ? 'in progress' : `in progress: ${name}`] as const),
+]
+const RECORDING_OPTIONS: Options = [
+  ['', 'all'],
+  ['true', 'with a recording'],
+  ['false', 'without'],
+]
+
+/** All calls of the history by filters, which the address of the page has. */
+export function CallsExplorer({ state }: { state: State }) {
+  const { query, calls } = state
+  const { request, next, isLoading, asOf, typed } = calls
+  const now = nowOf(state)
+  // Times that the reader is changing must not advance.
+  const times = { query, now, time: Date.parse(asOf || now), disabled: isInProgress(query) }
+  return (
+    <Section id="explorer" title="Calls">
+      <Form onSend={loadCalls}>
+        <TargetChoice state={state} />
+        {kindChoices(query)}
+        <Choice name="status" label="Status" query={query} options={STATUS_OPTIONS} />
+        <Choice name="has_recording" label="Recording" query={query} options={RECORDING_OPTIONS} />
+        <TimeChoice name="since" label="Finished from" {...times} />
+        <TimeChoice name="until" label="Finished before" {...times} />
+        <TextInput
+          id="session-id"
+          label="Session id begins with"
+          value={typed ?? query.get('session_id') ?? ''}
+          onInput={typeSessionId}
+          onSelect={(text) => changeAddress({ session_id: text })}
+        />
+        <button type="submit">Refresh</button>
+        <LinkButton href={addressOf('calls')}>Clear filters</LinkButton>
+        {request !== '' && <Download request={`calls?${request}`} format="csv" name="calls" />}
+        {request !== '' && <Download request={`calls?${request}`} format="ndjson" name="calls" />}
+      </Form>
+      <CallsNote state={state} id="explorer-note" />
+      {calls.calls.length > 0 && <CallsTable label="Calls" calls={calls.calls} now={asOf} />}
+      {next !== undefined && (
+        <Button onClick={isLoading ? stopSearch : loadOlder}>{isLoading ? 'Stop the search' : 'Older calls'}</Button>
+      )}
+    </Section>
+  )
+}
+
+/** What the list of calls has. */
+function CallsNote({ state, id }: { state: State; id: string }) {
+  const { request, calls, next, isLoading, problem, asOf } = state.calls
+  const count = `${formatNumber(calls.length)} calls`
+  const all = next === undefined ? 'all' : 'the newest'
+  const none = next === undefined ? 'No call matches.' : 'No call found yet.'
+  const time = request === '' ? '' : ` As of ${momentInZone(asOf, nowOf(state))}.`
+  const found = `${calls.length === 0 ? none : `${count}, ${all} that match.`}${time}`
+  const text = !isLoading ? found : calls.length === 0 ? 'Searching…' : `${count} so far, searching for older ones…`
+  return (
+    <Note id={id} problem={problem}>
+      {problem === undefined && quiet(text)}
+      {isInProgress(state.query) && quiet('Calls in progress have no end: the times do not apply to them.')}
+    </Note>
+  )
+}
+
+const SINCE: Options = [
+  ['15m', 'the last 15 minutes'],
+  ['1h', 'the last hour'],
+  ['24h', 'the last 24 hours'],
+  ['7d', 'the last 7 days'],
+  ['30d', 'the last 30 days'],
+  ['time', 'a time…'],
+]
+
+/** The newest finished calls of the selected target by status and time; the view of calls has all of them. */
+export function FinishedCalls({ state }: { state: State }) {
+  const { status, since, from } = state.finished
+  const { request, calls, asOf } = state.calls
+  const now = nowOf(state)
+  return (
+    <Section id="finished-calls" title="Finished calls">
+      <Form onSend={loadCalls}>
+        <Select
+          id="calls-status"
+          label="Status"
+          value={status}
+          options={allOr(STATUSES)}
+          onSelect={(status) => filterFinished({ status })}
+        />
+        <Select
+          id="calls-since"
+          label="Since"
+          value={since}
+          options={SINCE}
+          onSelect={(since) => filterFinished({ since })}
+        />
+        {since === 'time' && (
+          <TimeInput
+            id="calls-from"
+            label="Time"
+            value={from}
+            now={now}
+            onSelect={(from) => filterFinished({ from })}
+          />
+        )}
+        <button type="submit">Refresh</button>
+        {request !== '' && <Download request={`calls?${request}`} format="csv" name="calls" />}
+      </Form>
+      <CallsNote state={state} id="calls-note" />
+      <CallsTable label="Finished calls" calls={calls} now={asOf || now} isTall />
+      <p>
+        <a href={addressOf('calls', Object.fromEntries(finishedQuery(state)))}>All of these calls, and more filters</a>
+      </p>
+    </Section>
+  )
+}
+
+const made = new WeakMap<Call, { by: string; row: ReturnType<typeof rowOf> }>()
+
+/** Calls, newest first. The row of a call is the same one while nothing in it has changed: thousands of rows cost little each second. */
+function CallsTable(props: { label: string; calls: readonly Call[]; now: string; isTall?: boolean }) {
+  const { label, calls, now, isTall = false } = props
+  const by = [now, current().query.get('zone')].join()
+  const columns: Column<Call>[] = [
+    [`Finished (${zone(now)})`, ({ finished }) => (finished === undefined ? 'in progress' : moment(finished, now))],
+    ['Status', ({ status }) => <b class={status}>{status}</b>],
+    ['Session', callLink, 'session'],
+    ['Target', ({ target }) => target],
+    ['Type', ({ type }) => type],
+    ['Mode', ({ mode }) => mode],
+    ['Receiver', ({ receiver_type }) => receiver_type],
+    ['Began', ({ began }) => moment(began, now)],
+    ['Duration', ({ duration_seconds: lasted }) => (lasted === undefined ? '–' : formatSeconds(lasted)), 'number'],
+    ['Participants', ({ participants }) => formatNumber(participants), 'number'],
+    ['Audio min', ({ minutes }) => formatNumber(minutes.audio), 'number'],
+    ['Video min', ({ minutes }) => formatNumber(minutes.video), 'number'],
+    ['Recording', ({ has_recording }) => (has_recording ? 'yes' : 'no')],
+  ]
+  const rows = calls.map((call) => {
+    const before = made.get(call)
+    if (before?.by === by) return before.row
+    const row = rowOf(call, columns, { key: `${call.target}|${call.session_id}` })
+    made.set(call, { by, row })
+    return row
+  })
+  return (
+    <Table caption={`${label}, newest first`} columns={columns} items={[]} isTall={isTall}>
+      {rows}
+    </Table>
+  )
+}
+
+/** The session id of a call, which links to its own page. */
+export const callLink = ({ target, session_id }: Pick<Call, 'target' | 'session_id'>) => (
+  <a href={addressOf('call', { target, session_id })}>{plainText(session_id)}</a>
+)
+
+/** What happened to a call: `ongoing → ended`. */
+export function Step({ event: { type, data } }: { event: Pick<CallEvent, 'type' | 'data'> }) {
+  const [, , name = ''] = type.split('.')
+  const { from, to, before } = data
+  const isPlain = from === undefined || from === 'none' || name === 'reappeared'
+  const shown = isPlain ? name : to
+  return (
+    <span class="step">
+      {before !== undefined
+        ? [<b>corrected</b>, corrections(before, data)]
+        : [isPlain ? '' : `${from} → `, <b class={shown}>{shown}</b>]}
+    </span>
+  )
+}
+
+function corrections(before: NonNullable<CallEvent['data']['before']>, { after, minutes }: CallEvent['data']) {
+  const status = after === undefined || after.status === before.status ? [] : [`${before.status} → ${after.status}`]
+  const media = (['audio', 'video'] as const)
+    .filter((kind) => before.minutes[kind] !== minutes[kind])
+    .map((kind) => `${kind} ${formatNumber(before.minutes[kind])} → ${formatNumber(minutes[kind])} min`)
+  return [...status, ...media].map((text, i) => `${i === 0 ? ': ' : ', '}${text}`).join('')
+}

@@ -1,0 +1,111 @@
+import { useMemo } from 'preact/hooks'
+import {
+  cursorStep,
+  moveCursor,
+  movedStep,
+  shownStep,
+  valueText,
+  type Bands,
+  type Chart as Shown,
+  type Series,
+} from '../model/chart.ts'
+import { isoOf, moment, span, zone } from '../model/format.ts'
+import { current, nowOf, type State } from '../model/state.ts'
+import { Section, soft, Table, type Column } from './layout.tsx'
+import { Plot } from './plot.tsx'
+
+/** A chart with its legend, which has the values at the cursor, and with a table of the same numbers. */
+export function Chart(props: {
+  chart: Shown
+  state: State
+  bands?: Bands
+  /** Called with the steps over which the reader draws (UNIX seconds). */
+  onZoom?: (from: number, to: number) => unknown
+  /** Called with the step that the reader opens by keyboard. */
+  onOpen?: (at: number, to: number) => unknown
+}) {
+  const { chart, state, bands, onZoom, onOpen } = props
+  const { id, title, about, times, complete, series, thresholds = [] } = chart
+  const now = nowOf(state)
+  const index = shownStep(chart, state)
+  const time = times.length === 0 ? '' : `${stepText(chart, index, now)}${index >= complete ? ', so far' : ''}`
+  const texts = series.map(({ name, values }) => `${name} ${valueText(chart, values[index])}`)
+  // Rendered again when the numbers change, and not when the cursor moves.
+  const table = useMemo(() => numbers(chart, now), [chart])
+  return (
+    <Section id={id} title={title} note={soft(time)}>
+      <dl class="legend">
+        {series.map((one) => inLegend(one.name, one, valueText(chart, one.values[index])))}
+        {thresholds.map(({ name, about, value, severity }) => {
+          const look = { colour: severity, shape: 'line' } as const
+          return inLegend(name, look, `${about} ${valueText(chart, value)}`, { 'data-threshold': name })
+        })}
+      </dl>
+      <div
+        class="drawing"
+        role="slider"
+        tabindex={0}
+        aria-label={about}
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, times.length - 1)}
+        aria-valuenow={index}
+        aria-valuetext={`${time}: ${texts.join(', ')}`}
+        onKeyDown={(event) => onKeyDown(event, chart, onOpen)}
+      >
+        <Plot chart={chart} bands={bands} cursor={cursorStep(chart, state)} onZoom={onZoom} />
+      </div>
+      <details>
+        <summary>The chart as a table</summary>
+        {table}
+      </details>
+    </Section>
+  )
+}
+
+function onKeyDown(event: KeyboardEvent, chart: Shown, onOpen?: (at: number, to: number) => unknown) {
+  const { times, step } = chart
+  // Keys may be faster than frames.
+  const before = shownStep(chart, current())
+  const [moved, opened] = [movedStep(event.key, before, times.length), times[before]]
+  if (moved !== undefined) moveCursor({ hovered: undefined, selected: times[moved] })
+  else if (event.key === 'Escape') moveCursor({ hovered: undefined, selected: undefined })
+  else if (event.key === 'Enter' && onOpen !== undefined && opened !== undefined) onOpen(opened, opened + step)
+  else return
+  event.preventDefault()
+}
+
+function numbers(chart: Shown, now: string) {
+  const { title, times, complete, series } = chart
+  const begin = (at: number) => moment(isoOf(at), now).replace(/:00(?= |$)/, '')
+  const columns: Column<number>[] = [
+    [`From (${zone(now)})`, (i) => [begin(times[i] ?? 0), i >= complete && soft(' so far')]],
+    ...series.map(({ name, values }): Column<number> => [name, (i) => valueText(chart, values[i])]),
+  ]
+  const items = [...times.keys()].toReversed()
+  return <Table caption={`${title}, newest first`} columns={columns} items={items} isNumeric isTall />
+}
+
+function inLegend(name: string, { colour, shape }: Pick<Series, 'colour' | 'shape'>, value: string, data = {}) {
+  const swatch =
+    shape === 'bar' ? (
+      <svg viewBox="0 0 10 10" aria-hidden="true">
+        <rect class={`fill ${colour}`} width="10" height="10" />
+      </svg>
+    ) : (
+      <svg class="long" viewBox="0 0 24 10" aria-hidden="true">
+        <line class={`${shape} ${colour}`} x1="0" x2="24" y1="5" y2="5" />
+      </svg>
+    )
+  return (
+    <div key={name} {...data}>
+      <dt>{[swatch, name]}</dt>
+      <dd>{value}</dd>
+    </div>
+  )
+}
+
+function stepText({ times, step, isInstant = false }: Shown, index: number, now: string) {
+  const at = times[index] ?? 0
+  // A minute has the name of its beginning.
+  return span(isoOf(at), isoOf(isInstant || step === 60 ? at : at + step), now)
+}

@@ -1,0 +1,140 @@
+import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
+import { SEVERITIES } from '../../../alerts/match-keys.ts'
+import { formatSeconds } from '../../../text/format.ts'
+import { goTo } from '../model/address.ts'
+import { shownStep } from '../model/chart.ts'
+import { eventsOf, perMinuteChart } from '../model/chart-series.ts'
+import { callsAddress, DEFAULT_SINCE, widerPeriod, zoomAddress, type ShownCharts } from '../model/charts.ts'
+import { isoOf, labelText, moment, secondsBetween, span, zone, zoneName } from '../model/format.ts'
+import { nowOf, serverTime, type State } from '../model/state.ts'
+import { Chart } from './chart.tsx'
+import { Choice, Form, kindChoices, PeriodChoice, TargetChoice } from './fields.tsx'
+import { Button, Note, Section, soft, Table, type Column } from './layout.tsx'
+import { Coverage } from './usage.tsx'
+
+/** Finished calls per minute of the last hour, as a chart and as a table. */
+export function FinishedPerMinute({ state }: { state: State }) {
+  const { snapshot, target } = state
+  const perMinute = snapshot?.perMinute
+  // The same chart until the numbers change, so that it is not drawn again.
+  const chart = useMemo(() => perMinute && perMinuteChart(perMinute, target), [perMinute, target, zoneName()])
+  return chart && <Chart chart={chart} state={state} />
+}
+
+const PRESETS = [
+  ['1h', 'the last hour'],
+  ['24h', 'the last 24 hours'],
+  ['7d', 'the last 7 days'],
+  ['35d', 'the last 35 days'],
+] as const
+const MINUTES = [
+  ['', 'of calls'],
+  ['participant', 'of participants'],
+] as const
+
+/** Charts of a period, compared with the same time a week earlier. */
+export function Charts({ state }: { state: State }) {
+  const { shown, problem } = state.charts
+  const now = nowOf(state)
+  // Times that the reader is changing must not advance.
+  const time = Date.parse(shown?.asOf ?? now)
+  const query = new URLSearchParams(state.query)
+  if (!query.get('since')) query.set('since', DEFAULT_SINCE)
+  const zoom = (from: number, to: number) => goTo(zoomAddress(from, to))
+  const open = (from: number, to: number) => goTo(callsAddress(state.query, from, to))
+  const zoomOut = () => shown && zoom(...widerPeriod(shown, serverTime() / 1000))
+  return (
+    <>
+      <Section id="charts" title="Charts">
+        <Form>
+          <PeriodChoice query={query} presets={PRESETS} time={time} now={now} />
+          <TargetChoice state={state} />
+          {kindChoices(query)}
+          <Choice name="minutes" label="Minutes" query={query} options={MINUTES} />
+          {shown !== undefined && <Button onClick={zoomOut}>Zoom out</Button>}
+        </Form>
+        <Note id="charts-note" problem={problem} isLoading={shown === undefined} />
+        <dl class="legend">{KEY}</dl>
+      </Section>
+      {shown !== undefined && cursorBar(state, shown, now)}
+      {shown?.charts.map((chart) => (
+        <Chart key={chart.id} chart={chart} state={state} bands={shown.bands} onZoom={zoom} onOpen={open} />
+      ))}
+      {shown !== undefined && (
+        <Section id="bands" title="Alerts and coverage">
+          {episodes(shown, now)}
+          <Coverage coverage={shown.coverage} now={now} />
+        </Section>
+      )}
+    </>
+  )
+}
+
+const keyOf = (name: string, swatch: ComponentChildren) => (
+  <div>
+    <dt>
+      <svg class="long" viewBox="0 0 24 10" aria-hidden="true">
+        {swatch}
+      </svg>
+      {name}
+    </dt>
+  </div>
+)
+
+/** What lines and areas mean in all charts. */
+const KEY = [
+  keyOf('the same time last week', <line class="dots any" x1="0" x2="24" y1="5" y2="5" />),
+  keyOf(
+    `alerts at the top: ${SEVERITIES.join(', ')}`,
+    SEVERITIES.map((name, row) => <rect class={`strip ${name}`} width="24" height="2.6" y={row * 3.6} />),
+  ),
+  keyOf('not covered', <path class="hatch other" d="M-2 10L8 0M6 10L16 0M14 10L24 0" />),
+  keyOf('not over yet', [
+    <rect class="fill ended" width="24" height="10" />,
+    <path class="ground" d="M-2 10L8 0M4 10L14 0M10 10L20 0M16 10L26 0" />,
+  ]),
+]
+
+/** The time at the cursor, what happened then, and its calls. */
+function cursorBar(state: State, shown: ShownCharts, now: string) {
+  const [chart] = shown.charts
+  const from = chart?.times[shownStep(chart, state)]
+  if (chart === undefined || from === undefined) return undefined
+  const to = from + chart.step
+  const { alerts, unseen } = eventsOf(shown, from, to)
+  return (
+    <div id="cursor" class="card">
+      <strong>{span(isoOf(from), isoOf(to), now)}</strong>
+      <a href={callsAddress(state.query, from, to)}>Calls of this time</a>
+      {state.charts.isLoading && <span class="soft late">Adding up…</span>}
+      {alerts.map(({ severity, text }) => (
+        <span class={severity}>{`▲ ${text}`}</span>
+      ))}
+      {unseen.length > 0 && soft(`not covered: ${unseen.join(', ')}`)}
+      <span class="soft hint">Drag over a chart to zoom, click or use the arrow keys to select a time.</span>
+    </div>
+  )
+}
+
+function episodes({ episodes, isTruncated, asOf }: ShownCharts, now: string) {
+  if (episodes.length === 0) return <p>No alert fired in this period.</p>
+  const columns: Column<(typeof episodes)[number]>[] = [
+    ['Alert', ({ alert, labels }) => [alert, ' ', soft(labelText(labels))]],
+    ['Target', ({ target }) => target],
+    ['Severity', ({ severity }) => <span class={severity}>{severity}</span>],
+    [`Since (${zone(now)})`, ({ since }) => moment(since, now)],
+    ['Until', ({ until }) => (until === null ? 'fires' : moment(until, now))],
+    ['How long', ({ since, until }) => formatSeconds(secondsBetween(since, until ?? asOf)), 'number'],
+  ]
+  return [
+    <Table
+      caption="Alerts that fired in this period"
+      columns={columns}
+      items={episodes}
+      row={({ severity }) => ({ class: severity })}
+      isTall
+    />,
+    isTruncated && <p>There are older ones, which are not shown.</p>,
+  ]
+}

@@ -1,0 +1,58 @@
+import { moment, valueOf, zone } from '../model/format.ts'
+import { change, nowOf, type FeedLine, type State } from '../model/state.ts'
+import { callLink, Step } from './calls.tsx'
+import { quiet, Scrollable, Section, soft } from './layout.tsx'
+
+/** Changes of calls and alerts, newest first. */
+export function Feed({ state }: { state: State }) {
+  const { feed, pausedFeed, target } = state
+  const now = nowOf(state)
+  const isPaused = pausedFeed !== undefined
+  const lines = (pausedFeed ?? feed).filter(
+    (line) => line.kind === 'gap' || target === '' || line.data.target === target,
+  )
+  const toggle = () => change({ pausedFeed: isPaused ? undefined : feed })
+  const button = { type: 'button', 'aria-pressed': isPaused, onClick: toggle } as const
+  const note = (
+    <span>
+      {soft(`${zone(now)} `)} <button {...button}>{isPaused ? 'Resume' : 'Pause'}</button>
+    </span>
+  )
+  return (
+    <Section id="feed" title="Live feed" note={note}>
+      <Scrollable label="Live feed of transitions" isTall>
+        {lines.length === 0 && quiet('No events yet.')}
+        <ol class="plain feed">
+          {lines.map((line) => (
+            <li key={`${line.kind}${line.id}`} class={line.kind}>
+              {lineText(line, now)}
+            </li>
+          ))}
+        </ol>
+      </Scrollable>
+    </Section>
+  )
+}
+
+function lineText(line: FeedLine, now: string) {
+  if (line.kind === 'gap')
+    return 'Events may be missing here: they were deleted by events.retention, or the store was replaced.'
+  if (line.kind === 'alert') {
+    const { alert, target, value, threshold, signal, severity } = line.data
+    const [, , step = ''] = line.type.split('.')
+    return [
+      <time>{moment(line.time, now)}</time>,
+      ' ',
+      <strong class={step === 'resolved' ? 'good' : severity}>{`${alert} ${step}`}</strong>,
+      ` on ${target}, ${valueOf(signal, value)}, threshold ${valueOf(signal, threshold)}`,
+    ]
+  }
+  const { target, type, mode, inferred, detected_at } = line.data
+  return [
+    <time>{moment(detected_at, now)}</time>,
+    <span>{target}</span>,
+    <span>{`${type} ${mode}`}</span>,
+    <Step event={line} />,
+    soft([callLink(line.data), inferred === true && ', inferred']),
+  ]
+}

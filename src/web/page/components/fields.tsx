@@ -1,0 +1,161 @@
+import type { ComponentChildren } from 'preact'
+import { MODES, RECEIVER_TYPES, TYPES } from '../../../ledger/call.ts'
+import { changeAddress } from '../model/address.ts'
+import { momentOf, zone } from '../model/format.ts'
+import { addressTime, inputTime, presetOf, presetPeriod, type Preset } from '../model/period.ts'
+import type { State } from '../model/state.ts'
+import { LinkButton } from './layout.tsx'
+
+/** Values with their names. */
+export type Options = readonly (readonly [value: string, name: string])[]
+
+/** Options whose values are their names, after one for all of them. */
+export const allOr = (names: readonly string[], all = 'all'): Options => [['', all], ...sameNames(names)]
+export const sameNames = (names: readonly string[]): Options => names.map((name) => [name, name])
+
+type Field = { id: string; label: string; value: string; onSelect: (value: string) => unknown }
+
+/** A choice of one value. A value that is none of the options, as of a link, is shown as it is. */
+export function Select({ id, label, value, onSelect, options }: Field & { options: Options }) {
+  const isKnown = options.some(([known]) => known === value)
+  return (
+    <label>
+      {label}
+      <select id={id} value={value} onChange={({ currentTarget }) => void onSelect(currentTarget.value)}>
+        {[...options, ...(isKnown ? [] : sameNames([value]))].map(([one, name]) => (
+          <option value={one} selected={one === value}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** A choice of one value of a parameter of the address. */
+export function Choice(props: { name: string; label: string; query: URLSearchParams; options: Options }) {
+  const { name, label, query, options } = props
+  const select = (value: string) => changeAddress({ [name]: value })
+  return <Select id={name} label={label} value={query.get(name) ?? ''} options={options} onSelect={select} />
+}
+
+/** Selects all targets or one. A link may name several, which are then a further option. */
+export function TargetChoice({ state: { query, snapshot } }: { state: State }) {
+  const selected = query.getAll('target')
+  const several: Options = selected.length > 1 ? [[selected.join(), selected.join(', ')]] : []
+  const options = [...allOr(snapshot?.status.targets.map(({ name }) => name) ?? []), ...several]
+  return (
+    <Choice name="target" label="Target" query={new URLSearchParams({ target: selected.join() })} options={options} />
+  )
+}
+
+/** Selects calls by type, mode and receiver type. */
+export const kindChoices = (query: URLSearchParams) => [
+  <Choice name="type" label="Type" query={query} options={allOr(TYPES)} />,
+  <Choice name="mode" label="Mode" query={query} options={allOr(MODES)} />,
+  <Choice name="receiver_type" label="Receiver" query={query} options={allOr(RECEIVER_TYPES)} />,
+]
+
+/** A date and a time in the zone of the page, as an input of type datetime-local formats them. */
+export function TimeInput(props: Field & { now: string; disabled?: boolean }) {
+  const { id, label, value, now, disabled = false, onSelect } = props
+  return (
+    <label>
+      {`${label} (${zone(value === '' ? now : new Date(momentOf(value)).toISOString())})`}
+      <input
+        id={id}
+        type="datetime-local"
+        step={value.length > 16 ? 1 : 60}
+        value={value}
+        disabled={disabled}
+        onChange={({ currentTarget }) => void onSelect(currentTarget.value)}
+      />
+    </label>
+  )
+}
+
+/** A time of the address. */
+export function TimeChoice(props: {
+  name: 'since' | 'until'
+  label: string
+  query: URLSearchParams
+  /** For which times ago are shown (milliseconds since 1970). */
+  time: number
+  now: string
+  disabled?: boolean
+}) {
+  const { name, query, time, ...others } = props
+  const select = (text: string) => changeAddress({ [name]: addressTime(text) })
+  return <TimeInput id={name} value={inputTime(query, name, time)} onSelect={select} {...others} />
+}
+
+/** The period of the address, as one of some presets or as two times. */
+export function PeriodChoice(props: {
+  query: URLSearchParams
+  presets: readonly (readonly [preset: Preset, name: string])[]
+  time: number
+  now: string
+}) {
+  const { presets, ...times } = props
+  const { query, time } = times
+  const preset = presetOf(query, time, presets)
+  const select = (value: string) => {
+    for (const [name] of presets) if (name === value) changeAddress(presetPeriod(name, time))
+  }
+  const options: Options = preset === '' ? [...presets, ['', 'another period']] : presets
+  return (
+    <>
+      <Select id="period" label="Period" value={preset} options={options} onSelect={select} />
+      <TimeChoice name="since" label="From" {...times} />
+      <TimeChoice name="until" label="Before" {...times} />
+    </>
+  )
+}
+
+type Typed = Partial<Field> & Omit<Field, 'onSelect'> & { onInput: Field['onSelect']; names?: readonly string[] }
+
+/** A text, with names to choose from. `onInput` is called while it is typed. */
+export function TextInput(props: Typed) {
+  const { id, label, value, onInput, onSelect, names = [] } = props
+  return (
+    <label>
+      {label}
+      <input
+        id={id}
+        value={value}
+        list={names.length > 0 ? `${id}-names` : undefined}
+        spellcheck={false}
+        autocomplete="off"
+        onInput={({ currentTarget }) => void onInput(currentTarget.value)}
+        onChange={({ currentTarget }) => void onSelect?.(currentTarget.value)}
+      />
+      {names.length > 0 && (
+        <datalist id={`${id}-names`}>
+          {names.map((one) => (
+            <option value={one} />
+          ))}
+        </datalist>
+      )}
+    </label>
+  )
+}
+
+/** A form that its button sends without leaving the page. */
+export function Form({ onSend, children }: { onSend?: () => unknown; children: ComponentChildren }) {
+  const send = (event: Event) => {
+    event.preventDefault()
+    onSend?.()
+  }
+  return <form onSubmit={send}>{children}</form>
+}
+
+/** A link that downloads the answer to a request of the API. */
+export function Download({ request, format, name }: { request: string; format: 'csv' | 'ndjson'; name: string }) {
+  const href = `api/v1/${request}&format=${format}`
+  const text = `Download ${format.toUpperCase()}`
+  return (
+    <LinkButton href={href} download={`callwatch-${name}.${format}`}>
+      {text}
+    </LinkButton>
+  )
+}

@@ -1,0 +1,128 @@
+import type { ComponentChildren } from 'preact'
+
+/** A part of the page with a heading. */
+export function Section(props: { id: string; title: string; note?: ComponentChildren; children?: ComponentChildren }) {
+  const { id, title, note, children } = props
+  return (
+    <section id={id} class="card" aria-labelledby={`${id}-title`}>
+      <div class="title">
+        <h2 id={`${id}-title`}>{title}</h2>
+        {note}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+/** Scrolls content that is wider or longer than its place, also by keyboard, so that the page does not scroll sideways. */
+export function Scrollable(props: { label: string; isTall?: boolean; children?: ComponentChildren }) {
+  const { label, isTall = false, children } = props
+  return (
+    <div class={isTall ? 'wide tall' : 'wide'} role="group" aria-label={label} tabindex={0}>
+      {children}
+    </div>
+  )
+}
+
+/** A column by its heading, what it has of an item, and the class of its cells. */
+export type Column<Item> = readonly [title: string, cell: (item: Item) => ComponentChildren, look?: string]
+
+/** What a row has besides its cells. */
+type Row = { key?: string; class?: string; [data: `data-${string}`]: string | number }
+
+/** The row of an item, which the first column names. Each other cell has the heading of its column too, for narrow screens. */
+export const rowOf = <Item,>(item: Item, columns: readonly Column<Item>[], { key, ...row }: Row = {}) => (
+  <tr key={key} {...row}>
+    {columns.map(([title, cell, look], i) =>
+      i === 0 ? (
+        <th scope="row">{cell(item)}</th>
+      ) : (
+        <td data-label={title} class={look}>
+          {cell(item)}
+        </td>
+      ),
+    )}
+  </tr>
+)
+
+/** A table that scrolls by itself. */
+export function Table<Item>(props: {
+  caption: string
+  columns: readonly Column<Item>[]
+  items: readonly Item[]
+  row?: (item: Item) => Row
+  /** Whether all columns but the first have numbers. */
+  isNumeric?: boolean
+  /** Whether long content scrolls. */
+  isTall?: boolean
+  /** Rows that are made already. */
+  children?: ComponentChildren
+}) {
+  const { caption, columns, items, row, isNumeric = false, isTall = false, children } = props
+  return (
+    <Scrollable label={caption} isTall={isTall}>
+      <table class={isNumeric ? 'numbers' : ''}>
+        <caption class="announced">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(([title, , look]) => (
+              <th scope="col" class={look}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => rowOf(item, columns, row?.(item)))}
+          {children}
+        </tbody>
+      </table>
+    </Scrollable>
+  )
+}
+
+export const soft = (text: ComponentChildren) => <span class="soft">{text}</span>
+export const badge = (text: ComponentChildren, tone = '') => <span class={`badge ${tone}`}>{text}</span>
+export const words = (text: ComponentChildren) => <span class="words">{text}</span>
+export const quiet = (text: ComponentChildren) => <p class="soft">{text}</p>
+
+/** What is announced when it changes: a problem, that something is loaded, and what was done. */
+export function Note(props: {
+  id: string
+  problem: string | undefined
+  isLoading?: boolean
+  children?: ComponentChildren
+}) {
+  const { id, problem, isLoading = false, children } = props
+  return (
+    <div id={id} aria-live="polite">
+      {problem !== undefined && (
+        <p>
+          <strong class="bad">{problem}</strong>
+        </p>
+      )}
+      {isLoading && problem === undefined && quiet('Loading…')}
+      {children}
+    </div>
+  )
+}
+
+/** A button that sends no form. */
+export function Button(props: { onClick: () => unknown; label?: string; children: ComponentChildren }) {
+  const { onClick, label, children } = props
+  return (
+    <button type="button" aria-label={label} onClick={() => void onClick()}>
+      {children}
+    </button>
+  )
+}
+
+/** A link that looks like a button. */
+export function LinkButton(props: { href: string; download?: string; label?: string; children: ComponentChildren }) {
+  const { href, download, label, children } = props
+  return (
+    <a class="button" href={href} download={download} aria-label={label}>
+      {children}
+    </a>
+  )
+}

@@ -1,0 +1,114 @@
+import { changeAddress, addressOf, namedTargets } from '../model/address.ts'
+import { clock, zone, zoneName } from '../model/format.ts'
+import { isAllStale, noticesOf, snapshotAge, staleTargets } from '../model/notices.ts'
+import type { State } from '../model/state.ts'
+import { shownAlerts } from '../model/totals.ts'
+import { viewOf, VIEWS } from '../views.tsx'
+import { allOr, Choice, Select, type Options } from './fields.tsx'
+import { badge, soft } from './layout.tsx'
+
+/** The page as a function of the state. */
+export function Page({ state }: { state: State }) {
+  const { snapshot, view } = state
+  const commits = snapshot?.status.targets.map(({ commit }) => commit).join(' ')
+  // The other views show the past.
+  const isStale = view === 'overview' && isAllStale(state)
+  return (
+    <div class={isStale ? 'page stale' : 'page'}>
+      <a class="skip" href="#content" onClick={skip}>
+        Skip to content
+      </a>
+      <Header state={state} />
+      <Banner state={state} />
+      <main id="content" tabindex={-1} data-commits={commits}>
+        {snapshot !== undefined && viewOf(state).parts.map((Part) => <Part key={Part.name} state={state} />)}
+      </main>
+    </div>
+  )
+}
+
+/** Moves the focus without a change of the address, which names the view. */
+function skip(event: Event) {
+  event.preventDefault()
+  document.getElementById('content')?.focus()
+}
+
+function Header({ state }: { state: State }) {
+  const { snapshot, target, view, query } = state
+  const names = snapshot?.status.targets.map(({ name }) => name) ?? []
+  return (
+    <header>
+      <h1>callwatch</h1>
+      <nav aria-label="Views">
+        {VIEWS.filter(({ isHidden }) => isHidden !== true).map(({ name, title }) => {
+          const href = addressOf(name, { target: namedTargets() })
+          return (
+            <a href={href} aria-current={name === view ? 'page' : undefined}>
+              {title}
+            </a>
+          )
+        })}
+      </nav>
+      {view === 'overview' && names.length > 1 && (
+        <Choice
+          name="target"
+          label="Target"
+          query={new URLSearchParams({ target })}
+          options={allOr(names, `all ${names.length}`)}
+        />
+      )}
+      {zoneSelect(query)}
+      <p class="now">
+        {liveness(state)}
+        {snapshot !== undefined && soft(` version ${snapshot.status.version}`)}
+      </p>
+    </header>
+  )
+}
+
+/** The choice of the zone of all times; absent where the reader's zone is UTC. */
+function zoneSelect(query: URLSearchParams) {
+  const own = new Intl.DateTimeFormat().resolvedOptions().timeZone
+  if (own === 'UTC' && zoneName() === 'UTC') return false
+  const value = zoneName() === own ? '' : (query.get('zone') ?? '')
+  const options: Options = [['', `local (${own})`], ...(own === 'UTC' ? [] : [['UTC', 'UTC'] as const])]
+  return <Select id="zone" label="Times" value={value} options={options} onSelect={(zone) => changeAddress({ zone })} />
+}
+
+function liveness(state: State) {
+  const { snapshot } = state
+  if (snapshot === undefined) return badge('connecting…')
+  if (isAllStale(state)) return badge('not live', 'bad')
+  const { now, targets } = snapshot.status
+  const stale = staleTargets(state).length
+  const time = new Date(Date.parse(now) + snapshotAge(state) * 1000).toISOString()
+  return [
+    stale > 0 ? badge(`${stale} of ${targets.length} targets stale`, 'bad') : badge('live', 'good'),
+    ' ',
+    <time>{`${clock(time)} ${zone(time)}`}</time>,
+  ]
+}
+
+/** Says why the data below are not live; to screen readers without ages, which change each second. */
+export function Banner({ state }: { state: State }) {
+  const notices = noticesOf(state)
+  const firing = shownAlerts(state).filter(({ state }) => state !== 'pending')
+  const alerts = firing.map(({ alert, target, severity }) => `Alert ${alert}, ${severity}, on ${target}.`)
+  const announced = [...notices.map(({ text }) => text), ...alerts].join(' ')
+  return (
+    <div>
+      <div class="announced" role="status" aria-live="polite">
+        {announced}
+      </div>
+      {notices.length > 0 && (
+        <ul class="banner" aria-label="Stale data">
+          {notices.map(({ text, age }) => (
+            <li>
+              {text} {age !== '' && <strong>{`(${age})`}</strong>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,110 @@
+import uPlot from 'uplot'
+
+import type { Bands, Chart } from '../model/chart.ts'
+
+/** The colour of each severity, in the order of their rows at the top of a chart. */
+const SEVERITIES = { critical: 'bad', warning: 'warning', info: 'accent' } as const
+/** CSS pixels. */
+const [STRIP, MIN_BAND] = [5, 3]
+const FONT = 'system-ui, sans-serif'
+
+/**
+ * Draws times that are not covered as hatching, and those of alerts as a tint below a strip, which is in a row by severity.
+ */
+export function drawBands(plot: uPlot, bands: Bands | undefined, colour: (name: string) => string) {
+  if (bands === undefined) return
+  const { ctx, bbox } = plot
+  const least = MIN_BAND * uPlot.pxRatio
+  const rectangles = (periods: Bands['blind'], top = bbox.top, height = bbox.height) => {
+    const path = new Path2D()
+    for (const { from, to } of periods) {
+      const [left, right] = [plot.valToPos(from, 'x', true), plot.valToPos(to, 'x', true)]
+      path.rect(left, top, Math.max(least, right - left), height)
+    }
+    return path
+  }
+  within(plot, rectangles([{ from: plot.scales['x']?.min ?? 0, to: plot.scales['x']?.max ?? 0 }]), () => {
+    within(plot, rectangles(bands.blind), () => hatch(plot, { colour: colour('other'), width: 1, distance: 9 }))
+    const alerts = Object.entries(SEVERITIES).map(([severity, name]) => ({
+      periods: bands.alerts.filter((alert) => alert.severity === severity),
+      fill: colour(name),
+    }))
+    ctx.globalAlpha = 0.1
+    for (const { periods, fill } of alerts) {
+      ctx.fillStyle = fill
+      ctx.fill(rectangles(periods))
+    }
+    ctx.globalAlpha = 1
+    const height = STRIP * uPlot.pxRatio
+    alerts.forEach(({ periods, fill }, row) => {
+      ctx.fillStyle = fill
+      ctx.fill(rectangles(periods, bbox.top + row * height * 1.2, height))
+    })
+  })
+}
+
+/** Hatches the bars of a step that has not ended. */
+export function drawIncomplete(plot: uPlot, { times, step, complete, series }: Chart, colour: string) {
+  const at = times[complete]
+  if (at === undefined || series.every(({ shape }) => shape !== 'bar')) return
+  const { top, height } = plot.bbox
+  const [left, right] = [plot.valToPos(at, 'x', true), plot.valToPos(at + step, 'x', true)]
+  const path = new Path2D()
+  path.rect(left, top, right - left, height)
+  within(plot, path, () => hatch(plot, { colour, width: 1.5, distance: 7 }))
+}
+
+export function drawThresholds(plot: uPlot, { thresholds = [] }: Chart, colour: (name: string) => string) {
+  const { ctx, bbox } = plot
+  const px = uPlot.pxRatio
+  let labelled = Infinity
+  ctx.save()
+  ctx.font = `${11 * px}px ${FONT}`
+  ctx.textAlign = 'right'
+  ctx.lineJoin = 'round'
+  for (const { name, value, severity } of thresholds.toSorted((a, b) => a.value - b.value)) {
+    const y = Math.round(plot.valToPos(value, 'y', true))
+    ctx.fillStyle = colour(severityColour(severity))
+    ctx.fillRect(bbox.left, y, bbox.width, Math.round(1.5 * px))
+    // The legend has the names for which there is no place.
+    if (labelled - y < 14 * px) continue
+    const [right, bottom] = [bbox.left + bbox.width - 4 * px, y - 5 * px]
+    // Readable above what is drawn below it.
+    ctx.strokeStyle = colour('card')
+    ctx.lineWidth = 3 * px
+    ctx.strokeText(name, right, bottom)
+    ctx.fillText(name, right, bottom)
+    labelled = y
+  }
+  ctx.restore()
+}
+
+const severityColour = (severity: string) =>
+  Object.entries(SEVERITIES).find(([name]) => name === severity)?.[1] ?? 'accent'
+
+function within({ ctx }: uPlot, path: Path2D, draw: () => void) {
+  ctx.save()
+  ctx.clip(path)
+  draw()
+  ctx.restore()
+}
+
+/**
+ * Draws diagonal lines.
+ *
+ * @param look CSS pixels
+ */
+function hatch(
+  { ctx, bbox: { left, top, width, height } }: uPlot,
+  { colour, width: thick, distance }: { colour: string; width: number; distance: number },
+) {
+  const px = uPlot.pxRatio
+  ctx.strokeStyle = colour
+  ctx.lineWidth = thick * px
+  ctx.beginPath()
+  for (let x = left - height; x < left + width; x += distance * px) {
+    ctx.moveTo(x, top + height)
+    ctx.lineTo(x + height, top)
+  }
+  ctx.stroke()
+}

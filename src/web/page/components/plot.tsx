@@ -1,0 +1,163 @@
+import type { RefObject } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import uPlot from 'uplot'
+import { drawnData, moveCursor, UNITS, type Bands, type Chart } from '../model/chart.ts'
+import { zoneName } from '../model/format.ts'
+import { drawBands, drawIncomplete, drawThresholds } from './plot-marks.ts'
+
+type Props = {
+  chart: Chart
+  bands: Bands | undefined
+  /** The step at the cursor. */
+  cursor: number | undefined
+  onZoom: ((from: number, to: number) => unknown) | undefined
+}
+/** What the callbacks of uPlot read: the newest properties. */
+type Latest = RefObject<Props>
+
+const DARK = '(prefers-color-scheme: dark)'
+const LINES = { line: { width: 2 }, thin: { width: 1.25 }, dots: { width: 1.5, dash: [2, 4] } }
+/** CSS pixels. */
+const MIN_BRUSH = 4
+/** Formats of the times of an axis by the distance of its ticks (seconds); the date is below the first one of a day. */
+const TIMES = [
+  [86_400, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [60, '{HH}:{mm}', '\n{D} {MMM}', null, '\n{D} {MMM}', null, null, null, 1],
+]
+
+/** The drawing of a chart. uPlot draws into an element that Preact does not change. */
+export function Plot(props: Props) {
+  const { chart, bands, cursor } = props
+  const place = useRef<HTMLDivElement>(null)
+  const drawn = useRef<uPlot>(undefined)
+  const latest = useRef(props)
+  latest.current = props
+  const [isDark, setDark] = useState(() => matchMedia(DARK).matches)
+  // A plot with another form is a new plot.
+  const form = [
+    isDark,
+    zoneName(),
+    chart.id,
+    chart.unit,
+    ...chart.series.map(({ name, shape, colour }) => `${name} ${shape} ${colour}`),
+  ].join('|')
+  useLayoutEffect(() => {
+    const query = matchMedia(DARK)
+    const redraw = () => setDark(query.matches)
+    query.addEventListener('change', redraw)
+    return () => query.removeEventListener('change', redraw)
+  }, [])
+  useLayoutEffect(() => {
+    const element = place.current
+    if (element === null) return undefined
+    const size = () => ({ width: element.clientWidth, height: element.clientHeight })
+    const plot = new uPlot({ ...optionsOf(latest, element), ...size() }, drawnData(latest.current.chart), element)
+    const sizes = new ResizeObserver(() => plot.setSize(size()))
+    sizes.observe(element)
+    drawn.current = plot
+    return () => {
+      sizes.disconnect()
+      plot.destroy()
+    }
+  }, [form])
+  useLayoutEffect(() => drawn.current?.setData(drawnData(chart)), [chart, bands])
+  useLayoutEffect(() => showCursor(drawn.current, cursor), [form, chart, cursor])
+  return <div class="chart" ref={place} />
+}
+
+/** Shows the cursor that all charts share. The chart below the pointer has it already. */
+function showCursor(plot: uPlot | undefined, cursor: number | undefined) {
+  if (plot === undefined || (plot.cursor.idx ?? undefined) === cursor) return
+  const at = cursor === undefined ? undefined : plot.data[0][cursor]
+  const [left, top] = at === undefined ? [-10, -10] : [plot.valToPos(at, 'x'), 0]
+  plot.setCursor({ left, top }, false)
+}
+
+/** @param place has the colours of the chart in its style */
+function optionsOf(latest: Latest, place: HTMLElement): Omit<uPlot.Options, 'width' | 'height'> {
+  const style = getComputedStyle(place)
+  const colour = (name: string) => style.getPropertyValue(`--${name}`)
+  const axis = { stroke: colour('soft'), grid: { stroke: colour('line'), width: 1 }, ticks: { show: false } }
+  const { chart, onZoom } = latest.current
+  const { onAxis, least, incrs } = UNITS[chart.unit]
+  const timeAt = (index: number | null | undefined) => latest.current.chart.times[index ?? -1]
+  return {
+    legend: { show: false },
+    cursor: {
+      y: false,
+      points: { show: chart.series.every(({ shape }) => shape !== 'bar') },
+      drag: { x: onZoom !== undefined, y: false, setScale: false, dist: MIN_BRUSH },
+    },
+    tzDate: (at) => uPlot.tzDate(new Date(at * 1000), zoneName()),
+    scales: {
+      x: { time: true, range: () => rangeOf(latest.current.chart) },
+      y: {
+        range: (_plot, _min, max) => {
+          const thresholds = latest.current.chart.thresholds?.map(({ value }) => value) ?? []
+          return [0, Math.max(least, ...thresholds, max ?? 0) * 1.12]
+        },
+      },
+    },
+    axes: [
+      { ...axis, values: TIMES, grid: { show: false } },
+      { ...axis, size: 60, incrs, values: (_plot, splits) => splits.map(onAxis) },
+    ],
+    series: seriesOf(chart, colour),
+    hooks: {
+      drawAxes: [(plot) => drawBands(plot, latest.current.bands, colour)],
+      draw: [
+        (plot) => drawIncomplete(plot, latest.current.chart, colour('card')),
+        (plot) => drawThresholds(plot, latest.current.chart, colour),
+      ],
+      setCursor: [({ cursor: { idx } }) => moveCursor({ hovered: timeAt(idx) })],
+      setSelect: [(plot) => zoom(plot, latest.current)],
+      ready: [({ over, cursor }) => over.addEventListener('click', () => moveCursor({ selected: timeAt(cursor.idx) }))],
+    },
+  }
+}
+
+/** Bars, the highest stack first, then lines, as the data has them. */
+function seriesOf({ series, isInstant }: Chart, colour: (name: string) => string): uPlot.Series[] {
+  const lines = series.filter(({ shape }) => shape !== 'bar')
+  const bars = series.filter(({ shape }) => shape === 'bar').toReversed()
+  const isFilled = bars.length === 0 && lines.filter(({ shape }) => shape !== 'dots').length === 1
+  return [
+    {},
+    ...bars.map((one) => ({
+      fill: colour(one.colour),
+      width: 0,
+      points: { show: false },
+      ...(uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [0.85, Infinity] }) }),
+    })),
+    ...lines.map(({ colour: name, shape }) => ({
+      stroke: colour(name),
+      ...LINES[shape === 'bar' ? 'line' : shape],
+      ...(isFilled && shape === 'line' && { fill: `${colour(name)}1f` }),
+      spanGaps: isInstant === true,
+      points: { size: 5, fill: colour(name), filter: alone },
+    })),
+  ]
+}
+
+const rangeOf = ({ times, step }: Chart): [number, number] => [times[0] ?? 0, (times.at(-1) ?? 0) + step]
+
+/** The points without a line to another one. */
+function alone({ data, series }: uPlot, index: number) {
+  if (series[index]?.spanGaps === true) return []
+  const values = data[index] ?? []
+  return Array.from(values, (_, i) => i).filter(
+    (i) => values[i] != null && values[i - 1] == null && values[i + 1] == null,
+  )
+}
+
+/** Zooms to the steps over which the reader has drawn. */
+function zoom(plot: uPlot, { chart, onZoom }: Props) {
+  const { left, width } = plot.select
+  if (width === 0 || onZoom === undefined) return
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+  const [first] = rangeOf(chart)
+  const steps = (position: number) => (plot.posToVal(position, 'x') - first) / chart.step
+  const from = Math.max(0, Math.floor(steps(left)))
+  const to = Math.min(chart.times.length, Math.ceil(steps(left + width)))
+  onZoom(first + from * chart.step, first + to * chart.step)
+}

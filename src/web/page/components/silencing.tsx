@@ -1,0 +1,168 @@
+import { SEVERITIES } from '../../../alerts/match-keys.ts'
+import { formatNumber } from '../../../text/format.ts'
+import { addressOf, changeAddress } from '../model/address.ts'
+import type { Silence } from '../model/api.ts'
+import { capital, labelText, moment, zone } from '../model/format.ts'
+import {
+  editAddress,
+  editedIn,
+  expireSilence,
+  lengthIn,
+  matchOf,
+  saveSilence,
+  silenceCommand,
+  silencesIn,
+} from '../model/silences.ts'
+import { nowOf, type State } from '../model/state.ts'
+import { allOr, Choice, Form, kindChoices, Select, TextInput, TimeChoice, type Options } from './fields.tsx'
+import { Button, LinkButton, Note, quiet, Section, soft, Table, words, type Column } from './layout.tsx'
+
+const LENGTHS: Options = [
+  ['1h', '1 hour'],
+  ['4h', '4 hours'],
+  ['1d', '1 day'],
+  ['until', 'until a time'],
+]
+
+/** Adds, edits, expires and lists silences. The address has what the form says. */
+export function Silencing({ state }: { state: State }) {
+  const { query, snapshot } = state
+  const edited = editedIn(query)
+  const { active, expired } = silencesIn(snapshot)
+  const canChange = snapshot?.readOnly !== true
+  const [id, ...others] = columnsAt(nowOf(state))
+  return (
+    <>
+      <Section id="silencing" title={edited === '' ? 'Add a silence' : `Edit silence ${edited}`}>
+        {canChange ? [<SilenceForm state={state} />, <Outcome state={state} />] : command(query)}
+      </Section>
+      <Section id="active-silences" title="Active silences">
+        {active.length === 0 ? (
+          quiet('No silence is active.')
+        ) : (
+          <Table
+            caption="Silences that are active"
+            columns={[id, ...(canChange ? [CHANGE] : []), ...others]}
+            items={active}
+            row={({ id }) => ({ 'data-silence': id })}
+          />
+        )}
+      </Section>
+      {expired.length > 0 && (
+        <Section id="expired-silences" title="Expired silences">
+          <details>
+            <summary>{`${formatNumber(expired.length)} in the last 7 days`}</summary>
+            <Table
+              caption="Expired silences, newest first"
+              columns={[id, ...others]}
+              items={expired}
+              row={({ id }) => ({ 'data-silence': id })}
+              isTall
+            />
+          </details>
+        </Section>
+      )}
+    </>
+  )
+}
+
+function command(query: URLSearchParams) {
+  return (
+    <>
+      <p>
+        The page can change silences only with <code>http.auth</code>. This command does the same:
+      </p>
+      <p>
+        <code class="words">{silenceCommand(query)}</code>
+      </p>
+    </>
+  )
+}
+
+function SilenceForm({ state }: { state: State }) {
+  const { query, snapshot, silencing } = state
+  const targets = snapshot?.status.targets ?? []
+  const now = nowOf(state)
+  const [isNew, length] = [editedIn(query) === '', lengthIn(query)]
+  const rules = [...new Set(targets.flatMap(({ rules }) => rules.map(({ name }) => name)))]
+  const text = (name: string, names: readonly string[] = []) => {
+    const set = (value: string) => changeAddress({ [name]: value })
+    const value = query.get(name) ?? ''
+    return <TextInput id={name} label={capital(name)} value={value} onInput={set} names={names} />
+  }
+  const inAnHour = new Date(Math.ceil(Date.parse(now) / 60_000 + 60) * 60_000).toISOString()
+  return (
+    <Form onSend={saveSilence}>
+      {text('alert', rules)}
+      {text(
+        'target',
+        targets.map(({ name }) => name),
+      )}
+      <Choice name="severity" label="Severity" query={query} options={allOr(SEVERITIES)} />
+      {kindChoices(query)}
+      <Select
+        id="for"
+        label="How long"
+        value={length}
+        options={isNew ? LENGTHS : [['', 'as it is'], ...LENGTHS]}
+        onSelect={(text) => changeAddress({ for: text, until: text === 'until' ? inAnHour : '' })}
+      />
+      {length === 'until' && <TimeChoice name="until" label="Until" query={query} time={Date.parse(now)} now={now} />}
+      {text('reason')}
+      {Object.keys(matchOf(query)).length === 0 && (
+        <label class="check">
+          <input
+            id="all"
+            type="checkbox"
+            checked={query.get('all') === 'true'}
+            onChange={({ currentTarget }) => changeAddress({ all: currentTarget.checked ? 'true' : '' })}
+          />
+          {' every alert'}
+        </label>
+      )}
+      <button type="submit" disabled={silencing.isSending}>
+        {isNew ? 'Add' : 'Save'}
+      </button>
+      <LinkButton href={addressOf('silences')}>{isNew ? 'Clear' : 'Cancel'}</LinkButton>
+    </Form>
+  )
+}
+
+/** What the form has led to, or would match. */
+function Outcome({ state: { silencing } }: { state: State }) {
+  const { problem, done, matched } = silencing
+  const alerts = matched === 1 ? 'alert that fires now matches' : 'alerts that fire now match'
+  const text = matched === 0 ? 'No alert that fires now matches.' : `${formatNumber(matched ?? 0)} ${alerts}.`
+  return (
+    <>
+      <Note id="silencing-note" problem={problem}>
+        {done !== '' && <p>{done}</p>}
+        {done === '' && matched !== undefined && quiet(text)}
+      </Note>
+      <p class="soft">
+        A value that begins with <code>=~</code> is a regular expression for all of it: <code>=~High.*</code>
+      </p>
+    </>
+  )
+}
+
+const columnsAt = (now: string): [Column<Silence>, ...Column<Silence>[]] => [
+  ['Silence', ({ id, match }) => [labelText(match) || 'every alert', ' ', soft(`silence ${id}`)]],
+  [`Since (${zone(now)})`, ({ since }) => moment(since, now)],
+  [`Until (${zone(now)})`, ({ until }) => moment(until, now)],
+  ['Author', ({ author }) => author ?? '–'],
+  ['Reason', ({ reason }) => words(reason || '–')],
+]
+
+const CHANGE: Column<Silence> = [
+  'Change',
+  (silence) => [
+    <LinkButton href={editAddress(silence)} label={`Edit silence ${silence.id}`}>
+      Edit
+    </LinkButton>,
+    ' ',
+    <Button onClick={() => expireSilence(silence.id)} label={`Expire silence ${silence.id}`}>
+      Expire
+    </Button>,
+  ],
+]

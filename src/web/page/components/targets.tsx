@@ -1,0 +1,181 @@
+import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
+import { plainText } from '../../../text/plain-text.ts'
+import { addressOf } from '../model/address.ts'
+import type { Target, Webhook } from '../model/api.ts'
+import { capital, moment, zone } from '../model/format.ts'
+import { healthOf, isStale, snapshotAge } from '../model/notices.ts'
+import { overviewOf, type OverviewRow } from '../model/overview.ts'
+import { nowOf, type State } from '../model/state.ts'
+import { OUTCOMES, sum, type Minutes } from '../model/totals.ts'
+import { badge, Section, soft, Table, words, type Column } from './layout.tsx'
+
+/** A line for each target, worst first; absent where one target is shown. */
+export function Overview({ state }: { state: State }) {
+  const rows = overviewOf(state)
+  if (rows.length < 2) return false
+  return (
+    <Section id="overview" title={`${formatNumber(rows.length)} targets`} note={soft('worst first')}>
+      <Table
+        caption="Status of each target, worst first"
+        columns={OVERVIEW}
+        items={rows}
+        row={(row) => ({
+          'data-overview': row.target.name,
+          class: `${row.health === 'up' ? severityOf(row) : 'critical'} ${row.stale ? 'stale' : ''}`,
+        })}
+      />
+    </Section>
+  )
+}
+
+const severityOf = ({ alerts: [first] }: OverviewRow) =>
+  first === undefined || first.state === 'pending' ? '' : first.severity
+
+const OVERVIEW: readonly Column<OverviewRow>[] = [
+  ['Target', ({ target: { name } }) => <a href={addressOf('overview', { target: name })}>{name}</a>],
+  ['Status', statusOf],
+  [
+    'Failed',
+    ({ main }) => [main?.any === undefined ? '–' : formatShare(main.any), ' ', soft(main && `in ${main.window}`)],
+    'number',
+  ],
+  ['Calls in the last hour', ({ minutes }) => <Sparkline minutes={minutes} />, 'number'],
+  ['In progress', ({ target }) => formatNumber(target.in_progress), 'number'],
+]
+
+function statusOf(row: OverviewRow) {
+  const { health, alerts } = row
+  const states = ['firing', 'recovering', 'pending'].map((state) => {
+    const some = alerts.filter((alert) => alert.state === state)
+    const tone = state === 'pending' ? '' : severityOf(row)
+    return some.length > 0 && [' ', badge(`${formatNumber(some.length)} ${state}`, tone)]
+  })
+  return [badge(health, health === 'up' ? 'good' : 'bad'), states]
+}
+
+const HEIGHT = 20
+
+/** The finished calls of each minute, and those of them that failed. The number beside them is their sum. */
+function Sparkline({ minutes }: { minutes: Minutes }) {
+  const known = minutes.map(({ counts }) => {
+    if (counts === undefined) return { all: 0, failed: 0 }
+    const failed = counts.unanswered + counts.rejected + counts.canceled
+    return { all: failed + counts.ended + counts.other, failed }
+  })
+  const highest = Math.max(1, ...known.map(({ all }) => all))
+  const bars = (which: 'all' | 'failed') =>
+    known.map((one, i) => `M${i + 0.5} ${HEIGHT}v${((-one[which] * HEIGHT) / highest).toFixed(2)}`).join('')
+  return (
+    <>
+      {`${formatNumber(sum(known, ({ all }) => all))} `}
+      <svg class="spark" viewBox={`0 0 ${minutes.length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+        <path class="ended" d={bars('all')} />
+        <path class="rejected" d={bars('failed')} />
+      </svg>
+    </>
+  )
+}
+
+/** The health and the totals of each target. */
+export function Targets({ state }: { state: State }) {
+  const targets = overviewOf(state).map(({ target }) => target)
+  const isShared = (state.snapshot?.status.targets ?? []).some(({ owner }) => owner !== undefined)
+  const [age, now] = [snapshotAge(state), nowOf(state)]
+  const ago = (seconds: number) => `${formatSeconds(seconds + age)} ago`
+  const rowOf = (target: Target) => ({ class: isStale(target, age) ? 'stale' : '' })
+  const health: Column<Target>[] = [
+    ['Target', ({ name, owner }) => [name, isShared && ownerOf(owner)]],
+    ['Health', (target) => healthText(target, age)],
+    ['Last successful poll', ({ last_success, lag_seconds }) => (last_success === null ? 'never' : ago(lag_seconds))],
+    ['Requests in the last minute', requestsOf],
+    ['Last complete sweep', ({ sweep_age_seconds: sweep }) => (sweep === null ? 'none yet' : ago(sweep))],
+    ['Tracked calls', ({ tracked_calls }) => formatNumber(tracked_calls)],
+  ]
+  const totals: Column<Target>[] = [
+    ['Target', ({ name }) => name],
+    ['Started', ({ started }) => formatNumber(started)],
+    ...OUTCOMES.map((outcome): Column<Target> => [capital(outcome), ({ finished }) => formatNumber(finished[outcome])]),
+    ['Audio min', ({ minutes }) => formatNumber(minutes.audio)],
+    ['Video min', ({ minutes }) => formatNumber(minutes.video)],
+    [`Since (${zone(now)})`, ({ created }) => moment(created, now)],
+  ]
+  return (
+    <Section id="targets" title="Targets">
+      <Table
+        caption="Health of the targets"
+        columns={health}
+        items={targets}
+        row={(target) => ({ ...rowOf(target), 'data-target': target.name })}
+        isNumeric
+        isTall
+      />
+      <h3>Totals (call-level minutes)</h3>
+      <Table
+        caption="Calls and call-level minutes since the set-up of each target"
+        columns={totals}
+        items={targets}
+        row={(target) => ({ ...rowOf(target), 'data-totals': target.name })}
+        isNumeric
+        isTall
+      />
+    </Section>
+  )
+}
+
+const ownerOf = (owner: string | undefined) => (
+  <span class="owner">{owner === undefined ? <b class="bad">no owner</b> : `owner: ${owner}`}</span>
+)
+
+const requestsOf = ({ name, requests_last_minute: requests, max_requests_per_minute: most }: Target) => [
+  `${formatNumber(requests)} of ${formatNumber(most)}`,
+  <meter aria-label={`Requests of ${name} against the budget`} max={most} value={requests} high={most * 0.9} />,
+]
+
+function healthText(target: Target, age: number) {
+  const { problem, rate_limit_pause_seconds: held, slow_sweep: slow, warnings = [] } = target
+  const { slowed_to_requests_per_minute: slowed, refused_from_page: refused } = target
+  const health = healthOf(target, age)
+  const reasons = [
+    problem !== undefined && plainText(problem),
+    held > age && `rate limit pause: no requests for ${formatSeconds(held - age)}`,
+    slowed !== undefined && `the service has ${slowed} requests a minute left for callwatch`,
+    slow !== undefined && `a sweep of ${formatNumber(slow.pages)} pages takes ${formatSeconds(slow.seconds)}`,
+    refused !== undefined && `the service refuses page ${refused} of its list and later pages`,
+    ...warnings.map(({ message }) => message),
+  ].filter((reason) => reason !== false)
+  return [badge(health, health === 'up' ? 'good' : 'bad'), reasons.length > 0 && [' ', words(reasons.join('; '))]]
+}
+
+const TONES: Record<string, string> = { delivering: 'good', failing: 'bad', paused: 'warning' }
+
+/** How far each webhook of events is; absent without any. */
+export function Webhooks({ state }: { state: State }) {
+  const webhooks = state.snapshot?.webhooks ?? []
+  if (webhooks.length === 0) return false
+  const [age, now] = [snapshotAge(state), nowOf(state)]
+  const columns: Column<Webhook>[] = [
+    ['Webhook', ({ name }) => name],
+    [
+      'State',
+      ({ state, problem }) => [badge(state, TONES[state]), problem !== undefined && [' ', words(plainText(problem))]],
+    ],
+    ['Pending', ({ pending }) => formatNumber(pending)],
+    [
+      'Oldest pending',
+      ({ oldest_pending_seconds: oldest }) => (oldest === undefined ? '–' : formatSeconds(oldest + age)),
+    ],
+    ['Dead letters', ({ dead_letters: dead }) => (dead > 0 ? <b class="bad">{formatNumber(dead)}</b> : 0)],
+    [`Last delivery (${zone(now)})`, ({ last_delivered: last }) => (last === undefined ? 'never' : moment(last, now))],
+  ]
+  return (
+    <Section id="webhooks" title="Webhooks of events">
+      <Table
+        caption="How far each webhook of events is"
+        columns={columns}
+        items={webhooks}
+        row={({ name }) => ({ 'data-webhook': name })}
+        isNumeric
+      />
+    </Section>
+  )
+}

@@ -1,0 +1,80 @@
+import { chooseZone } from './format.ts'
+import { change, current } from './state.ts'
+
+export type Parameters = Record<string, string | readonly string[]>
+
+/**
+ * Reads the address of the page, which can be bookmarked: `?target=production&type=audio#calls` names a view and its
+ * parameters, `#target=production` the target of the overview. `zone` is a parameter of all views.
+ */
+export function readAddress(views: readonly string[]) {
+  const [query, hash] = [new URLSearchParams(location.search), location.hash.slice(1)]
+  const view = views.find((name) => name === hash) ?? 'overview'
+  const target = view === 'overview' ? (new URLSearchParams(hash).get('target') ?? '') : ''
+  chooseZone(query.get('zone') ?? '')
+  change({ view, query, target })
+}
+
+/** The address of a view, in the zone of the page unless it names another one. Parameters that are empty are left out. */
+export function addressOf(view: string, parameters: Parameters = {}) {
+  const { target = [], zone = current().query.get('zone') ?? '', ...others } = parameters
+  const named = view === 'overview' ? { zone } : { target, ...others, zone }
+  const query = new URLSearchParams(
+    Object.entries(named).flatMap(([name, values]) =>
+      [values].flat().flatMap((value) => (value === '' ? [] : [[name, value]])),
+    ),
+  )
+  const [shown = ''] = [target].flat()
+  const hash = view !== 'overview' ? view : shown === '' ? '' : new URLSearchParams({ target: shown }).toString()
+  return `./${query.size > 0 ? `?${query}` : ''}${hash && `#${hash}`}`
+}
+
+/** The address of this view with some parameters changed. */
+export function changedAddress(changed: Parameters) {
+  const { view, query, target } = current()
+  const named = Object.fromEntries([...new Set(query.keys())].map((name) => [name, query.getAll(name)]))
+  return addressOf(view, { ...named, ...(view === 'overview' && { target }), ...changed })
+}
+
+/**
+ * The view of the calls that a request to the API has (`/api/v1/calls?…`). Without a time these are calls in progress.
+ */
+export function addressOfCalls(request: string) {
+  const asked = new URLSearchParams(request.slice(request.indexOf('?') + 1))
+  return addressOf('calls', { ...(!asked.has('since') && { status: 'in_progress' }), ...Object.fromEntries(asked) })
+}
+
+/** Shows what the address names, as after the buttons of the browser. */
+export const showAddress = () => void dispatchEvent(new PopStateEvent('popstate'))
+
+/** Changes parameters of this view. */
+export const changeAddress = (changed: Parameters) => replaceAddress(changedAddress(changed))
+
+export function replaceAddress(address: string) {
+  history.replaceState(undefined, '', address)
+  showAddress()
+}
+
+/** Goes to another address of the page, from which the browser goes back. */
+export function goTo(address: string) {
+  history.pushState(undefined, '', address)
+  showAddress()
+}
+
+/** Follows a link to a view without reloading the page. */
+export function followLink(event: MouseEvent) {
+  const link = event.target instanceof Element ? event.target.closest('a') : null
+  const isModified = [event.button !== 0, event.ctrlKey, event.metaKey, event.shiftKey, event.altKey].includes(true)
+  if (link === null || isModified || event.defaultPrevented || link.hasAttribute('download')) return
+  if (link.origin !== location.origin || link.pathname !== location.pathname) return
+  event.preventDefault()
+  goTo(link.href)
+  scrollTo(0, 0)
+  document.getElementById('content')?.focus({ preventScroll: true })
+}
+
+/** The targets that this view names. */
+export const namedTargets = () => {
+  const { view, query, target } = current()
+  return view === 'overview' ? [target].filter(Boolean) : query.getAll('target')
+}

@@ -1,0 +1,118 @@
+import { getCall, getCalls } from './api.ts'
+import { local } from './format.ts'
+import { RULE_LABELS } from '../../../alerts/groups.ts'
+import { addFilters, addressTime, parameterTime, periodOf } from './period.ts'
+import { change, current, load, messageOf, serverTime, type CallsList, type State } from './state.ts'
+
+/** So many calls are added at a time; the overview shows the newest ones. */
+const [PAGE_SIZE, OVERVIEW_SIZE] = [100, 50]
+/** Filters that the API has by the same names. */
+const FILTERS = [...RULE_LABELS, 'status', 'has_recording', 'session_id']
+/** The statuses that select calls in progress. The first one selects all of them. */
+export const IN_PROGRESS = ['in_progress', 'initiated', 'ongoing']
+
+export const isInProgress = (query: URLSearchParams) => IN_PROGRESS.includes(query.get('status') ?? '')
+
+/** The filter of the overview, as parameters of the view of calls. */
+export function finishedQuery({ target, finished: { status, since, from } }: Pick<State, 'target' | 'finished'>) {
+  const given = { target, status, since: since === 'time' ? addressTime(from) : since }
+  return new URLSearchParams(Object.entries(given).filter(([, value]) => value !== ''))
+}
+
+/**
+ * The parameters of `/api/v1/calls` for the parameters of the view.
+ *
+ * @param now milliseconds since 1970
+ * @throws {RangeError} where the period is none
+ */
+export function callsRequest(query: URLSearchParams, now: number) {
+  const request = new URLSearchParams(isInProgress(query) ? {} : periodOf(query, '1970-01-01T00:00:00Z', now))
+  addFilters(request, query, FILTERS)
+  if (request.get('status') === 'in_progress') request.delete('status')
+  return request.toString()
+}
+
+/** Changes the filter of the overview. A time begins with that of the calls that are shown. */
+export function filterFinished(filter: Partial<State['finished']>) {
+  const { finished } = current()
+  const begin = filter.since === 'time' ? parameterTime(finishedQuery(current()), 'since', serverTime()) : undefined
+  change({
+    finished: { ...finished, ...(begin !== undefined && { from: local(begin).slice(0, 16) }), ...filter },
+  })
+  return loadCalls()
+}
+
+let running = new AbortController()
+
+/** Loads the newest calls that the view selects. */
+export async function loadCalls() {
+  const { view, query, calls, finished } = current()
+  // Only a snapshot has the time of the server; the clock of this machine may be wrong.
+  if (current().snapshot === undefined) return
+  const now = serverTime()
+  const isOverview = view === 'overview'
+  const shown = { next: undefined, problem: undefined, asOf: new Date(now).toISOString() }
+  try {
+    if (isOverview && finished.since === 'time' && finished.from === '') throw new RangeError('The time is missing')
+    const request = callsRequest(isOverview ? finishedQuery(current()) : query, now)
+    // Until the overview has other calls, those of before stay.
+    change({ calls: { ...shown, request, calls: isOverview ? calls.calls : [], isLoading: true } })
+  } catch (error) {
+    change({ calls: { ...shown, request: '', calls: [], isLoading: false, problem: `${messageOf(error)}.` } })
+    return
+  }
+  await search([], isOverview ? OVERVIEW_SIZE : PAGE_SIZE)
+}
+
+/** Adds the calls before those that are shown. */
+export const loadOlder = () => search(current().calls.calls, current().calls.calls.length + PAGE_SIZE)
+
+/** Goes on while the server has searched without finding enough. */
+async function search(found: CallsList['calls'], wanted: number) {
+  running.abort()
+  running = new AbortController()
+  const { signal } = running
+  set({ isLoading: true, problem: undefined })
+  try {
+    for (let [calls, isMore] = [found, true]; isMore;) {
+      const { request, next } = current().calls
+      const cursor = next === undefined ? '' : `&cursor=${next}`
+      const page = await getCalls(`${request}&limit=${wanted - calls.length}${cursor}`, signal)
+      if (signal.aborted) return
+      calls = [...calls, ...page.calls]
+      set({ calls, next: page.next })
+      isMore = page.next !== undefined && calls.length < wanted
+    }
+    set({ isLoading: false })
+  } catch (error) {
+    if (!signal.aborted) set({ isLoading: false, problem: `The calls could not be loaded: ${messageOf(error)}.` })
+  }
+}
+
+/** Keeps what is being typed, which the address has once it is complete. */
+export const typeSessionId = (typed: string) => set({ typed })
+
+/** Ends the search; what it has found stays. */
+export function stopSearch() {
+  running.abort()
+  set({ isLoading: false })
+}
+
+const set = (changed: Partial<CallsList>) => change({ calls: { ...current().calls, ...changed } })
+
+/** Loads the call that the address names. */
+export function loadCall() {
+  const { query } = current()
+  const [target, id] = [query.get('target') ?? '', query.get('session_id') ?? '']
+  const ask = () =>
+    target === '' || id === ''
+      ? Promise.reject(new Error('the address names no call: it needs target and session_id'))
+      : getCall(target, id)
+  return load('callPage', `${target}|${id}`, ask, 'The call could not be loaded')
+}
+
+/** Reloads the call after an event of it, if it is shown. */
+export function loadCallAfter({ target, session_id: id }: { target: string; session_id: string }) {
+  const { view, callPage } = current()
+  if (view === 'call' && callPage.request === `${target}|${id}`) void loadCall()
+}

@@ -1,0 +1,227 @@
+import type { CallSeries, PastAlert, PerMinute, Point, Target } from './api.ts'
+import type { Bands, Chart, Series, Threshold } from './chart.ts'
+import type { ShownCharts } from './charts.ts'
+import { labelText, named } from './format.ts'
+import { minutesOf, OUTCOMES, STATUSES, sum } from './totals.ts'
+
+/** Seconds. */
+export const WEEK = 7 * 86_400
+
+/** What the charts show of an alert. */
+export type Episode = Pick<PastAlert, 'target' | 'alert' | 'key' | 'severity' | 'labels' | 'since' | 'until'>
+
+type Of = (point: Point) => number | null
+type Line = readonly [name: string, colour: string, shape: Series['shape'], of: Of]
+
+/** A chart of a series. `past` is what it has of the week before; without it each line has its own. */
+type Drawing = Pick<Chart, 'title' | 'unit' | 'isInstant'> & { id: string; about: string; lines: Line[]; past?: Of }
+
+function drawingsOf(media: 'minutes' | 'participant_minutes'): Drawing[] {
+  const percentiles = (of: 'duration_seconds' | 'answer_delay_seconds'): Pick<Drawing, 'unit' | 'lines'> => ({
+    unit: 'seconds',
+    lines: [
+      ['p50', 'first', 'line', (point) => point[of].p50],
+      ['p95', 'second', 'thin', (point) => point[of].p95],
+    ],
+  })
+  return [
+    {
+      id: 'calls',
+      title: 'Calls by outcome',
+      about: 'the finished calls by outcome',
+      unit: 'calls',
+      lines: OUTCOMES.map((status): Line => [status, status, 'bar', ({ calls }) => calls[status]]),
+      past: callsOf,
+    },
+    {
+      id: 'failure-ratio',
+      title: 'Failure ratio',
+      about: 'the failure ratio, with the thresholds of rules,',
+      unit: 'ratio',
+      lines: [['ratio', 'first', 'line', (point) => point.failure_ratio]],
+      past: (point) => point.failure_ratio,
+    },
+    {
+      id: 'minutes',
+      ...(media === 'minutes'
+        ? { title: 'Minutes', about: 'the minutes of calls by media' }
+        : { title: 'Participant minutes', about: 'the participant minutes by media' }),
+      unit: 'minutes',
+      lines: [
+        ['audio', 'first', 'bar', (point) => point[media].audio],
+        ['video', 'second', 'bar', (point) => point[media].video],
+      ],
+      past: (point) => point[media].audio + point[media].video,
+    },
+    {
+      id: 'in-progress',
+      title: 'Calls in progress',
+      about: 'the calls in progress',
+      unit: 'calls',
+      isInstant: true,
+      lines: [['calls', 'first', 'line', (point) => point.in_progress]],
+      past: (point) => point.in_progress,
+    },
+    {
+      id: 'duration',
+      title: 'Duration',
+      about: 'the percentiles of the duration of calls',
+      ...percentiles('duration_seconds'),
+    },
+    {
+      id: 'answer-delay',
+      title: 'Answer delay',
+      about: 'the percentiles of the answer delay',
+      ...percentiles('answer_delay_seconds'),
+    },
+  ]
+}
+
+/** The charts of a period. */
+export function chartsOf(given: {
+  series: CallSeries
+  /** The same steps a week earlier. */
+  earlier: CallSeries | undefined
+  /** The selected ones. */
+  targets: readonly Pick<Target, 'name' | 'rules'>[]
+  query: URLSearchParams
+  /** UNIX seconds. */
+  now: number
+}): Chart[] {
+  const { series, earlier, targets, query, now } = given
+  const step = series.step_seconds
+  const times = series.points.map(({ at }) => Date.parse(at) / 1000)
+  const names = targets.map(({ name }) => name)
+  const known = (points: readonly Point[], of: CallSeries) =>
+    points.map((point) => (isMissing(point, of, names) ? undefined : point))
+  const points = known(series.points, series)
+  const byTime = new Map(
+    earlier && known(earlier.points, earlier).map((point) => [Date.parse(point?.at ?? '') / 1000 + WEEK, point]),
+  )
+  const past = times.map((at) => byTime.get(at))
+  const hasPast = past.some((point) => point !== undefined && (callsOf(point) > 0 || (point.in_progress ?? 0) > 0))
+  const lineOf = ([name, colour, shape, of]: Line, among = points): Series => ({
+    name,
+    colour,
+    shape,
+    values: among.map((point) => (point === undefined ? null : of(point))),
+  })
+  return drawingsOf(query.get('minutes') === 'participant' ? 'participant_minutes' : 'minutes').map(
+    ({ id, about, lines, past: sums, ...chart }) => {
+      const earlierLines: Line[] =
+        sums === undefined
+          ? lines.map(([name, colour, , of]) => [`${name} last week`, colour, 'dots', of])
+          : [['last week', 'any', 'dots', sums]]
+      const lastWeek = earlierLines.map((line) => lineOf(line, past))
+      const isKnown = ({ values }: Series) => hasPast && values.some((value) => value !== null)
+      return {
+        ...chart,
+        id: `chart-${id}`,
+        about: `Chart of ${about} over time`,
+        times,
+        step,
+        complete: times.filter((at) => at + step <= now).length,
+        series: [...lines.map((line) => lineOf(line)), ...lastWeek.filter(isKnown)],
+        ...(chart.unit === 'ratio' && { thresholds: thresholdsOf(targets, query) }),
+      }
+    },
+  )
+}
+
+/** The finished calls of each minute. */
+export function perMinuteChart(perMinute: PerMinute, target: string): Chart {
+  const minutes = minutesOf(perMinute, target)
+  return {
+    id: 'per-minute',
+    title: 'Finished calls per minute',
+    about: 'Chart of the finished calls per minute of the last hour by status',
+    times: minutes.map(({ at }) => at),
+    step: perMinute.step_seconds,
+    // The minute of the last poll is incomplete.
+    complete: minutes.findLastIndex(({ counts }) => counts !== undefined),
+    unit: 'calls',
+    series: STATUSES.map((status) => ({
+      name: status,
+      colour: status,
+      shape: 'bar',
+      values: minutes.map(({ counts }) => counts?.[status] ?? null),
+    })),
+  }
+}
+
+const callsOf = ({ calls }: Point) => sum(OUTCOMES, (status) => calls[status])
+
+/** Whether nothing is known of a step: no target was seen, and no call was noticed later. */
+function isMissing(point: Point, { step_seconds: step, coverage: { blind } }: CallSeries, targets: readonly string[]) {
+  if (callsOf(point) > 0) return false
+  const from = Date.parse(point.at)
+  const isIn = ({ since, until }: { since: string; until: string }) =>
+    Date.parse(since) <= from && from + step * 1000 <= Date.parse(until)
+  const missing = new Set(blind.filter((one) => one.kind !== 'ended' && isIn(one)).map(({ target }) => target))
+  return targets.length > 0 && targets.every((name) => missing.has(name))
+}
+
+/** The thresholds of the rules on the failure ratio of all failures that may apply to the calls of the filters. */
+export function thresholdsOf(targets: readonly Pick<Target, 'rules'>[], query: URLSearchParams): Threshold[] {
+  const excludes = ([name, value]: [string, string]) => !['', value].includes(query.get(name) ?? '')
+  const thresholds = targets
+    .flatMap(({ rules }) => rules)
+    .filter(
+      ({ signal, reason, match }) =>
+        signal === 'failure_ratio' && reason === 'any' && !Object.entries(match).some(excludes),
+    )
+    .map(({ name, breach, threshold, match, severity }) => {
+      const about = [labelText(match), breach].filter(Boolean).join(' ')
+      return [[name, about, threshold].join('|'), { name, about, value: threshold, severity }] as const
+    })
+  return [...new Map(thresholds).values()]
+}
+
+/**
+ * The times that are not covered, without those of which the calls were counted afterwards (`poll.baseline: count`): where
+ * there are calls although none of the targets was set up.
+ *
+ * @param targets how many are shown
+ */
+export function missingTimes({ points, coverage: { blind } }: CallSeries, targets: number) {
+  const before = blind.filter(({ kind }) => kind === 'before')
+  const first = points.find((point) => callsOf(point) > 0)?.at
+  const isCounted = first !== undefined && before.length === targets && before.every(({ until }) => first < until)
+  return isCounted
+    ? blind.flatMap((one) => (one.kind !== 'before' ? [one] : one.since < first ? [{ ...one, until: first }] : []))
+    : blind
+}
+
+/**
+ * @param now UNIX seconds
+ */
+export function bandsOf(missing: CallSeries['coverage']['blind'], episodes: readonly Episode[], now: number): Bands {
+  const period = (since: string, until: string | null) => ({
+    from: Date.parse(since) / 1000,
+    to: until === null ? now : Date.parse(until) / 1000,
+  })
+  return {
+    alerts: episodes.map(({ since, until, severity }) => ({ ...period(since, until), severity })),
+    blind: missing.map(({ since, until }) => period(since, until)),
+  }
+}
+
+/**
+ * What the bands say of a time, in words.
+ *
+ * @param from UNIX seconds
+ * @param to UNIX seconds
+ */
+export function eventsOf(
+  { episodes, missing, asOf }: Pick<ShownCharts, 'episodes' | 'missing' | 'asOf'>,
+  from: number,
+  to: number,
+) {
+  const isThen = ({ since, until }: { since: string; until: string | null }) =>
+    Date.parse(since) < to * 1000 && Date.parse(until ?? asOf) > from * 1000
+  const alerts = episodes.filter(isThen).map(({ alert, severity, target, labels }) => {
+    return { severity, text: `${alert} (${named({ target, labels })})` }
+  })
+  const unseen = [...new Set(missing.filter(isThen).map(({ target }) => target))]
+  return { alerts, unseen }
+}

@@ -1,0 +1,143 @@
+import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
+import { change, current, type State } from './state.ts'
+
+/** A series of a chart. Bars are stacked, the first one lowest. */
+export type Series = {
+  name: string
+  /** The class of its colour */
+  colour: string
+  shape: 'bar' | 'line' | 'thin' | 'dots'
+  /** One for each step; null where it is not known */
+  values: readonly (number | null)[]
+}
+
+export type Threshold = { name: string; about: string; value: number; severity: string }
+/** UNIX seconds */
+export type Period = { from: number; to: number }
+
+/** The times in which alerts fired, and those that are not covered. */
+export type Bands = {
+  alerts: readonly (Period & { severity: string })[]
+  blind: readonly Period[]
+}
+
+/** What a chart shows. */
+export type Chart = {
+  id: string
+  title: string
+  /** For screen readers */
+  about: string
+  /** When the steps begin (UNIX seconds) */
+  times: readonly number[]
+  /** Seconds */
+  step: number
+  /** So many steps have ended */
+  complete: number
+  /** Whether the values are those at the beginning of each step, of which some may be missing */
+  isInstant?: boolean
+  unit: keyof typeof UNITS
+  series: readonly Series[]
+  thresholds?: readonly Threshold[]
+}
+
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000]
+const SECONDS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 36_000, 86_400]
+
+const whole = {
+  format: (value: number) => formatNumber(value),
+  onAxis: (value: number) => formatNumber(value, 0),
+  least: 5,
+  incrs: WHOLE,
+}
+
+/** How values are written, and axes: the highest value of an axis is `least` or more, and its ticks are `incrs` apart. */
+export const UNITS = {
+  calls: { ...whole, format: whole.onAxis },
+  minutes: whole,
+  ratio: { format: formatShare, onAxis: formatShare, least: 0.05, incrs: [0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5] },
+  seconds: {
+    format: (value: number) => formatSeconds(value, 3),
+    onAxis: (value: number) => formatSeconds(value),
+    least: 5,
+    incrs: SECONDS,
+  },
+}
+
+/** A value of a chart as its legend and its table have it. */
+export const valueText = ({ unit }: Chart, value: number | null | undefined) =>
+  value === null || value === undefined ? '–' : UNITS[unit].format(value)
+
+/**
+ * The step that has this time; undefined if there is none.
+ *
+ * @param time UNIX seconds
+ */
+export function stepAt(
+  { times: [first = 0, ...others], step }: Pick<Chart, 'times' | 'step'>,
+  time: number | undefined,
+) {
+  if (time === undefined) return undefined
+  const index = Math.floor((time - first) / step)
+  return index >= 0 && index <= others.length ? index : undefined
+}
+
+/** The step whose values are shown: that of the cursor, otherwise the last one that has ended. */
+export const shownStep = (
+  chart: Pick<Chart, 'times' | 'step' | 'complete'>,
+  cursor: Pick<State, 'hovered' | 'selected'>,
+) => cursorStep(chart, cursor) ?? Math.max(0, chart.complete - 1)
+
+/** The step at the cursor: that under the pointer, otherwise the selected one. */
+export const cursorStep = (
+  chart: Pick<Chart, 'times' | 'step'>,
+  { hovered, selected }: Pick<State, 'hovered' | 'selected'>,
+) => stepAt(chart, hovered) ?? stepAt(chart, selected)
+
+/** The step to which a key moves the cursor; undefined for other keys. */
+export function movedStep(key: string, index: number, length: number) {
+  const moved: Record<string, number> = {
+    ArrowLeft: index - 1,
+    ArrowDown: index - 1,
+    ArrowRight: index + 1,
+    ArrowUp: index + 1,
+    PageDown: index - 10,
+    PageUp: index + 10,
+    Home: 0,
+    End: length - 1,
+  }
+  const wanted = moved[key]
+  return wanted === undefined ? undefined : Math.min(length - 1, Math.max(0, wanted))
+}
+
+/**
+ * The data of uPlot: times, then the height of each stack of bars, the highest one first so that lower ones cover its lower
+ * part, then the lines, which end with the last step that has ended.
+ */
+export function drawnData({
+  times,
+  step,
+  complete,
+  isInstant = false,
+  series,
+}: Chart): [number[], ...(number | null)[][]] {
+  const bars = series.filter(({ shape }) => shape === 'bar')
+  const heights = bars.map((_, top) =>
+    times.map((_, i) => {
+      const stack = bars.slice(0, top + 1).map(({ values }) => values[i] ?? null)
+      return stack.every((value) => value === null) ? null : stack.reduce((sum, value) => (sum ?? 0) + (value ?? 0), 0)
+    }),
+  )
+  const lines = series
+    .filter(({ shape }) => shape !== 'bar')
+    .map(({ shape, values }) =>
+      values.map((value, i) => (isInstant || shape === 'dots' || i < complete ? value : null)),
+    )
+  return [times.map((at) => (isInstant ? at : at + step / 2)), ...heights.toReversed(), ...lines]
+}
+
+/** Moves the cursor that all charts share. */
+export function moveCursor(moved: Partial<Pick<State, 'hovered' | 'selected'>>) {
+  const { hovered, selected } = current()
+  const after = { hovered, selected, ...moved }
+  if (after.hovered !== hovered || after.selected !== selected) change(after)
+}

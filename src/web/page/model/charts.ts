@@ -1,0 +1,169 @@
+import { RULE_LABELS } from '../../../alerts/groups.ts'
+import { addressOf, changedAddress } from './address.ts'
+import { getPastAlerts, getSeries, type CallSeries } from './api.ts'
+import type { Bands, Chart } from './chart.ts'
+import { bandsOf, chartsOf, missingTimes, WEEK, type Episode } from './chart-series.ts'
+import { momentInZone } from './format.ts'
+import { addFilters, periodOf } from './period.ts'
+import { change, current, messageOf, serverTime, type State } from './state.ts'
+
+/** What the view shows. Times are UNIX seconds. */
+export type ShownCharts = {
+  since: number
+  until: number
+  charts: Chart[]
+  bands: Bands
+  episodes: readonly Episode[]
+  /** Whether there are older episodes */
+  isTruncated: boolean
+  coverage: CallSeries['coverage']
+  /** What the charts show as not covered */
+  missing: CallSeries['coverage']['blind']
+  /** When they were requested (ISO 8601), by the clock of the server */
+  asOf: string
+}
+
+/** Without a period in the address: a day. */
+export const DEFAULT_SINCE = '24h'
+const REFRESH_MS = 30_000
+
+/** The filters of the view, as parameters of `/api/v1/series`. */
+export function filtersOf(query: URLSearchParams) {
+  return addFilters(new URLSearchParams(), query, RULE_LABELS)
+}
+
+/**
+ * The parameters of `/api/v1/series` for the parameters of the view.
+ *
+ * @param now milliseconds since 1970
+ * @throws {RangeError} where the period is none
+ */
+export function chartsRequest(query: URLSearchParams, now: number) {
+  const period = Object.entries(periodOf(query, DEFAULT_SINCE, now))
+  return new URLSearchParams([...filtersOf(query), ...period]).toString()
+}
+
+/** The request of the same steps a week earlier. */
+export function earlierRequest(
+  { since, until, step_seconds: step }: Pick<CallSeries, 'since' | 'until' | 'step_seconds'>,
+  filters: URLSearchParams,
+) {
+  const request = new URLSearchParams(filters)
+  for (const [name, time] of Object.entries({ since, until })) request.set(name, iso(Date.parse(time) / 1000 - WEEK))
+  request.set('step', String(step))
+  return request.toString()
+}
+
+let running = new AbortController()
+let earlier: { request: string; answer: CallSeries } | undefined
+
+/** Loads the charts that the address names. Until they are there, those before them stay. */
+export async function loadCharts() {
+  stopCharts()
+  running = new AbortController()
+  const { signal } = running
+  const { query, charts } = current()
+  const [now, filters] = [serverTime(), filtersOf(query)]
+  set({ isLoading: true })
+  try {
+    const series = await getSeries(chartsRequest(query, now), signal)
+    const { since, until } = series
+    const request = earlierRequest(series, filters)
+    const period = addFilters(new URLSearchParams({ since, until }), query)
+    const [answer, { alerts, truncated = false }] = await Promise.all([
+      earlier?.request === request ? earlier.answer : getSeries(request, signal).catch(messageOf),
+      getPastAlerts(period.toString(), signal),
+    ])
+    if (signal.aborted) return
+    const past = typeof answer === 'string' ? undefined : answer
+    earlier = past && { request, answer: past }
+    const targets = shownTargets(query)
+    const missing = missingTimes(series, targets.length)
+    const shown = {
+      since: Date.parse(since) / 1000,
+      until: Date.parse(until) / 1000,
+      charts: chartsOf({ series, earlier: past, targets, query, now: now / 1000 }),
+      bands: bandsOf(missing, alerts, now / 1000),
+      episodes: alerts,
+      isTruncated: truncated,
+      coverage: series.coverage,
+      missing,
+      asOf: new Date(now).toISOString(),
+    }
+    const problem = typeof answer === 'string' ? `Last week could not be loaded: ${answer}.` : undefined
+    set({ shown, problem })
+  } catch (error) {
+    if (signal.aborted) return
+    // Charts of other filters would not be what the view says.
+    const shown = charts.filters === filters.toString() ? charts.shown : undefined
+    const nowIso = new Date(now).toISOString()
+    const kept = shown === undefined ? '' : ` Those of ${momentInZone(shown.asOf, nowIso)} are shown.`
+    set({ shown, problem: `The charts could not be loaded: ${messageOf(error)}.${kept}` })
+  }
+  set({ filters: filters.toString(), isLoading: false, loadedAt: performance.now() })
+}
+
+/** Ends the requests of the charts. */
+export function stopCharts() {
+  running.abort()
+  if (current().charts.isLoading) set({ isLoading: false })
+}
+
+/**
+ * Loads charts that last until now again, while they are visible.
+ *
+ * @param at by `performance.now()`
+ */
+export function refreshCharts(at: number) {
+  const { view, query, charts, snapshot } = current()
+  if (view !== 'charts' || snapshot === undefined || charts.isLoading || document.hidden) return
+  const isLive = (query.get('until') ?? '') === '' || (charts.shown?.until ?? 0) * 1000 > serverTime()
+  if (!isLive) return
+  if (at - charts.loadedAt >= REFRESH_MS) void loadCharts()
+}
+
+const set = (changed: Partial<State['charts']>) => change({ charts: { ...current().charts, ...changed } })
+
+function shownTargets(query: URLSearchParams) {
+  const wanted = query.getAll('target').flatMap((names) => names.split(','))
+  return (current().snapshot?.status.targets ?? []).filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+}
+
+/**
+ * The address of the calls that finished in a time, with the filters of the view.
+ *
+ * @param from UNIX seconds
+ * @param to UNIX seconds
+ */
+export function callsAddress(query: URLSearchParams, from: number, to: number) {
+  const kinds = Object.fromEntries(RULE_LABELS.map((name) => [name, query.get(name) ?? '']))
+  return addressOf('calls', { target: query.getAll('target'), ...kinds, since: iso(from), until: iso(to) })
+}
+
+/**
+ * The address of the charts of a period.
+ *
+ * @param from UNIX seconds
+ * @param to UNIX seconds
+ */
+export const zoomAddress = (from: number, to: number) => changedAddress({ since: iso(from), until: iso(to) })
+
+/**
+ * Twice the period of the charts, which does not last longer than until now.
+ *
+ * @param shown UNIX seconds
+ * @param now UNIX seconds
+ */
+export function widerPeriod(
+  { since, until }: { since: number; until: number },
+  now: number,
+): [from: number, to: number] {
+  const length = until - since
+  const end = Math.min(until + length / 2, Math.max(until, now))
+  return [end - 2 * length, end]
+}
+
+/**
+ * @param time UNIX seconds
+ */
+const iso = (time: number) => new Date(time * 1000).toISOString().replace('.000Z', 'Z')

@@ -1,0 +1,138 @@
+import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
+
+/** The chosen zone; undefined is the zone of the reader. */
+let chosen: { name: string; offset: Intl.DateTimeFormat } | undefined
+
+/**
+ * Chooses the zone of all times.
+ *
+ * @param name of IANA; '' or one that the browser does not know chooses the zone of the reader
+ */
+export function chooseZone(name: string) {
+  chosen = undefined
+  try {
+    if (name !== '')
+      chosen = { name, offset: new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'longOffset' }) }
+  } catch {
+    // The zone of the reader.
+  }
+}
+
+/** The zone of all times, as IANA names it. */
+export const zoneName = () => chosen?.name ?? new Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** How far the clocks of the zone are ahead of UTC (milliseconds). */
+function offsetAt(date: Date) {
+  if (chosen === undefined) return -date.getTimezoneOffset() * 60_000
+  const text = chosen.offset.formatToParts(date).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  const [, sign, hours = '0', minutes = '0'] = /([+-])(\d+):(\d+)/.exec(text) ?? []
+  return (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -60_000 : 60_000)
+}
+
+/**
+ * A time in the zone of the page as `2026-11-20T14:02:11.000`.
+ *
+ * @param time ISO 8601, or milliseconds since 1970
+ */
+export function local(time: string | number) {
+  const date = new Date(time)
+  return new Date(date.getTime() + offsetAt(date)).toISOString().slice(0, -1)
+}
+
+/**
+ * The moment at which the clocks of the zone show this (milliseconds since 1970); NaN of any other text.
+ *
+ * @param text as an input of type datetime-local formats it
+ */
+export function momentOf(text: string) {
+  const shown = Date.parse(`${text}Z`)
+  if (Number.isNaN(shown)) return NaN
+  // The offset may be another one before and after a change of the clocks.
+  const near = shown - offsetAt(new Date(shown))
+  return shown - offsetAt(new Date(near))
+}
+
+/** The name of the zone at a time: `GMT+2`, `EST`, `UTC`. */
+export function zone(iso: string) {
+  const format = new Intl.DateTimeFormat('en', { timeZoneName: 'short', ...(chosen && { timeZone: chosen.name }) })
+  return format.formatToParts(new Date(iso)).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+}
+
+/** `14:02:11` in the zone of the page. */
+export const clock = (iso: string) => local(iso).slice(11, 19)
+
+/**
+ * `14:02:11`, or on another day than now `2026-11-20 14:02:11`. For a table whose heading has the zone of now: another
+ * zone, as before a change to daylight saving time, is added.
+ *
+ * @param now ISO 8601
+ */
+export const moment = (iso: string, now: string) =>
+  offsetAt(new Date(iso)) === offsetAt(new Date(now)) ? withDay(iso, now) : momentInZone(iso, now)
+
+/**
+ * `14:02:11 GMT+2`, or on another day than now `2026-11-20 14:02:11 GMT+2`.
+ *
+ * @param now ISO 8601
+ */
+export const momentInZone = (iso: string, now: string) => `${withDay(iso, now)} ${zone(iso)}`
+
+/**
+ * `14:00–15:00 GMT+2`, or on another day than now `2026-11-20 14:00–15:00 GMT+2`; `14:00 GMT+2` of a moment.
+ *
+ * @param since ISO 8601
+ * @param until ISO 8601, the same one for a moment
+ * @param now ISO 8601
+ */
+export function span(since: string, until: string, now: string) {
+  const isMoment = since === until
+  const isShort = Date.parse(until) - Date.parse(since) < 86_400_000
+  const end = isShort ? clock(until) : `${local(until).slice(0, 10)} ${clock(until)}`
+  return `${withDay(since, now).slice(0, -3)}${isMoment ? '' : `–${end.slice(0, -3)}`} ${zone(since)}`
+}
+
+function withDay(iso: string, now: string) {
+  const day = local(iso).slice(0, 10)
+  return day === local(now).slice(0, 10) ? clock(iso) : `${day} ${clock(iso)}`
+}
+
+/** A time (UNIX seconds) as ISO 8601. */
+export const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString()
+
+/** How long it is from one time to another (seconds, ISO 8601). */
+export const secondsBetween = (since: string, until: string) =>
+  Math.max(0, Date.parse(until) - Date.parse(since)) / 1000
+
+/** By signal; the others are numbers of calls or minutes. */
+const BY_SIGNAL: Record<string, (value: number) => string> = {
+  failure_ratio: formatShare,
+  budget_minutes: formatShare,
+  answer_delay_p95: formatSeconds,
+  duration_mean: formatSeconds,
+  poll_age: formatSeconds,
+}
+
+/** A value of an alert in the unit of its signal. */
+export function valueOf(signal: string, value: number | null) {
+  if (value === null) return '–'
+  return (BY_SIGNAL[signal] ?? formatNumber)(value)
+}
+
+/** `mode=call, type=video` */
+export const labelText = (labels: Readonly<Record<string, string | undefined>>) =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}${value?.startsWith('=~') ? '' : '='}${value}`)
+    .join(', ')
+
+/** What tells an alert from others: its name, its target and its labels, as far as they are given. */
+export const named = ({
+  alert = '',
+  target,
+  labels,
+}: {
+  alert?: string
+  target: string
+  labels: Readonly<Record<string, string | undefined>>
+}) => [alert, target, labelText(labels)].filter(Boolean).join(', ')
+
+export const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`

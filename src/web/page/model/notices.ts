@@ -1,0 +1,91 @@
+import { formatNumber, formatSeconds } from '../../../text/format.ts'
+import { plainText } from '../../../text/plain-text.ts'
+import { STALE_AFTER_INTERVALS } from '../../readiness.ts'
+import type { Target } from './api.ts'
+import { capital, momentInZone } from './format.ts'
+import type { State } from './state.ts'
+import { shownTargets } from './totals.ts'
+
+/** What a snapshot may take. */
+const SNAPSHOT_SECONDS = 3
+
+/** Why the shown data are not live. Screen readers read `text` once; `age` changes each second. */
+export type Notice = { text: string; age: string }
+
+/** The reasons why the shown data are not live; none if they are. */
+export function noticesOf(state: State): Notice[] {
+  const { snapshot, connected, target } = state
+  if (snapshot === undefined) return connected ? [] : [{ text: 'Not connected to callwatch. No data yet.', age: '' }]
+  const age = snapshotAge(state)
+  const { now, problem } = snapshot.status
+  const targets = shownTargets(state)
+  const notices: Notice[] = []
+  if (!connected) {
+    const text = `Not connected to callwatch. Data of ${momentInZone(now, now)}.`
+    notices.push({ text, age: `${formatSeconds(age)} ago` })
+  }
+  if (problem !== undefined) notices.push({ text: sentence(problem), age: '' })
+  if (target !== '' && targets.length === 0) notices.push({ text: `There is no target ${target}.`, age: '' })
+  return [...notices, ...staleTargets(state).map((target) => staleNotice(target, age, snapshot.status))]
+}
+
+/** The selected targets whose data are stale. */
+export function staleTargets(state: State) {
+  const age = snapshotAge(state)
+  return shownTargets(state).filter((target) => isStale(target, age))
+}
+
+/** Whether all that the page shows is stale, and not some targets alone. */
+export function isAllStale(state: State) {
+  const stale = staleTargets(state).length
+  const isPart = state.connected && state.snapshot?.status.problem === undefined && stale < shownTargets(state).length
+  return !isPart && noticesOf(state).length > 0
+}
+
+/**
+ * @param age of the snapshot (seconds)
+ */
+function staleNotice(
+  { name, last_success, lag_seconds, problem, listing }: Target,
+  age: number,
+  status: { now: string; problem?: string },
+): Notice {
+  const why = problem === undefined || problem === status.problem ? '' : ` ${sentence(plainText(problem))}`
+  if (last_success !== null) {
+    const text = `${name}: no successful poll since ${momentInZone(last_success, status.now)}.${why}`
+    return { text, age: `last successful poll ${formatSeconds(lag_seconds + age)} ago` }
+  }
+  const { pages_read = 0, pages = null, seconds_left = null } = listing ?? {}
+  const total = pages === null ? 'an unknown number of' : formatNumber(pages)
+  const left = seconds_left === null ? '' : `, about ${formatSeconds(seconds_left)} to go`
+  return {
+    text: `${name}: waiting for the initial sync.${why}`,
+    age: pages_read === 0 ? '' : `${formatNumber(pages_read)} of ${total} pages read${left}`,
+  }
+}
+
+/**
+ * @param age of the snapshot (seconds)
+ */
+export function isStale({ last_success, lag_seconds, interval_seconds }: Target, age: number) {
+  return last_success === null || lag_seconds + age > STALE_AFTER_INTERVALS * interval_seconds + SNAPSHOT_SECONDS
+}
+
+/**
+ * Whether the polls of a target succeed.
+ *
+ * @param age of the snapshot (seconds)
+ */
+export function healthOf(target: Target, age: number): 'up' | 'stale' | 'down' {
+  if (!target.up) return 'down'
+  return isStale(target, age) ? 'stale' : 'up'
+}
+
+/** The age of the snapshot (seconds). */
+export function snapshotAge({ snapshot, now }: Pick<State, 'snapshot' | 'now'>) {
+  return snapshot === undefined ? 0 : Math.max(0, (now - snapshot.takenAt) / 1000)
+}
+
+function sentence(text: string) {
+  return `${capital(text)}${/[.!?]$/.test(text) ? '' : '.'}`
+}

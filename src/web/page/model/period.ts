@@ -1,0 +1,85 @@
+import { local, momentOf } from './format.ts'
+
+const MS_PER = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/**
+ * A time of the address (milliseconds since 1970), as the API reads it: ISO 8601, where a date and a time without an offset
+ * are in the zone of the page, UNIX seconds, or how long ago; undefined where there is none.
+ *
+ * @param now milliseconds since 1970
+ * @throws {RangeError} of any other text
+ */
+export function parameterTime(query: URLSearchParams, name: 'since' | 'until', now: number) {
+  const text = query.get(name) ?? ''
+  if (text === '') return undefined
+  const [, count, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? []
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the expression has the same units
+  if (unit !== undefined) return now - Number(count) * MS_PER[unit as keyof typeof MS_PER]
+  if (/^\d{1,12}(\.\d+)?$/.test(text)) return Number(text) * 1000
+  const hasOffset = /T.*(Z|[+-]\d{2}:\d{2})$/i.test(text)
+  const time = hasOffset ? Date.parse(text) : momentOf(text.includes('T') ? text : `${text}T00:00`)
+  if (Number.isNaN(time) || !/^\d{4}-\d{2}-\d{2}/.test(text)) throw new RangeError(`${name}=${text} is not a time`)
+  return time
+}
+
+/**
+ * The period of the address, for the API. Without a beginning it has that of `since`.
+ *
+ * @param now milliseconds since 1970
+ * @throws {RangeError} where it is none
+ */
+export function periodOf(query: URLSearchParams, since: string, now: number) {
+  const named = new URLSearchParams({ since: query.get('since') || since, until: query.get('until') ?? '' })
+  const [from = 0, to] = [parameterTime(named, 'since', now), parameterTime(named, 'until', now)]
+  if (from >= (to ?? now)) throw new RangeError('“From” is not before “Before”')
+  const iso = (time: number) => new Date(time).toISOString()
+  return { since: iso(from), ...(to !== undefined && { until: iso(to) }) }
+}
+
+/** Adds the targets of the address, and those of its parameters that have a value. */
+export function addFilters(request: URLSearchParams, query: URLSearchParams, names: readonly string[] = []) {
+  for (const target of query.getAll('target')) request.append('target', target)
+  for (const name of names) if (query.get(name)) request.set(name, query.get(name) ?? '')
+  return request
+}
+
+/** The time of the address as an input of type datetime-local has it; '' where there is none. */
+export function inputTime(query: URLSearchParams, name: 'since' | 'until', now: number) {
+  try {
+    const time = parameterTime(query, name, now)
+    if (time === undefined) return ''
+    const text = local(time).slice(0, 19)
+    return text.endsWith(':00') ? text.slice(0, 16) : text
+  } catch {
+    return ''
+  }
+}
+
+/** What an input of type datetime-local says, for the address. */
+export const addressTime = (text: string) =>
+  text === '' ? '' : new Date(momentOf(text)).toISOString().replace('.000Z', 'Z')
+
+export type Preset = 'month' | 'last-month' | `${number}${'h' | 'd'}`
+
+/**
+ * The period of a preset as parameters. `month`, and one such as `7d`, have no end: they last until now.
+ *
+ * @param now milliseconds since 1970
+ */
+export function presetPeriod(preset: Preset, now: number) {
+  const [year = 0, month = 0] = local(now).split('-').map(Number)
+  const first = (months: number) => new Date(Date.UTC(year, month - 1 + months)).toISOString().slice(0, 10)
+  if (preset === 'month') return { since: first(0), until: '' }
+  if (preset === 'last-month') return { since: first(-1), until: first(0) }
+  return { since: preset, until: '' }
+}
+
+/** The preset that has this period; '' for any other period. */
+export function presetOf(query: URLSearchParams, now: number, presets: readonly (readonly [Preset, string])[]) {
+  const [preset = ''] =
+    presets.find(([name]) => {
+      const { since, until } = presetPeriod(name, now)
+      return since === query.get('since') && until === (query.get('until') ?? '')
+    }) ?? []
+  return preset
+}

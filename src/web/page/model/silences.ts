@@ -1,0 +1,142 @@
+import { MATCH_KEYS } from '../../../alerts/match-keys.ts'
+import { addressOf, replaceAddress } from './address.ts'
+import { deleteSilence, getAlerts, sendSilence, type Silence } from './api.ts'
+import { parameterTime } from './period.ts'
+import { refresh } from './snapshots.ts'
+import { change, current, messageOf, serverTime, type Snapshot, type State } from './state.ts'
+
+/** The match that the address names. */
+export function matchOf(query: URLSearchParams): Record<string, string> {
+  return Object.fromEntries(
+    MATCH_KEYS.flatMap((key) => {
+      const value = query.get(key) ?? ''
+      return value === '' ? [] : [[key, value]]
+    }),
+  )
+}
+
+/** The number of the silence that the address names for editing; '' for a new one. */
+export const editedIn = (query: URLSearchParams) => query.get('edit') ?? ''
+
+/** How long the silence is to last: a duration, `until` a time, or '' for what it lasts anyway. */
+export const lengthIn = (query: URLSearchParams) => query.get('for') ?? (editedIn(query) === '' ? '1h' : '')
+
+/** The address at which a silence is edited. */
+export const editAddress = ({ id, match, reason, edits }: Silence) =>
+  addressOf('silences', {
+    ...match,
+    ...(Object.keys(match).length === 0 && { all: 'true' }),
+    reason,
+    edit: `${id}`,
+    edits: `${edits}`,
+  })
+
+/**
+ * The body that adds or edits the silence of the address.
+ *
+ * @param now milliseconds since 1970
+ * @throws {RangeError} where it has no end in the future
+ */
+export function silenceRequest(query: URLSearchParams, now: number) {
+  const match = matchOf(query)
+  const every = Object.keys(match).length === 0 && query.get('all') === 'true'
+  const length = lengthIn(query)
+  const reason = query.get('reason') ?? ''
+  const edits = editedIn(query) === '' ? {} : { edits: Number(query.get('edits') ?? 0) }
+  const lasts = length === '' ? {} : { for: length === 'until' ? secondsUntil(query, now) : length }
+  return { ...(every ? { all: true } : { match }), ...lasts, reason, ...edits }
+}
+
+/**
+ * @param now milliseconds since 1970
+ */
+function secondsUntil(query: URLSearchParams, now: number) {
+  const seconds = Math.ceil(((parameterTime(query, 'until', now) ?? NaN) - now) / 1000)
+  if (!(seconds > 0)) throw new RangeError('The end is not in the future')
+  return `${seconds}s`
+}
+
+/** The silences that are active, and those that expired of late, the newest first. */
+export function silencesIn(snapshot: Snapshot | undefined) {
+  const now = Date.parse(snapshot?.status.now ?? '')
+  const all = snapshot?.silences ?? []
+  const isActive = ({ until }: Silence) => Date.parse(until) > now
+  return {
+    active: all.filter(isActive),
+    expired: all
+      .filter((silence) => !isActive(silence))
+      .toSorted((one, other) => Date.parse(other.until) - Date.parse(one.until)),
+  }
+}
+
+/** The command that adds the silence of the address. */
+export function silenceCommand(query: URLSearchParams) {
+  const quote = (text: string) => (/^[\w.:=~-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`)
+  const match = Object.entries(matchOf(query)).map(
+    ([key, value]) => `${key}${value.startsWith('=~') ? '' : '='}${value}`,
+  )
+  const length = lengthIn(query)
+  const options = [
+    ...(match.length === 0 ? ['--all'] : match.map((one) => `--match ${quote(one)}`)),
+    `--for ${/^\d+[smhdw]$/.test(length) ? length : '1h'}`,
+  ]
+  const reason = query.get('reason') ?? ''
+  return ['callwatch silence add', ...options, ...(reason === '' ? [] : [`--reason ${quote(reason)}`])].join(' ')
+}
+
+/** While the user types, nothing is requested. */
+const PAUSE_MS = 500
+let loads = 0
+
+/** Loads how many alerts the match of the address matches now. */
+export async function loadSilencing() {
+  const load = ++loads
+  const before = current().silencing
+  const request = new URLSearchParams(matchOf(current().query)).toString()
+  const matched = request === before.request ? before.matched : undefined
+  setSilencing({ request, matched, problem: undefined, done: '' })
+  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  if (load !== loads) return
+  const outcome = await getAlerts(request).then(
+    ({ alerts }) => ({ matched: alerts.filter(({ state }) => state !== 'pending').length }),
+    (error: unknown) => ({ matched: undefined, problem: `${messageOf(error)}.` }),
+  )
+  if (load === loads) setSilencing(outcome)
+}
+
+const setSilencing = (changed: Partial<State['silencing']>) =>
+  change({ silencing: { ...current().silencing, ...changed } })
+
+/** Adds or edits the silence of the address. */
+export async function saveSilence() {
+  const { query } = current()
+  const id = editedIn(query)
+  await send(async () => {
+    const silence = await sendSilence(id, silenceRequest(query, serverTime()))
+    return `Silence ${silence.id} was ${id === '' ? 'added' : 'edited'}.`
+  }, true)
+}
+
+export async function expireSilence(id: number) {
+  const expire = () => deleteSilence(id).then(() => `Silence ${id} expired.`)
+  await send(expire, editedIn(current().query) === `${id}`)
+}
+
+/**
+ * One change at a time.
+ *
+ * @param work resolves with what was done
+ * @param isOfForm whether the form has nothing more to say then
+ */
+async function send(work: () => Promise<string>, isOfForm: boolean) {
+  if (current().silencing.isSending) return
+  setSilencing({ isSending: true, problem: undefined, done: '' })
+  try {
+    const done = await work()
+    if (isOfForm) replaceAddress(addressOf('silences'))
+    setSilencing({ isSending: false, done })
+  } catch (error) {
+    setSilencing({ isSending: false, problem: `${messageOf(error)}.` })
+  }
+  void refresh()
+}

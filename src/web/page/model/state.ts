@@ -1,0 +1,153 @@
+import type { AlertChange, CallChange } from '../../../events/types.ts'
+import type { Alert, Call, CallDetails, PastAlert, PerMinute, Report, Silence, Status, Webhook } from './api.ts'
+import type { ShownCharts } from './charts.ts'
+
+/** Answers of the API, all requested at the same time. */
+export type Snapshot = {
+  status: Status
+  alerts: Alert[]
+  /** Active ones, and those that expired in the last seven days. */
+  silences: Silence[]
+  /** Whether silences cannot be changed. */
+  readOnly: boolean
+  webhooks: Webhook[]
+  perMinute: PerMinute
+  /** When the answers arrived, by `performance.now()`. */
+  takenAt: number
+}
+
+/** A line of the live feed. A gap is where events may be missing. */
+export type FeedLine =
+  | { id: string; kind: 'call'; type: string; time: string; data: CallChange }
+  | { id: string; kind: 'alert'; type: string; time: string; data: AlertChange }
+  | { id: string; kind: 'gap' }
+
+/** What a request has led to, and when it was made (ISO 8601), by the clock of the server. */
+export type Loaded<Answer> = {
+  request: string
+  answer: Answer | undefined
+  problem: string | undefined
+  asOf: string
+}
+
+/** The calls that a request selects, as far as they are loaded; the request is '' where the parameters are wrong. */
+export type CallsList = {
+  request: string
+  calls: readonly Call[]
+  /** Where older calls begin; undefined after the last one. */
+  next: string | undefined
+  isLoading: boolean
+  problem: string | undefined
+  /** The time of the first request (ISO 8601), by the clock of the server. */
+  asOf: string
+  /** How the session id begins that is being typed, and is not in the address yet. */
+  typed?: string
+}
+
+const nothing = { request: '', answer: undefined, problem: undefined, asOf: '' }
+
+/** The state of a page that has not loaded anything. */
+export const initialState = {
+  snapshot: undefined as Snapshot | undefined,
+  /** Whether the last request was successful. */
+  connected: true,
+  /** The time for which ages are shown, by `performance.now()`. */
+  now: 0,
+  /** The name of the view. */
+  view: 'overview',
+  /** The parameters of the address. */
+  query: new URLSearchParams(),
+  /** The target that the overview shows, or '' for all. */
+  target: '',
+  /** Those of the last seven days, newest first. */
+  pastAlerts: [] as PastAlert[],
+  /** Newest first. */
+  feed: [] as FeedLine[],
+  /** The lines of the feed when it was paused. */
+  pausedFeed: undefined as FeedLine[] | undefined,
+  /** The time of the charts under the pointer (UNIX seconds). */
+  hovered: undefined as number | undefined,
+  /** The time of the charts that the reader has chosen (UNIX seconds). */
+  selected: undefined as number | undefined,
+  /** Which finished calls the overview shows: `since` is how long ago, or 'time' for `from`, a time of an input. */
+  finished: { status: '', since: '1h', from: '' },
+  /** The calls of the view. */
+  calls: { request: '', problem: undefined, asOf: '', calls: [], next: undefined, isLoading: false } as CallsList,
+  callPage: nothing as Loaded<CallDetails>,
+  usage: nothing as Loaded<Report>,
+  /** `filters` are those of the last request, and `loadedAt` is when it ended, by `performance.now()`. */
+  charts: {
+    filters: '',
+    shown: undefined as ShownCharts | undefined,
+    isLoading: false,
+    problem: undefined as string | undefined,
+    loadedAt: -Infinity,
+  },
+  /** What the form of a silence has led to. `matched` is how many alerts that fire its match has. */
+  silencing: {
+    request: '',
+    matched: undefined as number | undefined,
+    problem: undefined as string | undefined,
+    isSending: false,
+    done: '',
+  },
+}
+
+/** The state of the page, which alone determines what it shows. */
+export type State = typeof initialState
+
+let state = initialState
+let show: (state: State) => void = () => {}
+let isDue = false
+const HIDDEN_FRAME_MS = 250
+
+export const current = () => state
+
+/** Changes a part of the state. The page shows it in the next frame. */
+export function change(changed: Partial<State>) {
+  state = { ...state, ...changed }
+  if (isDue) return
+  isDue = true
+  const flush = () => {
+    isDue = false
+    show(state)
+  }
+  // A tab in the background has no frames, but its title is visible.
+  if (document.hidden) setTimeout(flush, HIDDEN_FRAME_MS)
+  else requestAnimationFrame(flush)
+}
+
+export function onChange(render: typeof show) {
+  show = render
+  change({ now: performance.now() })
+}
+
+/** The time of the snapshot (ISO 8601). */
+export const nowOf = ({ snapshot }: Pick<State, 'snapshot'>) => snapshot?.status.now ?? ''
+
+/** The server's clock (milliseconds since 1970). The clock of this machine may be wrong, and serves without a snapshot only. */
+export function serverTime() {
+  const { snapshot } = state
+  if (snapshot === undefined) return Date.now()
+  return Date.parse(snapshot.status.now) + performance.now() - snapshot.takenAt
+}
+
+/** Loads an answer, if no newer request replaces it. What is shown of the same request stays until then. */
+export async function load<Key extends 'callPage' | 'usage'>(
+  key: Key,
+  request: string,
+  ask: () => Promise<State[Key]['answer']>,
+  problem: string,
+) {
+  const { request: before, answer } = state[key]
+  const asOf = new Date(serverTime()).toISOString()
+  const set = (outcome: object) => change({ [key]: { ...nothing, request, asOf, ...outcome } })
+  set(before === request ? { answer } : {})
+  const outcome = await ask().then(
+    (answer) => ({ answer }),
+    (error: unknown) => ({ problem: `${problem}: ${messageOf(error)}.` }),
+  )
+  if (state[key].request === request) set({ ...state[key], ...outcome })
+}
+
+export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

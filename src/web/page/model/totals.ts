@@ -1,0 +1,137 @@
+import { FINAL_STATUSES } from '../../../ledger/call.ts'
+import { failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../../../ledger/failure-ratio.ts'
+import { SEVERITIES } from '../../../alerts/match-keys.ts'
+import { formatSeconds } from '../../../text/format.ts'
+import type { Alert, PerMinute, Rule, Target } from './api.ts'
+import { labelText } from './format.ts'
+import type { State } from './state.ts'
+
+/** The final statuses, in the order of the stacked chart, and what a report counts besides. */
+export const STATUSES = [...FINAL_STATUSES, 'other'] as const
+export const OUTCOMES = [...STATUSES, 'lost'] as const
+
+/** The selected targets. */
+export function shownTargets({ snapshot, target }: State): Target[] {
+  return (snapshot?.status.targets ?? []).filter(({ name }) => target === '' || name === target)
+}
+
+export const sum = <Item>(items: readonly Item[], of: (item: Item) => number) =>
+  items.reduce((total, item) => total + of(item), 0)
+
+/**
+ * Open calls of some targets by type and mode.
+ *
+ * @returns by `type|mode`
+ */
+export function inProgressBy(targets: Target[]): Map<string, number> {
+  const counts = new Map()
+  for (const { type, mode, calls } of targets.flatMap(({ in_progress_by }) => in_progress_by)) {
+    counts.set(`${type}|${mode}`, (counts.get(`${type}|${mode}`) ?? 0) + calls)
+  }
+  return counts
+}
+
+export type Window = Target['windows'][number]
+
+/** The windows of some targets, added up. */
+export function windowsOf(targets: Target[]): Window[] {
+  const [first, ...others] = targets
+  if (first === undefined) return []
+  return first.windows.map((window, i) => {
+    const all = [window, ...others.flatMap(({ windows }) => windows[i] ?? [])]
+    return all.length === 1 ? window : addUp(window, all)
+  })
+}
+
+function addUp(like: Window, windows: Window[]): Window {
+  const finished = countsBy(STATUSES, (status) => sum(windows, (one) => one.finished[status]))
+  const total = sum(windows, ({ calls }) => calls)
+  const ratio = countsBy(REASONS, (reason) => failureRatio({ ...finished, total }, reason))
+  return { ...like, calls: total, finished, failure_ratio: total < MIN_EXPORTED_CALLS ? null : ratio }
+}
+
+export type RuleRatio = {
+  target: string
+  rule: Rule
+  reading: NonNullable<Rule['readings']>[number]
+  /** Undefined while the rule is inactive */
+  alert: Alert | undefined
+}
+
+/**
+ * The failure ratios of rules, those with the most urgent alerts first. A rule may match fewer calls than a window has.
+ */
+export function ruleRatios(state: State): RuleRatio[] {
+  const keyOf = (target: string, rule: string, labels: Alert['labels']) => [target, rule, labelText(labels)].join('|')
+  const alerts = new Map(shownAlerts(state).map((alert) => [keyOf(alert.target, alert.alert, alert.labels), alert]))
+  return shownTargets(state)
+    .flatMap(({ name: target, rules }) =>
+      rules.flatMap((rule) =>
+        (rule.readings ?? []).map((reading) => {
+          return { target, rule, reading, alert: alerts.get(keyOf(target, rule.name, reading.labels)) }
+        }),
+      ),
+    )
+    .toSorted((a, b) => urgencyOf(a.alert) - urgencyOf(b.alert))
+}
+
+/** The rules whose threshold applies to the windows of these targets: rules on all calls of a single target. */
+export function rulesOfWindows(targets: Target[]): Rule[] {
+  const [only, ...others] = targets
+  if (only === undefined || others.length > 0) return []
+  return only.rules.filter(
+    ({ signal, match, by }) => signal === 'failure_ratio' && Object.keys(match).length === 0 && by.length === 0,
+  )
+}
+
+/**
+ * The window of the most important failure ratio: that of the rule on all calls and failures with the shortest window, so
+ * that it agrees with the rule's alert; without such a rule, the shortest exported one.
+ */
+export function mainWindow(targets: Target[]): { window: string; calls: number; any: number | undefined } | undefined {
+  const windows = windowsOf(targets)
+  const [rule] = rulesOfWindows(targets)
+    .filter(({ reason }) => reason === 'any')
+    .toSorted((a, b) => (a.window_seconds ?? 0) - (b.window_seconds ?? 0))
+  const { window_seconds: seconds = windows[0]?.seconds ?? 0, readings: [reading] = [] } = rule ?? {}
+  const exported = windows.find((window) => window.seconds === seconds)
+  if (exported !== undefined) return { ...exported, any: exported.failure_ratio?.any }
+  return rule && { window: formatSeconds(seconds), calls: reading?.calls ?? 0, any: reading?.value ?? undefined }
+}
+
+/** Minutes (UNIX seconds) with their finished calls; without counts if no poll has reached the minute. */
+export type Minutes = { at: number; counts: Record<(typeof STATUSES)[number], number> | undefined }[]
+
+/** The finished calls of each minute, over the selected targets. */
+export function minutesOf({ since, step_seconds: step, targets }: PerMinute, target: string): Minutes {
+  const shown = targets.filter(({ name }) => target === '' || name === target)
+  const from = Date.parse(since) / 1000
+  return (shown[0]?.ended ?? []).map((_, i) => {
+    const isKnown = shown.some(({ ended }) => ended[i] !== null)
+    const counts = countsBy(STATUSES, (status) => shown.reduce((n, one) => n + (one[status][i] ?? 0), 0))
+    return { at: from + i * step, counts: isKnown ? counts : undefined }
+  })
+}
+
+/**
+ * @returns the most urgent first
+ */
+export function shownAlerts({ snapshot, target }: State): Alert[] {
+  return (snapshot?.alerts ?? [])
+    .filter((alert) => target === '' || alert.target === target)
+    .toSorted((a, b) => urgencyOf(a) - urgencyOf(b))
+}
+
+/**
+ * Orders alerts by severity, pending ones after all others, and no alert at the end. The most urgent has the lowest number.
+ */
+export function urgencyOf(alert: Alert | undefined) {
+  if (alert === undefined) return 100
+  return (alert.state === 'pending' ? 10 : 0) + SEVERITIES.indexOf(alert.severity)
+}
+
+/** A number for each of some names. */
+export function countsBy<Name extends string>(names: readonly Name[], of: (name: Name) => number) {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has an entry for each name
+  return Object.fromEntries(names.map((name) => [name, of(name)])) as Record<Name, number>
+}

@@ -1,0 +1,47 @@
+import { render } from 'preact'
+import uplotStyle from 'uplot/dist/uPlot.min.css'
+import coloursStyle from './colours.css'
+import { Page } from './components/page.tsx'
+import { followLink, readAddress, showAddress } from './model/address.ts'
+import { receiveEvents } from './model/events.ts'
+import { isAllStale, staleTargets } from './model/notices.ts'
+import { refresh, startClock } from './model/snapshots.ts'
+import { current, onChange } from './model/state.ts'
+import { shownAlerts } from './model/totals.ts'
+import pageStyle from './page.css'
+import partsStyle from './parts.css'
+import { viewOf, VIEWS } from './views.tsx'
+
+// In the order of their precedence.
+document.adoptedStyleSheets = [uplotStyle, coloursStyle, pageStyle, partsStyle].map((text) => {
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(text)
+  return sheet
+})
+const place = document.getElementById('page')
+place?.replaceChildren()
+
+onChange((state) => {
+  if (place !== null) render(<Page state={state} />, place)
+  const firing = shownAlerts(state).filter(({ state }) => state !== 'pending').length
+  const stale = staleTargets(state).length
+  const { name, title } = viewOf(state)
+  const parts = [
+    isAllStale(state) ? 'not live' : stale > 0 && `${stale} stale`,
+    firing > 0 && `${firing} firing`,
+    name !== 'overview' && title,
+    'callwatch',
+  ]
+  document.title = parts.filter(Boolean).join(' – ')
+})
+addEventListener('popstate', () => {
+  for (const { stop } of VIEWS) stop?.()
+  readAddress(VIEWS.map(({ name }) => name))
+  // Without a snapshot it waits for the first one, which has the clock of the server.
+  if (current().snapshot !== undefined) void viewOf(current()).load()
+})
+addEventListener('click', followLink)
+document.addEventListener('visibilitychange', () => void refresh())
+showAddress()
+receiveEvents()
+startClock()

@@ -1,0 +1,52 @@
+import type { ComponentType } from 'preact'
+import { Alerts, PastAlerts, Silences } from './components/alerts.tsx'
+import { CallDetails } from './components/call-details.tsx'
+import { CallsExplorer, FinishedCalls } from './components/calls.tsx'
+import { Charts, FinishedPerMinute } from './components/charts.tsx'
+import { Feed } from './components/feed.tsx'
+import { FailureRatio, InProgress, Tiles } from './components/glance.tsx'
+import { Silencing } from './components/silencing.tsx'
+import { Overview, Targets, Webhooks } from './components/targets.tsx'
+import { Usage } from './components/usage.tsx'
+import { loadCall, loadCalls, stopSearch } from './model/calls.ts'
+import { loadCharts, stopCharts } from './model/charts.ts'
+import { loadSilencing } from './model/silences.ts'
+import type { State } from './model/state.ts'
+import { loadUsage } from './model/usage.ts'
+
+/** A view of the page. The address names it by its hash. */
+export type View = {
+  name: string
+  title: string
+  /** What it shows, in order. */
+  parts: readonly ComponentType<{ state: State }>[]
+  /** Loads what it shows besides the snapshot. */
+  load: () => Promise<void>
+  /** Ends what it loads. */
+  stop?: () => void
+  /** Whether only other views link to it. */
+  isHidden?: boolean
+}
+
+/** What the overview shows above its lists. */
+const FIRST = [Tiles, Alerts, PastAlerts, Silences, Overview, FinishedPerMinute, FailureRatio, InProgress]
+
+const OVERVIEW: View = {
+  name: 'overview',
+  title: 'Overview',
+  parts: [...FIRST, Targets, Webhooks, Feed, FinishedCalls],
+  load: loadCalls,
+  stop: stopSearch,
+}
+
+/** In the order of their links. A view is an entry. */
+export const VIEWS: readonly View[] = [
+  OVERVIEW,
+  { name: 'charts', title: 'Charts', parts: [Charts], load: loadCharts, stop: stopCharts },
+  { name: 'calls', title: 'Calls', parts: [CallsExplorer], load: loadCalls, stop: stopSearch },
+  { name: 'call', title: 'Call', parts: [CallDetails], load: loadCall, isHidden: true },
+  { name: 'usage', title: 'Usage', parts: [Usage], load: loadUsage },
+  { name: 'silences', title: 'Silences', parts: [Silencing], load: loadSilencing },
+]
+
+export const viewOf = ({ view }: Pick<State, 'view'>) => VIEWS.find(({ name }) => name === view) ?? OVERVIEW
