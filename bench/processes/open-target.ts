@@ -66,12 +66,12 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
   target.rateLimiter = newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
   const targets = { owned: () => [target.name] }
   const report = reporter({ log, metrics, clock, targets, mask })
-  const ends = { aborted: new AbortController().signal, isUnsubscribed: () => false }
+  const aborted = new AbortController().signal
   return {
     target,
     poll: async () => {
       paths = []
-      for await (const event of runPoll({ target, client, random: Math.random, mask }, ends)) {
+      for await (const event of runPoll({ target, client, random: Math.random, mask }, aborted)) {
         report(event)
         if (event.kind !== 'polled') continue
         const sweeping = target.memory.list.sweep.state !== 'idle' || event.report.outcome === 'complete'

@@ -82,11 +82,10 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
     const settings = { target: config.targets[0]!, poll, rules }
     const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
     const { client, close } = connect(settings, () => target.ledger, { ownership: ALONE, clock, log })
-    const stop = { aborted, isUnsubscribed: () => false }
     for (;;) {
       setTime(now)
       while (upcoming[0] !== undefined && upcoming[0].begin <= now) simulator.burst(upcoming.shift()!)
-      await Array.fromAsync(runPoll({ target, client, random: Math.random, mask: (text) => text }, stop))
+      await Array.fromAsync(runPoll({ target, client, random: Math.random, mask: (text) => text }, aborted))
       if (aborted.aborted) break
       const left = wall() - now
       // What happens while the past is polled through belongs to it.

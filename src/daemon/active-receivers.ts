@@ -2,39 +2,31 @@ import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { configuredReceivers, takesMessages, type CreatedReceivers } from '../notifications/configured-receivers.ts'
+import type { LogLine } from '../notifications/log-receiver.ts'
 import type { Receiver } from '../notifications/receiver.ts'
 import { VERSION } from './version.ts'
 
 type ReceiversConfig = Pick<Config, 'notify' | 'http'>
 
-/** The receivers of the active configuration. */
-export type ActiveReceivers = {
-  all: () => readonly Receiver[]
-  /** The names of those that take messages. */
-  names: () => readonly string[]
-  /** Creates those of another configuration, which are active once that is called. */
-  prepare: (config: ReceiversConfig) => Promise<{ names: readonly string[]; activate: () => void }>
-}
+export type ActiveReceivers = Awaited<ReturnType<typeof activeReceivers>>
 
-export async function activeReceivers(first: ReceiversConfig, clock: Clock, logger: Logger): Promise<ActiveReceivers> {
+/** The receivers of the active configuration. */
+export async function activeReceivers(first: ReceiversConfig, clock: Clock, logger: Logger) {
+  const log = ({ fields, text }: LogLine) => logger.warn(fields, text)
   const create = ({ notify, http }: ReceiversConfig, before?: CreatedReceivers) =>
-    configuredReceivers(
-      notify,
-      {
-        clock,
-        log: ({ fields, text }) => logger.warn(fields, text),
-        pageUrl: http.publicUrl,
-        version: VERSION,
-      },
-      before,
-    )
-  const namesOf = (receivers: CreatedReceivers) =>
-    receivers.flatMap(({ receiver }) => (takesMessages(receiver) ? [receiver.name] : []))
+    configuredReceivers(notify, { clock, log, pageUrl: http.publicUrl, version: VERSION }, before)
+  const all = (receivers: CreatedReceivers): readonly Receiver[] => receivers.map(({ receiver }) => receiver)
+  const namesOf = (receivers: CreatedReceivers): readonly string[] =>
+    all(receivers)
+      .filter(takesMessages)
+      .map(({ name }) => name)
   let active = await create(first)
   return {
-    all: () => active.map(({ receiver }) => receiver),
+    all: () => all(active),
+    /** The names of those that take messages. */
     names: () => namesOf(active),
-    prepare: async (config) => {
+    /** Creates those of another configuration, which are active once that is called. */
+    prepare: async (config: ReceiversConfig) => {
       const next = await create(config, active)
       return { names: namesOf(next), activate: () => void (active = next) }
     },

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { filter, map, merge, scan, takeUntil, timer, type Observable } from 'rxjs'
+import { defer, map, merge, mergeMap, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError, type Problem } from '../config/config-error.ts'
@@ -28,27 +28,24 @@ const READ_INTERVAL_SECONDS = 2
  */
 export function configReadings(options: ConfigReadingsOptions): Observable<ConfigReading> {
   const { first, requested$, clock, draining$ } = options
-  const start: ReadingState = { seen: { config: first }, emitted: { config: first }, isNew: false }
-  return merge(
-    requested$.pipe(map(() => true)),
-    timer(READ_INTERVAL_SECONDS * 1000, READ_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(map(() => false)),
-  ).pipe(
-    takeUntil(draining$),
-    scan(({ seen, emitted }, isRequested): ReadingState => {
-      const reading = read(options)
-      const isNew = isRequested || (isDeepStrictEqual(reading, seen) && !isDeepStrictEqual(reading, emitted))
-      return { seen: reading, emitted: isNew ? reading : emitted, isNew }
-    }, start),
-    filter(({ isNew }) => isNew),
-    map(({ emitted }) => emitted),
-  )
-}
-
-type ReadingState = {
-  /** The latest reading, and the latest that was emitted. */
-  seen: ConfigReading
-  emitted: ConfigReading
-  isNew: boolean
+  return defer(() => {
+    let seen: ConfigReading = { config: first }
+    let emitted: ConfigReading = seen
+    return merge(
+      requested$.pipe(map(() => true)),
+      timer(READ_INTERVAL_SECONDS * 1000, READ_INTERVAL_SECONDS * 1000, clock.scheduler).pipe(map(() => false)),
+    ).pipe(
+      takeUntil(draining$),
+      mergeMap((isRequested) => {
+        const reading = read(options)
+        const isSettled = isDeepStrictEqual(reading, seen)
+        seen = reading
+        if (!isRequested && (!isSettled || isDeepStrictEqual(reading, emitted))) return []
+        emitted = reading
+        return [reading]
+      }),
+    )
+  })
 }
 
 function read({ load }: ConfigReadingsOptions): ConfigReading {

@@ -1,13 +1,13 @@
 import { catchError, concat, concatMap, connect, defer, EMPTY, endWith, ignoreElements, map, merge } from 'rxjs'
-import { takeUntil, tap, throwError, type Observable } from 'rxjs'
+import { tap, throwError, type Observable } from 'rxjs'
 import type { Targets } from '../pipeline/lifecycle.ts'
 import { StoreError } from '../store/store-error.ts'
-import { applyConfig } from './apply-config.ts'
 import { checkForDamage } from './check-for-damage.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { eventWebhooks } from './event-webhooks.ts'
 import { initialSyncs } from './initial-syncs.ts'
 import { runJobs, type Job } from './jobs.ts'
+import { digests, notifying } from './notifying.ts'
 import { openParts, type DaemonOptions } from './open-parts.ts'
 import { reloads } from './reload.ts'
 import { rollups } from './rollups.ts'
@@ -32,21 +32,17 @@ const LOG_SECONDS = 5
  * @throws {Error} with a `code` when the web address cannot be listened on
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { config: first, readings$ = EMPTY, draining$ } = options
+  const { readings$ = EMPTY } = options
   const parts = await openParts(options)
-  const { targets, ownership, notifications, overviews, retention, health, web } = parts
-  const { config$, reloads$ } = reloads({
-    first,
-    readings$: readings$.pipe(takeUntil(draining$)),
-    prepare: applyConfig({ ...options, ...parts }),
-  })
-  const common = { ...options, ...parts, config$, retentionNow: retention.now }
+  const { targets, ownership, overviews, retention, health, web } = parts
+  const { config$, reloads$ } = reloads(parts, readings$)
+  const common = { ...parts, retentionNow: retention.now }
   const jobs: Job[] = [
     { every: LOG_SECONDS, leaderOnly: false, run: async () => [{ kind: 'time' }] },
     retention.job,
     initialSyncs(targets),
     rollups(common),
-    notifications.digests,
+    digests(parts),
   ]
   const clusterJobs: Job[] = [
     ...overviews.jobs,
@@ -54,7 +50,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   ]
 
   /** Polls and sends. */
-  const work$ = merge(targets.run(config$), notifications.run(config$, draining$), eventWebhooks(common))
+  const work$ = merge(targets.run(config$), notifying(parts, config$), eventWebhooks(common, config$))
   /** Keeps the leases for as long as anything is asked or sent. */
   const cluster$ = (ended$: Observable<unknown>) =>
     merge(

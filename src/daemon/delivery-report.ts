@@ -5,6 +5,7 @@ import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import type { Mask } from '../log/mask-secrets.ts'
 import type { OperationalMetrics } from '../metrics/operational-metrics.ts'
 import type { Delivery } from '../notifications/delivery/batch.ts'
+import { LOG } from '../notifications/log-receiver.ts'
 import type { Message } from '../notifications/message.ts'
 import { titleOf } from '../notifications/text/notification-text.ts'
 import { formatNumber, formatSeconds } from '../text/format.ts'
@@ -16,27 +17,15 @@ export type DeliveryReportOptions = {
   mask: Mask
 }
 
-/** The receiver that logs. */
-const LOG = 'log'
-
 /** Logs what was sent: each message once, and of a receiver that fails when that begins and ends. */
 export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (delivery: Delivery) => void {
   /** The receivers that fail: since when, and how many attempts. */
   const failing = new Map<string, { since: number; attempts: number }>()
 
-  /** Notes a failed attempt; whether it is the first one. */
-  function hasBegunToFail(receiver: string): boolean {
-    const { since, attempts } = failing.get(receiver) ?? { since: clock.monotonic(), attempts: 0 }
-    failing.set(receiver, { since, attempts: attempts + 1 })
-    return attempts === 0
-  }
-
   /** Logs that a receiver works again, where it has failed. */
   function logEnd(receiver: string): void {
-    const failed = failing.get(receiver)
-    if (failed === undefined) return
-    failing.delete(receiver)
-    const { since, attempts } = failed
+    const { since, attempts } = failing.get(receiver) ?? { since: 0, attempts: 0 }
+    if (!failing.delete(receiver)) return
     const lasted = formatSeconds(clock.monotonic() - since)
     const failures = `${formatNumber(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'} failed`
     log.info({ receiver }, `${receiver} works again after ${lasted}; ${failures}`)
@@ -50,7 +39,9 @@ export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (deliv
         `notification ${outcome}: internal error, a bug in callwatch; please report it with its stack`,
       )
     } else if (outcome === 'retried') {
-      log[hasBegunToFail(receiver) ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
+      const { since, attempts } = failing.get(receiver) ?? { since: clock.monotonic(), attempts: 0 }
+      failing.set(receiver, { since, attempts: attempts + 1 })
+      log[attempts === 0 ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
     } else if (outcome === 'dropped') {
       log.warn(fields, `notification dropped: ${mask(problem)}`)
     } else {
@@ -73,27 +64,25 @@ export function reportWebhook(
 ): void {
   const { webhook } = event
   const count = (outcome: string, n: number) => isConfigured && metrics.webhookDeliveries.inc({ webhook, outcome }, n)
+  const warn = (line: string, fields: object = {}) => log.warn({ webhook, ...fields }, line)
   switch (event.kind) {
     case 'events': {
       const { outcome, n, problem = '' } = event
       count(outcome, n)
-      if (outcome === 'dead') log.warn({ webhook }, `an event is a dead letter: ${mask(problem)}`)
+      if (outcome === 'dead') warn(`an event is a dead letter: ${mask(problem)}`)
       if (outcome === 'expired')
-        log.warn({ webhook, events: n }, `${n} events expired (events.retention) before they were delivered`)
+        warn(`${n} events expired (events.retention) before they were delivered`, { events: n })
       return
     }
     case 'failing':
-      log.warn({ webhook }, `events are not accepted, and are sent again: ${mask(event.problem)}`)
-      return
+      return warn(`events are not accepted, and are sent again: ${mask(event.problem)}`)
     case 'recovered':
-      log.info({ webhook }, 'no event fails any more')
-      return
+      return log.info({ webhook }, 'no event fails any more')
     case 'paused':
-      log.warn({ webhook }, `${mask(event.problem)}: paused until \`callwatch events webhooks resume ${webhook}\``)
-      return
+      return warn(`${mask(event.problem)}: paused until \`callwatch events webhooks resume ${webhook}\``)
     case 'gap':
       count('gap', 1)
-      log.warn({ webhook }, 'the log does not go on where the webhook was: events may not have been delivered')
+      warn('the log does not go on where the webhook was: events may not have been delivered')
   }
 }
 

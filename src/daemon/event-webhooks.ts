@@ -1,25 +1,18 @@
 import { defer, map, merge, mergeMap, type Observable } from 'rxjs'
-import type { Ownership } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'
 import { shownLog } from '../events/shown-log.ts'
 import { runWhile } from '../pipeline/run-while.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { eventLog, type EventLogOptions } from './event-log.ts'
 import { runJobs } from './jobs.ts'
-
-export type EventWebhooksOptions = EventLogOptions & {
-  config$: Observable<Config>
-  random: () => number
-  ownership: Pick<Ownership, 'isLeader'>
-  draining$: Observable<unknown>
-}
+import type { Common } from './open-parts.ts'
 
 /**
  * Keeps the log of events in order, and delivers events to all webhooks while this daemon is the leader. A reload of `events`
  * lets what is under way end first.
  */
-export function eventWebhooks(options: EventWebhooksOptions): Observable<DaemonEvent> {
-  const { config$, store, clock, random, ownership, retentionNow, draining$: daemonDraining$ } = options
+export function eventWebhooks(options: Common & EventLogOptions, config$: Observable<Config>): Observable<DaemonEvent> {
+  const { store, clock, random, ownership, retentionNow, draining$: daemonDraining$ } = options
   const { isLeader } = ownership
   return runWhile(config$.pipe(map(({ events }) => events)), (events, settingsDraining$) => {
     const { webhooks, retention, participants } = events

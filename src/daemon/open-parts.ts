@@ -8,22 +8,21 @@ import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
-import { metricsOf } from '../metrics/registry.ts'
+import { metricsOf, type Metrics } from '../metrics/registry.ts'
 import { recipientsBy } from '../notifications/routes.ts'
-import { lifecycle } from '../pipeline/lifecycle.ts'
+import { lifecycle, type Lifecycle } from '../pipeline/lifecycle.ts'
 import type { ReceiversOf } from '../pipeline/target.ts'
 import { openStore } from '../store/open-store.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
-import { activeReceivers } from './active-receivers.ts'
+import { activeReceivers, type ActiveReceivers } from './active-receivers.ts'
 import type { ConfigReading } from './config-readings.ts'
-import { notifying } from './notifying.ts'
-import { newOverviews } from './overviews.ts'
+import { newOverviews, type Overviews } from './overviews.ts'
 import { reporter } from './reporter.ts'
 import { newRetention } from './retention.ts'
 import { serve } from './serve.ts'
 import { sharedSettings } from './shared-settings.ts'
-import { storeHealth } from './store-problem.ts'
+import { storeHealth, type StoreHealth } from './store-problem.ts'
 import { expireStrayAlerts } from './stray-alerts.ts'
 import { VERSION } from './version.ts'
 
@@ -46,6 +45,24 @@ export type DaemonOptions = {
   resetTarget?: string | undefined
 }
 
+/** What most parts of a daemon need. */
+export type Common = Pick<DaemonOptions, 'clock' | 'random' | 'log' | 'draining$'> & {
+  /** Takes secrets out of a text. */
+  mask: SecretsMask['mask']
+  /** The active configuration. */
+  config: () => Config
+  store: Store
+  /** Which targets this daemon owns; of the daemons that share a store, one is the leader. */
+  ownership: Membership
+  targets: Lifecycle
+  overviews: Overviews
+  health: StoreHealth
+  receivers: ActiveReceivers
+  metrics: Metrics
+  /** How many lines of the log could not be written. */
+  droppedLines: () => number
+}
+
 export type Parts = Awaited<ReturnType<typeof openParts>>
 
 /** The name of this daemon on the page of others: in containers hosts differ, on one machine processes do. */
@@ -55,7 +72,7 @@ const MAX_WINDOW_SECONDS = Math.max(...Object.values(EXPORTED_WINDOWS))
 
 /** Opens the parts of a daemon, each with what it needs of those before it. Where one cannot be opened, the others are closed. */
 export async function openParts(options: DaemonOptions) {
-  const { config: first, clock, log, droppedLines = () => 0 } = options
+  const { config: first, clock, random, log, draining$, droppedLines = () => 0 } = options
   const { secrets = secretsMask(secretsOf(first)) } = options
   const { mask } = secrets
   await using opened = new AsyncDisposableStack()
@@ -75,7 +92,8 @@ export async function openParts(options: DaemonOptions) {
   const overviews = newOverviews({ cluster: store.cluster, clock, targets, ownership })
   const health = storeHealth(clock, ownership)
   const metrics = metricsOf(targets.loaded, VERSION)
-  const common = { clock, log, mask, config, store, targets, overviews, ownership, metrics, receivers, droppedLines }
+  const made = { config, store, ownership, targets, overviews, health, receivers, metrics }
+  const common: Common = { clock, random, log, draining$, mask, droppedLines, ...made }
   const web = await serve(common)
   opened.defer(web.close)
   const retention = newRetention({
@@ -90,9 +108,7 @@ export async function openParts(options: DaemonOptions) {
     ...common,
     secrets,
     web,
-    health,
     retention,
-    notifications: notifying({ ...common, health }),
     report: reporter(common),
     activate: (next: Config) => void (active = next),
   }
@@ -100,11 +116,9 @@ export async function openParts(options: DaemonOptions) {
   return { ...parts, close: () => closing.disposeAsync() }
 }
 
-type JoinOptions = Pick<DaemonOptions, 'clock' | 'draining$'> & { config: () => Config }
-
 async function join(
   { cluster }: Pick<Store, 'cluster'>,
-  { config, clock, draining$ }: JoinOptions,
+  { config, clock, draining$ }: Pick<Common, 'config' | 'clock' | 'draining$'>,
 ): Promise<Membership> {
   if (cluster === undefined) return ALONE_MEMBERSHIP
   const settings = () => sharedSettings(config())

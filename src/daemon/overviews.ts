@@ -2,6 +2,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import type { ClusterStore } from '../store/cluster-store.ts'
 import type { Targets } from '../pipeline/lifecycle.ts'
+import type { Target } from '../pipeline/target.ts'
 import { readOverview, writeOverview, type OtherTarget, type Overview } from '../web/overview.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { Job } from './jobs.ts'
@@ -46,37 +47,21 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
   const begun = clock.monotonic()
   let cursor: string | undefined
   let wasComplete = false
-
-  function note(event: DaemonEvent): void {
-    if (event.kind === 'committed') changed.add(event.committed.target)
-    else if (CHANGES.has(event.kind) && 'target' in event) changed.add(event.target)
-    // Rules and intervals are shown as well.
-    else if (event.kind === 'reload') for (const name of targets.owned()) changed.add(name)
-    else if (event.kind === 'ownership' && event.event.kind === 'acquired') {
-      for (const name of event.event.targets) changed.add(name)
-    }
-  }
+  const namesLoaded = () => new Set(targets.loaded().map(({ name }) => name))
 
   /** Writes what has changed, the earliest change first; returns the bugs that it met. */
   async function write(): Promise<DaemonEvent[]> {
     const loaded = new Map(targets.loaded().map((target) => [target.name, target]))
-    const due = [...changed].filter((name) => loaded.has(name))
+    const due = [...changed].flatMap((name) => loaded.get(name) ?? [])
     for (let i = 0; i < due.length; i += WRITTEN_TOGETHER) {
-      const texts = new Map<string, string>()
-      for (const name of due.slice(i, i + WRITTEN_TOGETHER)) {
-        changed.delete(name)
-        try {
-          texts.set(name, writeOverview(loaded.get(name)!, clock.wall()))
-        } catch (error) {
-          failed.push({ kind: 'overview failed', target: name, error })
-        }
-      }
-      try {
-        await cluster!.publish(texts)
-      } catch (error) {
-        for (const name of texts.keys()) changed.add(name)
+      const some = due.slice(i, i + WRITTEN_TOGETHER)
+      for (const { name } of some) changed.delete(name)
+      const written = writeOverviews(some, clock.wall())
+      failed.push(...written.failed)
+      await cluster!.publish(written.texts).catch((error: unknown) => {
+        for (const name of written.texts.keys()) changed.add(name)
         throw error
-      }
+      })
     }
     return failed.splice(0)
   }
@@ -92,17 +77,9 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
     for (const name of known.keys()) if (!named.has(name)) known.delete(name)
   }
 
-  function isComplete(): boolean {
-    if (wasComplete) return true
-    const loaded = new Set(targets.loaded().map(({ name }) => name))
-    const areKnown = cursor !== undefined && targets.all().every((name) => loaded.has(name) || known.has(name))
-    wasComplete = areKnown || clock.monotonic() - begun >= INCOMPLETE_SECONDS
-    return wasComplete
-  }
-
   return {
     others: () => {
-      const loaded = new Set(targets.loaded().map(({ name }) => name))
+      const loaded = namesLoaded()
       const loading = new Map(targets.loading().map(({ name, problem }) => [name, problem]))
       const unowned = ownership.problem() ?? 'no daemon owns it at the moment'
       return targets.all().flatMap((name) => {
@@ -112,9 +89,40 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
         return [{ ...overview, name, owner, problem: owner === undefined ? unowned : loading.get(name) }]
       })
     },
-    isComplete,
-    note,
+    isComplete: () => {
+      if (wasComplete) return true
+      const loaded = namesLoaded()
+      const areKnown = cursor !== undefined && targets.all().every((name) => loaded.has(name) || known.has(name))
+      wasComplete = areKnown || clock.monotonic() - begun >= INCOMPLETE_SECONDS
+      return wasComplete
+    },
+    note: (event) => {
+      for (const name of changedBy(event, targets)) changed.add(name)
+    },
     // Many writes do not keep it from reading.
     jobs: [write, read].map((run) => ({ every: EXCHANGE_INTERVAL_SECONDS, first: 0, leaderOnly: false, run })),
   }
+}
+
+/** The targets whose overview an event changes. */
+function changedBy(event: DaemonEvent, { owned }: Pick<Targets, 'owned'>): readonly string[] {
+  if (event.kind === 'committed') return [event.committed.target]
+  // Rules and intervals are shown as well.
+  if (event.kind === 'reload') return owned()
+  if (event.kind === 'ownership') return event.event.kind === 'acquired' ? event.event.targets : []
+  return CHANGES.has(event.kind) && 'target' in event ? [event.target] : []
+}
+
+/** The overviews of these targets; a bug in one keeps no other one from being written. */
+function writeOverviews(targets: readonly Target[], wall: number) {
+  const texts = new Map<string, string>()
+  const failed: DaemonEvent[] = []
+  for (const target of targets) {
+    try {
+      texts.set(target.name, writeOverview(target, wall))
+    } catch (error) {
+      failed.push({ kind: 'overview failed', target: target.name, error })
+    }
+  }
+  return { texts, failed }
 }

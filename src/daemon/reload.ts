@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { map, mergeScan, share, shareReplay, startWith, type Observable } from 'rxjs'
+import { concatMap, defer, lastValueFrom, map, share, shareReplay, startWith, takeUntil, type Observable } from 'rxjs'
 import type { Config } from '../config/config.ts'
 import type { Problem } from '../config/config-error.ts'
 import { needsRestart } from '../config/needs-restart.ts'
+import { secretsOf } from '../config/secrets-of.ts'
 import { StoreError } from '../store/store-error.ts'
+import { storeRetried } from '../store/store-retried.ts'
 import type { ConfigReading } from './config-readings.ts'
+import type { Parts } from './open-parts.ts'
+import { sharedSettings } from './shared-settings.ts'
 
 /** The result of a configuration that was read while the daemon runs. */
 export type Reload = {
@@ -16,45 +20,39 @@ export type Reload = {
   changed: readonly string[]
 }
 
-export type ReloadsOptions = {
-  first: Config
-  readings$: Observable<ConfigReading>
-  /** Prepares for a configuration, the last step before it is active. Rejects with a StoreError, and then nothing has changed. */
-  prepare: (config: Config) => Promise<void>
-}
-
 /**
  * The active configuration, the first one at once, and the result of each reading. A configuration is reloaded whole or not
  * at all: one that is invalid, that cannot change while the daemon runs, or with a target that cannot be opened, is refused.
  */
-export function reloads({ first, readings$, prepare }: ReloadsOptions): {
-  config$: Observable<Config>
-  reloads$: Observable<Reload>
-} {
-  async function reload({ config: current }: Reload, reading: ConfigReading): Promise<Reload> {
-    const refused = (problems: readonly Problem[]) => ({ config: current, problems, changed: [] })
-    if ('problems' in reading) return refused(reading.problems)
-    const changed = changedSections(current, reading.config)
-    if (changed.length === 0) return refused([])
-    const fixed = needsRestart(current, reading.config)
-    if (fixed.length > 0) return refused(fixed)
-    try {
-      await prepare(reading.config)
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error
-      return refused([{ path: 'targets', message: error.message }])
-    }
-    return { config: reading.config, problems: [], changed }
-  }
-
-  const start: Reload = { config: first, problems: [], changed: [] }
-  const reloads$ = readings$.pipe(mergeScan(reload, start, 1), share())
+export function reloads(parts: Parts, readings$: Observable<ConfigReading>) {
+  const reloads$ = readings$.pipe(
+    takeUntil(parts.draining$),
+    concatMap((reading) => reload(parts, reading)),
+    share(),
+  )
   const config$ = reloads$.pipe(
     map(({ config }) => config),
-    startWith(first),
+    startWith(parts.config()),
     shareReplay({ bufferSize: 1, refCount: true }),
   )
   return { config$, reloads$ }
+}
+
+async function reload(parts: Parts, reading: ConfigReading): Promise<Reload> {
+  const current = parts.config()
+  const refused = (problems: readonly Problem[]) => ({ config: current, problems, changed: [] })
+  if ('problems' in reading) return refused(reading.problems)
+  const changed = changedSections(current, reading.config)
+  if (changed.length === 0) return refused([])
+  const fixed = needsRestart(current, reading.config)
+  if (fixed.length > 0) return refused(fixed)
+  try {
+    await apply(parts, reading.config)
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return refused([{ path: 'targets', message: error.message }])
+  }
+  return { config: reading.config, problems: [], changed }
 }
 
 function changedSections(current: Config, next: Config): string[] {
@@ -62,4 +60,37 @@ function changedSections(current: Config, next: Config): string[] {
   return Object.entries(next).flatMap(([section, value]) =>
     isDeepStrictEqual(value, before.get(section)) ? [] : [section],
   )
+}
+
+/**
+ * Makes a configuration the active one, or changes nothing.
+ *
+ * @throws {StoreError}
+ */
+async function apply(parts: Parts, next: Config): Promise<void> {
+  const { clock, log, store, secrets, targets, receivers, web, config, activate, draining$ } = parts
+  const { cluster } = store
+
+  /** Retries while the store cannot be used. */
+  const whenAvailable = (work: () => Promise<void>): Promise<void> =>
+    lastValueFrom(defer(work).pipe(storeRetried(clock, ['refused', 'stale']), takeUntil(draining$)), {
+      defaultValue: undefined,
+    })
+
+  async function declare(): Promise<void> {
+    await targets.open(next)
+    const settings = sharedSettings(next)
+    if (!isDeepStrictEqual(settings, sharedSettings(config()))) await cluster?.declare(settings)
+  }
+
+  secrets.learn(secretsOf(next))
+  // All daemons on the store have read the same: one that cannot use the store now must not refuse it.
+  await (cluster === undefined ? declare() : whenAvailable(declare))
+  const prepared = await receivers.prepare(next)
+  if (!isDeepStrictEqual(prepared.names, receivers.names()))
+    await whenAvailable(() => store.setReceivers(prepared.names))
+  log.level = next.log.level
+  prepared.activate()
+  if (next.http.tls !== undefined) web.renew(next.http.tls)
+  activate(next)
 }

@@ -1,31 +1,13 @@
-import type { Logger } from 'pino'
-import type { Clock } from '../clock/clock.ts'
-import type { Ownership } from '../cluster/ownership.ts'
 import type { Config } from '../config/config.ts'
 import { shownLog } from '../events/shown-log.ts'
-import type { Metrics } from '../metrics/registry.ts'
 import { isLoopback } from '../network/loopback.ts'
-import type { Targets } from '../pipeline/lifecycle.ts'
-import type { Store } from '../store/store.ts'
 import type { Credentials } from '../web/authentication.ts'
 import type { HttpConfig } from '../web/http-section.ts'
 import { startWeb, type Web } from '../web/server.ts'
-import { exposer, type ExposeOptions } from './expose.ts'
+import { exposer } from './expose.ts'
 import { logWebEvents } from './log-web-events.ts'
-import type { Overviews } from './overviews.ts'
+import type { Common } from './open-parts.ts'
 import { VERSION } from './version.ts'
-
-export type ServeOptions = Pick<ExposeOptions, 'receivers' | 'droppedLines'> & {
-  /** The active configuration; of `http`, what it listens on stays. */
-  config: () => Config
-  store: Store
-  clock: Clock
-  log: Logger
-  targets: Targets
-  overviews: Pick<Overviews, 'others'>
-  ownership: Pick<Ownership, 'problem'>
-  metrics: Metrics
-}
 
 /**
  * Serves the page, the API and the metrics.
@@ -33,7 +15,7 @@ export type ServeOptions = Pick<ExposeOptions, 'receivers' | 'droppedLines'> & {
  * @returns the server, and where a browser on this machine finds the page
  * @throws {Error} with a `code` when the address cannot be listened on
  */
-export async function serve(options: ServeOptions): Promise<Web & { url: string }> {
+export async function serve(options: Common): Promise<Web & { url: string }> {
   const { config, store, clock, log, targets, overviews, ownership, metrics } = options
   const { http } = config()
   const web = await startWeb({

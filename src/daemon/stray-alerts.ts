@@ -1,22 +1,10 @@
-import type { Logger } from 'pino'
-import type { Clock } from '../clock/clock.ts'
-import type { Config } from '../config/config.ts'
 import { expectTargets } from '../history/usage-report.ts'
 import { expiry } from '../pipeline/expiry.ts'
 import type { ReceiversOf } from '../pipeline/target.ts'
 import type { Store } from '../store/store.ts'
 import { changeLog } from './change-log.ts'
 import { logNotified } from './log-alerts.ts'
-
-export type StrayAlertsOptions = {
-  store: Store
-  clock: Clock
-  log: Logger
-  receiversOf: ReceiversOf
-  config: Pick<Config, 'targets'>
-  /** Whose stored state is removed. */
-  resetTarget?: string | undefined
-}
+import type { DaemonOptions } from './open-parts.ts'
 
 /**
  * Removes what is stored of a target that must be reset. Closes its alerts, and those of targets that were removed from the
@@ -25,7 +13,9 @@ export type StrayAlertsOptions = {
  * @throws {StoreError}
  * @throws {QueryError} when neither the configuration nor the store has the target to reset
  */
-export async function expireStrayAlerts(options: StrayAlertsOptions): Promise<void> {
+export async function expireStrayAlerts(
+  options: DaemonOptions & { store: Store; receiversOf: ReceiversOf },
+): Promise<void> {
   const { store, log, config, resetTarget } = options
   const configured = config.targets.map(({ name }) => name)
   if (resetTarget !== undefined) await expectTargets(store, [resetTarget], configured)

@@ -1,6 +1,5 @@
 import {
   connect,
-  defer,
   exhaustMap,
   finalize,
   from,
@@ -21,7 +20,7 @@ import type { CallsClient } from '../service/calls-client.ts'
 import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import { apply, commit, type Committed } from './commit.ts'
 import { decide, decideTick } from './decide.ts'
-import { fromGenerator, type AbortState } from './from-generator.ts'
+import { fromGenerator } from './from-generator.ts'
 import type { Health } from './health.ts'
 import type { Target } from './target.ts'
 
@@ -37,15 +36,16 @@ import type { Target } from './target.ts'
 export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
   const { target, offset, draining$, aborted$ } = options
   const { name, settings, clock } = target
-  const poll = () => fromGenerator((state) => runPoll(options, state), aborted$)
+  let isPolling = false
+  const polled = (): Observable<PipelineEvent> => {
+    if (isPolling) return of({ kind: 'skipped', target: name })
+    isPolling = true
+    const poll$ = fromGenerator((...state) => runPoll(options, ...state), aborted$)
+    return poll$.pipe(finalize(() => (isPolling = false)))
+  }
   return timer(offset * 1000, settings.poll.interval * 1000, clock.scheduler).pipe(
     takeUntil(draining$),
-    connect((due$) =>
-      merge(
-        due$.pipe(exhaustMap(() => ticked(target))),
-        due$.pipe(exhaustMapOr(poll, { kind: 'skipped', target: name })),
-      ),
-    ),
+    connect((due$) => merge(due$.pipe(exhaustMap(() => ticked(target))), due$.pipe(mergeMap(polled)))),
     takeWhile(({ kind }) => kind !== 'polled' || !target.lastCommitUnknown, true),
   )
 }
@@ -73,25 +73,11 @@ export type PipelineOptions = {
   mask: (text: string) => string
 }
 
-/** As `exhaustMap`, but what comes while one runs is emitted as `skipped`. */
-function exhaustMapOr<T>(project: () => Observable<T>, skipped: T): (source$: Observable<unknown>) => Observable<T> {
-  return (source$) =>
-    defer(() => {
-      let isRunning = false
-      return source$.pipe(
-        mergeMap(() => {
-          if (isRunning) return of(skipped)
-          isRunning = true
-          return project().pipe(finalize(() => (isRunning = false)))
-        }),
-      )
-    })
-}
-
 /** One poll: each observation is committed before the next one is asked for. */
 export async function* runPoll(
   { target, client, random, mask }: Pick<PipelineOptions, 'target' | 'client' | 'random' | 'mask'>,
-  { aborted, isUnsubscribed }: AbortState,
+  aborted: AbortSignal,
+  isUnsubscribed = () => false,
 ): AsyncGenerator<PipelineEvent, void> {
   const { clock, ledger, memory, settings, record, rateLimiter } = target
   const { timeout, retries } = settings.poll

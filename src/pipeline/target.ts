@@ -7,7 +7,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
-import type { LedgerState, SyncState } from '../ledger/state.ts'
+import type { LedgerState } from '../ledger/state.ts'
 import { newPollMemory, sweepProgress, type PollMemory, type SweepProgress } from '../polling/poll-memory.ts'
 import { UNLIMITED, type RateLimiter } from '../polling/rate-limiter.ts'
 import type { Store, TargetIdentity } from '../store/store.ts'
@@ -106,8 +106,11 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
   // A commit that is under way must not come after it.
   const stored = await runExclusive(() => store.openTarget(identityOf(config), clock.wall(), longestWindow))
   const now = clock.monotonic()
+  const { lastSuccessHostTime, created, lastSweepBegan } = stored.ledger.sync
+  const monotonicOf = (time: number) => now - Math.max(0, clock.wall() - time)
   const times: Times = {
-    ...timesBy(stored.ledger.sync, clock),
+    polled: monotonicOf(lastSuccessHostTime ?? created),
+    swept: lastSweepBegan && monotonicOf(lastSweepBegan),
     evaluated: now,
     awaited: now + FIRST_POLL_INTERVALS * poll.interval,
   }
@@ -116,7 +119,7 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     settings,
     ...stored,
     longestWindow,
-    memory: newPollMemory(stored.ledger, clock),
+    memory: newPollMemory(stored.ledger.sync, times.swept),
     times,
     lastCommitUnknown: false,
     record,
@@ -138,18 +141,6 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     runExclusive,
   }
   return target
-}
-
-/** When the last successful poll ended and the last complete sweep began (monotonic seconds), according to the sync state. */
-function timesBy(
-  { lastSuccessHostTime, created, lastSweepBegan }: SyncState,
-  clock: Clock,
-): Pick<Times, 'polled' | 'swept'> {
-  const at = (time: number) => clock.monotonic() - Math.max(0, clock.wall() - time)
-  return {
-    polled: at(lastSuccessHostTime ?? created),
-    swept: lastSweepBegan === undefined ? undefined : at(lastSweepBegan),
-  }
 }
 
 export function identityOf(config: TargetConfig): TargetIdentity {

@@ -1,5 +1,4 @@
-import type { Clock } from '../clock/clock.ts'
-import type { LedgerState } from '../ledger/state.ts'
+import type { SyncState } from '../ledger/state.ts'
 import { UNKNOWN_SKEW, type ClockSkew } from './clock-skew.ts'
 import { earlierRows, type EarlierRows } from './earlier-rows.ts'
 import type { RequestedAt } from './follow-ups.ts'
@@ -15,11 +14,12 @@ export type PollMemory = {
   clock: ClockSkew
 }
 
-/** The memory of a target before its first poll. */
-export function newPollMemory({ sync }: LedgerState, clock: Clock): PollMemory {
-  const { lastSweepBegan } = sync
-  const sweptAt =
-    lastSweepBegan === undefined ? undefined : clock.monotonic() - Math.max(0, clock.wall() - lastSweepBegan)
+/**
+ * The memory of a target before its first poll.
+ *
+ * @param sweptAt when the last complete sweep began (monotonic seconds)
+ */
+export function newPollMemory(sync: SyncState, sweptAt: number | undefined): PollMemory {
   return {
     list: newListMemory(sync, sweptAt),
     requestedAt: new Map(),

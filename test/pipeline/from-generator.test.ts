@@ -4,8 +4,8 @@ import { fromGenerator } from '../../src/pipeline/from-generator.ts'
 
 test('an unsubscribed generator is aborted', async () => {
   let aborted: AbortSignal | undefined
-  const subscription = fromGenerator(async function* (stop) {
-    aborted = stop.aborted
+  const subscription = fromGenerator(async function* (signal) {
+    aborted = signal
     yield 1
     await new Promise(() => undefined)
   }, NEVER).subscribe()

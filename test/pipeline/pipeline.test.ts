@@ -204,9 +204,7 @@ describe('the pipeline of a target', () => {
     const { clock, service, target } = await running({ offset: 1000 })
     const options = { target, client: service.client, random: () => 0, mask: (text: string) => text }
     const before = clock.waiting()
-    const events = await Array.fromAsync(
-      runPoll(options, { aborted: new AbortController().signal, isUnsubscribed: () => false }),
-    )
+    const events = await Array.fromAsync(runPoll(options, new AbortController().signal))
     expect(events.at(-1)?.kind).toBe('polled')
     expect(clock.waiting()).toBe(before)
   })
