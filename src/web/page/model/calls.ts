@@ -26,7 +26,7 @@ export function finishedQuery({ target, finished: { status, since, from } }: Pic
  * @throws {RangeError} where the period is none
  */
 export function callsRequest(query: URLSearchParams, now: number) {
-  const request = new URLSearchParams(isInProgress(query) ? {} : periodOf(query, '1970-01-01T00:00:00Z', now))
+  const request = new URLSearchParams(isInProgress(query) ? {} : periodOf(query, '1970-01-01T00:00:00Z', now, Infinity))
   addFilters(request, query, FILTERS)
   if (request.get('status') === 'in_progress') request.delete('status')
   return request.toString()
@@ -46,6 +46,7 @@ let running = new AbortController()
 
 /** Loads the newest calls that the view selects. */
 export async function loadCalls() {
+  stopSearch()
   const { view, query, calls, finished } = current()
   // Only a snapshot has the time of the server; the clock of this machine may be wrong.
   if (current().snapshot === undefined) return

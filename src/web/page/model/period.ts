@@ -1,6 +1,5 @@
+import { parseDuration } from '../../../schema/duration-text.ts'
 import { local, momentOf } from './format.ts'
-
-const MS_PER = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
  * A time of the address (milliseconds since 1970), as the API reads it: ISO 8601, where a date and a time without an offset
@@ -12,10 +11,9 @@ const MS_PER = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 export function parameterTime(query: URLSearchParams, name: 'since' | 'until', now: number) {
   const text = query.get(name) ?? ''
   if (text === '') return undefined
-  const [, count, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? []
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the expression has the same units
-  if (unit !== undefined) return now - Number(count) * MS_PER[unit as keyof typeof MS_PER]
   if (/^\d{1,12}(\.\d+)?$/.test(text)) return Number(text) * 1000
+  const ago = parseDuration(text)
+  if (ago !== undefined) return now - ago * 1000
   const hasOffset = /T.*(Z|[+-]\d{2}:\d{2})$/i.test(text)
   const time = hasOffset ? Date.parse(text) : momentOf(text.includes('T') ? text : `${text}T00:00`)
   if (Number.isNaN(time) || !/^\d{4}-\d{2}-\d{2}/.test(text)) throw new RangeError(`${name}=${text} is not a time`)
@@ -26,12 +24,13 @@ export function parameterTime(query: URLSearchParams, name: 'since' | 'until', n
  * The period of the address, for the API. Without a beginning it has that of `since`.
  *
  * @param now milliseconds since 1970
+ * @param end of a period without an end
  * @throws {RangeError} where it is none
  */
-export function periodOf(query: URLSearchParams, since: string, now: number) {
+export function periodOf(query: URLSearchParams, since: string, now: number, end = now) {
   const named = new URLSearchParams({ since: query.get('since') || since, until: query.get('until') ?? '' })
   const [from = 0, to] = [parameterTime(named, 'since', now), parameterTime(named, 'until', now)]
-  if (from >= (to ?? now)) throw new RangeError('“From” is not before “Before”')
+  if (from >= (to ?? end)) throw new RangeError('“From” is not before “Before”')
   const iso = (time: number) => new Date(time).toISOString()
   return { since: iso(from), ...(to !== undefined && { until: iso(to) }) }
 }

@@ -3,7 +3,7 @@ import { failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../../../ledger/failu
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
 import { formatSeconds } from '../../../text/format.ts'
 import type { Alert, PerMinute, Rule, Target } from './api.ts'
-import { labelText } from './format.ts'
+import { named } from './format.ts'
 import type { State } from './state.ts'
 
 /** The final statuses, in the order of the stacked chart, and what a report counts besides. */
@@ -62,16 +62,14 @@ export type RuleRatio = {
  * The failure ratios of rules, those with the most urgent alerts first. A rule may match fewer calls than a window has.
  */
 export function ruleRatios(state: State): RuleRatio[] {
-  const keyOf = (target: string, rule: string, labels: Alert['labels']) => [target, rule, labelText(labels)].join('|')
-  const alerts = new Map(shownAlerts(state).map((alert) => [keyOf(alert.target, alert.alert, alert.labels), alert]))
+  const alerts = new Map(shownAlerts(state).map((alert) => [named(alert), alert]))
+  const read = (target: string, rule: Rule) =>
+    (rule.readings ?? []).map((reading) => {
+      const alert = alerts.get(named({ alert: rule.name, target, labels: reading.labels }))
+      return { target, rule, reading, alert }
+    })
   return shownTargets(state)
-    .flatMap(({ name: target, rules }) =>
-      rules.flatMap((rule) =>
-        (rule.readings ?? []).map((reading) => {
-          return { target, rule, reading, alert: alerts.get(keyOf(target, rule.name, reading.labels)) }
-        }),
-      ),
-    )
+    .flatMap(({ name, rules }) => rules.flatMap((rule) => read(name, rule)))
     .toSorted((a, b) => urgencyOf(a.alert) - urgencyOf(b.alert))
 }
 
