@@ -1,5 +1,6 @@
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
+import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { Outage } from '../notifications/store-outage.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 
@@ -28,8 +29,10 @@ export function storeHealth(
       // A full store has room for a small commit now and then: only a whole poll shows that it is none any more.
       else if (report.successful) failing.delete(target)
     }
-    if (event.kind !== 'ownership') return
-    const { event: change } = event
+    if (event.kind === 'ownership') noteOwnership(event.event)
+  }
+
+  function noteOwnership(change: OwnershipEvent): void {
     if (change.kind === 'released' || change.kind === 'lost')
       for (const target of change.targets) failing.delete(target)
     if (change.kind !== 'problem' || change.of !== 'store') return

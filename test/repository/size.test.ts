@@ -18,7 +18,7 @@ const ROOMS: Record<string, number> = {
   'src/cluster': 350,
   'src/commands': 2990,
   'src/config': 980,
-  'src/daemon': 1500,
+  'src/daemon': 1445,
   'src/events': 1175,
   'src/history': 960,
   'src/ledger': 1670,
@@ -26,14 +26,14 @@ const ROOMS: Record<string, number> = {
   'src/metrics': 600,
   'src/network': 160,
   'src/notifications': 2750,
-  'src/pipeline': 1050,
+  'src/pipeline': 860,
   'src/polling': 1930,
   'src/schema': 420,
   'src/service': 880,
   'src/simulator': 1300,
   'src/store': 4170,
   'src/text': 130,
-  'src/web': 2395,
+  'src/web': 2365,
   'src/web/page': 3985,
   test: 52850,
 }
@@ -79,9 +79,7 @@ src/commands/audit-lines.ts auditLines: 13 complexity
 src/commands/demo.ts demo: 71 lines
 src/commands/demo.ts function: 13 complexity
 src/commands/demo.ts runDemo: 75 lines
-src/daemon/notifying.ts notifying: 65 lines
-src/daemon/overviews.ts newOverviews: 74 lines
-src/daemon/reporter.ts reporter: 102 lines
+src/daemon/overviews.ts newOverviews: 61 lines
 src/events/read-events.ts readEvents: 18 complexity
 src/events/webhooks/deliver-events.ts deliverEvents: 118 lines
 src/events/webhooks/deliver-events.ts function: 114 lines
@@ -95,8 +93,8 @@ src/ledger/compute-delta.ts track: 23 complexity
 src/ledger/observe-call.ts observeCall: 26 complexity
 src/ledger/tracked-calls.ts trackedCalls: 65 lines
 src/notifications/receivers/email/email-send.ts deliveryError: 14 complexity
-src/pipeline/lifecycle.ts lifecycle: 156 lines
-src/pipeline/request-limits.ts requestLimits: 70 lines
+src/pipeline/lifecycle.ts lifecycle: 79 lines
+src/pipeline/managed-target.ts runTarget: 66 lines
 src/polling/observe.ts observe: 111 lines
 src/service/calls-client.ts callsClient: 92 lines
 src/service/json-complexity.ts isTooComplex: 15 complexity
