@@ -106,11 +106,11 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
   // A commit that is under way must not come after it.
   const stored = await runExclusive(() => store.openTarget(identityOf(config), clock.wall(), longestWindow))
   const now = clock.monotonic()
-  const { lastSuccessHostTime, created, lastSweepBegan } = stored.ledger.sync
+  const { lastSuccessHostTime, created, lastSweepBegan, clockSkew = 0 } = stored.ledger.sync
   const monotonicOf = (time: number) => now - Math.max(0, clock.wall() - time)
   const times: Times = {
     polled: monotonicOf(lastSuccessHostTime ?? created),
-    swept: lastSweepBegan && monotonicOf(lastSweepBegan),
+    swept: lastSweepBegan && monotonicOf(lastSweepBegan - clockSkew),
     evaluated: now,
     awaited: now + FIRST_POLL_INTERVALS * poll.interval,
   }

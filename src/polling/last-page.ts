@@ -60,7 +60,7 @@ async function* readOrFail(
   try {
     return yield* read(number)
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
+    if (!(error instanceof ServiceError) || error.kind === 'rate_limited') throw error
     // If the page was past the last one, no poll would ever read it.
     if (search.last === undefined && memory.depth.failing !== undefined) memory.pages.last = undefined
     if (number === 1 || (search.last === undefined && !isClientError(error))) throw error
@@ -77,7 +77,7 @@ function isPastLast(page: CallPage, { last }: Search): boolean {
 
 /** A short page with known rows is followed by none. */
 function isShort({ memory, startsSweep }: PollContext, { goal, joining }: Reading, page: CallPage): boolean {
-  const mayTrust = goal === 'joint' && !startsSweep
+  const mayTrust = goal === 'joint' && !startsSweep && !memory.pages.areUneven
   return mayTrust && page.items < (memory.pages.size ?? 0) && page.keys.some((key) => joining.places.has(key))
 }
 

@@ -25,8 +25,11 @@ export type ListMemory = {
   /** The first page that the service refuses to show; and the page that failed last, with the number of polls in a row. */
   depth: { refusedFrom: number | undefined; failing: { page: number; polls: number } | undefined }
   total: Tripwire
-  /** The order that the latest pages showed; the items on one that another follows, and the last one, of a list that grows there. */
-  pages: { evidence: OrderEvidence; size: number | undefined; last: number | undefined }
+  /**
+   * The order that the latest pages showed; the items on one that another follows, and whether they differ; and the last one, of a
+   * list that grows there.
+   */
+  pages: { evidence: OrderEvidence; size: number | undefined; areUneven: boolean; last: number | undefined }
   /** A list that has shrunk and is not accepted: in how many polls Get Call did not know the missing calls; since when (monotonic seconds). */
   shrunk: { polls: number; since: number | undefined }
 }
@@ -57,7 +60,12 @@ export function newListMemory({ list }: Pick<SyncState, 'list'>, sweptAt: number
     sweep: { state: 'idle', last: sweptAt === undefined ? undefined : { at: sweptAt, seconds: 0, pages: 0 } },
     depth: { refusedFrom: undefined, failing: undefined },
     total: { state: 'watched', base: undefined, cameIn: 0, ignoredUntil: -Infinity },
-    pages: { evidence: list === undefined ? NO_EVIDENCE : EVIDENCE_OF[list.end], size: undefined, last: undefined },
+    pages: {
+      evidence: list === undefined ? NO_EVIDENCE : EVIDENCE_OF[list.end],
+      size: undefined,
+      areUneven: false,
+      last: undefined,
+    },
     shrunk: { polls: 0, since: undefined },
   }
 }

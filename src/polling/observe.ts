@@ -73,6 +73,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   // Waiting for the rate limit does not end a poll, because the next one would wait as well. A long Retry-After does.
   const { rateLimiter, elapsed, after$ } = activeTime(options.requestOptions.rateLimiter, clock)
   const deadline = deadlineOf(after$(longest), aborted)
+  const isOver = () => elapsed() >= longest - 1e-3
   const requestOptions = { ...options.requestOptions, rateLimiter, clock }
   const requests = pollRequests({ ...options, requestOptions }, deadline.signal)
   const poll = newPoll()
@@ -88,6 +89,16 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
       { now: poll.serviceTime, monotonic: clock.monotonic() },
       { limit, interval, maxPause: sweepInterval },
     )
+
+  /** A page that is not there by the deadline has failed like one that timed out. */
+  async function fetchPage(page: number, withoutRetries?: boolean): Promise<CallPage> {
+    try {
+      return await requests.page(page, withoutRetries)
+    } catch (error) {
+      const hasTimedOut = error instanceof AbortedError && isOver() && rateLimiter.pausedFor() <= longest
+      throw hasTimedOut ? endedEarly(poll, false) : error
+    }
+  }
 
   async function* pages(): AsyncGenerator<CallPage, void> {
     try {
@@ -107,12 +118,12 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
         wanted: () => dueCalls(Infinity),
         elapsed,
         pageSize,
-        fetchPage: requests.page,
+        fetchPage,
       })
     } catch (error) {
       if (error instanceof AbortedError) {
         const pause = rateLimiter.pausedFor()
-        poll.problem ??= pause > longest ? rateLimitPause(pause) : endedEarly(poll, elapsed() < longest - 1e-3)
+        poll.problem ??= pause > longest ? rateLimitPause(pause) : endedEarly(poll, !isOver())
       } else if (error instanceof ServiceError) poll.problem ??= error
       else throw error
     }

@@ -7,7 +7,7 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import type { ServiceError } from '../service/service-error.ts'
 import type { ListMemory } from './list-state.ts'
-import { learnOrder } from './list-order.ts'
+import { knownOrder, learnOrder } from './list-order.ts'
 import type { RunningPoll } from './poll.ts'
 import type { Reading } from './reading.ts'
 
@@ -85,14 +85,24 @@ export function newPollContext(poll: RunningPoll, options: PollContextOptions): 
 }
 
 /** What a page shows of the list, whatever it was read for. */
-function notePage({ depth, pages }: ListMemory, before: CallPage | undefined, page: CallPage, requested: number): void {
+function notePage(
+  { depth, pages, catchUp }: ListMemory,
+  before: CallPage | undefined,
+  page: CallPage,
+  requested: number,
+): void {
   if (page.page >= (depth.refusedFrom ?? Infinity) && page.items > 0) depth.refusedFrom = undefined
   if (page.page === depth.failing?.page) depth.failing = undefined
-  pages.evidence = learnOrder(pages.evidence, page.calls)
+  // Calls that came in long ago may stand further back in another order.
+  const isAtEnd = catchUp !== undefined && catchUp.began === undefined
+  if (isAtEnd || knownOrder(pages.evidence) === 'unknown') pages.evidence = learnOrder(pages.evidence, page.calls)
   const [first, second] = before !== undefined && before.page < page.page ? [before, page] : [page, before]
   // Only the last page may be shorter than others; one that repeats rows of the page before is longer.
   const isFollowed = second !== undefined && second.page === first.page + 1 && second.items > 0 && first.items > 0
-  if (isFollowed) pages.size = Math.min(first.items, requested)
+  if (!isFollowed) return
+  const size = Math.min(first.items, requested)
+  pages.areUneven ||= size !== (pages.size ?? size)
+  pages.size = size
 }
 
 /** Whether it is time for a sweep, or for the rest of one. */

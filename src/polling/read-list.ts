@@ -116,9 +116,10 @@ function startReading({ memory, clock, goal, pageSize, state }: PollContext, isS
 
 /** At the horizon of a list whose order is not verified, the sweep goes on. */
 function sweepAfter({ memory, poll, horizon, goal }: PollContext, reading: Reading, at: Ended['at']): Sweep {
-  const { last } = memory.sweep
+  const { last, state } = memory.sweep
   const isVerified = isOrderVerifiedRecently(memory.list, { now: poll.serviceTime, horizon })
   if (at !== 'horizon' || goal === 'horizon' || isVerified) return { state: 'read', reading, at, last }
+  if (state === 'running') return memory.sweep
   reading.goal = 'end'
   return { state: 'running', reading, last }
 }

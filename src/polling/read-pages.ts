@@ -123,6 +123,7 @@ async function* nextPage(
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     if (poll.pages === 0) goBack(memory, reading)
+    else if (error.kind === 'rate_limited') throw error
     else if (isPastLast(reading, error)) return { page: emptyPage(poll, next), isYielded: true }
     else if (hasFailedOften(memory, reading, error)) return refused(memory, reading, error)
     // The next poll begins with a page that the service shows: without any it would not request open calls either.
@@ -131,11 +132,14 @@ async function* nextPage(
   }
 }
 
-/** An outage refuses no page: before it is known whether the service shows any, each poll begins a page earlier. */
-function goBack({ depth }: ListMemory, reading: Reading): void {
-  const { next, began } = reading
-  depth.failing ??= { page: next, polls: 0 }
-  if (began !== undefined) reading.next = Math.max(1, next - inwards(reading))
+/** An outage refuses no page: before it is known whether the service shows any, each poll begins a page earlier, and at last anew. */
+function goBack(memory: ListMemory, reading: Reading): void {
+  const { next, began, end } = reading
+  memory.depth.failing ??= { page: next, polls: 0 }
+  if (began === undefined) return
+  reading.next = next - inwards(reading)
+  const first = end === 'first' ? 1 : (memory.pages.last ?? 0)
+  if ((first - reading.next) * inwards(reading) > 0) memory.catchUp = undefined
 }
 
 /** Whether the page has failed in so many polls in a row that it counts as refused. */

@@ -152,7 +152,7 @@ export function inwards({ end }: Reading): 1 | -1 {
 function stepAfter(reading: Reading, page: CallPage, facts: Facts): Step {
   const isLast = reading.end === 'first' ? page.items === 0 : page.page <= 1
   if (isLast && hasSeenAll(reading, facts)) return 'end'
-  const reached = reachedGoal(reading, facts)
+  const reached = reachedGoal(reading, page, facts)
   if (reached !== undefined) return reached
   // Read from its last page, the list has others before those in place of which that one is shown.
   const isRepeated = reading.pages.repeated >= REPEATED_PAGES && reading.end === 'first'
@@ -160,8 +160,13 @@ function stepAfter(reading: Reading, page: CallPage, facts: Facts): Step {
   return isRepeated || isLast ? endPass(reading, facts) : 'next page'
 }
 
-function reachedGoal({ goal, joining, reachedHorizon }: Reading, { isByTime, overlap }: Facts): Step | undefined {
-  if (goal === 'joint' && hasJoinedWhole(joining)) return 'end'
+function reachedGoal(
+  { goal, joining, reachedHorizon, pages }: Reading,
+  { items }: CallPage,
+  { isByTime, overlap }: Facts,
+): Step | undefined {
+  const isShort = items < pages.requested
+  if (goal === 'joint' && isShort && hasJoinedWhole(joining)) return 'joint'
   if (goal === 'joint' && isByTime && hasJoined(joining, reachedHorizon ? 0 : overlap)) return 'joint'
   return goal !== 'end' && reachedHorizon ? 'horizon' : undefined
 }
@@ -211,7 +216,7 @@ function addRows(reading: Reading, page: CallPage, facts: Facts): void {
 function addToPass({ pass, pages }: Reading, page: CallPage, unseen: number): void {
   pass.items += page.items
   pass.furthest = page.page
-  pages.repeated = unseen < page.items / 2 && repeats(page, pages.previous) ? pages.repeated + 1 : 0
+  pages.repeated = unseen === 0 && repeats(page, pages.previous) ? pages.repeated + 1 : 0
 }
 
 function isReadAgain(reading: Reading, { page }: CallPage): boolean {

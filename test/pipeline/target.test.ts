@@ -12,6 +12,8 @@ import { memoryCluster } from '../cluster/memory-cluster.ts'
 import { pollConfig, targetConfig } from './settings.ts'
 import { completePoll, CREATED, seen, total } from '../ledger/seen.ts'
 
+const HOUR = 3600
+
 const RULES: Rule[] = [
   {
     ...RATIO,
@@ -48,6 +50,26 @@ const notified = (commit: Awaited<ReturnType<typeof tick>>) =>
 const failed = (n: number) => seen(`call ${n}`, 'rejected', { endedAt: CREATED + n })
 
 describe('a target', () => {
+  test.each([0, 3 * HOUR, -3 * HOUR])(
+    'knows after a restart how old its last sweep is, of a service that is %i s ahead',
+    async (ahead) => {
+      const { clock, open, target } = await opened()
+      for (const hours of [0, 2]) {
+        const hostTime = CREATED + hours * HOUR
+        const times = {
+          serviceTime: hostTime + ahead,
+          beganServiceTime: hostTime + ahead,
+          hostTime,
+          beganHostTime: hostTime,
+        }
+        const poll = completePoll(0)
+        await commitObservation(target, { ...poll, clockSkew: ahead, success: { ...poll.success!, ...times } })
+      }
+      await clock.advance(2 * HOUR + 900)
+      expect((await open()).sweepAge()).toBeCloseTo(900)
+    },
+  )
+
   test.each([10, 10.0001, 10.0004, 10.0006])(
     'evaluates calls that finished when the poll ended, %d s after the set-up',
     async (seconds) => {

@@ -54,6 +54,21 @@ describe('a poll', () => {
     expect(book.finished()).toBe(1)
   })
 
+  test('reads all that came in, though each page shows some of the one before again', async () => {
+    const { service, newest, next, book } = await afterTheFirst()
+    service.says = { total: undefined, totalPages: undefined }
+    const came = numbered(newest(), newest() + 99)
+    service.calls = [...came.slice(30), ...service.calls]
+    // Six come in before each of the next five pages.
+    service.beforePage = (page) => {
+      if (page > 1 && page < 7) service.calls = [...came.slice(36 - 6 * page, 42 - 6 * page), ...service.calls]
+    }
+    await next()
+    service.beforePage = () => undefined
+    await next()
+    expect(book.finished()).toBe(100)
+  })
+
   test('joins below open calls, which may move', async () => {
     const { next } = await afterTheFirst([...Array.from({ length: 7 }, (_, n) => ongoing(n)), ...numbered(8, 40)])
     // Three settled rows are on the first page.
@@ -62,9 +77,9 @@ describe('a poll', () => {
 
   test('reads no more of a list of a few calls than its page', async () => {
     const { comeIn, next } = await afterTheFirst(numbered(1, 3))
-    expect(await next()).toEqual(['complete', [1]])
+    expect(await next()).toEqual(['incremental', [1]])
     comeIn(1)
-    expect(await next()).toEqual(['complete', [1]])
+    expect(await next()).toEqual(['incremental', [1]])
   })
 
   test('finds a call that moved to the page before when another left the list', async () => {

@@ -8,7 +8,7 @@ import type { CallPage } from '../../src/service/calls-client.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { KNOWN_LIST, ledgerBook } from '../ledger/seen.ts'
-import { numbered, pageOf } from './polling.ts'
+import { call, numbered, pageOf, polling } from './polling.ts'
 
 const PAST_THE_LAST: Record<string, 'empty' | 'clamped' | ServiceError> = {
   'is empty': 'empty',
@@ -85,6 +85,27 @@ describe('the last page of a list that grows there', () => {
     expect(found.asked).toEqual(asked)
     expect([found.found.page, found.isLast]).toEqual([last, true])
     if (setup.calls > 0) expect(found.memory.pages.last).toBe(last)
+  })
+
+  test('is not taken for a short page amid the list, where other pages are short as well', async () => {
+    const { service, next, newest, book } = polling({ pageSize: 10, sweepInterval: 10_000 })
+    // The service leaves two calls out of every other page.
+    service.shows = (page) => {
+      const calls = page.page % 2 === 0 ? page.calls.slice(0, 8) : page.calls
+      return {
+        ...page,
+        calls,
+        keys: calls.map(({ id }) => id),
+        items: calls.length,
+        total: undefined,
+        totalPages: undefined,
+      }
+    }
+    service.calls = numbered(1, 40).toReversed()
+    await next()
+    service.calls = [...service.calls, call(newest())]
+    await next()
+    expect(book.finished()).toBe(1)
   })
 
   test.each(Object.keys(PAST_THE_LAST))('is found where the page past it %s', async (form) => {

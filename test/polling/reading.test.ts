@@ -94,7 +94,12 @@ describe('a reading to the joint asks for', () => {
     [
       'one page, of a list that is known as a whole',
       { list: numbered(-1, 3), known: { joint: idsOf(numbered(1, 3)), isWhole: true } },
-      [1, 'end'],
+      [1, 'joint'],
+    ],
+    [
+      'the page after them, if the calls that are known fill theirs',
+      { list: numbered(1, 12), known: { joint: idsOf(numbered(1, 10)), isWhole: true }, facts: { isByTime: false } },
+      [1, 2, 3, 'end'],
     ],
     ['the empty page of an empty list', { list: [] }, [1, 'end']],
   ])('%s', (_what, setup, asked) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ServiceError } from '../../src/service/service-error.ts'
+import { running } from '../pipeline/running.ts'
 import { numbered, polling } from './polling.ts'
 
 const REFUSED = new ServiceError('refused', 'page 5 exceeds the allowed maximum of 1000 records', { status: 400 })
@@ -70,6 +71,16 @@ describe.each<[string, ServiceError, number]>([
   })
 })
 
+test('deep pages that hang for longer than a poll may take do so as well', async () => {
+  const { clock, service, reports, book } = await running({ interval: 5, retries: 4, pageSize: 10 })
+  service.calls = numbered(1, 100)
+  const { listCalls } = service.client
+  service.client.listCalls = (page, signal) => (page >= 5 ? new Promise(() => undefined) : listCalls(page, signal))
+  await clock.advance(6 * 40)
+  expect(reports().find(({ successful }) => successful)).toMatchObject({ outcome: 'partial', refusedFrom: 5 })
+  expect(book.state.calls.size).toBe(40)
+})
+
 test('a page that is refused once is read by the next poll', async () => {
   const { service, poll, memory, tracked } = failing(REFUSED)
   expect((await poll()).success).toBeUndefined()
@@ -110,6 +121,37 @@ test.each([
     expect(tracked()).toBe(100)
   },
 )
+
+test('an outage amid a long reading of a list that grows at its last page does not lead beyond that page', async () => {
+  const { service, poll, wait, tracked } = failing(DOWN)
+  service.calls = service.calls.toReversed()
+  service.fails = () => undefined
+  service.beforePage = () => void wait(5)
+  await poll()
+  service.fails = () => DOWN
+  const asked = new Set<number | string>()
+  for (let n = 0; n < 240; n++) {
+    await poll()
+    for (const page of service.asked) asked.add(page)
+  }
+  expect(Math.max(...[...asked].map(Number))).toBeLessThanOrEqual(11)
+  service.fails = () => undefined
+  service.beforePage = () => undefined
+  expect(await poll()).toMatchObject({ limited: false, success: { movesHorizon: true } })
+  expect(tracked()).toBe(100)
+})
+
+test('a rate limit refuses no page, in either order', async () => {
+  const LIMITED = new ServiceError('rate_limited', 'slow down', { status: 429 })
+  for (const order of ['newest first', 'oldest first']) {
+    const { service, poll, tracked, memory } = failing(LIMITED, { sweepInterval: 60 })
+    if (order === 'oldest first') service.calls = service.calls.toReversed()
+    for (let n = 0; n < 20; n++) expect(await poll()).toMatchObject({ success: undefined, problem: LIMITED })
+    service.fails = () => undefined
+    expect((await poll()).limited).toBe(false)
+    expect([memory.depth.refusedFrom, tracked()]).toEqual([undefined, 100])
+  }
+})
 
 test.each([
   [1000, 11],

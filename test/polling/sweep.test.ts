@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CREATED, seen } from '../ledger/seen.ts'
-import { call, numbered, polling } from './polling.ts'
+import { call, numbered, ongoing, polling } from './polling.ts'
 
 const older = (from: number, to: number) => numbered(from, to).map((_call, n) => call(20 * (from + n)))
 
@@ -124,6 +124,20 @@ describe('a sweep', () => {
     while ((await poll()).success?.movesHorizon !== true) continue
     expect(service.asked.length).toBeGreaterThan(2)
     expect(Math.abs(clock.wall() - began - seconds)).toBeLessThanOrEqual(30)
+  })
+
+  test('is not ended by calls that came in long ago in the other order', async () => {
+    const { service, untilComplete, clock } = polling({ pageSize: 10, slice: 2, sweepInterval: 600 })
+    service.calls = [...numbered(1, 60), ...numbered(61, 80).toReversed(), ...numbered(81, 120)]
+    await untilComplete()
+    await clock.advance(600)
+    await untilComplete()
+  })
+
+  test('ends though no poll joins, since every fourth call is open', async () => {
+    const { service, untilComplete } = long({ slice: 4 })
+    service.calls = older(1, 200).map((one, n) => (n % 4 === 0 ? ongoing(20 * (n + 1)) : one))
+    await untilComplete()
   })
 })
 
