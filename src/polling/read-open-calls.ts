@@ -14,7 +14,7 @@ const MIN_CALLS = 2
  */
 export async function* readOpenCalls(
   { memory, wanted, read, poll, slice }: PollContext,
-  { end, pages: { last } }: Reading,
+  { end }: Reading,
 ): AsyncGenerator<CallPage, void> {
   const inwards = end === 'first' ? 1 : -1
   let page = poll.lastPage
@@ -22,7 +22,7 @@ export async function* readOpenCalls(
   let missing = wanted().filter(({ phase }) => phase === 'open')
   for (let pages = 0; page !== undefined && pages < slice; pages++) {
     const number = page.page + inwards
-    if (number < 1 || number > (last ?? Infinity) || number >= (memory.depth.refusedFrom ?? Infinity)) return
+    if (number < 1 || number >= (memory.depth.refusedFrom ?? Infinity)) return
     if (expectedOnNextPage(page, missing) < MIN_CALLS) return
     try {
       page = yield* read(number)

@@ -73,7 +73,6 @@ function endedBy(
     return { at: 'other end' }
   }
   const step = advance(reading, page, facts)
-  if (reading.end === 'last' && reading.pages.repeated > 0) memory.pages.last = page.page
   if (step !== 'stuck') return step === 'next page' ? undefined : { at: step }
   return refused(memory, reading, new ServiceError('refused', 'the pages of the list only repeat'))
 }
@@ -145,11 +144,11 @@ function goBack(memory: ListMemory, reading: Reading): void {
 /** Whether the page has failed in so many polls in a row that it counts as refused. */
 function hasFailedOften({ depth }: ListMemory, reading: Reading, error: ServiceError): boolean {
   const { next, began, reachedHorizon } = reading
-  const { failing, refusedFrom = Infinity } = depth
+  const { failing } = depth
   const polls = failing?.page === next ? failing.polls + 1 : 1
   depth.failing = { page: next, polls }
   if (began === undefined || next === 1) return false
-  return next >= refusedFrom || polls >= (reachedHorizon || error.kind === 'refused' ? FEWER_ATTEMPTS : ATTEMPTS)
+  return polls >= (reachedHorizon || error.kind === 'refused' ? FEWER_ATTEMPTS : ATTEMPTS)
 }
 
 function refused({ depth }: ListMemory, { next, end }: Reading, error: ServiceError): Ended {

@@ -195,9 +195,10 @@ function wasShort({ end, pages }: Reading, before: number, items: number): boole
 
 function addRows(reading: Reading, page: CallPage, facts: Facts): void {
   const { rows, pass, end } = reading
-  const { serviceTime, hostTime, items, calls } = page
+  const { serviceTime, hostTime, items, calls, keys } = page
   reading.began ??= { serviceTime, hostTime }
   const isAgain = isReadAgain(reading, page)
+  const leadsOn = !rows.seen.has(keys.at(end === 'first' ? -1 : 0) ?? '')
   const unseen = (end === 'first' ? calls : calls.toReversed()).filter(({ id }) => !rows.seen.has(id))
   if (items !== calls.length || rows.invalid.size > 0) addInvalid(rows, page)
   const placed = unseen.filter((call) => !cameInMeanwhile(reading, call, serviceTime))
@@ -210,13 +211,13 @@ function addRows(reading: Reading, page: CallPage, facts: Facts): void {
     addToOrder(reading.order, starts)
     for (const call of placed) addToJoining(reading, call, facts)
   }
-  if (!isAgain && items > 0) addToPass(reading, page, unseen.length)
+  if (!isAgain && items > 0) addToPass(reading, page, leadsOn)
 }
 
-function addToPass({ pass, pages }: Reading, page: CallPage, unseen: number): void {
+function addToPass({ pass, pages }: Reading, page: CallPage, leadsOn: boolean): void {
   pass.items += page.items
   pass.furthest = page.page
-  pages.repeated = unseen === 0 && repeats(page, pages.previous) ? pages.repeated + 1 : 0
+  pages.repeated = !leadsOn && repeats(page, pages.previous) ? pages.repeated + 1 : 0
 }
 
 function isReadAgain(reading: Reading, { page }: CallPage): boolean {
@@ -269,7 +270,6 @@ function endPass(reading: Reading, facts: Facts): Step {
   const { pass } = reading
   if (hasSeenAll(reading, facts) || !pass.hasNew) return 'end'
   reading.pass = { items: 0, furthest: undefined, hasNew: false, isFirst: false }
-  reading.pages.previous = undefined
   reading.next = 1
   return 'next page'
 }
@@ -285,7 +285,7 @@ const COUNTED_AT_MOST = 1000
 /** The number of the list's last page, as the service says; undefined if it always says 0, or may have counted up to a limit. */
 export function lastPageBy({ total, totalPages }: CallPage, size: number): number | undefined {
   if (total !== undefined && total % COUNTED_AT_MOST === 0) return undefined
-  return total === undefined || size === 0 ? totalPages : Math.max(totalPages ?? 1, Math.ceil(total / size), 1)
+  return total === undefined || size === 0 ? totalPages : Math.max(Math.ceil(total / size), 1)
 }
 
 /** The ids that were listed with a valid status. */
