@@ -10,7 +10,7 @@ import type { Reading } from './reading.ts'
  * - `list`: *unknown* → *joined*, once a reading has ended → *unordered*, if calls come in far from the end at which calls come
  *   in → *joined*, a day after the last one did. Committed with what the poll counted; all else is of this process.
  * - `catchUp`: *none* → *running*, at the start of each poll → *none*, where it joins what was known, or ends
- * - `sweep`: *idle* → *running*, once it is due → *idle*, at the horizon or the end of the list
+ * - `sweep`: *idle* → *running*, once it is due → *read*, at the horizon or the end of the list → *idle*, by the next successful poll
  * - `depth`: *whole* → *refused*, if a page fails again and again → *whole*, once the service shows it
  * - `total`: *watched* → *tripped*, if it grows more than the list → *checked*, by a sweep → *watched*
  *

@@ -9,11 +9,11 @@ import { AbortedError, deadlineOf } from './abortable.ts'
 import { activeTime } from './active-time.ts'
 import { chooseFollowUps, followUps, requestCalls } from './follow-ups.ts'
 import { forgetReadings } from './list-state.ts'
-import { newPoll } from './poll.ts'
+import { newPoll, type RunningPoll } from './poll.ts'
 import type { PollMemory } from './poll-memory.ts'
 import { endedEarly, rateLimitPause, unknownClockSkew } from './poll-problems.ts'
 import { reportOf, type PollReport } from './poll-report.ts'
-import { pollRequests } from './poll-requests.ts'
+import { pollRequests, type PollRequests } from './poll-requests.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import { readList } from './read-list.ts'
 import type { RequestOptions } from './request-with-retries.ts'
@@ -74,6 +74,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   const { rateLimiter, elapsed, after$ } = activeTime(options.requestOptions.rateLimiter, clock)
   const deadline = deadlineOf(after$(longest), aborted)
   const isOver = () => elapsed() >= longest - 1e-3
+  const whyAborted = () => abortProblem(poll, longest, rateLimiter.pausedFor(), isOver())
   const requestOptions = { ...options.requestOptions, rateLimiter, clock }
   const requests = pollRequests({ ...options, requestOptions }, deadline.signal)
   const poll = newPoll()
@@ -89,16 +90,6 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
       { now: poll.serviceTime, monotonic: clock.monotonic() },
       { limit, interval, maxPause: sweepInterval },
     )
-
-  /** A page that is not there by the deadline has failed like one that timed out. */
-  async function fetchPage(page: number, withoutRetries?: boolean): Promise<CallPage> {
-    try {
-      return await requests.page(page, withoutRetries)
-    } catch (error) {
-      const hasTimedOut = error instanceof AbortedError && isOver() && rateLimiter.pausedFor() <= longest
-      throw hasTimedOut ? endedEarly(poll, false) : error
-    }
-  }
 
   async function* pages(): AsyncGenerator<CallPage, void> {
     try {
@@ -118,14 +109,12 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
         wanted: () => dueCalls(Infinity),
         elapsed,
         pageSize,
-        fetchPage,
+        fetchPage: untilDeadline(requests.page, () => (isOver() ? whyAborted() : undefined)),
       })
     } catch (error) {
-      if (error instanceof AbortedError) {
-        const pause = rateLimiter.pausedFor()
-        poll.problem ??= pause > longest ? rateLimitPause(pause) : endedEarly(poll, !isOver())
-      } else if (error instanceof ServiceError) poll.problem ??= error
-      else throw error
+      const problem = error instanceof AbortedError ? whyAborted() : error
+      if (!(problem instanceof ServiceError)) throw problem
+      poll.problem ??= problem
     }
   }
 
@@ -196,6 +185,22 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   }
   const measured = { seconds: clock.monotonic() - begun, requests: [...requests.made], remaining }
   return reportOf({ poll, memory: memory.list, settings, slice: budget.slice, storeProblem }, measured)
+}
+
+/** @param longest seconds that the poll may take; `pause` those left of the rate limit pause */
+function abortProblem(poll: RunningPoll, longest: number, pause: number, isOver: boolean): ServiceError {
+  return pause > longest ? rateLimitPause(pause) : endedEarly(poll, !isOver)
+}
+
+/** Requests pages: one that has no answer by the deadline has failed like one that timed out. */
+function untilDeadline(page: PollRequests['page'], problem: () => ServiceError | undefined): PollRequests['page'] {
+  return async (number, withoutRetries) => {
+    try {
+      return await page(number, withoutRetries)
+    } catch (error) {
+      throw (error instanceof AbortedError ? problem() : undefined) ?? error
+    }
+  }
 }
 
 /**

@@ -34,7 +34,7 @@ export type PollContextOptions = {
   /**
    * Rejects with a {@link ServiceError}.
    *
-   * @param once without retries, for a page that the poll does not depend on
+   * @param withoutRetries for a page that the poll does not depend on
    */
   fetchPage: (page: number, withoutRetries?: boolean) => Promise<CallPage>
   /** What a single reading of the list must reach; by default a joint, as polls need it. */
@@ -96,9 +96,12 @@ function notePage(
   // Calls that came in long ago may stand further back in another order.
   const isAtEnd = catchUp !== undefined && catchUp.began === undefined
   if (isAtEnd || knownOrder(pages.evidence) === 'unknown') pages.evidence = learnOrder(pages.evidence, page.calls)
-  const [first, second] = before !== undefined && before.page < page.page ? [before, page] : [page, before]
+  if (before !== undefined) notePageSize(pages, before.page < page.page ? [before, page] : [page, before], requested)
+}
+
+function notePageSize(pages: ListMemory['pages'], [first, second]: [CallPage, CallPage], requested: number): void {
   // Only the last page may be shorter than others; one that repeats rows of the page before is longer.
-  const isFollowed = second !== undefined && second.page === first.page + 1 && second.items > 0 && first.items > 0
+  const isFollowed = second.page === first.page + 1 && second.items > 0 && first.items > 0
   if (!isFollowed) return
   const size = Math.min(first.items, requested)
   pages.areUneven ||= size !== (pages.size ?? size)

@@ -21,7 +21,7 @@ export type PollRequestsOptions = {
 export type PollRequests = {
   /** The finished requests. */
   readonly made: readonly RequestRecord[]
-  /** @param once without retries */
+  /** @param withoutRetries for a page that the poll does not depend on */
   page: (page: number, withoutRetries?: boolean) => Promise<CallPage>
   call: (id: string) => Promise<CallAnswer>
   /** Until the clock skew is known, reads the first page to measure it. Returns whether it is known. */

@@ -31,7 +31,7 @@ const PAGES_WAITING = 6
 /** Polls in a row in which a page fails until it counts as refused; and if the service says so, or the poll does not depend on it. */
 const ATTEMPTS = 5
 const FEWER_ATTEMPTS = 2
-/** Such an error is not about the page. */
+/** Such an error does not show that a page is past the last one. */
 const SAYS_NOTHING: ReadonlySet<ServiceError['kind']> = new Set(['rate_limited', 'auth', 'scope'])
 
 /**

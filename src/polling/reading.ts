@@ -152,7 +152,7 @@ export function inwards({ end }: Reading): 1 | -1 {
 function stepAfter(reading: Reading, page: CallPage, facts: Facts): Step {
   const isLast = reading.end === 'first' ? page.items === 0 : page.page <= 1
   if (isLast && hasSeenAll(reading, facts)) return 'end'
-  const reached = reachedGoal(reading, page, facts)
+  const reached = reachedGoal(reading, page.items < reading.pages.requested, facts)
   if (reached !== undefined) return reached
   // Read from its last page, the list has others before those in place of which that one is shown.
   const isRepeated = reading.pages.repeated >= REPEATED_PAGES && reading.end === 'first'
@@ -161,11 +161,10 @@ function stepAfter(reading: Reading, page: CallPage, facts: Facts): Step {
 }
 
 function reachedGoal(
-  { goal, joining, reachedHorizon, pages }: Reading,
-  { items }: CallPage,
+  { goal, joining, reachedHorizon }: Reading,
+  isShort: boolean,
   { isByTime, overlap }: Facts,
 ): Step | undefined {
-  const isShort = items < pages.requested
   if (goal === 'joint' && isShort && hasJoinedWhole(joining)) return 'joint'
   if (goal === 'joint' && isByTime && hasJoined(joining, reachedHorizon ? 0 : overlap)) return 'joint'
   return goal !== 'end' && reachedHorizon ? 'horizon' : undefined
@@ -195,10 +194,10 @@ function wasShort({ end, pages }: Reading, before: number, items: number): boole
 
 function addRows(reading: Reading, page: CallPage, facts: Facts): void {
   const { rows, pass, end } = reading
-  const { serviceTime, hostTime, items, calls, keys } = page
+  const { serviceTime, hostTime, items, calls } = page
   reading.began ??= { serviceTime, hostTime }
   const isAgain = isReadAgain(reading, page)
-  const leadsOn = !rows.seen.has(keys.at(end === 'first' ? -1 : 0) ?? '')
+  const leadsOn = !rows.seen.has(innermost(reading, page))
   const unseen = (end === 'first' ? calls : calls.toReversed()).filter(({ id }) => !rows.seen.has(id))
   if (items !== calls.length || rows.invalid.size > 0) addInvalid(rows, page)
   const placed = unseen.filter((call) => !cameInMeanwhile(reading, call, serviceTime))
@@ -212,6 +211,10 @@ function addRows(reading: Reading, page: CallPage, facts: Facts): void {
     for (const call of placed) addToJoining(reading, call, facts)
   }
   if (!isAgain && items > 0) addToPass(reading, page, leadsOn)
+}
+
+function innermost({ end }: Reading, { keys }: CallPage): string {
+  return keys.at(end === 'first' ? -1 : 0) ?? ''
 }
 
 function addToPass({ pass, pages }: Reading, page: CallPage, leadsOn: boolean): void {
