@@ -2,7 +2,7 @@ import type { Command as TypedCommand } from '@commander-js/extra-typings'
 import { Command } from 'commander'
 import type { CommandContext, Declare } from './commands/command.ts'
 import { explainError, FAILURE, SUCCESS } from './commands/explain-error.ts'
-import { passOptions } from './commands/pass-options.ts'
+import { passOptions } from './commands/options/pass-options.ts'
 import type { LogStream } from './log/logger.ts'
 import type { SecretsMask } from './log/mask-secrets.ts'
 import { VERSION } from './daemon/version.ts'
@@ -27,7 +27,7 @@ const COMMANDS: readonly Listed[] = [
   {
     name: 'demo',
     about: 'Run the daemon against a simulated service; needs no configuration',
-    load: () => import('./commands/demo.ts'),
+    load: () => import('./commands/demo/demo.ts'),
   },
   {
     name: 'check',
@@ -37,12 +37,12 @@ const COMMANDS: readonly Listed[] = [
   {
     name: 'audit',
     about: 'List the whole lookback from the service and compare it with the store, call by call',
-    load: () => import('./commands/audit.ts'),
+    load: () => import('./commands/audit/audit.ts'),
   },
   {
     name: 'backtest',
     about: 'Run the alert rules over the history in the store and print when each would have fired',
-    load: () => import('./commands/backtest.ts'),
+    load: () => import('./commands/alerts/backtest.ts'),
   },
   {
     name: 'events',
@@ -57,7 +57,7 @@ const COMMANDS: readonly Listed[] = [
   {
     name: 'alerts',
     about: 'Print the alerts that fired in a period, newest first',
-    load: () => import('./commands/alerts.ts'),
+    load: () => import('./commands/alerts/alerts.ts'),
   },
   {
     name: 'backup',
@@ -70,11 +70,11 @@ const COMMANDS: readonly Listed[] = [
     about: 'Run the simulated calls service alone, over HTTP on loopback',
     load: () => import('./commands/simulate.ts'),
   },
-  { name: 'silence', about: 'Silence alerts for a while', load: () => import('./commands/silence.ts') },
+  { name: 'silence', about: 'Silence alerts for a while', load: () => import('./commands/alerts/silence.ts') },
   {
     name: 'prometheus-rules',
     about: 'Print the alert rules as a rule file for Prometheus',
-    load: () => import('./commands/prometheus-rules.ts'),
+    load: () => import('./commands/alerts/prometheus-rules.ts'),
   },
   {
     name: 'test-notify',

@@ -20,10 +20,10 @@ import { storeRetried } from '../store/store-retried.ts'
 import { eventJson, eventLine } from './event-lines.ts'
 import { CONFIG, Option, type CommandContext, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
-import { names, whole } from './option-values.ts'
+import { names, whole } from './options/option-values.ts'
 import { declareWebhooks } from './webhooks.ts'
 import { stopSignal } from './stop-signal.ts'
-import { sinceOf } from './period-options.ts'
+import { sinceOf } from './options/period-options.ts'
 
 const NEWEST = 50
 const PAGE = 500

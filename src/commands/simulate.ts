@@ -1,7 +1,7 @@
 import { drawSwitches, switchTable, type Switches } from '../simulator/switches.ts'
 import type { Declare } from './command.ts'
-import { numberOrDuration, port, positive, share, whole } from './option-values.ts'
-import { switchOptions } from './switch-options.ts'
+import { numberOrDuration, port, positive, share, whole } from './options/option-values.ts'
+import { switchOptions } from './options/switch-options.ts'
 
 type Calls = { callsPerMinute: number; history: number; historySeconds?: number; weekly?: boolean }
 

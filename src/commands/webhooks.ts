@@ -8,7 +8,7 @@ import { formatSeconds, formatTime } from '../text/format.ts'
 import { CONFIG, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { withStore } from './with-store.ts'
-import { sinceOf } from './period-options.ts'
+import { sinceOf } from './options/period-options.ts'
 
 /** What `events webhooks dead --json` prints. */
 export type DeadLetters = { dead_letters: { id: string; attempts: number; problem: string }[] }

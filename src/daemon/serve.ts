@@ -5,7 +5,7 @@ import type { Credentials } from '../web/authentication.ts'
 import type { HttpConfig } from '../web/http-section.ts'
 import { startWeb, type Web } from '../web/server.ts'
 import { exposer } from './expose.ts'
-import { logWebEvents } from './log-web-events.ts'
+import { logWebEvents } from './reporting/log-web-events.ts'
 import type { Common } from './open-parts.ts'
 import { VERSION } from './version.ts'
 

@@ -2,8 +2,8 @@ import { expectTargets } from '../history/usage-report.ts'
 import { expiry } from '../pipeline/expiry.ts'
 import type { ReceiversOf } from '../pipeline/target.ts'
 import type { Store } from '../store/store.ts'
-import { changeLog } from './change-log.ts'
-import { logNotified } from './log-alerts.ts'
+import { changeLog } from './reporting/change-log.ts'
+import { logNotified } from './reporting/log-alerts.ts'
 import type { DaemonOptions } from './open-parts.ts'
 
 /**

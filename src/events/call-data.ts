@@ -1,4 +1,4 @@
-import { answeredTimes } from '../ledger/observe-call.ts'
+import { answeredTimes } from '../ledger/delta/observe-call.ts'
 import { beganAt, inHistorySince, MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import { isoTime } from '../clock/iso-time.ts'
 import type { CallData } from './types.ts'

@@ -1,10 +1,10 @@
 import { alertData } from '../alerts/alert-data.ts'
 import type { Notification } from '../alerts/notification.ts'
 import { isoTime } from '../clock/iso-time.ts'
-import { assignTotal } from '../ledger/minutes.ts'
+import { assignTotal } from '../ledger/delta/minutes.ts'
 import type { Correction, Delta, Details, Transition } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
-import type { TransitionPoint } from '../ledger/transitions.ts'
+import type { TransitionPoint } from '../ledger/delta/transitions.ts'
 import { callData } from './call-data.ts'
 import type { AlertChange, CallChange, EventType, Participant } from './types.ts'
 

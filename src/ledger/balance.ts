@@ -1,4 +1,4 @@
-import { MEASURES, type Measure } from './minutes.ts'
+import { MEASURES, type Measure } from './delta/minutes.ts'
 import { COUNTERS, seriesKey } from './series.ts'
 import type { TrackedCall } from './tracked-call.ts'
 

@@ -1,6 +1,6 @@
 import type { FinalStatus, Labels } from './call.ts'
 import { COUNTERS, HISTOGRAMS, seriesKey, type DurableHistogram } from './series.ts'
-import type { Step } from './transitions.ts'
+import type { Step } from './delta/transitions.ts'
 
 /** The keys of the series of calls with the same labels. */
 export type CallSeries = {

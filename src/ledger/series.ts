@@ -1,6 +1,6 @@
 import { DOCUMENTED_LABELS, FINAL_STATUSES, type Labels } from './call.ts'
-import { MEASURES } from './minutes.ts'
-import { DOCUMENTED_STEPS } from './transitions.ts'
+import { MEASURES } from './delta/minutes.ts'
+import { DOCUMENTED_STEPS } from './delta/transitions.ts'
 
 /**
  * A counter that the store keeps. The key of a series is the metric's name and its label values in the order of `labels`,

@@ -3,7 +3,7 @@ import { keptFinishes, type KeptFinishes } from './finished-calls.ts'
 import type { KnownList } from './known-list.ts'
 import { trackedCalls, type TrackedCalls } from './tracked-calls.ts'
 import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
-import type { TransitionPoint } from './transitions.ts'
+import type { TransitionPoint } from './delta/transitions.ts'
 import { addUsage } from './usage.ts'
 
 /**

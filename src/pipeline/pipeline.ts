@@ -12,7 +12,7 @@ import {
   type Observable,
 } from 'rxjs'
 import type { SyncState } from '../ledger/state.ts'
-import { possiblyEvictedIds } from '../ledger/compute-delta.ts'
+import { possiblyEvictedIds } from '../ledger/delta/compute-delta.ts'
 import type { Observation } from '../ledger/observation.ts'
 import { observe } from '../polling/observe.ts'
 import type { PollReport } from '../polling/poll-report.ts'

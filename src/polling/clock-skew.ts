@@ -1,4 +1,4 @@
-import { STABLE_SECONDS } from '../ledger/compute-delta.ts'
+import { STABLE_SECONDS } from '../ledger/delta/compute-delta.ts'
 
 /** How far the service's clock is ahead of the host's (seconds), measured with the `Date` headers of its answers. */
 export type ClockSkew = {

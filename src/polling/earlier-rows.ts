@@ -1,5 +1,5 @@
 import type { ListedCall } from '../ledger/observation.ts'
-import { isEarlierRow } from '../ledger/repeated-id.ts'
+import { isEarlierRow } from '../ledger/delta/repeated-id.ts'
 import type { LedgerState } from '../ledger/state.ts'
 
 /**

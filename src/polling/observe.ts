@@ -8,16 +8,16 @@ import { StoreError } from '../store/store-error.ts'
 import { AbortedError, deadlineOf } from './abortable.ts'
 import { activeTime } from './active-time.ts'
 import { chooseFollowUps, followUps, requestCalls } from './follow-ups.ts'
-import { forgetReadings } from './list-state.ts'
+import { forgetReadings } from './list/list-state.ts'
 import { newPoll, type RunningPoll } from './poll.ts'
 import type { PollMemory } from './poll-memory.ts'
 import { endedEarly, rateLimitPause, unknownClockSkew } from './poll-problems.ts'
 import { reportOf, type PollReport } from './poll-report.ts'
 import { pollRequests, type PollRequests } from './poll-requests.ts'
 import type { RateLimiter } from './rate-limiter.ts'
-import { readList } from './read-list.ts'
+import { readList } from './list/read-list.ts'
 import type { RequestOptions } from './request-with-retries.ts'
-import { checkShrunkList, missingCalls } from './shrunk-list.ts'
+import { checkShrunkList, missingCalls } from './list/shrunk-list.ts'
 
 export type ObserveOptions = {
   clock: Clock
@@ -49,14 +49,14 @@ const MIN_DEADLINE_SECONDS = 30
  *
  * 1. `poll-requests.ts` checks the service's clock (`clock-skew.ts`) with the first answer. All requests use it, and through
  *    it `request-with-retries.ts` and `rate-limiter.ts`.
- * 2. `read-list.ts` reads the list, with the states of `list-state.ts`:
+ * 2. `list/read-list.ts` reads the list, with the states of `list-state.ts` beside it:
  *    - `read-pages.ts` requests the pages of a reading; `reading.ts` decides after each of them what it needs next, `joint.ts`
  *      where it joins what was known, and `last-page.ts` where a list that grows at its last page ends
  *    - `read-open-calls.ts` reads on if that saves follow-ups
  * 3. `status-regressions.ts` withholds calls whose listed status went back. `earlier-rows.ts` decides whether a row that began
  *    earlier is another call with the same id.
  * 4. `follow-ups.ts` requests calls that the list did not show, one by one.
- * 5. `shrunk-list.ts` decides whether to accept a list that has shrunk.
+ * 5. `list/shrunk-list.ts` decides whether to accept a list that has shrunk.
  * 6. `poll-report.ts` sums the poll up.
  *
  * The next pages are read while an observation is committed. Each must be committed before the next one is requested. If that fails, the caller throws the

@@ -1,15 +1,15 @@
 import type { Clock } from '../clock/clock.ts'
 import { finalStatus } from '../ledger/call.ts'
 import type { ListedCall } from '../ledger/observation.ts'
-import { isEarlierRow } from '../ledger/repeated-id.ts'
+import { isEarlierRow } from '../ledger/delta/repeated-id.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import type { ServiceError } from '../service/service-error.ts'
-import type { ListMemory } from './list-state.ts'
-import { knownOrder, learnOrder } from './list-order.ts'
+import type { ListMemory } from './list/list-state.ts'
+import { knownOrder, learnOrder } from './list/list-order.ts'
 import type { RunningPoll } from './poll.ts'
-import type { Reading } from './reading.ts'
+import type { Reading } from './list/reading.ts'
 
 export type PollContextOptions = {
   memory: ListMemory

@@ -2,7 +2,7 @@ import type { SyncState } from '../ledger/state.ts'
 import { UNKNOWN_SKEW, type ClockSkew } from './clock-skew.ts'
 import { earlierRows, type EarlierRows } from './earlier-rows.ts'
 import type { RequestedAt } from './follow-ups.ts'
-import { newListMemory, type ListMemory } from './list-state.ts'
+import { newListMemory, type ListMemory } from './list/list-state.ts'
 import { statusRegressions, type StatusRegressions } from './status-regressions.ts'
 
 /** What the polls of a target remember from one to the next, beside what is committed. Changed in place. */

@@ -1,5 +1,5 @@
 import type { RequestRecord } from './request-with-retries.ts'
-import type { ListMemory } from './list-state.ts'
+import type { ListMemory } from './list/list-state.ts'
 import type { RunningPoll } from './poll.ts'
 
 /** The result of a poll, whether or not anything of it was committed. */

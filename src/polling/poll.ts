@@ -1,8 +1,8 @@
 import type { PollSuccess } from '../ledger/observation.ts'
 import type { ServiceError } from '../service/service-error.ts'
 import type { CallPage } from '../service/calls-client.ts'
-import type { Ended } from './read-pages.ts'
-import type { Reading } from './reading.ts'
+import type { Ended } from './list/read-pages.ts'
+import type { Reading } from './list/reading.ts'
 
 /** What a running poll has seen so far. Changed in place. */
 export type RunningPoll = {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { compareWithSimulator } from '../../src/commands/compare-with-simulator.ts'
+import { compareWithSimulator } from '../../src/commands/demo/compare-with-simulator.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { daemonInProcess, KEY } from '../daemon/daemon-in-process.ts'
 

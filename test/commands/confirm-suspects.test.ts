@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { confirmSuspects } from '../../src/commands/confirm-suspects.ts'
+import { confirmSuspects } from '../../src/commands/audit/confirm-suspects.ts'
 import { newRateLimiter } from '../../src/polling/rate-limiter.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { seen } from '../ledger/seen.ts'

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { auditReport, type AuditReport } from '../../src/commands/audit-report.ts'
-import type { ComparedCall } from '../../src/commands/audit-target.ts'
+import { auditReport, type AuditReport } from '../../src/commands/audit/report.ts'
+import type { ComparedCall } from '../../src/commands/audit/target.ts'
 import {
   areDelivered,
   demoSummary,
   notificationLines,
   transitionLine,
   webhookLines,
-} from '../../src/commands/demo-lines.ts'
+} from '../../src/commands/demo/lines.ts'
 import { firingOf, RATIO } from '../alerts/sample-rules.ts'
 import { seen } from '../ledger/seen.ts'
 import { finish, POLLED, NOW, openCall } from '../metrics/hand-made-target.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { incidentsAfter } from '../../src/commands/demo-past.ts'
+import { incidentsAfter } from '../../src/commands/demo/past.ts'
 
 const HOUR = 3600
 const DAY = 24 * HOUR

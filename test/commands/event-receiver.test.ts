@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { startEventReceiver } from '../../src/commands/event-receiver.ts'
+import { startEventReceiver } from '../../src/commands/demo/event-receiver.ts'
 import { eventPoster } from '../../src/events/webhooks/post-event.ts'
 import { signedHeaders } from '../../src/events/webhooks/sign.ts'
 import { systemClock } from '../../src/clock/clock.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { freePort } from '../../src/commands/free-port.ts'
+import { freePort } from '../../src/commands/demo/free-port.ts'
 import { localServer } from './local-server.ts'
 
 test('a port that is taken is passed for the next one that is free', async () => {

@@ -6,7 +6,7 @@ import { describe, expect, test, type TestContext } from 'vitest'
 import { parse } from 'yaml'
 import { prometheusRule } from '../../src/alerts/prometheus-rule.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
-import { ruleFileOf } from '../../src/commands/prometheus-rules.ts'
+import { ruleFileOf } from '../../src/commands/alerts/prometheus-rules.ts'
 import { POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
 import { callwatch, configFile } from './callwatch.ts'
 

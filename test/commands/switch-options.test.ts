@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { switchOptions } from '../../src/commands/switch-options.ts'
+import { switchOptions } from '../../src/commands/options/switch-options.ts'
 import { defaultSwitches, type Switches } from '../../src/simulator/switches.ts'
 import { callwatch, start } from './callwatch.ts'
 

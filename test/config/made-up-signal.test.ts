@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { replay } from '../../src/alerts/replay.ts'
 import type * as Signals from '../../src/alerts/signals.ts'
-import { ruleFileOf } from '../../src/commands/prometheus-rules.ts'
+import { ruleFileOf } from '../../src/commands/alerts/prometheus-rules.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { maskConfig } from '../../src/config/mask-config.ts'
 import { configJsonSchema } from '../../src/config/json-schema.ts'

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { reporter } from '../../src/daemon/reporter.ts'
+import { reporter } from '../../src/daemon/reporting/reporter.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { healthRecord, NO_POLL } from '../../src/pipeline/health.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { logWebEvents } from '../../src/daemon/log-web-events.ts'
+import { logWebEvents } from '../../src/daemon/reporting/log-web-events.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 
 test('failed log-ins and changes of silences are logged with the peer, and counted', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { OwnershipEvent } from '../../src/cluster/shared-ownership.ts'
 import type { DaemonEvent } from '../../src/daemon/daemon-event.ts'
-import { storeHealth } from '../../src/daemon/store-problem.ts'
+import { storeHealth } from '../../src/daemon/reporting/store-problem.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { pollEvent } from './poll-event.ts'
 

@@ -2,7 +2,7 @@ import { readCursor, writeCursor } from '../../src/events/cursor.ts'
 import type { CallChange } from '../../src/events/types.ts'
 import { readEvents } from '../../src/events/read-events.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
-import { stepsBetween, type Step } from '../../src/ledger/transitions.ts'
+import { stepsBetween, type Step } from '../../src/ledger/delta/transitions.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** A CloudEvent as a reader has it. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { callOf, valuesOf } from '../../src/store/call-columns.ts'
 import { applyDelta, newLedger } from '../../src/ledger/state.ts'
-import { computeDelta, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
+import { computeDelta, type LedgerOptions } from '../../src/ledger/delta/compute-delta.ts'
 import type { ServiceAnswer } from '../../src/ledger/observation.ts'
 import { callsClient } from '../../src/service/calls-client.ts'
 import { ServiceError } from '../../src/service/service-error.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { compareCall, lastMinutes } from '../../src/ledger/compare-call.ts'
+import { compareCall, lastMinutes } from '../../src/ledger/delta/compare-call.ts'
 import type { SeenCall } from '../../src/ledger/call.ts'
 import { applyDelta, newLedger, type LedgerState } from '../../src/ledger/state.ts'
-import { computeDelta, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
+import { computeDelta, type LedgerOptions } from '../../src/ledger/delta/compute-delta.ts'
 import { CREATED, listed, seen } from './seen.ts'
 
 const OPTIONS: LedgerOptions = { lookback: 1000, baseline: 'skip', details: 'never' }

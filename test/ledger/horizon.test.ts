@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { newLedger, type SyncState } from '../../src/ledger/state.ts'
-import { possiblyEvictedIds } from '../../src/ledger/compute-delta.ts'
+import { possiblyEvictedIds } from '../../src/ledger/delta/compute-delta.ts'
 import { horizon } from '../../src/ledger/horizon.ts'
 import { asked, completePoll, CREATED, ledgerBook, listed, seen } from './seen.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CallType } from '../../src/ledger/call.ts'
-import { countMinutes, servedMinutes } from '../../src/ledger/minutes.ts'
+import { countMinutes, servedMinutes } from '../../src/ledger/delta/minutes.ts'
 import { seen } from './seen.ts'
 
 test.each([

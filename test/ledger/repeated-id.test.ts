@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compareStart } from '../../src/ledger/repeated-id.ts'
+import { compareStart } from '../../src/ledger/delta/repeated-id.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import { openSince } from '../alerts/sample-calls.ts'
 import { asked, completePoll, CREATED, ledgerBook, listed, seen, total } from './seen.ts'

@@ -3,7 +3,7 @@ import type { FinishedCall } from '../../src/ledger/finished-calls.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter } from '../../src/ledger/series.ts'
 import { applyDelta, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
 import type { KnownList } from '../../src/ledger/known-list.ts'
-import { computeDelta, possiblyEvictedIds, type LedgerOptions } from '../../src/ledger/compute-delta.ts'
+import { computeDelta, possiblyEvictedIds, type LedgerOptions } from '../../src/ledger/delta/compute-delta.ts'
 import type { Observation, ServiceAnswer } from '../../src/ledger/observation.ts'
 import { isCounted, type TrackedCall } from '../../src/ledger/tracked-call.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { applyDelta } from '../../src/ledger/state.ts'
-import { computeDelta } from '../../src/ledger/compute-delta.ts'
+import { computeDelta } from '../../src/ledger/delta/compute-delta.ts'
 import { completePoll, contents, ledgerBook, seen } from './seen.ts'
 
 test('a delta is applied once, to the state from which it was computed', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CallMode } from '../../src/ledger/call.ts'
-import { stepsBetween, type TransitionPoint } from '../../src/ledger/transitions.ts'
+import { stepsBetween, type TransitionPoint } from '../../src/ledger/delta/transitions.ts'
 
 const write = (from: TransitionPoint, to: TransitionPoint, mode: CallMode) =>
   stepsBetween(from, to, mode)

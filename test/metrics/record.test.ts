@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { labelsOf } from '../../src/ledger/call.ts'
-import { newDraft } from '../../src/ledger/delta-draft.ts'
+import { newDraft } from '../../src/ledger/delta/delta-draft.ts'
 import { recordCommit, recordPoll, recordDelivery, recordSkipped } from '../../src/metrics/record.ts'
 import type { RequestRecord } from '../../src/polling/request-with-retries.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'

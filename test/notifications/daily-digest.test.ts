@@ -1,6 +1,6 @@
 import { Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
-import { newDraft } from '../../src/ledger/delta-draft.ts'
+import { newDraft } from '../../src/ledger/delta/delta-draft.ts'
 import { usedBetween } from '../../src/ledger/usage.ts'
 import { countByStatus, type FinishedCounts } from '../../src/ledger/finished-calls.ts'
 import { runJobs } from '../../src/daemon/jobs.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Rule } from '../../src/alerts/rule.ts'
-import { ruleFileOf } from '../../src/commands/prometheus-rules.ts'
+import { ruleFileOf } from '../../src/commands/alerts/prometheus-rules.ts'
 import { compareAlerts } from './compare-alerts.ts'
 import { CLOSED, moment } from './episodes.ts'
 import { evaluateWithPromtool, type FiringAlerts } from './evaluate-with-promtool.ts'

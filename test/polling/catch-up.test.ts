@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SeenCall } from '../../src/ledger/call.ts'
-import { forgetReadings } from '../../src/polling/list-state.ts'
+import { forgetReadings } from '../../src/polling/list/list-state.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { call, numbered, ongoing, polling } from './polling.ts'
 

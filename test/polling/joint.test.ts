@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addRow, hasJoined, hasJoinedWhole, jointAfter, newJoining } from '../../src/polling/joint.ts'
+import { addRow, hasJoined, hasJoinedWhole, jointAfter, newJoining } from '../../src/polling/list/joint.ts'
 import { KNOWN_LIST } from '../ledger/seen.ts'
 
 /** Reads rows, of which those in upper case are open, where `abcdefghij` were known. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { EVIDENCE_OF, learnOrder, NO_EVIDENCE, knownOrder } from '../../src/polling/list-order.ts'
+import { EVIDENCE_OF, learnOrder, NO_EVIDENCE, knownOrder } from '../../src/polling/list/list-order.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
 
 const page = (...seconds: number[]) => seconds.map((n) => seen(`call ${n}`, 'ended', { initiatedAt: CREATED + n }))

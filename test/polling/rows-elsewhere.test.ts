@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isUnordered } from '../../src/ledger/known-list.ts'
-import { newListMemory } from '../../src/polling/list-state.ts'
+import { newListMemory } from '../../src/polling/list/list-state.ts'
 import { call, numbered, polling } from './polling.ts'
 
 const DAY = 86_400

@@ -49,8 +49,8 @@ Exit codes, the values of metrics' labels and the headers of HTTP are in README.
 function jsonOutputs(): Record<string, string[]> {
   return withTypes(({ fieldsOf, exportsOf }) => ({
     'Output of `alerts --json`': fieldsOf('src/history/alert-history.ts', 'AlertHistory'),
-    'Output of `audit --json`': fieldsOf('src/commands/audit.ts', 'AuditDocument'),
-    'Output of `backtest --json`': fieldsOf('src/commands/backtest.ts', 'jsonOf'),
+    'Output of `audit --json`': fieldsOf('src/commands/audit/audit.ts', 'AuditDocument'),
+    'Output of `backtest --json`': fieldsOf('src/commands/alerts/backtest.ts', 'jsonOf'),
     'Output of `check --json`': fieldsOf('src/commands/check.ts', 'CheckDocument'),
     'Output of `report --json`': fieldsOf('src/history/usage-report.ts', 'usageReport'),
     'Events of calls': fieldsOf('src/events/types.ts', 'CallEvent'),

@@ -69,12 +69,12 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
 
 /** The only files of the program that know the simulator. */
 const SIMULATES = [
-  'commands/compare-with-simulator.ts',
-  'commands/demo-config.ts',
-  'commands/demo-past.ts',
-  'commands/demo.ts',
+  'commands/demo/compare-with-simulator.ts',
+  'commands/demo/config.ts',
+  'commands/demo/demo.ts',
+  'commands/demo/past.ts',
+  'commands/options/switch-options.ts',
   'commands/simulate.ts',
-  'commands/switch-options.ts',
 ]
 /** They are what a user calls, and import whatever they call. */
 const WIRING = ['commands', 'index.ts', 'main.ts', 'program.ts']

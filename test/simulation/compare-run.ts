@@ -4,7 +4,7 @@ import { setAside } from '../world/oracle/set-aside.ts'
 import { reachedBy } from '../world/start-world.ts'
 import { exactFamilies } from '../../src/simulator/expected/expected-series.ts'
 import { expectedSeries } from '../world/oracle/expected-series.ts'
-import { exportedSeries } from '../../src/commands/compare-with-simulator.ts'
+import { exportedSeries } from '../../src/commands/demo/compare-with-simulator.ts'
 import { difference, lessCorrections } from '../system/replay/exposition.ts'
 import { observedFamilies, replay } from '../system/replay/replay.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
@@ -71,9 +71,10 @@ export async function compareRun(run: Run): Promise<void> {
 async function exactProblems({ service, rows, clock, drawn }: Run, target: Target): Promise<string[]> {
   const { ledger: events } = service.world
   const { created } = target.ledger.sync
-  // What the list had dropped before the set-up was never shown, though it may continue.
+  // What the list had dropped before the first answer was never shown, though it may continue.
+  const firstAnswer = [...rows.values()].reduce((least, call) => Math.min(least, call.firstSeen), Infinity)
   const unseen = events.filter(
-    ({ event, at, sessionId }) => event === 'unlisted' && at <= created && !rows.has(sessionId),
+    ({ event, at, sessionId }) => event === 'unlisted' && at <= firstAnswer && !rows.has(sessionId),
   )
   const aside = new Set([
     ...Object.values(setAside(events, created)).flat(),

@@ -1,7 +1,7 @@
 import fastify from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { FinalStatus } from '../../src/ledger/call.ts'
-import { newDraft } from '../../src/ledger/delta-draft.ts'
+import { newDraft } from '../../src/ledger/delta/delta-draft.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { callsRoute } from '../../src/web/calls-route.ts'

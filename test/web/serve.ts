@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import type { Notification } from '../../src/alerts/notification.ts'
-import { newDraft } from '../../src/ledger/delta-draft.ts'
+import { newDraft } from '../../src/ledger/delta/delta-draft.ts'
 import { inHistorySince } from '../../src/ledger/tracked-call.ts'
 import { quarterHourOf } from '../../src/ledger/usage.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'

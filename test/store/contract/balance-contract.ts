@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { imbalancesOf } from '../../../src/ledger/balance.ts'
-import { newDraft } from '../../../src/ledger/delta-draft.ts'
+import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
 import { asked, completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { A, B, commitOf, openAt, openIn, type NewPlace } from './place.ts'
 

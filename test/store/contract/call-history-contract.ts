@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { applyDelta } from '../../../src/ledger/state.ts'
-import { computeDelta, possiblyEvictedIds } from '../../../src/ledger/compute-delta.ts'
+import { computeDelta, possiblyEvictedIds } from '../../../src/ledger/delta/compute-delta.ts'
 import { callOf, valuesOf } from '../../../src/store/call-columns.ts'
 import { MARK, type TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { asked, completePoll, CREATED, seen } from '../../ledger/seen.ts'

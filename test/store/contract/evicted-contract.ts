@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { applyDelta } from '../../../src/ledger/state.ts'
 import { COUNTERS } from '../../../src/ledger/series.ts'
-import { computeDelta } from '../../../src/ledger/compute-delta.ts'
+import { computeDelta } from '../../../src/ledger/delta/compute-delta.ts'
 import { asked, completePoll, contents, CREATED, seen, total } from '../../ledger/seen.ts'
 import { A, B, commitOf, DAY, filled, openAt, OPTIONS, type NewPlace } from './place.ts'
 import { finishedCalls } from '../finished-calls.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { newDraft } from '../../../src/ledger/delta-draft.ts'
+import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
 import type { OutboxEntry, Store } from '../../../src/store/store.ts'
 import { completePoll, CREATED } from '../../ledger/seen.ts'
 import { commitOf, instance, NO_ALERTS, notification, openAt, openIn, type NewPlace } from './place.ts'

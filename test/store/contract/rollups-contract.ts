@@ -6,7 +6,7 @@ import { add, histogram, KEYS, takeCall, type Sums, type Take } from '../../../s
 import { updateRollups, type RollupPosition } from '../../../src/history/update-rollups.ts'
 import { USAGE_KEYS, usageOf, type UsageRow } from '../../../src/history/usage.ts'
 import { applyDelta } from '../../../src/ledger/state.ts'
-import { computeDelta, possiblyEvictedIds } from '../../../src/ledger/compute-delta.ts'
+import { computeDelta, possiblyEvictedIds } from '../../../src/ledger/delta/compute-delta.ts'
 import { quarterHourOf } from '../../../src/ledger/usage.ts'
 import { MODES, TYPES } from '../../../src/ledger/call.ts'
 import type { Store } from '../../../src/store/store.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ALL_LABELS } from '../../../src/ledger/call.ts'
-import { newDraft } from '../../../src/ledger/delta-draft.ts'
+import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
 import { applyDelta, type LedgerState } from '../../../src/ledger/state.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { quarterHourOf } from '../../../src/ledger/usage.ts'

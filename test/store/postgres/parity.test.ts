@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { applyDelta } from '../../../src/ledger/state.ts'
-import { computeDelta } from '../../../src/ledger/compute-delta.ts'
+import { computeDelta } from '../../../src/ledger/delta/compute-delta.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { contents, CREATED } from '../../ledger/seen.ts'

@@ -1,0 +1,145 @@
+import { systemClock } from '../../clock/clock.ts'
+import type { Config } from '../../config/config.ts'
+import { callRowView, type CallRowView } from '../../events/call-data.ts'
+import { alertHistory, type PastAlert } from '../../history/alert-history.ts'
+import type { Period } from '../../history/days.ts'
+import { readMoment } from '../../history/moment.ts'
+import { parseDuration } from '../../schema/duration-text.ts'
+import { CALL_COLUMNS, callOfRow, IS_OPEN } from '../../store/call-columns.ts'
+import type { StoreReader } from '../../store/reader.ts'
+import { formatSeconds } from '../../text/format.ts'
+import { plainText } from '../../text/plain-text.ts'
+import { pagesOf, type PageCall } from '../../web/calls-pages.ts'
+import { CALL_FORMATS, readCallsRequest } from '../../web/calls-route.ts'
+import { CONFIG, jsonOption, Option, type Declare } from '../command.ts'
+import { UsageError } from '../explain-error.ts'
+import { names } from '../options/option-values.ts'
+import { shellQuoted } from '../shell-quoted.ts'
+import { tableLines } from '../table-lines.ts'
+import { withReader } from '../with-store.ts'
+
+/** What {@link readSpan} reads, in a sentence. */
+const SPAN = 'a time in UTC such as 2026-11-20 08:00:00, its minute or its date, or UNIX seconds'
+
+/** Other alerts that are named at most. */
+const MAX_OTHERS = 5
+
+/**
+ * Prints the calls behind an alert, newest first: what `/api/v1/calls` answers to its `calls_url`. Of several alerts it is the
+ * newest one.
+ */
+export const declareCalls: Declare = (command, { configured, print, warn }) =>
+  void command
+    .argument('<alert>', 'its rule, or the rule with its labels as `callwatch alerts` shows it, in quotes')
+    .option(...CONFIG)
+    .option(
+      '--at <time>',
+      'when it fired (UTC), as `callwatch alerts` shows it, or the minute or date of it (default: the last time)',
+    )
+    .option('--target <names>', 'only of these targets; repeatable', names)
+    .addOption(
+      new Option('--format <format>', 'how to print them')
+        .choices(['table', 'csv', 'ndjson'])
+        .default('table' as const),
+    )
+    .addOption(jsonOption('print them as JSON'))
+    .action(async (alert, options) => {
+      const { format, json } = options
+      const config = await configured(options)
+      await withReader(config, async (reader) => {
+        const [newest, others] = await findAlert(reader, config, alert, options)
+        const parts = callsBehind(reader, newest.target, requestOf(newest))
+        if (others !== '') warn(`the calls behind ${newest.key} on ${newest.target}, the newest alert; ${others}`)
+        if (json || format === 'table') return linesOf((await Array.fromAsync(parts)).flat(), json).forEach(print)
+        const { header, line } = CALL_FORMATS[format]
+        if (header !== '') print(header.trimEnd())
+        for await (const part of parts) for (const call of part) print(line(call).trimEnd())
+      })
+    })
+
+/** The newest alert of those that fired then, and how to name the others. */
+async function findAlert(
+  reader: StoreReader,
+  config: Config,
+  alert: string,
+  { at, target }: { at?: string | undefined; target?: string[] | undefined },
+): Promise<[PastAlert, string]> {
+  const began = at === undefined ? undefined : readSpan(at)
+  if (at !== undefined && began === undefined) throw new UsageError(`--at ${at}: expected ${SPAN}`)
+  const { alerts } = await alertHistory(
+    reader,
+    { from: 0, to: Infinity, targets: target, ...(alert.includes('{') ? { key: alert } : { alert }), began },
+    { configured: config.targets.map(({ name }) => name), now: systemClock.wall() },
+  )
+  const [newest] = alerts
+  const which = at === undefined ? '' : ` at ${at}`
+  if (newest === undefined)
+    throw new UsageError(`no alert ${alert} fired${which}; \`callwatch alerts\` lists those that did`)
+  const named = (one: PastAlert) => `${shellQuoted(one.key)} --target ${shellQuoted(one.target)}`
+  const others = [...new Set(alerts.map(named))].slice(1)
+  const more = others.length > MAX_OTHERS ? ` and ${others.length - MAX_OTHERS} more` : ''
+  return [newest, others.length === 0 ? '' : `the others: ${others.slice(0, MAX_OTHERS).join(', ')}${more}`]
+}
+
+/** The second, minute or day (UTC) that a text names; undefined for any other text. */
+function readSpan(text: string): Period | undefined {
+  // How long ago is of no calendar.
+  const from = parseDuration(text) === undefined ? readMoment(text, 'UTC', 0) : undefined
+  if (from === undefined) return undefined
+  if (/^\d+-\d+-\d+$/.test(text)) return { from, to: from + 86_400 }
+  const seconds = /[T ]\d{2}:\d{2}(Z|[+-]\d{2}:?\d{2})?$/i.test(text) ? 60 : 1
+  return { from: Math.floor(from), to: Math.floor(from) + seconds }
+}
+
+function requestOf({ calls_url, key, signal }: PastAlert): string {
+  if (calls_url !== undefined) return calls_url
+  throw new UsageError(
+    signal === 'in_progress'
+      ? `the calls behind ${key} are not known any more: it has ended, and it measured calls in progress`
+      : `there is no list of the calls behind ${key}: it measures ${signal}`,
+  )
+}
+
+async function* callsBehind(reader: StoreReader, target: string, request: string): AsyncGenerator<CallRowView[]> {
+  const wanted = readCallsRequest(request, systemClock.wall())
+  const store = { rows: reader.rows, openCalls: () => openCalls(reader, target) }
+  const targets = { all: () => [target], own: () => [], others: () => [{ name: target }] }
+  // A name may have a comma, at which the request would be split.
+  const ofTarget = { ...wanted, filter: { ...wanted.filter, targets: [target] } }
+  for await (const { calls } of pagesOf(ofTarget, Infinity, { targets, store })) yield calls.map(callRowView)
+}
+
+async function openCalls(reader: StoreReader, target: string): Promise<PageCall[]> {
+  const rows = await reader.rows(
+    `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.targets CROSS JOIN callwatch.calls
+    WHERE target = number AND name = $1 AND ${IS_OPEN}`,
+    [target],
+  )
+  return rows.map((row) => ({ target, call: callOfRow(row) }))
+}
+
+const HEADER = [
+  'finished (UTC)',
+  'target',
+  'session id',
+  'type',
+  'mode',
+  'receiver',
+  'status',
+  'duration',
+  'participants',
+]
+/** The columns before those with numbers. */
+const TEXTS = 7
+
+function linesOf(calls: readonly CallRowView[], json: boolean): string[] {
+  if (json) return [JSON.stringify({ calls }, undefined, 2)]
+  if (calls.length === 0) return ['no calls']
+  const rows = calls.map((call) => [
+    call.finished === undefined ? 'in progress' : call.finished.replace('T', ' ').slice(0, 19),
+    ...[call.target, call.session_id, call.type, call.mode, call.receiver_type, call.status].map(plainText),
+    call.duration_seconds === undefined ? '-' : formatSeconds(call.duration_seconds),
+    String(call.participants),
+  ])
+  return tableLines(HEADER, rows, TEXTS)
+}

@@ -1,0 +1,66 @@
+import { definitionOf } from '../../alerts/definition-of.ts'
+import { formatIn } from '../../alerts/signal.ts'
+import { systemClock } from '../../clock/clock.ts'
+import { alertHistory, type PastAlert } from '../../history/alert-history.ts'
+import { formatSeconds } from '../../text/format.ts'
+import { plainText } from '../../text/plain-text.ts'
+import { declareCalls } from './alert-calls.ts'
+import { CONFIG, type Declare } from '../command.ts'
+import { names } from '../options/option-values.ts'
+import { periodOf } from '../options/period-options.ts'
+import { tableLines } from '../table-lines.ts'
+import { withReader } from '../with-store.ts'
+
+/** Prints the alerts that fired in a period, newest first. */
+export const declare: Declare = (command, context) => {
+  const { configured, print, warn } = context
+  command
+    .option(...CONFIG)
+    .option('--since <time>', 'those that fired after this date or time, or this long ago', '7d')
+    .option('--until <time>', 'those that fired before this date or time (default: now)')
+    .option('--target <names>', 'only of these targets; repeatable', names)
+    .option('--json', 'print them as JSON', false)
+    .action(async (options) => {
+      const config = await configured(options)
+      const now = systemClock.wall()
+      const { from = 0, to = Infinity } = periodOf(options, 'UTC', now)
+      const known = { configured: config.targets.map(({ name }) => name), now }
+      const found = await withReader(config, (reader) =>
+        alertHistory(reader, { from, to, targets: options.target }, known),
+      )
+      if (options.json) print(JSON.stringify(found, undefined, 2))
+      else for (const line of tableOf(found.alerts, now)) print(line)
+      if (found.truncated === true) warn(`there are older ones: these are the newest ${found.alerts.length}`)
+    })
+  declareCalls(
+    command.command('calls').description('Print the calls behind an alert that fires or has fired, newest first'),
+    context,
+  )
+}
+
+const HEADER = ['since (UTC)', 'target', 'alert', 'severity', 'outcome', 'notified', 'fired for', 'threshold', 'peak']
+/** The columns before those with numbers. */
+const TEXTS = 6
+
+function tableOf(found: readonly PastAlert[], now: number): string[] {
+  if (found.length === 0) return ['no alert fired']
+  const rows = found.map(
+    ({ target, key, severity, signal, breach, threshold, since, until, outcome, expired_because, peak, notified }) => {
+      const { unit } = definitionOf({ name: signal })
+      const sent = new Set(notified.filter(({ outcome }) => outcome === 'sent').map(({ receiver }) => receiver))
+      const lasted = (until === null ? now : Date.parse(until) / 1000) - Date.parse(since) / 1000
+      return [
+        since.replace('T', ' ').slice(0, 19),
+        plainText(target),
+        plainText(key),
+        severity,
+        expired_because === undefined ? (outcome ?? 'still fires') : `expired: ${expired_because}`,
+        [...sent].join(', ') || '-',
+        formatSeconds(Math.max(0, lasted)),
+        `${breach} ${formatIn(unit, threshold)}`,
+        formatIn(unit, peak),
+      ]
+    },
+  )
+  return tableLines(HEADER, rows, TEXTS)
+}

@@ -1,0 +1,222 @@
+import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import type { Notification } from '../../alerts/notification.ts'
+import { reachOf } from '../../alerts/evidence.ts'
+import { isReplayable, replay, type EvaluatedValue } from '../../alerts/replay.ts'
+import type { Rule } from '../../alerts/rule.ts'
+import { isBeyond } from '../../alerts/signal.ts'
+import { monthOf } from '../../clock/calendar.ts'
+import { systemClock } from '../../clock/clock.ts'
+import type { Config } from '../../config/config.ts'
+import { loadRules } from '../../config/load-rules.ts'
+import { formatValue, summaryOf } from '../../notifications/text/notification-text.ts'
+import type { StoreReader } from '../../store/reader.ts'
+import { chartLines } from '../../text/chart.ts'
+import { formatCalls, formatSeconds, formatTime } from '../../text/format.ts'
+import { isoTime } from '../../clock/iso-time.ts'
+import { CONFIG, type Declare } from '../command.ts'
+import { sinceOf } from '../options/period-options.ts'
+import { withReader } from '../with-store.ts'
+
+/** A period in which an alert would have fired; `end` is undefined where it would still fire. */
+type Incident = { fired: Notification; end: Notification | undefined; peak: number }
+
+/** What fires at the start of the backtest began before: so much more history shows since when (seconds). */
+const LEAD_SECONDS = 86_400
+
+/** The incidents of a target's history. */
+type TargetBacktest = {
+  target: string
+  /** The first and last evaluation in the history (UNIX seconds); undefined without any. */
+  from: number | undefined
+  to: number | undefined
+  evaluations: number
+  incidents: Incident[]
+  /** The values of each rule, by its name. */
+  values: ReadonlyMap<string, readonly EvaluatedValue[]>
+}
+
+/**
+ * Runs the configured rules, or others, over the history in the store, with what callwatch knew at each moment, and prints when each
+ * would have fired and resolved.
+ */
+export const declare: Declare = (command, { configured, print, env, cwd }) =>
+  void command
+    .option(...CONFIG)
+    .option('--since <time>', 'start at this date or time, or this long ago', '7d')
+    .option('--rule <file>', 'try the rules of this file, one or a list of them, in place of the configured ones')
+    .option('--no-chart', 'draw no values')
+    .option('--json', 'print the result as JSON', false)
+    .action(async ({ since, rule: file, chart, json, ...options }) => {
+      const config = await configured(options)
+      const { history } = config.store
+      const alerts = file === undefined ? config.alerts : loadRules({ file, env, cwd, history })
+      const from = sinceOf(since, systemClock.wall())
+      const found = await withReader(config, async (reader) => {
+        const all: TargetBacktest[] = []
+        for (const { name } of config.targets) all.push(await backtestTarget(reader, name, from, { ...config, alerts }))
+        return all
+      })
+      const skipped = alerts.filter((rule) => !isReplayable(rule))
+      if (json) print(JSON.stringify(jsonOf(found, alerts, skipped), null, 2))
+      else lines(found, alerts, skipped, { since: from, chart }).forEach(print)
+    })
+
+async function backtestTarget(
+  reader: StoreReader,
+  target: string,
+  since: number,
+  { alerts, poll }: Config,
+): Promise<TargetBacktest> {
+  const begin = since - LEAD_SECONDS
+  const reach = Math.max(0, ...alerts.map(reachOf))
+  const history = {
+    evaluations: await reader.evaluations(target, begin),
+    finishes: await reader.finishes(target, begin - reach),
+  }
+  const { notifications, instances, values } = replay(history, {
+    target,
+    rules: alerts,
+    interval: poll.interval,
+    monthOf,
+  })
+  const evaluations = history.evaluations.filter(({ at }) => at >= since)
+  return {
+    target,
+    from: evaluations[0]?.at,
+    to: evaluations.at(-1)?.at,
+    evaluations: evaluations.length,
+    incidents: incidentsOf(notifications, instances).filter(({ end }) => end === undefined || end.at >= since),
+    values: new Map([...values].map(([name, all]) => [name, all.filter(({ at }) => at >= since)])),
+  }
+}
+
+/** `resolved` or `expired`; null while it fires. */
+function outcomeOf(end: Notification | undefined): 'resolved' | 'expired' | null {
+  return end?.kind === 'resolved' || end?.kind === 'expired' ? end.kind : null
+}
+
+function incidentsOf(notifications: readonly Notification[], instances: readonly AlertInstance[]): Incident[] {
+  const incidents: Incident[] = []
+  for (const notification of notifications) {
+    if (notification.kind === 'firing') incidents.push({ fired: notification, end: undefined, peak: notification.peak })
+    if (notification.kind !== 'resolved' && notification.kind !== 'expired') continue
+    const open = incidents.findLast(({ fired, end }) => fired.key === notification.key && end === undefined)
+    if (open !== undefined) [open.end, open.peak] = [notification, notification.peak]
+  }
+  for (const { key, peak } of instances) {
+    const open = incidents.findLast(({ fired, end }) => fired.key === key && end === undefined)
+    if (open !== undefined) open.peak = peak
+  }
+  return incidents
+}
+
+type Shown = { since: number; chart: boolean }
+
+function lines(
+  found: readonly TargetBacktest[],
+  rules: readonly Rule[],
+  skipped: readonly Rule[],
+  shown: Shown,
+): string[] {
+  return [
+    ...found.flatMap((target) => targetLines(target, rules, shown)),
+    ...skipped.map(({ name, signal }) => `${name}: not replayed, the history lacks the data of ${signal.name}`),
+  ]
+}
+
+function targetLines(found: TargetBacktest, rules: readonly Rule[], { since, chart }: Shown): string[] {
+  const { target, from, to, evaluations, incidents } = found
+  if (from === undefined || to === undefined) return [`${target}: no evaluations since ${formatTime(since)}`]
+  const head = `${target}: ${evaluations} evaluations, ${formatTime(from)} to ${formatTime(to)}`
+  const alerts = rules.filter(isReplayable).flatMap((rule) => {
+    const own = incidents.filter(({ fired }) => fired.alert === rule.name)
+    const values = found.values.get(rule.name) ?? []
+    const fired = own.length === 0 ? 'would not have fired' : firedText(own, to)
+    return [
+      `  ${rule.name}: ${fired}`,
+      `    ${worstText(rule, worstOf(rule, values))}`,
+      ...own.map(incidentLine),
+      ...(chart ? chartOf(rule, values, { from, to }) : []),
+    ]
+  })
+  return [head, ...alerts]
+}
+
+function firedText(incidents: readonly Incident[], to: number): string {
+  const seconds = incidents.reduce((sum, { fired, end }) => sum + (end?.at ?? to) - fired.at, 0)
+  const times = incidents.length === 1 ? 'once' : `${incidents.length} times`
+  return `would have fired ${times}, for ${formatSeconds(seconds)} in all`
+}
+
+/** The first of the worst values. */
+function worstOf(rule: Rule, values: readonly EvaluatedValue[]): EvaluatedValue | undefined {
+  return values.reduce<EvaluatedValue | undefined>(
+    (worst, each) => (worst === undefined || isBeyond(rule, each.value, worst.value) ? each : worst),
+    undefined,
+  )
+}
+
+/** `largest value 28.5% of 40 calls at 2026-09-21 14:37:20 UTC (type=video), threshold 30%`. */
+function worstText(rule: Rule, worst: EvaluatedValue | undefined): string {
+  const threshold = `threshold ${formatValue(rule, rule.threshold)}`
+  if (worst === undefined) return `no value that could be compared, ${threshold}`
+  const { at, value, calls, labels } = worst
+  const group = Object.entries(labels).map(([label, of]) => `${label}=${of}`)
+  // Of a number of calls that is the value itself.
+  const ofCalls = calls === undefined || calls === value ? '' : ` of ${formatCalls(calls)}`
+  const where = group.length === 0 ? '' : ` (${group.join(', ')})`
+  const which = rule.breach === 'above' ? 'largest' : 'smallest'
+  return `${which} value ${formatValue(rule, value)}${ofCalls} at ${formatTime(at)}${where}, ${threshold}`
+}
+
+function chartOf(rule: Rule, values: readonly EvaluatedValue[], { from, to }: { from: number; to: number }): string[] {
+  if (values.length === 0) return []
+  const { threshold, breach } = rule
+  const points = values.map(({ at, value }) => [at, value] as const)
+  return chartLines({ values: points, from, to, threshold, breach, format: (value) => formatValue(rule, value) })
+}
+
+function incidentLine({ fired, end, peak }: Incident): string {
+  const which = fired.key === fired.alert ? '' : ` ${fired.key.slice(fired.alert.length)}`
+  const fate = end === undefined ? 'would still fire' : `${end.kind} after ${formatSeconds(end.at - fired.at)}`
+  return `    ${formatTime(fired.at)}${which}  ${summaryOf(fired)}; ${fate}, worst ${formatValue(fired, peak)}`
+}
+
+function jsonOf(found: readonly TargetBacktest[], rules: readonly Rule[], skipped: readonly Rule[]) {
+  const time = (seconds: number | undefined) => (seconds === undefined ? null : isoTime(seconds))
+  const worstIn = (rule: Rule, values: readonly EvaluatedValue[] = []) => {
+    const worst = worstOf(rule, values)
+    return worst === undefined
+      ? null
+      : { value: worst.value, at: isoTime(worst.at), labels: worst.labels, calls: worst.calls ?? null }
+  }
+  return {
+    targets: found.map(({ target, from, to, evaluations, incidents, values }) => ({
+      target,
+      from: time(from),
+      to: time(to),
+      evaluations,
+      incidents: incidents.map(({ fired, end, peak }) => ({
+        alert: fired.alert,
+        labels: fired.labels,
+        severity: fired.severity,
+        fired: isoTime(fired.at),
+        value: fired.value,
+        threshold: fired.threshold,
+        calls: fired.calls ?? null,
+        until: time(end?.at),
+        outcome: outcomeOf(end),
+        ...(end?.expiredBecause !== undefined && { expired_because: end.expiredBecause }),
+        peak,
+      })),
+      rules: rules.filter(isReplayable).map((rule) => ({
+        alert: rule.name,
+        times: incidents.filter(({ fired }) => fired.alert === rule.name).length,
+        breach: rule.breach,
+        threshold: rule.threshold,
+        worst: worstIn(rule, values.get(rule.name)),
+      })),
+    })),
+    not_replayed: skipped.map(({ name }) => name),
+  }
+}

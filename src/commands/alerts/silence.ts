@@ -1,0 +1,162 @@
+import { userInfo } from 'node:os'
+import { MAX_SILENCE_SECONDS, type Silence, unknownIn } from '../../alerts/match.ts'
+import type { AlertMatch } from '../../alerts/match-keys.ts'
+import { isPattern } from '../../alerts/value-pattern.ts'
+import { systemClock } from '../../clock/clock.ts'
+import { silenceView } from '../../web/silences-route.ts'
+import type { Config } from '../../config/config.ts'
+import { formatSeconds, formatTime } from '../../text/format.ts'
+import { CONFIG, type Declare } from '../command.ts'
+import { UsageError } from '../explain-error.ts'
+import { duration, matching, whole } from '../options/option-values.ts'
+import { withStore } from '../with-store.ts'
+import { sinceOf } from '../options/period-options.ts'
+
+type Selection = { alert?: string | undefined; match?: AlertMatch | undefined; all?: true | undefined }
+
+export const declare: Declare = (command, context) => {
+  command.option(...CONFIG)
+  const sub = (name: string, description: string) => command.command(name).description(description)
+  declareAdd(
+    sub('add', 'Silence alerts; rules are still evaluated, and what still fires when it expires is notified'),
+    context,
+  )
+  declareList(sub('list', 'List the active silences'), context)
+  declareEdit(sub('edit', 'Edit an active silence; what is not given stays'), context)
+  declareExpire(sub('expire', 'Expire a silence early'), context)
+}
+
+const declareAdd: Declare = (command, { configured, print }) =>
+  void command
+    .option(...CONFIG)
+    .option(...ALERT)
+    .option(...MATCH)
+    .option(...ALL)
+    .requiredOption('--for <duration>', 'expire the silence after this time, such as 2h (required)', duration)
+    .option('--reason <text>', 'show this reason with the silence', '')
+    .option('--author <name>', 'show this author with the silence (default: the user of the system)')
+    .action(async (options) => {
+      const config = await configured(options)
+      const { author = systemUser(), reason } = options
+      const match = matchOf(config, options)
+      const since = systemClock.wall()
+      const until = since + timeOf(options.for)
+      const silence = { match, since, until, reason, ...(author !== undefined && { author }) }
+      const added = await withStore(config, (store) => store.addSilence(silence))
+      print(`silence ${lineOf(added, since)}`)
+    })
+
+const declareList: Declare = (command, { configured, print }) =>
+  void command
+    .option(...CONFIG)
+    .option('--since <time>', 'also list those that expired since this date or time, or this long ago')
+    .option('--json', 'print them as JSON', false)
+    .action(async ({ since, json, ...options }) => {
+      const now = systemClock.wall()
+      const from = since === undefined ? now : Math.min(now, sinceOf(since, now))
+      const silences = await withStore(await configured(options), (store) => store.silences(from))
+      if (json) print(JSON.stringify({ silences: silences.map(silenceView) }, undefined, 2))
+      else if (silences.length === 0) print(since === undefined ? 'no active silences' : 'no silences')
+      else for (const silence of silences) print(lineOf(silence, now))
+    })
+
+const declareEdit: Declare = (command, { configured, print }) =>
+  void command
+    .argument('<number>', 'number of the silence, as `silence list` shows it', whole)
+    .option(...CONFIG)
+    .option(...ALERT)
+    .option(...MATCH)
+    .option(...ALL)
+    .option('--for <duration>', 'expire the silence after this time from now, such as 2h', duration)
+    .option('--reason <text>', 'show this reason with the silence')
+    .action(async (id, options) => {
+      const config = await configured(options)
+      const { alert, match, all, reason } = options
+      const isOther = alert !== undefined || match !== undefined || all !== undefined
+      if (!isOther && options.for === undefined && reason === undefined)
+        throw new UsageError('nothing to edit; expected --for, --reason, --alert, --match or --all')
+      const now = systemClock.wall()
+      const changes = {
+        ...(isOther && { match: matchOf(config, options) }),
+        ...(reason !== undefined && { reason }),
+        ...(options.for !== undefined && { until: now + timeOf(options.for) }),
+      }
+      const edited = await withStore(config, async (store) => {
+        const before = (await store.silences(now)).find((silence) => silence.id === id)
+        if (before === undefined) throw noSilence(id)
+        const after = { ...before, ...changes, edits: (before.edits ?? 0) + 1 }
+        if (!(await store.editSilence(after, now)))
+          throw new UsageError(`silence ${id} was changed meanwhile; try again`)
+        return after
+      })
+      print(`silence ${lineOf(edited, now)}`)
+    })
+
+const declareExpire: Declare = (command, { configured, print }) =>
+  void command
+    .argument('<number>', 'number of the silence, as `silence list` shows it', whole)
+    .option(...CONFIG)
+    .action(async (id, options) => {
+      const isExpired = await withStore(await configured(options), (store) =>
+        store.expireSilence(id, systemClock.wall()),
+      )
+      if (!isExpired) throw noSilence(id)
+      print(`silence ${id} expired`)
+    })
+
+const ALERT = ['--alert <name>', 'silence only alerts of this rule'] as const
+const MATCH = [
+  '--match <name=value>',
+  'silence only alerts with this label, severity or target; repeatable',
+  matching,
+] as const
+const ALL = ['--all', 'silence every alert; replaces --alert and --match'] as const
+
+function noSilence(id: number): UsageError {
+  return new UsageError(`there is no active silence ${id}; \`callwatch silence list\` shows them`)
+}
+
+function timeOf(seconds: number): number {
+  if (seconds > MAX_SILENCE_SECONDS) throw new UsageError('a silence is for 366d at most')
+  return seconds
+}
+
+/** The name of the user that runs the command; undefined where the system has none for it, as in some containers. */
+function systemUser(): string | undefined {
+  try {
+    return userInfo().username
+  } catch {
+    return undefined
+  }
+}
+
+function matchOf({ alerts, targets }: Config, { alert, match = {}, all }: Selection): AlertMatch {
+  if (alert !== undefined && match.alert !== undefined) {
+    throw new UsageError('--alert and --match alert=… are the same; expected one of them')
+  }
+  const whole = { ...match, ...(alert === undefined ? {} : { alert }) }
+  const isEmpty = Object.keys(whole).length === 0
+  if (isEmpty && all === undefined)
+    throw new UsageError('nothing to silence; expected --alert, --match, or --all for every alert')
+  if (!isEmpty && all === true) throw new UsageError('--all beside --alert or --match; expected one of them')
+  const names = { alert: alerts.map(({ name }) => name), target: targets.map(({ name }) => name) }
+  const unknown = unknownIn(whole, names)
+  if (unknown !== undefined) throw new UsageError(unknown)
+  return whole
+}
+
+/** `3: alert=NoCalls, target=~prod.*, until 2026-11-20 12:00:00 UTC (1h 30m), by ops: maintenance`. */
+function lineOf({ id, match, until, reason, author }: Silence, now: number): string {
+  const picked = Object.entries(match).map(([label, value]) => `${label}${isPattern(value) ? '' : '='}${value}`)
+  const what = picked.join(', ') || 'every alert'
+  const why = reason === '' ? '' : `: ${reason}`
+  const end =
+    until > now ? `until ${formatTime(until)} (${formatSeconds(until - now)})` : `expired ${formatTime(until)}`
+  const by = author === undefined ? '' : `, by ${author}`
+  return printable(`${id}: ${what}, ${end}${by}${why}`)
+}
+
+/** Without what would move the cursor, colour the terminal, start another line or reverse it: any user may have written it. */
+function printable(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '')
+}

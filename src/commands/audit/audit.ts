@@ -1,0 +1,31 @@
+import { secretsOf } from '../../config/secrets-of.ts'
+import { auditLines } from './lines.ts'
+import type { AuditReport } from './report.ts'
+import { auditStore } from './store.ts'
+import { maskSecrets } from '../../log/mask-secrets.ts'
+import { CONFIG, type Declare } from '../command.ts'
+
+/** What `--json` prints. */
+export type AuditDocument = { equal: boolean; targets: AuditReport[] }
+
+/**
+ * Compares the store with what the service lists now, target by target, and prints the differences. It does not disturb a
+ * daemon that uses the store. It succeeds if every comparison is complete, and nothing differs.
+ */
+export const declare: Declare = (command, { configured, print, succeed }) =>
+  void command
+    .option(...CONFIG)
+    .option('--json', 'print the result as JSON', false)
+    .option('--full', 'read the list to its end, beyond the lookback', false)
+    .action(async ({ json, full, ...options }) => {
+      const config = await configured(options)
+      const mask = maskSecrets(secretsOf(config))
+      const reports: AuditReport[] = []
+      for await (const report of auditStore(config, { full })) {
+        reports.push(report)
+        if (!json) for (const line of auditLines(report)) print(mask(line))
+      }
+      const document: AuditDocument = { equal: reports.every(({ equal }) => equal), targets: reports }
+      if (json) print(mask(JSON.stringify(document, undefined, 2)))
+      succeed(document.equal)
+    })

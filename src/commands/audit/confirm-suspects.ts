@@ -1,0 +1,112 @@
+import { firstValueFrom } from 'rxjs'
+import { sleep, type Clock } from '../../clock/clock.ts'
+import type { PollConfig } from '../../polling/poll-section.ts'
+import type { SeenCall } from '../../ledger/call.ts'
+import { requestWithRetries, type RequestOptions } from '../../polling/request-with-retries.ts'
+import { isRequestable, type CallsClient } from '../../service/calls-client.ts'
+import { ServiceError } from '../../service/service-error.ts'
+import type { StoreReader } from '../../store/reader.ts'
+
+export type ConfirmOptions = {
+  target: string
+  reader: StoreReader
+  client: CallsClient
+  asking: RequestOptions
+  clock: Clock
+  poll: Pick<PollConfig, 'interval'>
+  /** Calls that seem to differ, as they were listed. */
+  suspects: ReadonlyMap<string, SeenCall>
+  /** Reads the call's row again. Whether it equals the call, as it was served. */
+  isEqualNow: (call: SeenCall) => Promise<boolean>
+}
+
+export type Confirmed = {
+  /** Calls as they were served when requested again. */
+  requested: Map<string, SeenCall>
+  /** Calls that the service did not know when requested again. */
+  gone: Set<string>
+  /** Number of calls that still differ and were not requested. */
+  notRequested: number
+  /** Whether a daemon polls the target; undefined where nothing differed. */
+  daemonPolls: boolean | undefined
+  /** Why requests stopped. */
+  problem: string | undefined
+}
+
+/** A daemon may count a call between the response and the read of its row, but hardly each time. */
+const ROUNDS = 2
+/** No round requests more differing calls than that. */
+const MAX_DIFFERING = 100
+
+/** Requests again each call that seems to differ, after the daemon has had time to count it. */
+export async function confirmSuspects(options: ConfirmOptions): Promise<Confirmed> {
+  const { client, asking, isEqualNow } = options
+  const suspects = new Map(options.suspects)
+  const confirmed: Confirmed = {
+    requested: new Map(),
+    gone: new Set(),
+    notRequested: 0,
+    daemonPolls: undefined,
+    problem: undefined,
+  }
+
+  const dropSettled = async () => {
+    for (const [id, call] of suspects) if (await isEqualNow(call)) suspects.delete(id)
+  }
+  const request = async (id: string): Promise<void> => {
+    try {
+      const { call } = await firstValueFrom(
+        requestWithRetries('get_call', (signal) => client.getCall(id, signal), asking),
+      )
+      if (call === undefined) return
+      confirmed.requested.set(id, call)
+      if (await isEqualNow(call)) suspects.delete(id)
+      else suspects.set(id, call)
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.kind === 'not_found')) throw error
+      confirmed.gone.add(id)
+      suspects.delete(id)
+    }
+  }
+
+  try {
+    for (let round = 0; round < ROUNDS && suspects.size > 0; round++) {
+      confirmed.daemonPolls = await nextPoll(options)
+      await dropSettled()
+      let differing = 0
+      for (const id of suspects.keys()) {
+        if (differing === MAX_DIFFERING) break
+        if (isRequestable(id)) await request(id)
+        if (suspects.has(id)) differing += 1
+      }
+      if (!confirmed.daemonPolls) break
+      if (suspects.size > 0) await nextPoll(options)
+      await dropSettled()
+    }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    confirmed.problem = `not every differing call could be requested again: ${error.message}`
+  }
+  confirmed.notRequested = [...suspects.keys()].filter((id) => !confirmed.requested.has(id)).length
+  return confirmed
+}
+
+/**
+ * Waits until a daemon has ended two successful polls, so that the second began after now.
+ *
+ * @returns false where no daemon does so in the time of three
+ */
+async function nextPoll({ target, reader, clock, poll }: ConfirmOptions): Promise<boolean> {
+  const lastSuccess = async () => (await reader.target(target))?.sync.lastSuccessHostTime
+  const pause = Math.min(1, Math.max(0.05, poll.interval / 4))
+  const end = clock.monotonic() + 3 * poll.interval + 2
+  let last = await lastSuccess()
+  let polls = 0
+  while (polls < 2 && clock.monotonic() < end) {
+    await sleep(clock, pause)
+    const latest = await lastSuccess()
+    if (latest !== last) polls += 1
+    last = latest
+  }
+  return polls === 2
+}

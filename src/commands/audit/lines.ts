@@ -1,0 +1,101 @@
+import { sumsAgree, type AuditReport, type ReportedCall, type Sums } from './report.ts'
+
+/** At most so many calls of each kind are listed; `--json` lists all. */
+const MAX_LISTED = 50
+
+/** One target's audit for a person. */
+export function auditLines(report: AuditReport): string[] {
+  const { target, listed, problem, differences, notes, sums } = report
+  const lines = [`${target}: ${auditVerdict(report)}`]
+  if (problem !== null) lines.push(`  compared incompletely: ${problem}`)
+  if (report.horizon === null) return [...lines, '']
+  const unlisted =
+    report.no_longer_listed === null ? '' : `, and ${report.no_longer_listed} finished ones that are no longer listed`
+  const lastPoll = report.last_successful_poll ?? 'none yet'
+  lines.push(
+    `  back to ${report.horizon}; the daemon's last successful poll: ${lastPoll}`,
+    `  listed: ${compared(report)} finished calls compared, ${listed.open} open and known, ${listed.baseline} baseline, ` +
+      `${listed.ignored} before the horizon, ${listed.lost} lost in the ledger`,
+    `  in the ledger: ${report.lost} lost calls${unlisted}`,
+  )
+  if (report.balanced === true) {
+    lines.push('  the counters equal the sums of the calls in the store, including those deleted from its history')
+  }
+  for (const { quantity, counters, calls } of report.imbalances) {
+    lines.push(
+      `  DIFFERS ${quantity}: ${minutes(counters)} in the counters, ${minutes(calls)} in the calls of the store`,
+    )
+  }
+  if (report.daemon_polls === false) {
+    lines.push('  note: no daemon polled during the audit; what happened since its last poll is not counted yet')
+  }
+  if (listed.new > 0) lines.push(`  note: ${listed.new} open calls are not known yet; the next poll must find them`)
+  if (listed.gone > 0) lines.push(`  note: ${listed.gone} calls were listed, but unknown when requested again`)
+  if (report.order_unverified) {
+    lines.push(
+      '  note: order not verified: the list was read back to the horizon only, and was never read to its end to show that nothing newer follows; --full reads to the end',
+    )
+  }
+  if (report.invalid_items > 0) lines.push(`  note: ${report.invalid_items} listed items were invalid`)
+  lines.push(
+    ...callLines('DIFFERS', differences),
+    ...callLines('note', notes),
+    ...(report.not_requested_again > 0
+      ? [`  ${report.not_requested_again} of these calls were not requested again: they differ from the list`]
+      : []),
+    ...sums.map((sum) => `  ${sumsLine(sum)}`),
+    '',
+  )
+  return lines
+}
+
+/** The result in one line. */
+export function auditVerdict(report: AuditReport): string {
+  const { equal, problem, differences } = report
+  const { imbalances } = report
+  if (equal) return `equal: all ${compared(report)} finished calls that the service lists match the ledger`
+  const found = `${differences.length} ${differences.length === 1 ? 'call differs' : 'calls differ'}`
+  if (differences.length > 0) return `NOT EQUAL: ${found} from the ledger`
+  if (imbalances.length > 0) return 'NOT EQUAL: the counters differ from the sums of the calls in the store'
+  return problem === null ? found : 'NOT VERIFIED: nothing differs, but the comparison is incomplete'
+}
+
+function compared({ listed }: AuditReport): number {
+  return listed.equal + listed.note + listed.difference
+}
+
+function callLines(word: string, calls: readonly ReportedCall[]): string[] {
+  const lines = calls.slice(0, MAX_LISTED).map(({ session_id, discrepancies }) => {
+    const each = discrepancies.map(({ what, counted, served, known }) => {
+      const text =
+        what === 'call'
+          ? `${served} at the service, unknown to the ledger`
+          : `${what}: ledger ${counted}, service ${served}`
+      return known === undefined ? text : `${text} (${known})`
+    })
+    return `  ${word} ${printable(session_id)}: ${each.join('; ')}`
+  })
+  const more = calls.length - lines.length
+  return more > 0 ? [...lines, `  ${word} and ${more} more; --json lists all`] : lines
+}
+
+function sumsLine(sum: AuditReport['sums'][number]): string {
+  const { labels, ledger, service } = sum
+  if (sumsAgree(sum)) return `${labels.padEnd(24)} ${sumsText(ledger)}`
+  return `${labels.padEnd(24)} ledger ${sumsText(ledger)}; service ${sumsText(service)}`
+}
+
+function sumsText(sums: Sums): string {
+  const call = `${minutes(sums.call_audio_minutes)}/${minutes(sums.call_video_minutes)}`
+  const participant = `${minutes(sums.participant_audio_minutes)}/${minutes(sums.participant_video_minutes)}`
+  return `${sums.calls} calls, audio/video minutes ${call}, of participants ${participant}`
+}
+
+function minutes(value: number): string {
+  return String(Math.round(value * 10_000) / 10_000)
+}
+
+/** A session ID comes from the service: it must not move a terminal's cursor. */
+function printable(id: string): string {
+  return /^[\x20-\x7e]+$/.test(id) ? id : JSON.stringify(id).replace(/[^\x20-\x7e]/g, '?')
+}

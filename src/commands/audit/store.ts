@@ -1,0 +1,111 @@
+import { systemClock } from '../../clock/clock.ts'
+import type { Config } from '../../config/config.ts'
+import type { TargetConfig } from '../../service/target-section.ts'
+import { newRateLimiter, type RateLimiter } from '../../polling/rate-limiter.ts'
+import { callsClient } from '../../service/calls-client.ts'
+import { ServiceError } from '../../service/service-error.ts'
+import { undiciTransport } from '../../service/undici-transport.ts'
+import { openReader } from '../../store/open-store.ts'
+import { StoreError } from '../../store/store-error.ts'
+import type { StoreReader } from '../../store/reader.ts'
+import { auditReport, type AuditReport } from './report.ts'
+import { auditTarget, type TargetAudit } from './target.ts'
+import { rateLimitKey, targetFingerprint } from '../../pipeline/target.ts'
+
+/** Part of `max_requests_per_minute` that an audit may use in addition to a daemon. */
+const RATE_SHARE = 1 / 4
+/** Longest Retry-After that an audit waits for (seconds). */
+const MAX_WAIT_SECONDS = 60
+
+/**
+ * Compares the configured store with what the service lists now: yields a report for each target as soon as it is ready.
+ *
+ * @param options full: read the list to its end, beyond the horizon
+ * @throws {StoreError} when the store cannot be read, or belongs to another target
+ */
+export async function* auditStore(config: Config, { full = false } = {}): AsyncGenerator<AuditReport, void> {
+  const reader = await openReader(config.store)
+  try {
+    const rateLimiters = new Map<string, RateLimiter>()
+    for (const target of config.targets)
+      yield auditReport(await auditConfigured(target, config, reader, rateLimiters, full))
+  } finally {
+    await reader.close()
+  }
+}
+
+async function auditConfigured(
+  target: TargetConfig,
+  { poll }: Config,
+  reader: StoreReader,
+  rateLimiters: Map<string, RateLimiter>,
+  full: boolean,
+): Promise<TargetAudit> {
+  const stored = await reader.target(target.name)
+  if (stored === undefined) return unknownTarget(target.name, reader.place)
+  if (stored.fingerprint !== targetFingerprint(target)) {
+    throw new StoreError(
+      'refused',
+      `target ${target.name} had another URL, on_behalf_of or query when its calls were counted in ${reader.place}; ` +
+        'audit it with the configuration that counted them',
+    )
+  }
+  const transport = undiciTransport(target.baseUrl, poll.maxAnswerBytes)
+  const client = callsClient(transport.send, { ...target, ...poll, wall: systemClock.wall })
+  const { timeout, retries } = poll
+  const rateLimiter = impatient(
+    await rateLimiterOf(target, poll.maxRequestsPerMinute * RATE_SHARE, reader, rateLimiters),
+  )
+  const asking = { clock: systemClock, rateLimiter, timeout, retries, random: Math.random, onRequest: () => undefined }
+  try {
+    const { sync } = stored
+    return await auditTarget({ target: target.name, sync, reader, client, asking, clock: systemClock, poll, full })
+  } finally {
+    await transport.close()
+  }
+}
+
+async function rateLimiterOf(
+  target: TargetConfig,
+  maxRequestsPerMinute: number,
+  reader: StoreReader,
+  rateLimiters: Map<string, RateLimiter>,
+): Promise<RateLimiter> {
+  const key = rateLimitKey(target)
+  const pausedUntil = await reader.pausedUntil(key)
+  const rateLimiter =
+    rateLimiters.get(key) ??
+    newRateLimiter({ clock: systemClock, maxRequestsPerMinute, pausedUntil, onPause: () => undefined })
+  rateLimiters.set(key, rateLimiter)
+  return rateLimiter
+}
+
+/** A rate limiter that fails rather than waits for long. */
+function impatient(rateLimiter: RateLimiter): RateLimiter {
+  return {
+    ...rateLimiter,
+    take: async (signal) => {
+      const seconds = rateLimiter.pausedFor()
+      if (seconds <= MAX_WAIT_SECONDS) return rateLimiter.take(signal)
+      const message = `the service asked to wait (Retry-After): no request for another ${Math.ceil(seconds)} s`
+      throw new ServiceError('refused', message)
+    },
+  }
+}
+
+function unknownTarget(target: string, place: string): TargetAudit {
+  return {
+    target,
+    problem: `${place} has no such target; \`callwatch run\` has not counted any of its calls yet`,
+    horizon: undefined,
+    lastPoll: undefined,
+    calls: [],
+    rejected: 0,
+    lost: 0,
+    unlisted: undefined,
+    daemonPolls: undefined,
+    notRequested: 0,
+    orderUnverified: false,
+    imbalances: undefined,
+  }
+}

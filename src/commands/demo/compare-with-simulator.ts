@@ -1,0 +1,65 @@
+import { EXPORTED_WINDOWS } from '../../ledger/failure-ratio.ts'
+import { DERIVED_METRICS } from '../../metrics/derived-metrics.ts'
+import { seriesName } from '../../simulator/expected/series.ts'
+import type { Simulator } from '../../simulator/simulator.ts'
+import { exactFamilies, expectedSeries } from '../../simulator/expected/expected-series.ts'
+import { failureRatio } from '../../simulator/expected/failure-ratio.ts'
+import type { CountOptions } from '../../simulator/expected/counted-calls.ts'
+import type { TargetStatus } from '../../pipeline/target.ts'
+
+/** How the exact series compare with what the simulator recorded. */
+export type Comparison = {
+  /** Number of compared series. */
+  series: number
+  differences: { series: string; recorded: number; counted: number }[]
+}
+
+const FAILURE_RATIO = 'callwatch_call_failure_ratio'
+/** Minutes are summed in a different order on each side. */
+const TOLERANCE = 1e-9
+
+/** Compares the exported series of a target with the simulator's events up to the start of the latest poll. */
+export function compareWithSimulator(target: TargetStatus, simulator: Simulator): Comparison {
+  const polled = simulator.responses().findLast(({ path }) => /[?&]page=1(&|$)/.test(path))
+  const { created } = target.ledger.sync
+  const { baseline, lookback } = target.settings.poll
+  // Calls that were final at the set-up and lie before the horizon are counted nowhere. Their own times are whole seconds.
+  const horizon = Math.ceil(created - lookback)
+  const events = simulator.ledger()
+  const options = { created, baseline, horizon, now: polled?.at ?? Infinity }
+  const recorded = new Map([...expectedSeries(events, options), ...recordedRatios(target, events, options)])
+  const counted = exportedSeries(target, [...exactFamilies, FAILURE_RATIO])
+  const names = new Set([...recorded.keys(), ...counted.keys()])
+  const differences = [...names].flatMap((series) => {
+    const expected = recorded.get(series) ?? 0
+    const actual = counted.get(series) ?? 0
+    const equal = Math.abs(expected - actual) <= TOLERANCE * Math.max(1, Math.abs(expected))
+    return equal ? [] : [{ series, recorded: expected, counted: actual }]
+  })
+  return { series: names.size, differences }
+}
+
+/** The failure ratios of the exported windows, by the simulator's events. */
+function recordedRatios(target: TargetStatus, events: ReturnType<Simulator['ledger']>, options: CountOptions) {
+  const { lastSuccess = 0, previousSuccess = lastSuccess } = target.ledger.sync
+  return Object.entries(EXPORTED_WINDOWS).flatMap(([window, seconds]) => {
+    const { ratio } = failureRatio(events, { ...options, from: Math.min(lastSuccess - seconds, previousSuccess) })
+    return Object.entries(ratio ?? {}).map(
+      ([reason, value]) => [seriesName(FAILURE_RATIO, { window, reason }), value] as const,
+    )
+  })
+}
+
+/** The exported series of a target, without the label `target`. */
+export function exportedSeries(target: TargetStatus, families: readonly string[]): Map<string, number> {
+  const metrics = DERIVED_METRICS.filter(({ name }) => families.includes(name))
+  const samples = metrics.flatMap((metric) =>
+    metric
+      .read(target)
+      .map(({ labels, sharedLabels: { target: _target, ...shared }, value, metricName = metric.name }) => {
+        const texts = Object.entries({ ...shared, ...labels }).map(([name, label]) => [name, String(label)])
+        return [seriesName(metricName, Object.fromEntries(texts)), value] as const
+      }),
+  )
+  return new Map(samples)
+}

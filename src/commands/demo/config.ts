@@ -1,0 +1,70 @@
+import { configOf, type Config } from '../../config/config.ts'
+import type { Simulator } from '../../simulator/simulator.ts'
+import type { EventReceiver } from './event-receiver.ts'
+
+export const DAY_SECONDS = 86_400
+const POLL_INTERVAL_SECONDS = 1
+
+type DemoParts = {
+  simulator: Simulator
+  receiver: EventReceiver
+  store: string
+  port: number
+  history: number | undefined
+}
+
+/** For the past, in which polls are an hour apart. */
+export const PAST_RULE = {
+  name: 'LastingFailures',
+  signal: 'failure_ratio',
+  window: '1h',
+  min_calls: 15,
+  severity: 'warning',
+  above: 0.65,
+  clear: 0.4,
+  for: '10m',
+  repeat: 0,
+  description: 'More than 65% of the calls of the last {window} failed.',
+} as const
+
+/** Windows and durations that fit a demo of some minutes. */
+export function demoConfig({ simulator, receiver, store, port, history = 0 }: DemoParts): Config {
+  return configOf({
+    targets: [{ name: 'demo', base_url: simulator.url, api_key: simulator.keys.fullAccess }],
+    poll: {
+      interval: `${POLL_INTERVAL_SECONDS}s`,
+      page_size: 1000,
+      timeout: '5s',
+      retries: 2,
+      lookback: '1h',
+      baseline: 'count',
+      // Every poll is a complete sweep, so that every summary can be compared.
+      sweep_interval: '1s',
+      // So high that polls hardly ever wait for it, nor the final audit, which may use a quarter; and so low that a poll's
+      // requests are still among the recorded responses when it is compared.
+      max_requests_per_minute: 2400,
+    },
+    store: { path: store, history: `${Math.ceil(history / DAY_SECONDS) + 1}d` },
+    http: { host: '127.0.0.1', port, public_url: `http://127.0.0.1:${port}` },
+    notify: { group_wait: 0 },
+    events: {
+      webhooks: [{ name: 'demo', url: receiver.url, secret: receiver.secret, from: history === 0 ? 'start' : 'now' }],
+    },
+    alerts: [
+      {
+        name: 'HighFailureRate',
+        signal: 'failure_ratio',
+        window: '20s',
+        min_calls: 10,
+        severity: 'critical',
+        above: 0.5,
+        clear: 0.4,
+        for: '3s',
+        repeat: 0,
+        description: 'More than half of the calls of the last {window} failed.',
+      },
+      ...(history === 0 ? [] : [PAST_RULE]),
+    ],
+    log: { level: 'error' },
+  })
+}

@@ -1,0 +1,286 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import {
+  delay,
+  exhaustMap,
+  filter,
+  lastValueFrom,
+  merge,
+  ReplaySubject,
+  switchMap,
+  takeUntil,
+  tap,
+  timer,
+  type Observable,
+} from 'rxjs'
+import { systemClock } from '../../clock/clock.ts'
+import type { Config } from '../../config/config.ts'
+import { openForCommand } from '../../store/open-store.ts'
+import { StoreError } from '../../store/store-error.ts'
+import type { CommandStore } from '../../store/store.ts'
+import { formatSeconds } from '../../text/format.ts'
+import { startSimulator, type Simulator } from '../../simulator/simulator.ts'
+import type { TargetStatus } from '../../pipeline/target.ts'
+import { auditStore } from '../audit/store.ts'
+import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
+import { startDaemon } from '../../daemon/daemon.ts'
+import type { DaemonEvent } from '../../daemon/daemon-event.ts'
+import { DAY_SECONDS, demoConfig, PAST_RULE } from './config.ts'
+import { LISTED_SECONDS, pollPast, PAST_CALLS_PER_DAY } from './past.ts'
+import { areDelivered, demoSummary, notificationLines, transitionLine, webhookLines } from './lines.ts'
+import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
+import { freePort } from './free-port.ts'
+import { createLogger } from '../../log/logger.ts'
+import { maskSecrets } from '../../log/mask-secrets.ts'
+import type { Declare } from '../command.ts'
+import { past, positive, whole } from '../options/option-values.ts'
+import { stopSignal } from '../stop-signal.ts'
+
+type DemoOptions = {
+  speed: number
+  callsPerMinute?: number | undefined
+  seed: number
+  /** Seconds that have passed before the demo starts, in which the daemon polled. Without them there is an hour of calls. */
+  history?: number | undefined
+  /** Prints no line per event, and summaries only where they differ. */
+  quiet: boolean
+}
+
+export const declare: Declare = (command, { print, succeed }) =>
+  void command
+    .option('--speed <n>', 'run calls at this multiple of real time', positive, 20)
+    .option('--calls-per-minute <n>', 'start this many calls a minute (default: 60, or 6 with a history)', positive)
+    .option('--seed <n>', 'draw the calls from this seed', whole, 1)
+    .option('--history <duration>', 'poll through a past of this duration first, such as 35d, with its alerts', past)
+    .option('--quiet', 'print no line per event, only the addresses, problems and the result', false)
+    .action(async (options) => succeed(await demo(options, print)))
+
+/** The page is here, as of any daemon, or at the next port that is free. */
+const FIRST_PORT = 9464
+const SUMMARY_INTERVAL_SECONDS = 10
+/** A summary that differs is retried at each poll for this long, since a long list moves while it is read. */
+const RETRY_SUMMARY_SECONDS = 5
+const FIRST_BURST_SECONDS = 12
+/** After a past there are fewer other calls, of which bursts must not be the most for an hour. */
+const BURST_INTERVAL_SECONDS = { withoutPast: 180, withPast: 900 }
+const BURST = { calls: 50, seconds: 6 }
+/** The history is counted as well. It is shorter than the lookback, so that all of it counts. */
+const HISTORY = { minutes: 55, mostCalls: 5000 }
+/** After a past of days there are fewer calls, so that its charts can be read beside them. */
+const CALLS_PER_MINUTE = { withoutPast: 60, withPast: 6 }
+/** More than a poll requests: at most 20 pages and calls. */
+const RECORDED_RESPONSES = 50
+/** The first may have begun before the service was frozen, the second cannot. */
+const FINAL_POLLS = 2
+/** Two final polls take two intervals, and longer only for a very long list. */
+const FINAL_POLLS_TIMEOUT_SECONDS = 30
+
+/**
+ * Runs the simulator and the daemon in one process, on loopback. Prints what happens, and how the counters compare with
+ * what the simulator recorded.
+ *
+ * Before it stops, it freezes the service's time and lets the daemon poll everything, and deliver all events. Then it compares
+ * the exported series with what the simulator recorded, and the store with the service's list, call by call as `callwatch
+ * audit` does. Both comparisons are of that moment.
+ *
+ * @returns whether both were equal, and all events of the log were delivered; true also where it is ended in its past
+ * @throws {StoreError} when the temporary store cannot be created
+ */
+async function demo(options: DemoOptions, print: (line: string) => void): Promise<boolean> {
+  const { speed, seed, history } = options
+  const { withoutPast, withPast } = CALLS_PER_MINUTE
+  const { callsPerMinute = history === undefined ? withoutPast : withPast } = options
+  const stopRequested$ = stopSignal()
+  const store = temporaryStore()
+  const start = systemClock.wall()
+  /** The service's time, while it is not the real one. */
+  let serviceTime = history === undefined ? undefined : start - history
+  const simulator = await startSimulator({
+    seed,
+    speed,
+    callsPerMinute,
+    ...(history === undefined
+      ? {
+          history: Math.round(Math.min(callsPerMinute * HISTORY.minutes, HISTORY.mostCalls)),
+          historySeconds: HISTORY.minutes * 60,
+        }
+      : {
+          history: Math.round((PAST_CALLS_PER_DAY * history) / DAY_SECONDS),
+          historySeconds: history,
+          weekly: 'history',
+          arrivalsFrom: start,
+          open: 0,
+          // Each sweep reads the whole list.
+          switches: { listedSeconds: LISTED_SECONDS },
+        }),
+    clock: () => serviceTime ?? systemClock.wall(),
+    mostRecordedResponses: RECORDED_RESPONSES,
+  })
+  const receiver = await startEventReceiver(systemClock.wall)
+  const log = createLogger({ level: 'error', mask: maskSecrets([]), stream: process.stderr })
+  try {
+    const configAt = (port: number) => demoConfig({ simulator, receiver, store, history, port })
+    let loggedInPast: number | undefined = 0
+    if (history !== undefined) {
+      print(`polling through a past of ${formatSeconds(history)} with about ${PAST_CALLS_PER_DAY} calls a day …`)
+      const setTime = (time: number) => void (serviceTime = time)
+      const config = configAt(FIRST_PORT)
+      const rules = config.alerts.filter(({ name }) => name === PAST_RULE.name)
+      const from = start - history
+      const aborting = new AbortController()
+      stopRequested$.subscribe(() => aborting.abort())
+      const { wall } = systemClock
+      const { signal: aborted } = aborting
+      loggedInPast = await pollPast({ config, store, rules, simulator, from, wall, setTime, log, aborted })
+      if (loggedInPast === undefined) return true
+      serviceTime = undefined
+    }
+    // Another process may have taken a port meanwhile.
+    const config = configAt(await freePort(FIRST_PORT))
+    const freeze = () => {
+      serviceTime = systemClock.wall()
+      print('stopping: the service is frozen, and the daemon polls a last time')
+    }
+    const world = { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }
+    const { target, comparison, logged } = await runDemo(world, { ...options, callsPerMinute }, print)
+    if (!options.quiet) webhookLines(receiver.take()).forEach(print)
+    print('')
+    if (comparison === undefined) {
+      print(`not compared: the daemon did not complete its final polls within ${FINAL_POLLS_TIMEOUT_SECONDS} s`)
+      return false
+    }
+    const [report] = await Array.fromAsync(auditStore(config))
+    if (report === undefined) throw new Error('the demo has no target')
+    print('the end:')
+    const end = { audit: report, logged, received: receiver.counts() }
+    demoSummary(target, comparison, end).forEach(print)
+    return report.equal && comparison.differences.length === 0 && areDelivered(end)
+  } finally {
+    receiver.close()
+    await simulator.close()
+  }
+}
+
+type DemoWorld = {
+  config: Config
+  simulator: Simulator
+  receiver: EventReceiver
+  /** Emits when the demo must stop. */
+  stopRequested$: Observable<unknown>
+  /** Stops the service's time: no call changes any more. */
+  freeze: () => void
+  /** How many events there were before the daemon started: the webhook begins after them. */
+  loggedInPast: number
+  log: Logger
+}
+
+/** How often it is checked whether all events were delivered (seconds). */
+const DELIVERY_CHECK_SECONDS = 0.2
+
+/**
+ * Runs the daemon until it stops; the comparison is that of its final poll, undefined without one, and `logged` says how many
+ * events are in the log.
+ */
+async function runDemo(
+  { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }: DemoWorld,
+  { speed, callsPerMinute, seed, history, quiet }: DemoOptions & { callsPerMinute: number },
+  print: (line: string) => void,
+): Promise<{ target: TargetStatus; comparison: Comparison | undefined; logged: number }> {
+  const draining$ = new ReplaySubject<void>(1)
+  const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, draining$ })
+  const [target] = daemon.targets.loaded()
+  if (target === undefined) throw new Error('the demo has no target')
+
+  print(`callwatch demo: ${callsPerMinute} calls a minute, ${speed} × real time, seed ${seed}`)
+  print(`the page:    ${daemon.url}`)
+  print(`metrics:     ${daemon.url}metrics`)
+  print(`the webhook: ${receiver.url} (a small receiver, which verifies each event)`)
+  print(`in ${FIRST_BURST_SECONDS} s a burst of ${BURST.calls} failing calls begins; Ctrl-C ends the demo`)
+  print('')
+
+  const printDetail = quiet ? () => {} : print
+  let last: Comparison | undefined
+  const compared$ = new ReplaySubject<Comparison>(1)
+  let pollsLeft: number | undefined
+  let summarized = systemClock.monotonic()
+  const show = (event: DaemonEvent) => {
+    if (event.kind === 'committed') {
+      for (const transition of event.committed.ledger.transitions) printDetail(transitionLine(transition))
+      for (const notification of event.committed.alerts.notifications)
+        notificationLines(notification, config.http.publicUrl!).forEach(printDetail)
+    }
+    if (event.kind === 'polled') webhookLines(receiver.take()).forEach(printDetail)
+    // Compared right after a complete poll: nothing newer has been requested yet.
+    if (event.kind !== 'polled' || event.report.outcome !== 'complete') return
+    if (pollsLeft !== undefined) {
+      pollsLeft -= 1
+      if (pollsLeft === 0) compared$.next((last = compareWithSimulator(target, simulator)))
+      return
+    }
+    const due = summarized + SUMMARY_INTERVAL_SECONDS - systemClock.monotonic()
+    if (due > 0) return
+    const comparison = compareWithSimulator(target, simulator)
+    if (comparison.differences.length > 0 && due > -RETRY_SUMMARY_SECONDS) return
+    summarized = systemClock.monotonic()
+    demoSummary(target, comparison).forEach(comparison.differences.length > 0 ? print : printDetail)
+  }
+  const burstInterval = BURST_INTERVAL_SECONDS[history === undefined ? 'withoutPast' : 'withPast']
+  const bursts$ = timer(FIRST_BURST_SECONDS * 1000, burstInterval * 1000).pipe(
+    takeUntil(stopRequested$),
+    tap(() => {
+      printDetail(`>>> ${BURST.calls} failing calls within ${formatSeconds(BURST.seconds)}`)
+      simulator.burst(BURST)
+    }),
+  )
+  const timeout$ = stopRequested$.pipe(
+    tap(() => {
+      freeze()
+      pollsLeft = FINAL_POLLS
+    }),
+    delay(FINAL_POLLS_TIMEOUT_SECONDS * 1000),
+    takeUntil(draining$),
+    tap(() => draining$.next()),
+  )
+  const store = await openForCommand(config.store)
+  const logged = async () => (await loggedEvents(store)) - loggedInPast
+  const delivered$ = compared$.pipe(
+    switchMap(() => timer(0, DELIVERY_CHECK_SECONDS * 1000)),
+    exhaustMap(logged),
+    filter((number) => number === receiver.counts().events),
+    takeUntil(draining$),
+    tap(() => draining$.next()),
+  )
+  try {
+    await lastValueFrom(merge(bursts$, timeout$, delivered$, daemon.events$.pipe(tap(show))), {
+      defaultValue: undefined,
+    })
+    return { target, comparison: last, logged: await logged() }
+  } finally {
+    await store.close()
+  }
+}
+
+/** How many events there are in the log. */
+async function loggedEvents(store: Pick<CommandStore, 'latestEvents'>): Promise<number> {
+  const [last] = await store.latestEvents(0)
+  return last?.total ?? 0
+}
+
+/**
+ * A path for a store of this process, which is deleted when the process ends.
+ *
+ * @throws {StoreError} when its folder cannot be created
+ */
+function temporaryStore(): string {
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'callwatch-'))
+    // At any end: after a second Ctrl-C nothing else runs to its end.
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+    return join(folder, 'callwatch.db')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new StoreError('unavailable', `the temporary store cannot be created: ${reason}; set TMPDIR`, error)
+  }
+}

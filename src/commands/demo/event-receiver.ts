@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { verifyWebhook, WebhookRefused } from '../../events/webhooks/verify.ts'
+
+/** An event as it arrived. */
+export type ReceivedEvent = { id: string; type: string }
+
+/** A receiver of a webhook on loopback. */
+export type EventReceiver = {
+  url: string
+  /** With which the webhook signs. */
+  secret: string
+  /** The events that arrived and were not taken yet, each once. */
+  take: () => ReceivedEvent[]
+  /** How many events arrived, and how many requests were refused. */
+  counts: () => { events: number; refused: number }
+  close: () => void
+}
+
+/**
+ * Starts a receiver that verifies what arrives, as docs/events.md says: the signature, the time, and the id, by which an event
+ * that comes again is known.
+ *
+ * @param wall the host's clock (UNIX seconds)
+ */
+export async function startEventReceiver(wall: () => number): Promise<EventReceiver> {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`
+  const ids = new Set<string>()
+  let arrived: ReceivedEvent[] = []
+  let refused = 0
+
+  /** @returns the status of the answer */
+  function receive(headers: IncomingHttpHeaders, body: string): number {
+    try {
+      const { id, type } = verifyWebhook({ headers, body }, secret, wall())
+      if (!ids.has(id)) arrived.push({ id, type })
+      ids.add(id)
+      return 204
+    } catch (error) {
+      if (!(error instanceof WebhookRefused)) throw error
+      refused += 1
+      return 401
+    }
+  }
+
+  const server = createServer((request, response) => {
+    text(request).then(
+      (body) => response.writeHead(receive(request.headers, body)).end(),
+      () => response.destroy(),
+    )
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (typeof address !== 'object' || address === null) throw new Error('the receiver does not listen')
+  return {
+    url: `http://127.0.0.1:${address.port}/`,
+    secret,
+    take: () => {
+      const taken = arrived
+      arrived = []
+      return taken
+    },
+    counts: () => ({ events: ids.size, refused }),
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

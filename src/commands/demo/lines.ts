@@ -1,0 +1,106 @@
+import type { Notification } from '../../alerts/notification.ts'
+import { failureRatio } from '../../ledger/failure-ratio.ts'
+import { EVENT_TYPES } from '../../events/types.ts'
+import type { Transition } from '../../ledger/state.ts'
+import { windows } from '../../metrics/derived-metrics.ts'
+import { descriptionOf, splitOf, summaryOf } from '../../notifications/text/notification-text.ts'
+import { contributorOf, trendOf } from '../../notifications/text/evidence-text.ts'
+import { linksOf } from '../../notifications/text/links.ts'
+import { formatTime } from '../../text/format.ts'
+import { targetView } from '../../web/target-view.ts'
+import type { TargetStatus } from '../../pipeline/target.ts'
+import { auditLines, auditVerdict } from '../audit/lines.ts'
+import type { AuditReport } from '../audit/report.ts'
+import type { Comparison } from './compare-with-simulator.ts'
+import type { EventReceiver, ReceivedEvent } from './event-receiver.ts'
+
+/** `08:15:30  audio call  with user   initiated → ongoing  v1.us.…`; an inferred step says so. */
+export function transitionLine({ call, from, to, observed, at }: Transition): string {
+  const { type, mode, receiverType } = call.labels
+  const time = formatTime(at).slice(11, 19)
+  const step = `${from} → ${to}`.padEnd(24)
+  return `${time}  ${`${type} ${mode}`.padEnd(16)}${receiverType.padEnd(7)}${step}${call.id}${observed ? '' : '  (inferred)'}`
+}
+
+/**
+ * The message that a Slack channel would get.
+ *
+ * @param page the address of the page, without a slash at its end
+ */
+export function notificationLines(notification: Notification, page: string): string[] {
+  const { kind, severity, alert, target, description } = notification
+  const split = splitOf(notification)
+  const trend = trendOf(notification)
+  const contributor = contributorOf(notification)
+  const { calls } = linksOf(notification, page)
+  const lines = [
+    `${kind === 'firing' ? severity.toUpperCase() : kind.toUpperCase()}: ${alert} on ${target}`,
+    summaryOf(notification),
+    ...(split === undefined ? [] : [`outcomes: ${split}`]),
+    ...(contributor === undefined ? [] : [`top contributor: ${contributor}`]),
+    ...(trend === undefined ? [] : [`trend: ${trend}`]),
+    ...(calls === undefined ? [] : [`its calls: ${calls}`]),
+    ...(kind !== 'firing' || description === undefined ? [] : [descriptionOf(notification)!]),
+  ]
+  return ['', '  ┌─ to Slack', ...lines.map((line) => `  │ ${line}`), '  └─', '']
+}
+
+/** What arrived at the webhook, in one line, under the transitions that it is about; nothing if nothing did. */
+export function webhookLines(events: readonly ReceivedEvent[]): string[] {
+  if (events.length === 0) return []
+  const byType = Map.groupBy(events, ({ type }) => type)
+  const types = EVENT_TYPES.flatMap((type) => {
+    const { length } = byType.get(`callwatch.${type}`) ?? []
+    return length === 0 ? [] : `${length} ${type}`
+  })
+  return [`          webhook: ${countOf(events.length, 'event')}, verified: ${types.join(', ')}`]
+}
+
+/** What is known at the end: the result of an audit, and how many events were logged and arrived. */
+export type DemoEnd = { audit: AuditReport; logged: number; received: ReturnType<EventReceiver['counts']> }
+
+/** The counters, whether they equal what the simulator recorded, and what is known at the end. */
+export function demoSummary(target: TargetStatus, { series, differences }: Comparison, end?: DemoEnd): string[] {
+  const view = targetView(target)
+  const { ended, unanswered, rejected, canceled } = view.finished
+  const [window, counts] = windows(target.ledger)[0]!
+  const ratio =
+    counts.total === 0 ? 'no calls yet' : `${(100 * failureRatio(counts, 'any')).toFixed(1)}% of ${counts.total}`
+  const minutes = `audio ${view.minutes.audio.toFixed(1)}, video ${view.minutes.video.toFixed(1)}`
+  return [
+    '',
+    `  calls     started ${view.started}, in progress ${view.in_progress}, ended ${ended}, unanswered ${unanswered}, rejected ${rejected}, canceled ${canceled}`,
+    `  minutes   ${minutes}`,
+    `  failed    ${ratio} calls that finished in the last ${window}`,
+    ...(end === undefined ? [] : [eventsSummary(end), ...auditSummary(end.audit)]),
+    differences.length === 0
+      ? `  simulator equal: all ${series} exact series and failure ratios are what it recorded`
+      : `  simulator NOT EQUAL in ${differences.length} of ${series} exact series and failure ratios:`,
+    ...differences
+      .slice(0, 5)
+      .map(({ series: name, recorded, counted }) => `            ${name}: ${recorded} recorded, ${counted} counted`),
+    '',
+  ]
+}
+
+/** Whether every event of the log arrived at the webhook. */
+export function areDelivered({ logged, received: { events, refused } }: Omit<DemoEnd, 'audit'>): boolean {
+  return events === logged && refused === 0
+}
+
+function eventsSummary(end: DemoEnd): string {
+  const { logged, received } = end
+  if (areDelivered(end))
+    return `  events    all ${countOf(logged, 'event')} of the log were delivered to the webhook, and verified`
+  return `  events    NOT DELIVERED: ${received.events} of ${countOf(logged, 'event')} of the log arrived at the webhook, which refused ${received.refused}`
+}
+
+function countOf(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
+}
+
+/** The audit's verdict, and its findings unless all is equal. */
+function auditSummary(report: AuditReport): string[] {
+  const found = report.equal ? [] : auditLines(report).slice(1, -1)
+  return [`  audit     ${auditVerdict(report)}`, ...found.map((line) => `          ${line}`)]
+}

@@ -1,0 +1,115 @@
+import type { Logger } from 'pino'
+import { asyncScheduler } from 'rxjs'
+import type { Rule } from '../../alerts/rule.ts'
+import type { Clock } from '../../clock/clock.ts'
+import type { Config } from '../../config/config.ts'
+import { ALONE } from '../../cluster/ownership.ts'
+import type { Simulator } from '../../simulator/simulator.ts'
+import { openSqliteStore } from '../../store/open-sqlite.ts'
+import { connect } from '../../pipeline/connection.ts'
+import { runPoll } from '../../pipeline/pipeline.ts'
+import { openTarget } from '../../pipeline/target.ts'
+
+const DAY = 86_400
+/** Calls a day: 35 days of so many are polled through in seconds. */
+export const PAST_CALLS_PER_DAY = 300
+/** Seconds between two polls of the past, and while many calls fail. */
+const POLL_INTERVAL_SECONDS = 3600
+const CLOSE_POLL_INTERVAL_SECONDS = 120
+/** So long after an incident polls are still close (seconds), until its alert has ended. */
+const AFTERMATH_SECONDS = 4500
+/** For so long the service lists a call: beyond the lookback of the past. */
+export const LISTED_SECONDS = 12 * 3600
+/** What suits such polls: a page for few calls, and a lookback that reaches beyond the last poll (seconds). */
+const POLL = { interval: POLL_INTERVAL_SECONDS, pageSize: 50, lookback: 6 * 3600, sweepInterval: DAY }
+
+/** When many calls fail: on a working day before today, at an hour of UTC at which there are many. */
+const INCIDENTS = [
+  { workdaysAgo: 20, hour: 15.6, minutes: 90, calls: 150, outcomes: { canceled: 1, unanswered: 2 } },
+  { workdaysAgo: 9, hour: 9.1, minutes: 35, calls: 70, outcomes: { rejected: 1, unanswered: 1 } },
+  { workdaysAgo: 3, hour: 14.2, minutes: 70, calls: 140, outcomes: { unanswered: 1 } },
+  { workdaysAgo: 1, hour: 10.4, minutes: 40, calls: 90, outcomes: { rejected: 4, canceled: 1 } },
+]
+
+/** When the latest one is in a past that none of these days is part of, such as the day before a Sunday. */
+const LATEST_HOURS_AGO = 18
+
+export type PastOptions = {
+  config: Config
+  /** The path of its store. */
+  store: string
+  /** Those of the configuration that are evaluated in the past. */
+  rules: readonly Rule[]
+  simulator: Pick<Simulator, 'burst'>
+  /** When the past begins (UNIX seconds). It ends now. */
+  from: number
+  /** The real time. */
+  wall: () => number
+  /** Sets the service's time (UNIX seconds). */
+  setTime: (time: number) => void
+  log: Logger
+  /** Ends it. */
+  aborted: AbortSignal
+}
+
+/** The incidents of a past that began at a moment: at least one, the first one first (UNIX seconds). */
+export function incidentsAfter(from: number, now: number) {
+  const times = INCIDENTS.map((incident) => ({ ...incident, begin: beginOf(incident, now) }))
+  const within = times.filter(({ begin }) => begin > from)
+  const all = within.length > 0 ? within : [{ ...times.at(-1)!, begin: now - LATEST_HOURS_AGO * 3600 }]
+  return all.map((incident) => {
+    const seconds = incident.minutes * 60
+    return { ...incident, seconds, end: incident.begin + seconds }
+  })
+}
+
+/**
+ * Polls the simulated service through its past, on a clock that jumps from poll to poll, with the code by which a daemon
+ * polls: the store is then that of a daemon that has run all the time. No notifications are sent.
+ *
+ * @returns how many events it logged; undefined if it was aborted
+ * @throws {StoreError} when the store cannot be used
+ */
+export async function pollPast(options: PastOptions): Promise<number | undefined> {
+  const { config, rules, simulator, from, wall, setTime, log, aborted } = options
+  let now = from
+  const clock: Clock = { wall: () => now, monotonic: () => now - from, scheduler: asyncScheduler }
+  const poll = { ...config.poll, ...POLL }
+  const incidents = incidentsAfter(from, wall())
+  const upcoming = [...incidents]
+  const store = openSqliteStore({ path: options.store, durable: false })
+  try {
+    const settings = { target: config.targets[0]!, poll, rules }
+    const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
+    const { client, close } = connect(settings, () => target.ledger, { ownership: ALONE, clock, log })
+    for (;;) {
+      setTime(now)
+      while (upcoming[0] !== undefined && upcoming[0].begin <= now) simulator.burst(upcoming.shift()!)
+      await Array.fromAsync(runPoll({ target, client, random: Math.random, mask: (text) => text }, aborted))
+      if (aborted.aborted) break
+      const left = wall() - now
+      // What happens while the past is polled through belongs to it.
+      if (left < 0.1) break
+      const isClose = incidents.some(
+        ({ begin, end }) => begin - POLL_INTERVAL_SECONDS <= now && now < end + AFTERMATH_SECONDS,
+      )
+      now += Math.min(left, isClose ? CLOSE_POLL_INTERVAL_SECONDS : POLL_INTERVAL_SECONDS)
+    }
+    await close()
+    if (aborted.aborted) return undefined
+    const [last] = await store.latestEvents(0)
+    return last?.total ?? 0
+  } finally {
+    await store.close()
+  }
+}
+
+function beginOf({ workdaysAgo, hour }: { workdaysAgo: number; hour: number }, now: number): number {
+  let day = Math.floor(now / DAY) * DAY
+  for (let left = workdaysAgo; left > 0;) {
+    day -= DAY
+    const isWorkday = ![0, 6].includes(new Date(day * 1000).getUTCDay())
+    if (isWorkday) left -= 1
+  }
+  return day + hour * 3600
+}

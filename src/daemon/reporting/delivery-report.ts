@@ -1,0 +1,102 @@
+import { inspect } from 'node:util'
+import type { Logger } from 'pino'
+import type { Clock } from '../../clock/clock.ts'
+import type { WebhookEvent } from '../../events/webhooks/webhook-event.ts'
+import type { Mask } from '../../log/mask-secrets.ts'
+import type { OperationalMetrics } from '../../metrics/operational-metrics.ts'
+import type { Delivery } from '../../notifications/delivery/batch.ts'
+import { LOG } from '../../notifications/log-receiver.ts'
+import type { Message } from '../../notifications/message.ts'
+import { titleOf } from '../../notifications/text/notification-text.ts'
+import { formatNumber, formatSeconds } from '../../text/format.ts'
+
+export type DeliveryReportOptions = {
+  log: Logger
+  clock: Pick<Clock, 'monotonic'>
+  /** Takes secrets out of a text. */
+  mask: Mask
+}
+
+/** Logs what was sent: each message once, and of a receiver that fails when that begins and ends. */
+export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (delivery: Delivery) => void {
+  /** The receivers that fail: since when, and how many attempts. */
+  const failing = new Map<string, { since: number; attempts: number }>()
+
+  /** Logs that a receiver works again, where it has failed. */
+  function logEnd(receiver: string): void {
+    const { since, attempts } = failing.get(receiver) ?? { since: 0, attempts: 0 }
+    if (!failing.delete(receiver)) return
+    const lasted = formatSeconds(clock.monotonic() - since)
+    const failures = `${formatNumber(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'} failed`
+    log.info({ receiver }, `${receiver} works again after ${lasted}; ${failures}`)
+  }
+
+  return ({ receiver, outcome, problem = '', error, message }) => {
+    const fields = { receiver, ...(message && fieldsOf(message)) }
+    if (error !== undefined) {
+      log.error(
+        { ...fields, stack: mask(inspect(error)) },
+        `notification ${outcome}: internal error, a bug in callwatch; please report it with its stack`,
+      )
+    } else if (outcome === 'retried') {
+      const { since, attempts } = failing.get(receiver) ?? { since: clock.monotonic(), attempts: 0 }
+      failing.set(receiver, { since, attempts: attempts + 1 })
+      log[attempts === 0 ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
+    } else if (outcome === 'dropped') {
+      log.warn(fields, `notification dropped: ${mask(problem)}`)
+    } else {
+      // Without a message it is a state that is repeated, and what the log itself receives is there already.
+      log[message === undefined || receiver === LOG ? 'debug' : 'info'](fields, `notification sent to ${receiver}`)
+      logEnd(receiver)
+    }
+  }
+}
+
+/**
+ * Reports what happened to the events of a webhook.
+ *
+ * @param isConfigured whether it still has series
+ */
+export function reportWebhook(
+  { log, metrics, mask }: Pick<DeliveryReportOptions, 'log' | 'mask'> & { metrics: OperationalMetrics },
+  event: WebhookEvent,
+  isConfigured: boolean,
+): void {
+  const { webhook } = event
+  const count = (outcome: string, n: number) => isConfigured && metrics.webhookDeliveries.inc({ webhook, outcome }, n)
+  const warn = (line: string, fields: object = {}) => log.warn({ webhook, ...fields }, line)
+  switch (event.kind) {
+    case 'events': {
+      const { outcome, n, problem = '' } = event
+      count(outcome, n)
+      if (outcome === 'dead') warn(`an event is a dead letter: ${mask(problem)}`)
+      if (outcome === 'expired')
+        warn(`${n} events expired (events.retention) before they were delivered`, { events: n })
+      return
+    }
+    case 'failing':
+      return warn(`events are not accepted, and are sent again: ${mask(event.problem)}`)
+    case 'recovered':
+      return log.info({ webhook }, 'no event fails any more')
+    case 'paused':
+      return warn(`${mask(event.problem)}: paused until \`callwatch events webhooks resume ${webhook}\``)
+    case 'gap':
+      count('gap', 1)
+      warn('the log does not go on where the webhook was: events may not have been delivered')
+  }
+}
+
+/** What a message was about. */
+function fieldsOf(message: Message): object {
+  if (message.kind === 'digest') return { digest: message.day }
+  if (message.kind === 'store') return { store: message.state }
+  const { target, severity, alerts, flapped } = message
+  return {
+    target,
+    severity,
+    alerts: [
+      ...alerts.map(({ notification }) => `${titleOf(notification)} ${notification.kind}`),
+      ...flapped.map(({ notification }) => `${titleOf(notification)} fired and resolved`),
+    ],
+  }
+}

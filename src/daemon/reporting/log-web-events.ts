@@ -1,0 +1,24 @@
+import type { Logger } from 'pino'
+import type { OperationalMetrics } from '../../metrics/operational-metrics.ts'
+import type { WebEvent } from '../../web/authentication.ts'
+import { silenceView } from '../../web/silences-route.ts'
+
+/** Logs and counts what users did over HTTP, with the address of the client. */
+export function logWebEvents(
+  log: Logger,
+  { loginFailures, silenceChanges }: OperationalMetrics,
+): (event: WebEvent) => void {
+  return (event) => {
+    const { peer } = event
+    if (event.kind === 'login failed') {
+      loginFailures.inc()
+      log.warn({ peer }, `log-in failed: wrong user name or password, from ${peer}`)
+      return
+    }
+    const { user } = event
+    const change = event.kind.slice('silence '.length)
+    const silence = event.kind === 'silence expired' ? { id: event.id } : silenceView(event.silence)
+    silenceChanges.inc({ change })
+    log.info({ peer, user, silence }, `silence ${silence.id} was ${change} over the API by ${user} from ${peer}`)
+  }
+}

@@ -1,0 +1,171 @@
+import { inspect } from 'node:util'
+import type { Logger } from 'pino'
+import type { Clock } from '../../clock/clock.ts'
+import type { OwnershipEvent } from '../../cluster/shared-ownership.ts'
+import type { Config } from '../../config/config.ts'
+import { formatProblem } from '../../config/config-error.ts'
+import { leftOutWarnings } from '../../config/shipped-rules.ts'
+import type { Mask } from '../../log/mask-secrets.ts'
+import type { Metrics } from '../../metrics/registry.ts'
+import { ownedSeries, type OwnedSeries } from '../../metrics/series.ts'
+import { recordCommit, recordDelivery, recordInternalError, recordPoll, recordSkipped } from '../../metrics/record.ts'
+import type { Targets } from '../../pipeline/lifecycle.ts'
+import { formatSeconds, formatSync } from '../../text/format.ts'
+import type { ActiveReceivers } from '../active-receivers.ts'
+import { changeLog, MAX_NAMES, type ChangeLog } from './change-log.ts'
+import type { DaemonEvent } from '../daemon-event.ts'
+import { deliveryLog, reportWebhook } from './delivery-report.ts'
+import { logAlerts, logNotified } from './log-alerts.ts'
+import { pollLog } from './log-polls.ts'
+import type { Reload } from '../reload.ts'
+
+export type ReporterOptions = {
+  log: Logger
+  metrics: Pick<Metrics, 'operational'>
+  clock: Pick<Clock, 'monotonic'>
+  targets: Pick<Targets, 'owned'>
+  /** The receivers, and the webhooks of events, that are configured at the moment. */
+  receivers?: Pick<ActiveReceivers, 'all'>
+  config?: () => Pick<Config, 'events'>
+  /** Takes secrets out of a text. */
+  mask: Mask
+}
+
+type Reports = { [Kind in DaemonEvent['kind']]: (event: Extract<DaemonEvent, { kind: Kind }>) => void }
+type Context = ReporterOptions & { series: OwnedSeries; changes: ChangeLog }
+
+const OWNERSHIP_LINES = {
+  acquired: 'acquired: this daemon polls them',
+  released: 'released: other daemons may poll them',
+  lost: 'lost: other daemons may poll them',
+}
+
+/**
+ * Reports what happened to metrics and log, after it was committed. The log is an audit trail: it has each change of state
+ * once. What lasts is in the metrics and on the page.
+ */
+export function reporter(options: ReporterOptions): (event: DaemonEvent) => void {
+  const { log, targets, receivers, config, mask } = options
+  const metrics = options.metrics.operational
+  const changes = changeLog(log)
+  const logDelivery = deliveryLog(options)
+  const series = ownedSeries(metrics, () => ({
+    target: targets.owned(),
+    receiver: (receivers?.all() ?? []).map(({ name }) => name),
+    webhook: (config?.().events.webhooks ?? []).map(({ name }) => name),
+  }))
+  const context = { ...options, series, changes }
+  const reports: Reports = {
+    ...targetReports(context),
+    store: storeReport(options),
+    ownership: ({ event }) => reportOwnership(context, event),
+    reload: ({ reload }) => {
+      metrics.reloadSuccessful.set(reload.problems.length === 0 ? 1 : 0)
+      series.update()
+      logReload(log, reload)
+    },
+    delivery: ({ delivery }) => {
+      if (series.has('receiver', delivery.receiver)) recordDelivery(metrics, delivery)
+      logDelivery(delivery)
+    },
+    webhook: ({ event }) => reportWebhook({ log, metrics, mask }, event, series.has('webhook', event.webhook)),
+    time: changes.flush,
+    stopped: changes.flush,
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript cannot tell which report belongs to which kind
+  return (event) => (reports[event.kind] as (one: DaemonEvent) => void)(event)
+}
+
+/** A target has series for as long as this daemon owns it: a poll may end just after another one has acquired it. */
+function targetReports({ log, metrics: { operational: metrics }, mask, series, changes }: Context) {
+  const logPoll = pollLog(log, changes)
+  const hasSeries = (target: string) => series.has('target', target)
+  /** The last one that was logged, until a target is polled. */
+  let loadProblem: string | undefined
+
+  function logBug(target: string, error: unknown, what: string): void {
+    const line = `internal error, a bug in callwatch: ${what}; please report it with its stack`
+    log.error({ target, stack: mask(inspect(error)) }, line)
+  }
+
+  return {
+    committed: ({ committed }) => {
+      const { target, ledger, alerts } = committed
+      if (hasSeries(target)) recordCommit(metrics, committed)
+      if (log.isLevelEnabled('debug')) {
+        for (const { call, from, to, observed } of ledger.transitions)
+          log.debug({ target, session: call.id, from, to, observed }, 'transition')
+      }
+      logAlerts(changes, target, alerts)
+    },
+    polled: (event) => {
+      loadProblem = undefined
+      const { target, report } = event
+      if (hasSeries(target)) recordPoll(metrics, target, report)
+      for (const { code } of report.requests) series.seen('target', target, code)
+      logPoll(event)
+    },
+    skipped: ({ target }) => {
+      if (hasSeries(target)) recordSkipped(metrics, target)
+    },
+    progress: ({ target, progress }) => log.info({ target, ...progress }, formatSync(progress)),
+    'not loaded': ({ problem }) => {
+      // The store is the same for all of them.
+      if (problem !== loadProblem) log.warn(`targets cannot be loaded from the store: ${problem}`)
+      loadProblem = problem
+    },
+    'overview failed': ({ target, error }) => logBug(target, error, 'the overview of the target was not written'),
+    'internal error': ({ target, error, seconds }) => {
+      if (hasSeries(target)) recordInternalError(metrics, target)
+      logBug(target, error, `the target is polled again in ${seconds} s`)
+    },
+    removed: ({ target, notifications }) => {
+      series.end('target', target)
+      logNotified(changes, notifications)
+      log.info({ target }, 'the target was removed')
+    },
+  } satisfies Partial<Reports>
+}
+
+function storeReport({ log, clock, mask }: ReporterOptions): Reports['store'] {
+  let failedAt = 0
+  return ({ problem }) => {
+    if (problem === undefined) {
+      log.info(`the store can be used again, after ${formatSeconds(clock.monotonic() - failedAt)}`)
+      return
+    }
+    failedAt = clock.monotonic()
+    log.warn(`nothing is counted until the store can be used: ${mask(problem)}`)
+  }
+}
+
+/** The series of a target are those of the daemon that owns it. */
+function reportOwnership(
+  { log, metrics: { operational: metrics }, mask, series }: Context,
+  event: OwnershipEvent,
+): void {
+  if (event.kind === 'problem') {
+    const { of, problem } = event
+    if (of === 'store') metrics.storeWritable.set(problem === undefined ? 1 : 0)
+    else if (problem === undefined) log.info('this daemon is a member of the cluster again')
+    else log.warn(`this daemon cannot join the cluster: ${mask(problem)}`)
+  } else if (event.kind === 'lease lost') {
+    metrics.leaseLost.inc()
+    log.warn('the lease of the shared store expired before it was renewed: every target was lost')
+  } else {
+    const { kind, targets: names } = event
+    for (const name of names) series[kind === 'acquired' ? 'begin' : 'end']('target', name)
+    const of = names.length === 1 ? '1 target was' : `${names.length} targets were`
+    log.info({ targets: names.slice(0, MAX_NAMES) }, `${of} ${OWNERSHIP_LINES[kind]}`)
+  }
+}
+
+function logReload(log: Logger, { config, problems, changed }: Reload): void {
+  if (problems.length > 0) {
+    const all = problems.map(formatProblem)
+    log.error({ problems: all }, `the configuration was refused, and the old one stays active: ${all.join('; ')}`)
+  } else if (changed.length > 0) {
+    log.info({ changed }, `the configuration was reloaded; changed: ${changed.join(', ')}`)
+    for (const warning of leftOutWarnings(config)) log.warn(warning)
+  } else log.info('the configuration was reloaded: nothing has changed')
+}

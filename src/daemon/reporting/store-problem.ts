@@ -1,0 +1,58 @@
+import type { Clock } from '../../clock/clock.ts'
+import type { Ownership } from '../../cluster/ownership.ts'
+import type { OwnershipEvent } from '../../cluster/shared-ownership.ts'
+import type { Outage } from '../../notifications/store-outage.ts'
+import type { DaemonEvent } from '../daemon-event.ts'
+
+/** Whether the store can be written, from what happens to targets and ownership. */
+export type StoreHealth = {
+  /** The latest problem of any target with it. */
+  latest: () => Outage | undefined
+  /** Notes an event; with it returns that the problem has begun, or has ended for all targets. */
+  follow: (event: DaemonEvent) => DaemonEvent[]
+}
+
+export function storeHealth(
+  { wall, monotonic }: Pick<Clock, 'wall' | 'monotonic'>,
+  { owns }: Pick<Ownership, 'owns'>,
+): StoreHealth {
+  /** By target, and of the lease of all of them. */
+  const failing = new Map<string | undefined, string>()
+  let latest: { problem: string; since: number; began: number; ended?: number } | undefined
+
+  function note(event: DaemonEvent): void {
+    if (event.kind === 'removed') failing.delete(event.target)
+    if (event.kind === 'polled') {
+      const { target, report } = event
+      // A poll may end after its target has become another daemon's concern.
+      if (report.fault === 'store' && owns(target)) failing.set(target, report.problem ?? '')
+      // A full store has room for a small commit now and then: only a whole poll shows that it is none any more.
+      else if (report.successful) failing.delete(target)
+    }
+    if (event.kind === 'ownership') noteOwnership(event.event)
+  }
+
+  function noteOwnership(change: OwnershipEvent): void {
+    if (change.kind === 'released' || change.kind === 'lost')
+      for (const target of change.targets) failing.delete(target)
+    if (change.kind !== 'problem' || change.of !== 'store') return
+    if (change.problem === undefined) failing.delete(undefined)
+    else failing.set(undefined, change.problem)
+  }
+
+  return {
+    latest: () => {
+      if (latest === undefined) return undefined
+      const { problem, since, began, ended } = latest
+      return { problem, since, seconds: (ended ?? monotonic()) - began, isOver: ended !== undefined }
+    },
+    follow: (event) => {
+      note(event)
+      const before = latest?.ended === undefined ? latest : undefined
+      const problem = failing.values().next().value
+      if (problem !== undefined) latest = { since: wall(), began: monotonic(), ...before, problem }
+      else if (before !== undefined) latest = { ...before, ended: monotonic() }
+      return (before === undefined) === (problem === undefined) ? [event] : [event, { kind: 'store', problem }]
+    },
+  }
+}

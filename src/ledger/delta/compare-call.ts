@@ -1,0 +1,120 @@
+import { finalStatus, labelsOf, ownTime, type Labels, type SeenCall } from '../call.ts'
+import { MEASURES, servedMinutes } from './minutes.ts'
+import type { SyncState } from '../state.ts'
+import type { LedgerOptions } from './compute-delta.ts'
+import { horizon } from '../horizon.ts'
+import { MARK, type TrackedCall } from '../tracked-call.ts'
+
+/** A value of a call that the ledger counted differently from what the service shows. */
+export type Discrepancy = {
+  what:
+    | 'call'
+    | 'status'
+    | 'labels'
+    | `${(typeof MEASURES)[number]['level']} ${(typeof MEASURES)[number]['media']} minutes`
+  counted: string | number
+  served: string | number
+  /** The anomaly as which the ledger already counted it; undefined if it did not notice. */
+  known?: 'final_changed' | 'labels_changed'
+}
+
+/**
+ * How a call as it is served compares with what the ledger counted.
+ *
+ * - `equal`: final, and counted as it is served
+ * - `open`: not final, and tracked; its values may still change
+ * - `new`: not final, and not tracked
+ * - `note`: differs only in what the ledger already counted as an anomaly
+ * - `difference`: the ledger does not know that it is final, or counted other values
+ * - `baseline`, `ignored`, `lost`: not counted, by the rules
+ */
+export type Verdict =
+  | { kind: 'equal' | 'open' | 'new' | 'baseline' | 'ignored' | 'lost' }
+  | { kind: 'note' | 'difference'; discrepancies: Discrepancy[] }
+
+/** Minutes are added in the order of an answer's entries, which may change. */
+const TOLERANCE = 1e-9
+
+/**
+ * Compares a call as it is served with its row. Shares no code with compute-delta.ts, so that a mistake there shows here.
+ *
+ * @param counted the call's row; undefined where there is none
+ */
+export function compareCall(
+  counted: TrackedCall | undefined,
+  seen: SeenCall,
+  sync: SyncState,
+  options: Pick<LedgerOptions, 'lookback' | 'baseline'>,
+): Verdict {
+  const final = finalStatus({ status: seen.status, endedAt: seen.endedAt ?? counted?.endedAt })
+  if (counted === undefined) {
+    if (final === undefined) return { kind: 'new' }
+    const own = ownTime(seen)
+    if (own !== undefined && own < horizon(sync, options.lookback)) return { kind: 'ignored' }
+    if (options.baseline === 'skip' && wasFinalBefore(own, sync)) return { kind: 'baseline' }
+    return difference('call', 'unknown', final)
+  }
+  if (counted.phase === 'baseline') return { kind: 'baseline' }
+  if (counted.finish === undefined) {
+    if (final !== undefined) return difference('status', counted.phase === 'lost' ? 'lost' : counted.status, final)
+    return { kind: counted.phase === 'lost' ? 'lost' : 'open' }
+  }
+  const discrepancies = compareFinished({ ...counted, finish: counted.finish }, seen)
+  if (discrepancies.length === 0) return { kind: 'equal' }
+  return { kind: discrepancies.every(({ known }) => known !== undefined) ? 'note' : 'difference', discrepancies }
+}
+
+/** The labels under which a call is served; what an answer leaves out keeps its last value. */
+export function servedLabels(counted: TrackedCall | undefined, { type, mode, receiverType }: SeenCall): Labels {
+  const last = counted?.labels ?? labelsOf('other', 'other', 'other')
+  return labelsOf(type ?? last.type, mode ?? last.mode, receiverType ?? last.receiverType)
+}
+
+/** The minutes of a final call as they are served, in the order of MEASURES; what an answer leaves out keeps its last value. */
+export function lastMinutes(counted: TrackedCall | undefined, seen: SeenCall): number[] {
+  const served = servedMinutes(seen, servedLabels(counted, seen).type, true)
+  return served.map((value, i) => value ?? counted?.counted[i] ?? 0)
+}
+
+function compareFinished(
+  counted: TrackedCall & { finish: NonNullable<TrackedCall['finish']> },
+  seen: SeenCall,
+): Discrepancy[] {
+  const { finish, marks } = counted
+  const discrepancies: Discrepancy[] = []
+  if (seen.status !== finish.status) {
+    const known = (marks & MARK.finalChanged) === 0 ? {} : { known: 'final_changed' as const }
+    discrepancies.push({ what: 'status', counted: finish.status, served: seen.status, ...known })
+  }
+  const labels = servedLabels(counted, seen)
+  if (labels !== finish.labels) {
+    const known = (marks & MARK.labelsChanged) === 0 ? {} : { known: 'labels_changed' as const }
+    discrepancies.push({ what: 'labels', counted: spell(finish.labels), served: spell(labels), ...known })
+  }
+  for (const [i, served] of lastMinutes(counted, seen).entries()) {
+    const { level, media } = MEASURES[i]!
+    const sum = counted.counted[i]!
+    if (isEqual(sum, served)) continue
+    discrepancies.push({ what: `${level} ${media} minutes`, counted: sum, served })
+  }
+  return discrepancies
+}
+
+/** Whether two sums of minutes are the same. */
+export function isEqual(a: number, b: number): boolean {
+  return Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(a), Math.abs(b))
+}
+
+/** Labels as a person reads them: `audio call user`. */
+export function spell({ type, mode, receiverType }: Labels): string {
+  return `${type} ${mode} ${receiverType}`
+}
+
+/** Whether a final call is from before the target was set up. */
+function wasFinalBefore(own: number | undefined, { created, lastSweepBegan }: SyncState): boolean {
+  return own === undefined ? lastSweepBegan === undefined : Math.floor(own) < Math.floor(created)
+}
+
+function difference(what: Discrepancy['what'], counted: string, served: string): Verdict {
+  return { kind: 'difference', discrepancies: [{ what, counted, served }] }
+}

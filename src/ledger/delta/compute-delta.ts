@@ -1,0 +1,212 @@
+import { finalStatus, ownTime, type SeenCall } from '../call.ts'
+import { newDraft } from './delta-draft.ts'
+import { horizon, isExcluded } from '../horizon.ts'
+import type { ServiceAnswer, Observation, PollSuccess } from '../observation.ts'
+import { baselineCall, observeCall, observeNotFound, resumedCall, type AnswerContext } from './observe-call.ts'
+import { noteEarlierRow, compareStart, isEarlierRow } from './repeated-id.ts'
+import { COUNTERS, seriesKey } from '../series.ts'
+import type { Delta, LedgerState, SyncState } from '../state.ts'
+import { evictAfter, inHistorySince, MARK, type TrackedCall } from '../tracked-call.ts'
+import { quarterHourOf } from '../usage.ts'
+
+export type LedgerOptions = {
+  /** How far back a call may still change, and how long it is tracked (seconds). */
+  lookback: number
+  /** Whether calls that were final before the target was set up are excluded. */
+  baseline: 'skip' | 'count'
+  /** Whether a finished call that was listed without participants is requested once. */
+  details: 'missing' | 'never'
+}
+
+/**
+ * The ids of calls that would count as new, though they may have been counted and evicted: pass their stored rows
+ * to {@link computeDelta}. None before the first complete sweep, because nothing is evicted until then.
+ */
+export function possiblyEvictedIds(state: LedgerState, { answers }: Observation, options: LedgerOptions): string[] {
+  if (state.sync.lastSweepBegan === undefined) return []
+  const oldest = horizon(state.sync, options.lookback)
+  return answers.flatMap(({ calls }) =>
+    calls.flatMap((seen) => ('phase' in seen || state.calls.has(seen.id) || isExcluded(seen, oldest) ? [] : seen.id)),
+  )
+}
+
+const NO_ROWS: ReadonlyMap<string, TrackedCall> = new Map()
+
+/**
+ * What an observation changes. A pure function.
+ *
+ * @param evictedRows rows of evicted calls, by id: a call that is listed again continues from its row
+ * @returns undefined if nothing changed
+ */
+export function computeDelta(
+  state: LedgerState,
+  observation: Observation,
+  options: LedgerOptions,
+  evictedRows = NO_ROWS,
+): Delta | undefined {
+  const draft = newDraft(state.sync)
+  const { delta } = draft
+  const find = (id: string) => delta.calls.get(id) ?? state.calls.get(id)
+  const askForDetails = options.details === 'missing'
+  const [first] = observation.answers
+  if (first !== undefined) delta.sync = setClock(delta.sync, first, observation.clockSkew)
+  const oldest = horizon(delta.sync, options.lookback)
+
+  for (const { source, serviceTime, hostTime, calls, confirmed, notFound, invalid } of observation.answers) {
+    const answer: AnswerContext = {
+      serviceTime,
+      hostTime,
+      source,
+      askForDetails,
+      listedPrecision: Math.min(3600, options.lookback / 10),
+    }
+    for (const seen of calls) {
+      // The client found that the answer says nothing new.
+      if ('phase' in seen) continue
+      const before = find(seen.id)
+      const after = track(before, seen, answer, confirmed?.has(seen.id) === true)
+      // An evicted call is tracked again even if the answer says nothing new.
+      if (after !== undefined && after !== before) delta.calls.set(seen.id, after)
+    }
+    for (const id of notFound) {
+      const before = find(id)
+      const after = before && observeNotFound(before, serviceTime, draft)
+      if (after !== undefined && after !== before) delta.calls.set(id, after)
+    }
+    for (const [reason, items] of Object.entries(invalid)) draft.add(seriesKey(COUNTERS.invalidItems, reason), items)
+  }
+  for (const call of delta.calls.values()) {
+    const phase = state.calls.phase(call.id)
+    // Only a lost call moves: it finished when it was lost, and not any more when it is back.
+    const before =
+      phase === 'lost' ? state.calls.get(call.id) : phase === undefined ? evictedRows.get(call.id) : undefined
+    for (const each of before === undefined ? [call] : [before, call]) {
+      const at = inHistorySince(each)
+      if (at !== undefined) delta.stale.add(quarterHourOf(at))
+    }
+  }
+  if (observation.success) recordSuccess(observation.success)
+  const hasChanged =
+    observation.success !== undefined ||
+    delta.sync.clockSkew !== state.sync.clockSkew ||
+    delta.calls.size > 0 ||
+    delta.counters.size > 0
+  return hasChanged ? delta : undefined
+
+  /** @param isConfirmed the list shows this call, though it began earlier */
+  function track(
+    tracked: TrackedCall | undefined,
+    seen: SeenCall,
+    answer: AnswerContext,
+    isConfirmed: boolean,
+  ): TrackedCall | undefined {
+    if (tracked === undefined && isExcluded(seen, oldest)) return undefined
+    const isOpen = finalStatus(seen) === undefined
+    const own = ownTime(seen)
+    const before = tracked ?? evictedRows.get(seen.id)
+    if (before === undefined) {
+      // A call with another time in the far future is not excluded, but its own time may be before the horizon.
+      const isBeforeHorizon = own !== undefined && own < oldest
+      const wasFinal = !isOpen && (isBeforeHorizon || isBaseline(own))
+      if (!wasFinal) return observeCall(undefined, seen, answer, draft)
+      if (isBeforeHorizon || options.baseline === 'skip') return baselineCall(undefined, seen, answer)
+      // It counts, but it is no news.
+      const { length } = delta.transitions
+      const counted = observeCall(undefined, seen, answer, draft)
+      delta.transitions.length = length
+      return { ...counted, marks: counted.marks | MARK.overAtSetUp }
+    }
+    // Get Call shows one row alone. Of an open call it is believed; of a final one the list decides.
+    const isBelieved = isConfirmed || (answer.source === 'get' && before.phase !== 'final')
+    if (!isBelieved && isEarlierRow(before, seen)) {
+      const noted = noteEarlierRow(before, draft)
+      return answer.source === 'list' ? noted : observeNotFound(noted, answer.serviceTime, draft)
+    }
+    if (tracked === undefined) {
+      // Listed again after its eviction: tracked for as long as any other call.
+      const listedAgain = observeCall(before, seen, answer, draft)
+      return { ...listedAgain, retainUntil: Math.max(listedAgain.retainUntil ?? 0, answer.serviceTime) }
+    }
+    if (before.phase !== 'baseline') {
+      const { length } = delta.corrections
+      const after = observeCall(before, seen, answer, draft)
+      if ((before.marks & MARK.overAtSetUp) !== 0) delta.corrections.length = length
+      return after
+    }
+    const isReused = compareStart(before, seen) === 1 && !isBaseline(own)
+    return isOpen || isReused ? resumedCall(before, seen, answer, draft) : baselineCall(before, seen, answer)
+  }
+
+  function isBaseline(own: number | undefined): boolean {
+    const { created, lastSweepBegan } = delta.sync
+    return own === undefined ? lastSweepBegan === undefined : Math.floor(own) < Math.floor(created)
+  }
+
+  function recordSuccess({
+    movesHorizon,
+    beganServiceTime,
+    beganHostTime,
+    serviceTime,
+    hostTime,
+    listed,
+    hasInvalid,
+    list,
+  }: PollSuccess): void {
+    const { lastSuccess: previousSuccess, lastSweepBegan: completeBefore } = state.sync
+    delta.sync = { ...delta.sync, lastSuccess: serviceTime, previousSuccess, lastSuccessHostTime: hostTime, list }
+    if (!movesHorizon) return
+    const lastSweepBegan = steadyTime(delta.sync, beganServiceTime, beganHostTime)
+    const { horizonSweep: _before, ...sync } = delta.sync
+    const horizonSweep = completeBefore ?? sync.created
+    const swept = { ...sync, lastSweepBegan, ...(hasInvalid === true && { horizonSweep }) }
+    const newHorizon = horizon(swept, options.lookback)
+    delta.sync = { ...swept, horizon: newHorizon, excluded: countExcluded(listed) }
+    for (const id of new Set([...state.calls.evictable(newHorizon), ...delta.calls.keys()])) {
+      const call = find(id)!
+      if (evictAfter(call) < newHorizon) delta.evicted.push(call)
+    }
+  }
+
+  function countExcluded(listed: ReadonlySet<string>): SyncState['excluded'] {
+    let baseline = 0
+    let beforeHorizon = 0
+    for (const id of listed) {
+      const phase = delta.calls.get(id)?.phase ?? state.calls.phase(id)
+      if (phase === undefined) beforeHorizon += 1
+      else if (phase === 'baseline') baseline += 1
+    }
+    return { baseline, beforeHorizon }
+  }
+}
+
+/** So long (seconds) the service's clock must have been ahead of the host's to be believed. */
+export const STABLE_SECONDS = 3600
+
+/**
+ * When a sweep began, for the horizon. If the service's clock or the host's makes a step, the earlier of the two counts, and
+ * the time never moves back. So no clock step evicts a call that will be listed again.
+ */
+function steadyTime(
+  { lastSweepBegan = -Infinity, clockSkew = 0, clockSkewSince = -Infinity }: SyncState,
+  began: number,
+  hostBegan: number,
+): number {
+  const isStable = hostBegan - clockSkewSince >= STABLE_SECONDS
+  return Math.max(lastSweepBegan, Math.min(began, hostBegan + (isStable ? clockSkew : Math.min(0, clockSkew))))
+}
+
+/**
+ * `created` was read from the host's clock, but everything that it is compared with is the service's time. So the first
+ * answer corrects it, if the clocks differ by more than the resolution of the `Date` header. Later only `clockSkew` changes,
+ * when one of the clocks makes a step.
+ */
+function setClock(sync: SyncState, { serviceTime, hostTime }: ServiceAnswer, clockSkew: number | undefined): SyncState {
+  if (sync.clockSkew !== undefined) {
+    const hasStepped = clockSkew !== undefined && Math.abs(clockSkew - sync.clockSkew) >= 2
+    return hasStepped ? { ...sync, clockSkew, clockSkewSince: hostTime } : sync
+  }
+  const difference = clockSkew ?? serviceTime - hostTime
+  const skew = Math.abs(difference) < 2 ? 0 : difference
+  const since = skew === 0 ? {} : { clockSkewSince: hostTime }
+  return { ...sync, clockSkew: skew, ...since, created: Math.min(sync.created + skew, hostTime + difference) }
+}

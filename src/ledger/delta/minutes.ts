@@ -1,0 +1,45 @@
+import type { CallType, SeenCall, SeenMinutes } from '../call.ts'
+
+/** The four quantities of minutes of a call, which are counted separately. */
+export const MEASURES = [
+  { level: 'call', media: 'audio' },
+  { level: 'call', media: 'video' },
+  { level: 'participant', media: 'audio' },
+  { level: 'participant', media: 'video' },
+] as const
+export type Measure = (typeof MEASURES)[number]
+
+/**
+ * The minutes of a call in one answer, in the order of {@link MEASURES}; `undefined` where it has none. Minutes without a
+ * medium count as those of the call's type: at call level only once the call is final, because a later answer may still
+ * split them.
+ */
+export function servedMinutes(seen: SeenCall, type: CallType, final: boolean): (number | undefined)[] {
+  const call = final ? assignTotal(seen.callMinutes, type) : seen.callMinutes
+  const participants = assignTotal(seen.participantMinutes, type)
+  return [call.audio, call.video, participants.audio, participants.video]
+}
+
+/** Minutes with those that have no medium as those of the call's type. */
+export function assignTotal(
+  { audio, video, total }: SeenMinutes,
+  type: CallType,
+): { audio: number | undefined; video: number | undefined } {
+  if (total === undefined) return { audio, video }
+  return type === 'video' ? { audio, video: (video ?? 0) + total } : { audio: (audio ?? 0) + total, video }
+}
+
+/**
+ * What a served value changes (minutes): `add` goes to the counter, `correction` to the corrections, and `counted` is the
+ * new value of the call's row. While a call is open its minutes only grow. Once it is final they may decrease, so that
+ * minutes less corrections equal the values last served.
+ */
+export function countMinutes(
+  counted: number,
+  served: number | undefined,
+  final: boolean,
+): { counted: number; add: number; correction: number } {
+  if (served === undefined || served === counted) return { counted, add: 0, correction: 0 }
+  if (served > counted) return { counted: served, add: served - counted, correction: 0 }
+  return final ? { counted: served, add: 0, correction: counted - served } : { counted, add: 0, correction: 0 }
+}

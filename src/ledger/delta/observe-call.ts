@@ -1,0 +1,323 @@
+import { finalStatus, labelsOf, ownTime, type FinalStatus, type Labels, type SeenCall } from '../call.ts'
+import type { DeltaDraft } from './delta-draft.ts'
+import { countMinutes, MEASURES, servedMinutes } from './minutes.ts'
+import { callSeries, type HistogramSeries } from '../call-series.ts'
+import { compareStart } from './repeated-id.ts'
+import { ANOMALIES, COUNTERS, seriesKey, type Anomaly } from '../series.ts'
+import type { Details } from '../state.ts'
+import { beganAt, MARK, type Finish, type TrackedCall } from '../tracked-call.ts'
+import type { TransitionPoint } from './transitions.ts'
+
+/** The most participants of a call, according to the service's documentation. */
+const MAX_PARTICIPANTS = 50
+
+const ANOMALY_MARKS: Record<Anomaly, number> = {
+  final_changed: MARK.finalChanged,
+  unknown_status: MARK.unknownStatus,
+  labels_changed: MARK.labelsChanged,
+  bad_value: MARK.badValue,
+  time_reversed: MARK.timeReversed,
+  too_many_participants: MARK.tooManyParticipants,
+  repeated_id: MARK.repeatedId,
+}
+
+/** When and how an answer was obtained, and how to count it. Times in UNIX seconds. */
+export type AnswerContext = {
+  serviceTime: number
+  /** The host's clock at that moment. */
+  hostTime: number
+  source: 'list' | 'get'
+  askForDetails: boolean
+  /** How exactly the last listing of a call without an own time is recorded (seconds). */
+  listedPrecision: number
+}
+
+/**
+ * A call that is tracked but never counted, because it was final before the target was set up.
+ *
+ * @param before the tracked call; undefined if it is new
+ */
+export function baselineCall(
+  before: TrackedCall | undefined,
+  seen: SeenCall,
+  { serviceTime, listedPrecision }: AnswerContext,
+): TrackedCall {
+  const known: TrackedCall = before ?? { ...newCall(seen, serviceTime), phase: 'baseline' }
+  const retainUntil = retentionOf(known, seen, serviceTime, listedPrecision)
+  return retainUntil === known.retainUntil ? known : { ...known, retainUntil }
+}
+
+/**
+ * Counts a baseline call from now on, as if it were new: it is open again, such as a meeting that continues, or its id was
+ * used again.
+ */
+export function resumedCall(
+  before: TrackedCall,
+  seen: SeenCall,
+  answer: AnswerContext,
+  draft: DeltaDraft,
+): TrackedCall {
+  const { type, mode, receiverType } = before.labels
+  return observeCall(
+    undefined,
+    { ...seen, type: seen.type ?? type, mode: seen.mode ?? mode, receiverType: seen.receiverType ?? receiverType },
+    answer,
+    draft,
+  )
+}
+
+/**
+ * Adds to the draft what an answer says new of a call.
+ *
+ * @param before the tracked call; undefined for one that counts from now on
+ * @returns its new value; the same object if the answer changed nothing
+ */
+export function observeCall(
+  before: TrackedCall | undefined,
+  seen: SeenCall,
+  { serviceTime, hostTime, source, askForDetails, listedPrecision }: AnswerContext,
+  draft: DeltaDraft,
+): TrackedCall {
+  const known = before ?? newCall(seen, serviceTime)
+  if (before === undefined) draft.add(callSeries(known.labels).started, 1)
+  if (before?.phase === 'lost') draft.add(seriesKey(COUNTERS.reappeared), 1)
+
+  const endedAt = seen.endedAt ?? known.endedAt
+  const wasFinal = known.phase === 'final'
+  const ending = wasFinal ? undefined : finalStatus({ status: seen.status, endedAt })
+  const final = wasFinal || ending !== undefined
+  const call: Mutable<TrackedCall> = {
+    id: known.id,
+    phase: final ? 'final' : 'open',
+    status: seen.status,
+    labels: labelsNow(known.labels, seen),
+    firstSeen: known.firstSeen,
+    initiatedAt: seen.initiatedAt ?? known.initiatedAt,
+    startedAt: seen.startedAt ?? known.startedAt,
+    endedAt,
+    totalParticipants: seen.totalParticipants ?? known.totalParticipants,
+    joined: seen.joined ?? known.joined,
+    counted: known.counted,
+    finish: known.finish,
+    notFound: 0,
+    retainUntil: known.retainUntil,
+    marks: known.marks | (seen.hasRecording ? MARK.recordingSeen : 0),
+  }
+  call.counted = countAllMinutes(call, seen, { final, now: serviceTime }, draft)
+  if (ending !== undefined) {
+    call.finish = finish(call, ending, { serviceTime, hostTime }, draft)
+    if (askForDetails) call.marks |= MARK.detailsWanted
+  }
+  const change = { call, participants: seen.participants, at: serviceTime }
+  if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
+  countTransitions(before, change, draft)
+  if (final) observeOnce(call, seen.totalParticipants, draft)
+  countAnomalies(call, before, seen, draft)
+  if (before !== undefined && wasFinal && isCorrected(before, call)) draft.correct({ before, ...change })
+  if (seen.participants !== undefined && isDetailed(before)) draft.details(change)
+  call.retainUntil = retentionOf(call, seen, serviceTime, listedPrecision)
+  return before !== undefined && isSame(before, call) ? before : call
+}
+
+/**
+ * Records that the service does not know a call. An open call is lost when that happens twice in a row. For a final call no
+ * more details are requested.
+ */
+export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDraft): TrackedCall {
+  if ((before.marks & MARK.detailsWanted) !== 0) return { ...before, marks: before.marks & ~MARK.detailsWanted }
+  if (before.phase !== 'open') return before
+  if (before.notFound === 0) return { ...before, notFound: 1 }
+  const lost: TrackedCall = { ...before, phase: 'lost', notFound: 0, retainUntil: now }
+  draft.add(seriesKey(COUNTERS.lost), 1)
+  draft.recordTransition({ call: lost, at: now }, before.status, 'lost')
+  return lost
+}
+
+/** The call's labels; what the answer leaves out keeps its last value. */
+function labelsNow(known: Labels, { type, mode, receiverType }: SeenCall): Labels {
+  return labelsOf(type ?? known.type, mode ?? known.mode, receiverType ?? known.receiverType)
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+function newCall(seen: SeenCall, now: number): TrackedCall {
+  return {
+    id: seen.id,
+    phase: 'open',
+    status: seen.status,
+    labels: labelsOf(seen.type ?? 'other', seen.mode ?? 'other', seen.receiverType ?? 'other'),
+    firstSeen: now,
+    initiatedAt: seen.initiatedAt,
+    startedAt: seen.startedAt,
+    endedAt: seen.endedAt,
+    totalParticipants: seen.totalParticipants,
+    joined: seen.joined,
+    counted: [0, 0, 0, 0],
+    finish: undefined,
+    notFound: 0,
+    retainUntil: undefined,
+    marks: 0,
+  }
+}
+
+function finish(
+  call: TrackedCall,
+  status: FinalStatus,
+  { serviceTime, hostTime }: Pick<AnswerContext, 'serviceTime' | 'hostTime'>,
+  draft: DeltaDraft,
+): Finish {
+  draft.add(callSeries(call.labels).finished[status], 1)
+  const began = beganAt(call)
+  const at = call.endedAt === undefined ? serviceTime : Math.min(Math.max(call.endedAt, began), serviceTime)
+  const [audio = 0, video = 0] = call.counted
+  const { answerDelay, duration } = answeredTimes(call, status)
+  const finish = {
+    status,
+    labels: call.labels,
+    at,
+    known: serviceTime,
+    knownHostTime: hostTime,
+    began,
+    answerDelay,
+    duration,
+    audio,
+    video,
+  }
+  draft.finish(finish)
+  return finish
+}
+
+/** How long an answered call rang and lasted (seconds); undefined if a time is missing, or the times are reversed. */
+export function answeredTimes(
+  { initiatedAt = NaN, startedAt = NaN, endedAt = NaN }: Pick<TrackedCall, 'initiatedAt' | 'startedAt' | 'endedAt'>,
+  status: FinalStatus,
+): Pick<Finish, 'answerDelay' | 'duration'> {
+  const between = (from: number, to: number) => (status === 'ended' && to >= from ? to - from : undefined)
+  return { answerDelay: between(initiatedAt, startedAt), duration: between(startedAt, endedAt) }
+}
+
+function countTransitions(before: TrackedCall | undefined, change: Details, draft: DeltaDraft): void {
+  const { call } = change
+  const from: TransitionPoint = before === undefined ? 'none' : before.phase === 'lost' ? 'lost' : before.status
+  // An undocumented status is the end once `endedAt` is there.
+  if (from === call.status && from === 'other' && before?.phase === 'open' && call.phase === 'final') {
+    draft.end(change)
+  }
+  if (from === call.status) return
+  // After its end it is a correction.
+  if (before?.phase === 'final') draft.path(call, from, call.status)
+  else draft.recordTransition(change, from, call.status)
+}
+
+/** Whether the participants of a call were still missing, of one that has events. */
+function isDetailed(before: TrackedCall | undefined): boolean {
+  return before !== undefined && (before.marks & (MARK.detailsWanted | MARK.overAtSetUp)) === MARK.detailsWanted
+}
+
+/** Whether the service says something else of a call after its end; who took part for how long may become known later. */
+function isCorrected(before: TrackedCall, call: TrackedCall): boolean {
+  return call.status !== before.status || [0, 1].some((medium) => call.counted[medium] !== before.counted[medium])
+}
+
+function countAllMinutes(
+  call: TrackedCall,
+  seen: SeenCall,
+  { final, now }: { final: boolean; now: number },
+  draft: DeltaDraft,
+): readonly number[] {
+  const served = servedMinutes(seen, call.labels.type, final)
+  const { minutes } = callSeries(call.labels)
+  let changed = false
+  const counted = MEASURES.map(({ level, media }, i) => {
+    const { counted, add, correction } = countMinutes(call.counted[i]!, served[i], final)
+    if (add > 0) {
+      draft.add(minutes[level][media], add)
+      if (level === 'participant') draft.use(add, now)
+    }
+    if (correction > 0) {
+      draft.add(seriesKey(COUNTERS.corrections, media, level), correction)
+      if (level === 'participant') draft.use(-correction, now)
+    }
+    if (counted !== call.counted[i]) changed = true
+    return counted
+  })
+  return changed ? counted : call.counted
+}
+
+/**
+ * Counts once what a finished call shows once: its histograms and its recording, each as soon as it is known. The number of
+ * participants is taken from an answer that shows the call as final, because more may join while it runs.
+ */
+function observeOnce(call: Mutable<TrackedCall>, totalParticipants: number | undefined, draft: DeltaDraft): void {
+  const { labels, status } = call.finish!
+  const series = callSeries(labels)
+  const once = (mark: number, histogram: HistogramSeries, value: number | undefined): void => {
+    if (value === undefined || (call.marks & mark) !== 0) return
+    call.marks |= mark
+    draft.observe(histogram, value)
+  }
+  const { answerDelay, duration } = answeredTimes(call, status)
+  once(MARK.durationObserved, series.duration, duration)
+  once(MARK.answerDelayObserved, series.answerDelay, answerDelay)
+  once(MARK.participantsObserved, series.participants, totalParticipants)
+  if ((call.marks & (MARK.recordingSeen | MARK.recordedCounted)) !== MARK.recordingSeen) return
+  call.marks |= MARK.recordedCounted
+  draft.add(seriesKey(COUNTERS.recorded), 1)
+}
+
+function countAnomalies(
+  call: Mutable<TrackedCall>,
+  before: TrackedCall | undefined,
+  seen: SeenCall,
+  draft: DeltaDraft,
+): void {
+  const { initiatedAt, startedAt, endedAt, totalParticipants } = call
+  const present: Record<Anomaly, boolean> = {
+    final_changed: before?.phase === 'final' && before.status !== seen.status,
+    unknown_status: seen.status === 'other',
+    labels_changed: before !== undefined && before.labels !== call.labels,
+    bad_value: seen.badValue,
+    time_reversed: isAfter(initiatedAt, startedAt) || isAfter(startedAt, endedAt) || isAfter(initiatedAt, endedAt),
+    too_many_participants: (totalParticipants ?? 0) > MAX_PARTICIPANTS,
+    repeated_id: before !== undefined && compareStart(before, seen) === 1,
+  }
+  for (const kind of ANOMALIES) {
+    if (!present[kind] || (call.marks & ANOMALY_MARKS[kind]) !== 0) continue
+    call.marks |= ANOMALY_MARKS[kind]
+    draft.add(seriesKey(COUNTERS.anomalies, kind), 1)
+  }
+}
+
+function isAfter(earlier: number | undefined, later: number | undefined): boolean {
+  return earlier !== undefined && later !== undefined && earlier > later
+}
+
+/**
+ * The call's `retainUntil`. The last listing counts only for a call without an own time, or a final one that is listed as
+ * open again, and not to the second, which saves a write in each poll.
+ */
+function retentionOf(call: TrackedCall, seen: SeenCall, now: number, precision: number): number | undefined {
+  const { retainUntil } = call
+  const { ahead } = seen
+  if (ahead !== undefined) return Math.max(ahead, retainUntil ?? 0)
+  if (retainUntil !== undefined && retainUntil > now) return retainUntil
+  if (call.phase === 'open' || (ownTime(call) !== undefined && finalStatus(seen) !== undefined)) return undefined
+  return retainUntil !== undefined && now - retainUntil < precision ? retainUntil : now
+}
+
+function isSame(a: TrackedCall, b: TrackedCall): boolean {
+  return (
+    a.status === b.status &&
+    a.phase === b.phase &&
+    a.marks === b.marks &&
+    a.counted === b.counted &&
+    a.labels === b.labels &&
+    a.initiatedAt === b.initiatedAt &&
+    a.startedAt === b.startedAt &&
+    a.endedAt === b.endedAt &&
+    a.totalParticipants === b.totalParticipants &&
+    a.joined === b.joined &&
+    a.notFound === b.notFound &&
+    a.retainUntil === b.retainUntil
+  )
+}

@@ -1,0 +1,78 @@
+import type { KnownList } from '../../ledger/known-list.ts'
+import type { SyncState } from '../../ledger/state.ts'
+import { EVIDENCE_OF, NO_EVIDENCE, type OrderEvidence } from './list-order.ts'
+import type { Ended } from './read-pages.ts'
+import type { Reading } from './reading.ts'
+
+/**
+ * What the polls of a target know of its list: five states, each of which moves by itself.
+ *
+ * - `list`: *unknown* → *joined*, once a reading has ended → *unordered*, if calls come in far from the end at which calls come
+ *   in → *joined*, a day after the last one did. Committed with what the poll counted; all else is of this process.
+ * - `catchUp`: *none* → *running*, at the start of each poll → *none*, where it joins what was known, or ends
+ * - `sweep`: *idle* → *running*, once it is due → *read*, at the horizon or the end of the list → *idle*, by the next successful poll
+ * - `depth`: *whole* → *refused*, if a page fails again and again → *whole*, once the service shows it
+ * - `total`: *watched* → *tripped*, if it grows more than the list → *checked*, by a sweep → *watched*
+ *
+ * Changed in place.
+ */
+export type ListMemory = {
+  list: KnownList | undefined
+  /** A reading that must end before a poll can be successful; undefined between polls, unless it takes several of them. */
+  catchUp: Reading | undefined
+  /** A reading beside successful polls. */
+  sweep: Sweep
+  /** The first page that the service refuses to show; and the page that failed last, with the number of polls in a row. */
+  depth: { refusedFrom: number | undefined; failing: { page: number; polls: number } | undefined }
+  total: Tripwire
+  /**
+   * The order that the latest pages showed; the items on one that another follows, and whether they differ; and the last one, of a
+   * list that grows there.
+   */
+  pages: { evidence: OrderEvidence; size: number | undefined; areUneven: boolean; last: number | undefined }
+  /** A list that has shrunk and is not accepted: in how many polls Get Call did not know the missing calls; since when (monotonic seconds). */
+  shrunk: { polls: number; since: number | undefined }
+}
+
+/** `last`: when the last one that a successful poll ended began (monotonic seconds), how long it took, and how many pages it read. */
+export type Sweep = { last: { at: number; seconds: number; pages: number } | undefined } & (
+  | { state: 'idle' }
+  | { state: 'running'; reading: Reading }
+  /** The next successful poll ends it. */
+  | { state: 'read'; reading: Reading; at: Ended['at'] }
+)
+
+/** Whether the service's total grows by more than the rows that came in since a sweep: then calls came in elsewhere. */
+export type Tripwire = {
+  state: 'watched' | 'tripped' | 'checked'
+  /** The total after the last sweep, and how many rows came in since then. */
+  base: number | undefined
+  cameIn: number
+  /** After a sweep that found nothing it does not trip until then (monotonic seconds). */
+  ignoredUntil: number
+}
+
+/** @param sweptAt when the last complete sweep began (monotonic seconds) */
+export function newListMemory({ list }: Pick<SyncState, 'list'>, sweptAt: number | undefined): ListMemory {
+  return {
+    list,
+    catchUp: undefined,
+    sweep: { state: 'idle', last: sweptAt === undefined ? undefined : { at: sweptAt, seconds: 0, pages: 0 } },
+    depth: { refusedFrom: undefined, failing: undefined },
+    total: { state: 'watched', base: undefined, cameIn: 0, ignoredUntil: -Infinity },
+    pages: {
+      evidence: list === undefined ? NO_EVIDENCE : EVIDENCE_OF[list.end],
+      size: undefined,
+      areUneven: false,
+      last: undefined,
+    },
+    shrunk: { polls: 0, since: undefined },
+  }
+}
+
+/** What was read was not counted: the next poll reads it again, from what was committed. */
+export function forgetReadings(memory: ListMemory, { list }: Pick<SyncState, 'list'>): void {
+  memory.list = list
+  memory.catchUp = undefined
+  memory.sweep = { state: 'idle', last: undefined }
+}

@@ -1,0 +1,207 @@
+import { isOrderVerifiedRecently, isUnordered, withLateRow, type KnownList } from '../../ledger/known-list.ts'
+import type { CallPage } from '../../service/calls-client.ts'
+import type { ServiceError } from '../../service/service-error.ts'
+import { jointAfter } from './joint.ts'
+import type { Sweep } from './list-state.ts'
+import { isSweepDue, newPollContext, type PollContext, type PollContextOptions } from '../poll-context.ts'
+import type { RunningPoll } from '../poll.ts'
+import { refusedFrom } from '../poll-problems.ts'
+import { readOpenCalls } from './read-open-calls.ts'
+import { growingEnd, readPages, type Ended } from './read-pages.ts'
+import { listedIds, newReading, type Reading } from './reading.ts'
+import { noteTotal, resetTripwire } from './tripwire.ts'
+
+/** Part of the interval that a reading may take: a poll that misses the next tick waits for the one after it. */
+const SHARE = 0.9
+/** The same for a reading that goes on: the next polls have nothing else to do. */
+const SHARE_RESUMED = 1.9
+/** The same for a sweep: the poll ends before the next one is due. */
+const SHARE_OF_SWEEP = 0.5
+/** How often a poll may turn to the other end of the list: some lists change their order all the time. */
+const MOST_TURNS = 2
+/** A sweep is postponed for so many intervals at most, though others use the service's limit. */
+const POSTPONED_INTERVALS = 4
+/** The most pages that a poll reads from where it joins. */
+const MOST_OVERLAP_PAGES = 3
+/** A list with fewer rows is in any order. */
+const ROWS_IN_ORDER = 10
+
+/**
+ * Reads as much of the list as this poll needs, page by page:
+ *
+ * 1. from the end at which calls come in to where it joins what was known; or, if it joins nowhere, to the horizon or to the end of
+ *    the list, over several polls if it is long: then the poll is successful
+ * 2. on, as long as the next page shows calls that would be requested one by one
+ * 3. a slice of a sweep, if one is due: from there to the horizon, or to the end of the list
+ *
+ * @throws {ServiceError} if a page cannot be read
+ */
+export async function* readList(poll: RunningPoll, options: PollContextOptions): AsyncGenerator<CallPage, void> {
+  const context = newPollContext(poll, options)
+  const { memory } = context
+  const reading = yield* catchUp(context)
+  if (reading === undefined) return
+  poll.success = {
+    movesHorizon: false,
+    ...began(reading, poll),
+    serviceTime: poll.serviceTime,
+    hostTime: poll.hostTime,
+    listed: listedIds(reading.rows),
+    list: memory.list!,
+  }
+  if (memory.sweep.state !== 'read') {
+    yield* readOpenCalls(context, reading)
+    if (isSweepDue(context) && maySlice(context)) yield* sweep(context, reading)
+  }
+  if (memory.sweep.state === 'read') endSweep(context, memory.sweep)
+}
+
+/** Reads what came in since the last successful poll; undefined if the next poll goes on. */
+async function* catchUp(context: PollContext): AsyncGenerator<CallPage, Reading | undefined> {
+  const { memory, interval } = context
+  for (let turns = 0; ;) {
+    const reading = (memory.catchUp ??= startReading(context, false))
+    const isResumed = reading.pages.read > 0
+    const maxSeconds = interval * (isResumed ? SHARE_RESUMED : SHARE)
+    const ended = yield* readPages(context, reading, { maxPages: Infinity, maxSeconds, mayTurn: turns < MOST_TURNS })
+    if (ended === undefined) return undefined
+    memory.catchUp = undefined
+    if (ended.at === 'refused' && hidesNewest(context, reading, ended.error)) return undefined
+    if (ended.at === 'other end') {
+      turns += 1
+      continue
+    }
+    endReading(context, reading, ended.at)
+    // What came in while this one took several polls, another one shows.
+    const needsSecond = isResumed && !reading.isSecond && mayJoin(context)
+    if (!needsSecond) return reading
+    memory.catchUp = startReading(context, true)
+  }
+}
+
+function mayJoin({ memory, poll }: PollContext): boolean {
+  return growingEnd(memory).isKnown && !isUnordered(memory.list, poll.serviceTime)
+}
+
+/** What a reading has found out; and one that did not join has swept the list, or goes on as a sweep. */
+function endReading(context: PollContext, reading: Reading, at: Ended['at']): void {
+  const { memory, poll, clock } = context
+  if (at === 'joint') noteTotal(memory.total, reading.pages.previous?.total, reading.rows.found, clock.monotonic())
+  else {
+    poll.ended = { reading, at }
+    memory.sweep = sweepAfter(context, reading, at)
+  }
+  learn(context, reading, at)
+  memory.list = { ...memory.list, ...jointOf(reading, memory.list, at) }
+}
+
+function startReading({ memory, clock, goal, pageSize, state }: PollContext, isSecond: boolean): Reading {
+  const now = clock.wall() + (state.sync.clockSkew ?? 0)
+  return newReading({
+    list: memory.list,
+    end: growingEnd(memory).end,
+    goal: goal === 'joint' && isUnordered(memory.list, now) ? 'end' : goal,
+    isSecond,
+    startedAt: clock.monotonic(),
+    requested: pageSize,
+  })
+}
+
+/** At the horizon of a list whose order is not verified, the sweep goes on. */
+function sweepAfter({ memory, poll, horizon, goal }: PollContext, reading: Reading, at: Ended['at']): Sweep {
+  const { last, state } = memory.sweep
+  const isVerified = isOrderVerifiedRecently(memory.list, { now: poll.serviceTime, horizon })
+  if (at !== 'horizon' || goal === 'horizon' || isVerified) return { state: 'read', reading, at, last }
+  if (state === 'running') return memory.sweep
+  reading.goal = 'end'
+  return { state: 'running', reading, last }
+}
+
+/** Whether enough requests are left for a slice of a sweep, or it was postponed for long. */
+function maySlice({ memory, clock, sweepInterval, maySweep }: PollContext): boolean {
+  return maySweep() || clock.monotonic() - (memory.sweep.last?.at ?? -Infinity) >= POSTPONED_INTERVALS * sweepInterval
+}
+
+/** Reads a slice of a sweep, which begins where the poll has joined. An error here never fails the poll. */
+async function* sweep(context: PollContext, joined: Reading): AsyncGenerator<CallPage, void> {
+  const { memory, poll, horizon, slice, interval } = context
+  const { sweep, total } = memory
+  const reading = sweep.state === 'running' ? sweep.reading : joined
+  if (sweep.state !== 'running') {
+    const isVerified = isOrderVerifiedRecently(memory.list, { now: poll.serviceTime, horizon })
+    reading.goal = isVerified && total.state === 'watched' ? 'horizon' : 'end'
+    if (total.state === 'tripped') total.state = 'checked'
+    memory.sweep = { state: 'running', reading, last: sweep.last }
+  }
+  const limits = { maxPages: slice, maxSeconds: interval * SHARE_OF_SWEEP, mayTurn: true }
+  const ended = yield* readPages(context, reading, limits)
+  if (ended === undefined) return
+  const isLost = ended.at === 'other end' || (ended.at === 'refused' && hidesNewest(context, reading, ended.error))
+  memory.sweep = isLost
+    ? { state: 'idle', last: sweep.last }
+    : { state: 'read', reading, at: ended.at, last: sweep.last }
+}
+
+/** The poll is successful, and a sweep was read: it has seen all that the service shows back to the horizon. */
+function endSweep(context: PollContext, { reading, at }: Extract<Sweep, { state: 'read' }>): void {
+  const { memory, poll, clock } = context
+  const { startedAt, pages, rows, reachedHorizon } = reading
+  resetTripwire(memory.total, rows.found > 0, clock.monotonic())
+  learn(context, reading, at)
+  const last = { at: startedAt, seconds: clock.monotonic() - startedAt, pages: pages.read }
+  memory.sweep = { state: 'idle', last }
+  poll.limited = at === 'refused' && !reachedHorizon
+  poll.ended = { reading, at }
+  poll.success = {
+    ...poll.success!,
+    movesHorizon: true,
+    ...began(reading, poll),
+    listed: listedIds(rows),
+    hasInvalid: rows.invalid.size > 0,
+    list: memory.list!,
+  }
+}
+
+/** Whether the service refuses a page that may have new calls: it does if it is not known that they came in at the end of the reading. */
+function hidesNewest({ memory, poll }: PollContext, reading: Reading, error: ServiceError): boolean {
+  const { end, isKnown } = growingEnd(memory)
+  if (reading.reachedHorizon || (isKnown && end === reading.end)) return false
+  poll.problem = refusedFrom(reading.next, error)
+  return true
+}
+
+/** When a reading began, by both clocks. */
+function began({ began }: Reading, { serviceTime, hostTime }: RunningPoll) {
+  return { beganServiceTime: began?.serviceTime ?? serviceTime, beganHostTime: began?.hostTime ?? hostTime }
+}
+
+/** What the next reading joins. */
+function jointOf({ end, joining }: Reading, list: KnownList | undefined, at: Ended['at']) {
+  const hasJoined = at === 'joint'
+  const joint = jointAfter(joining, hasJoined && list !== undefined ? list.joint : [])
+  const isWhole = hasJoined
+    ? list?.isWhole === true && joint.at(-1) === list.joint.at(-1)
+    : at === 'end' && joint.length === joining.rows
+  return { end, joint, isWhole }
+}
+
+/** Notes where a reading has found calls that came in elsewhere, and whether the list was in order of time. */
+function learn(
+  { memory, poll }: PollContext,
+  { rows, joining, order, pages, began, end }: Reading,
+  at: Ended['at'],
+): void {
+  const { list = { end, joint: [], isWhole: false } } = memory
+  const now = poll.serviceTime
+  const isLate = rows.lateBy !== undefined
+  memory.list = isLate ? withLateRow(list, rows.lateBy!, { now, most: MOST_OVERLAP_PAGES * pages.size }) : list
+  // What a sweep finds from there on is its own.
+  Object.assign(rows, { found: 0, lateBy: undefined })
+  const growing = growingEnd(memory)
+  const isLong = at === 'end' && joining.rows >= ROWS_IN_ORDER
+  if (growing.isKnown && (isLong || order.isBroken))
+    memory.list = {
+      ...memory.list,
+      order: { isByTime: !order.isBroken && growing.end === end, at: began?.serviceTime ?? now },
+    }
+}

@@ -1,0 +1,44 @@
+import { beganAt, type TrackedCall } from '../../ledger/tracked-call.ts'
+import type { CallPage } from '../../service/calls-client.ts'
+import { ServiceError } from '../../service/service-error.ts'
+import { ownStart } from './list-order.ts'
+import type { PollContext } from '../poll-context.ts'
+import type { Reading } from './reading.ts'
+
+/** A page costs one request and saves one for each wanted call on it, so it must show at least so many. */
+const MIN_CALLS = 2
+
+/**
+ * Continues where a poll has joined, as long as the next page probably shows more open calls than it costs requests to read it:
+ * those calls need no follow-up.
+ */
+export async function* readOpenCalls(
+  { memory, wanted, read, poll, slice }: PollContext,
+  { end }: Reading,
+): AsyncGenerator<CallPage, void> {
+  const inwards = end === 'first' ? 1 : -1
+  let page = poll.lastPage
+  // Final calls are wanted for details that a list does not show.
+  let missing = wanted().filter(({ phase }) => phase === 'open')
+  for (let pages = 0; page !== undefined && pages < slice; pages++) {
+    const number = page.page + inwards
+    if (number < 1 || number >= (memory.depth.refusedFrom ?? Infinity)) return
+    if (expectedOnNextPage(page, missing) < MIN_CALLS) return
+    try {
+      page = yield* read(number)
+    } catch (error) {
+      // The follow-ups request these calls instead.
+      if (error instanceof ServiceError) return
+      throw error
+    }
+    missing = missing.filter(({ id }) => !poll.listed.has(id))
+  }
+}
+
+/** How many of these calls are probably on the next page: those that began before this page, within as long a time as it covers. */
+function expectedOnNextPage({ calls }: CallPage, missing: readonly TrackedCall[]): number {
+  const times = calls.flatMap((call) => ownStart(call) ?? [])
+  const oldest = times.reduce((least, time) => Math.min(least, time), Infinity)
+  const newest = times.reduce((most, time) => Math.max(most, time), -Infinity)
+  return missing.filter((call) => beganAt(call) <= oldest && beganAt(call) >= oldest - (newest - oldest)).length
+}

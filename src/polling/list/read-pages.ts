@@ -1,0 +1,195 @@
+import { finalStatus, ownTime } from '../../ledger/call.ts'
+import { isExcluded } from '../../ledger/horizon.ts'
+import { overlapRows, type KnownList } from '../../ledger/known-list.ts'
+import type { ListedCall } from '../../ledger/observation.ts'
+import type { LedgerState } from '../../ledger/state.ts'
+import { beganAt, type TrackedCall } from '../../ledger/tracked-call.ts'
+import type { CallPage } from '../../service/calls-client.ts'
+import { ServiceError } from '../../service/service-error.ts'
+import { findLastPage } from './last-page.ts'
+import { knownOrder, ownStart } from './list-order.ts'
+import type { ListMemory } from './list-state.ts'
+import { isClientError, type PollContext } from '../poll-context.ts'
+import { advance, inwards, lastPageBy, type Facts, type Reading, type Step } from './reading.ts'
+
+/** What a reading has reached: or calls come in at the other end, or the service shows no more of the list. */
+export type Ended =
+  | { at: Exclude<Step, 'next page' | 'stuck'> }
+  | { at: 'other end' }
+  | { at: 'refused'; error: ServiceError }
+
+export type ReadLimits = {
+  /** The most pages, and how long to read (seconds since the poll began): one page is read at least. */
+  maxPages: number
+  maxSeconds: number
+  /** Whether the reading ends if pages show that calls come in at the other end. */
+  mayTurn: boolean
+}
+
+/** If requests wait for the rate limit, a poll takes long in any case, and reads so many pages. */
+const PAGES_WAITING = 6
+/** Polls in a row in which a page fails until it counts as refused; and if the service says so, or the poll does not depend on it. */
+const ATTEMPTS = 5
+const FEWER_ATTEMPTS = 2
+/** Such an error does not show that a page is past the last one. */
+const SAYS_NOTHING: ReadonlySet<ServiceError['kind']> = new Set(['rate_limited', 'auth', 'scope'])
+
+/**
+ * Reads the pages that a reading asks for, until it has ended or reached its limits.
+ *
+ * @returns undefined if the next poll continues it
+ * @throws {ServiceError} if a page cannot be read
+ */
+export async function* readPages(
+  context: PollContext,
+  reading: Reading,
+  { maxPages, maxSeconds, mayTurn }: ReadLimits,
+): AsyncGenerator<CallPage, Ended | undefined> {
+  const { elapsed, clock, begun } = context
+  const facts = factsOf(context)
+  const isLate = (pages: number) =>
+    elapsed() >= maxSeconds || (pages >= PAGES_WAITING && clock.monotonic() - begun >= maxSeconds)
+  // Calls have moved since the poll before.
+  reading.pages.previous = undefined
+  for (let pages = 0; pages === 0 || (pages < maxPages && !isLate(pages)); pages++) {
+    const next = yield* nextPage(context, reading)
+    if ('at' in next) return next
+    const { page, isYielded } = next
+    // Before its calls are counted: then none is new.
+    const ended = endedBy(context, reading, { page, mayTurn, facts: facts(reading) })
+    if (!isYielded) yield page
+    if (ended !== undefined) return ended
+  }
+  return undefined
+}
+
+function endedBy(
+  { memory }: PollContext,
+  reading: Reading,
+  { page, mayTurn, facts }: { page: CallPage; mayTurn: boolean; facts: Facts },
+): Ended | undefined {
+  if (mayTurn && growingEnd(memory).end !== reading.end) {
+    memory.pages.last ??= lastPageBy(page, page.items)
+    return { at: 'other end' }
+  }
+  const step = advance(reading, page, facts)
+  if (step !== 'stuck') return step === 'next page' ? undefined : { at: step }
+  return refused(memory, reading, new ServiceError('refused', 'the pages of the list only repeat'))
+}
+
+function factsOf(context: PollContext): (reading: Reading) => Facts {
+  const { poll, memory, state, horizon } = context
+  const isOlderThanHorizon = olderThanHorizon(context)
+  const isNewer = (call: TrackedCall | undefined) =>
+    call !== undefined && call.phase !== 'lost' && (ownTime(call) ?? -Infinity) >= horizon
+  return (reading) => {
+    const { end, isKnown } = growingEnd(memory)
+    const { list } = memory
+    return {
+      isByTime: isKnown && end === reading.end,
+      mayEndAtHorizon: list?.order?.isByTime !== false,
+      overlap: list === undefined ? 0 : overlapRows(list, poll.serviceTime),
+      isSettled: (call) => ('phase' in call ? call.phase !== 'open' : isSettled(call, state)),
+      sweptAt: state.sync.lastSweepBegan ?? Infinity,
+      isNew: (call) => !('phase' in call) && !state.calls.has(call.id) && !isExcluded(call, horizon),
+      isOlderThanHorizon,
+      knowsNewer: () => list?.joint.some((id) => isNewer(state.calls.get(id))) === true,
+    }
+  }
+}
+
+/** Whether a call is over, and was so before. */
+function isSettled(call: ListedCall, { calls }: LedgerState): boolean {
+  return finalStatus(call) !== undefined && calls.phase(call.id) !== 'open'
+}
+
+/** The end at which calls come in, as the latest pages show it; if they show no order, the list is read from the first page. */
+export function growingEnd({ pages }: ListMemory): { end: KnownList['end']; isKnown: boolean } {
+  const order = knownOrder(pages.evidence)
+  return { end: order === 'oldest first' ? 'last' : 'first', isKnown: order !== 'unknown' }
+}
+
+async function* nextPage(
+  context: PollContext,
+  reading: Reading,
+): AsyncGenerator<CallPage, { page: CallPage; isYielded: boolean } | Ended> {
+  const { memory, poll, fetch } = context
+  const { next, end, began, reachedHorizon } = reading
+  try {
+    if (end === 'last' && began === undefined) return { page: yield* findLastPage(context, reading), isYielded: true }
+    // No poll depends on what is older than the horizon.
+    return { page: await fetch(next, reachedHorizon), isYielded: false }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    if (poll.pages === 0) goBack(memory, reading)
+    else if (error.kind === 'rate_limited') throw error
+    else if (isPastLast(reading, error)) return { page: emptyPage(poll, next), isYielded: true }
+    else if (hasFailedOften(memory, reading, error)) return refused(memory, reading, error)
+    // The next poll begins with a page that the service shows: without any it would not request open calls either.
+    else reading.next = reading.pages.previous?.page ?? next
+    throw error
+  }
+}
+
+/** An outage refuses no page: before it is known whether the service shows any, each poll begins a page earlier, and at last anew. */
+function goBack(memory: ListMemory, reading: Reading): void {
+  const { next, began, end } = reading
+  memory.depth.failing ??= { page: next, polls: 0 }
+  if (began === undefined) return
+  reading.next = next - inwards(reading)
+  const first = end === 'first' ? 1 : (memory.pages.last ?? 0)
+  if ((first - reading.next) * inwards(reading) > 0) memory.catchUp = undefined
+}
+
+/** Whether the page has failed in so many polls in a row that it counts as refused. */
+function hasFailedOften({ depth }: ListMemory, reading: Reading, error: ServiceError): boolean {
+  const { next, began, reachedHorizon } = reading
+  const { failing } = depth
+  const polls = failing?.page === next ? failing.polls + 1 : 1
+  depth.failing = { page: next, polls }
+  if (began === undefined || next === 1) return false
+  return polls >= (reachedHorizon || error.kind === 'refused' ? FEWER_ATTEMPTS : ATTEMPTS)
+}
+
+function refused({ depth }: ListMemory, { next, end }: Reading, error: ServiceError): Ended {
+  if (end === 'first') depth.refusedFrom = Math.min(depth.refusedFrom ?? Infinity, next)
+  return { at: 'refused', error }
+}
+
+/** Many services answer a page past the last one with an error: with any one, where it is known which one is the last. */
+function isPastLast({ end, next, pages }: Reading, error: ServiceError): boolean {
+  const { previous, size, last, areUneven } = pages
+  if (end !== 'first' || next === 1) return false
+  const isAfterShort = previous?.page === next - 1 && previous.items < size
+  if (last === undefined ? isAfterShort && !areUneven : next > last) return !SAYS_NOTHING.has(error.kind)
+  return isClientError(error) && (isAfterShort || (last === undefined && error.status === 404))
+}
+
+function emptyPage({ serviceTime, hostTime }: PollContext['poll'], page: number): CallPage {
+  const nothing = { calls: [], keys: [], invalid: {}, items: 0, total: undefined, totalPages: undefined }
+  return { ...nothing, page, serviceTime, hostTime, limit: undefined }
+}
+
+/**
+ * Whether a page is wholly older than the horizon, and than the start of every final call that is tracked within it: a long
+ * call is listed where it began, though it ended recently. Open calls have follow-ups.
+ */
+function olderThanHorizon({ state, horizon }: PollContext): (page: CallPage) => boolean {
+  let earliest: number | undefined
+  return ({ calls }) => {
+    if (calls.length === 0 || !calls.every((call) => (ownTime(call) ?? Infinity) < horizon)) return false
+    earliest ??= earliestTracked(state, horizon)
+    const limit = earliest
+    return calls.every((call) => (ownStart(call) ?? 0) < limit)
+  }
+}
+
+/** Leaves out calls that are tracked only because a time of theirs is far ahead: they will not change. */
+function earliestTracked({ calls }: LedgerState, horizon: number): number {
+  let earliest = Infinity
+  for (const call of calls.values()) {
+    const last = Math.max(ownTime(call) ?? 0, call.finish?.known ?? call.firstSeen)
+    if (call.phase !== 'open' && last >= horizon) earliest = Math.min(earliest, beganAt(call))
+  }
+  return earliest
+}
