@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 130,
   'src/web': 2365,
   'src/web/page': 3985,
-  test: 52940,
+  test: 52950,
 }
 
 /** How far a folder of src may be below its line. */

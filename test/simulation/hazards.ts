@@ -128,7 +128,8 @@ export const hazards = {
   /** Pages get longer and the list gets shorter, so that the last page that was known is no more. */
   pastLast: {
     probability: { calm: 0.1, ordinary: 0.12, troubled: 0.12 },
-    suits: isReadToItsEnd,
+    // What leaves the list while its index is rebuilt, no poll can see any more.
+    suits: (run) => isReadToItsEnd(run) && !run.hazards.includes('indexed'),
     change: (run, stream, { seconds, toShow }) => {
       const pastLast = chance(stream, 0.5) ? 404 : 400
       const total = chance(stream, 0.7) ? ({ total: 'given' } as const) : {}
