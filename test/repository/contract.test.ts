@@ -85,9 +85,9 @@ function api(): Record<string, string[]> {
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => routeLines(`${method.toUpperCase()} ${path}`, operation)),
   )
-  const fields = Object.entries(components.schemas).flatMap(([name, schema]) =>
-    schemaLines(schema).map((line) => `${name}.${line}`),
-  )
+  const fields = Object.entries(components.schemas)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, schema]) => schemaLines(schema).map((line) => `${name}.${line}`))
   return { 'Routes of the API': routes, 'Fields of the API': fields }
 }
 
