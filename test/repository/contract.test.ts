@@ -11,7 +11,7 @@ import { describeMetrics } from '../../src/metrics/registry.ts'
 import { placesOf } from '../../src/schema/places.ts'
 import { variables } from '../../src/schema/variables.ts'
 import { migrate } from '../../src/store/sqlite/schema.ts'
-import { CALL_FORMATS } from '../../src/web/calls-route.ts'
+import { CALL_FORMATS } from '../../src/web/api/calls.ts'
 import { commandLines } from './contract/command-lines.ts'
 import { schemaLines, type JsonSchema } from './contract/schema-lines.ts'
 import { withTypes } from './contract/type-lines.ts'
@@ -58,7 +58,7 @@ function jsonOutputs(): Record<string, string[]> {
     'Output of `alerts calls --json`, each call': fieldsOf('src/events/call-data.ts', 'callRowView'),
     'Output of `events webhooks --json`, each webhook': fieldsOf('src/events/webhooks/webhook-views.ts', 'WebhookView'),
     'Output of `events webhooks dead --json`': fieldsOf('src/commands/webhooks.ts', 'DeadLetters'),
-    'Output of `silence list --json`, each silence': fieldsOf('src/web/silences-route.ts', 'SilenceView'),
+    'Output of `silence list --json`, each silence': fieldsOf('src/web/api/silences.ts', 'SilenceView'),
     'Body of a webhook': fieldsOf('src/notifications/receivers/webhook/webhook-body.ts', 'WebhookBody'),
     'Body of a webhook, `format: alertmanager`': fieldsOf(
       'src/notifications/receivers/webhook/alertmanager-body.ts',

@@ -145,7 +145,7 @@ describe('imports run one way', () => {
       .flatMap(({ name, source }) => relativeImports(name, source))
       .filter(({ file }) => file === 'web/answers.ts')
     expect(importing.map(({ from, typeOnly }) => ({ from, typeOnly }))).toEqual([
-      { from: 'web/api.ts', typeOnly: true },
+      { from: 'web/api/route.ts', typeOnly: true },
     ])
   })
 

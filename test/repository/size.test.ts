@@ -118,12 +118,12 @@ src/store/postgres/pool.ts openPool: 63 lines
 src/store/sqlite/engine.ts sqliteEngine: 87 lines
 src/store/targets.ts targetsOf: 130 lines
 src/web/answers.ts file: 420 lines
-src/web/calls-route.ts function: 16 complexity
-src/web/calls-route.ts wantedOf: 15 complexity
-src/web/events-route.ts eventsRoute: 61 lines
+src/web/api/calls.ts function: 16 complexity
+src/web/api/calls.ts wantedOf: 15 complexity
+src/web/api/events.ts eventsRoute: 61 lines
+src/web/api/silences.ts silencesRoute: 71 lines
 src/web/page/model/totals.ts mainWindow: 13 complexity
 src/web/server.ts startWeb: 72 lines
-src/web/silences-route.ts silencesRoute: 71 lines
 `
 
 test('no function or file of src is above a limit but for the exceptions, which may only shrink', () => {

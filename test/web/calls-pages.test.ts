@@ -4,7 +4,7 @@ import type { FinalStatus } from '../../src/ledger/call.ts'
 import { newDraft } from '../../src/ledger/delta/delta-draft.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
-import { callsRoute } from '../../src/web/calls-route.ts'
+import { callsRoute } from '../../src/web/api/calls.ts'
 import { finish, finishedCall, NOW, openCall } from '../metrics/hand-made-target.ts'
 import { serve, shownTarget } from './serve.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { MATCH_KEYS } from '../../src/alerts/match-keys.ts'
 import { BadRequest } from '../../src/web/problem.ts'
-import { requestedSilence, silenceBody } from '../../src/web/silences-route.ts'
+import { requestedSilence, silenceBody } from '../../src/web/api/silences.ts'
 
 const root = join(import.meta.dirname, '../..')
 const doc = readFileSync(join(root, 'docs/webhook.md'), 'utf8')

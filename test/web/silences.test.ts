@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as fc from 'fast-check'
 import { parseDuration } from '../../src/schema/duration-text.ts'
-import { silenceBody } from '../../src/web/silences-route.ts'
+import { silenceBody } from '../../src/web/api/silences.ts'
 import { ruleOn } from '../alerts/sample-rules.ts'
 import { AUTH, basic, serve, shownTarget } from './serve.ts'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { labelsOf } from '../../src/ledger/call.ts'
 import { finish, finishedCall, POLLED, NOW, openCall, RATIO_RULE } from '../metrics/hand-made-target.ts'
 import { readExposition, type Family } from '../metrics/read-exposition.ts'
-import { usedMinutes } from '../../src/web/target-view.ts'
+import { usedMinutes } from '../../src/web/api/target-view.ts'
 import { KNOWN_LIST } from '../ledger/seen.ts'
 import { serve, shownTarget } from './serve.ts'
 

@@ -3,7 +3,7 @@ import { MAX_SILENCE_SECONDS, type Silence, unknownIn } from '../../alerts/match
 import type { AlertMatch } from '../../alerts/match-keys.ts'
 import { isPattern } from '../../alerts/value-pattern.ts'
 import { systemClock } from '../../clock/clock.ts'
-import { silenceView } from '../../web/silences-route.ts'
+import { silenceView } from '../../web/api/silences.ts'
 import type { Config } from '../../config/config.ts'
 import { formatSeconds, formatTime } from '../../text/format.ts'
 import { CONFIG, type Declare } from '../command.ts'

@@ -7,7 +7,7 @@ import { descriptionOf, splitOf, summaryOf } from '../../notifications/text/noti
 import { contributorOf, trendOf } from '../../notifications/text/evidence-text.ts'
 import { linksOf } from '../../notifications/text/links.ts'
 import { formatTime } from '../../text/format.ts'
-import { targetView } from '../../web/target-view.ts'
+import { targetView } from '../../web/api/target-view.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 import { auditLines, auditVerdict } from '../audit/lines.ts'
 import type { AuditReport } from '../audit/report.ts'

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { SeriesPoint } from '../../../src/history/series.ts'
-import type { SeriesView } from '../../../src/web/series-route.ts'
+import type { SeriesView } from '../../../src/web/api/series.ts'
 import { isoTime } from '../../../src/clock/iso-time.ts'
 import { NOW } from '../../metrics/hand-made-target.ts'
 

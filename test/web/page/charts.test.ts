@@ -8,7 +8,7 @@ import { span } from '../../../src/web/page/model/format.ts'
 import { isoTime } from '../../../src/clock/iso-time.ts'
 import { RATIO } from '../../alerts/sample-rules.ts'
 import { NOW, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
-import { targetView } from '../../../src/web/target-view.ts'
+import { targetView } from '../../../src/web/api/target-view.ts'
 import { shownTarget } from '../serve.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))

@@ -1,5 +1,5 @@
 import { initialState, type State } from '../../../src/web/page/model/state.ts'
-import { targetView } from '../../../src/web/target-view.ts'
+import { targetView } from '../../../src/web/api/target-view.ts'
 import { isoTime } from '../../../src/clock/iso-time.ts'
 import { alertView } from '../../../src/web/views.ts'
 import type { TargetStatus } from '../../../src/pipeline/target.ts'

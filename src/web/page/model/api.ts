@@ -4,12 +4,12 @@ import type { WebhookView as Webhook } from '../../../events/webhooks/webhook-vi
 import type { AlertHistory, PastAlert } from '../../../history/alert-history.ts'
 import type { SeriesPoint as Point } from '../../../history/series.ts'
 import type { UsageReport as Report } from '../../../history/usage-report.ts'
-import type { CallDetails as Details } from '../../call-route.ts'
-import type { FinishedPerMinute as PerMinute } from '../../finished-per-minute.ts'
-import type { RuleView as Rule } from '../../rule-view.ts'
-import type { SeriesView as CallSeries } from '../../series-route.ts'
-import type { SilenceView as Silence } from '../../silences-route.ts'
-import type { TargetView as Target } from '../../target-view.ts'
+import type { CallDetails as Details } from '../../api/call.ts'
+import type { FinishedPerMinute as PerMinute } from '../../api/finished-per-minute.ts'
+import type { RuleView as Rule } from '../../api/rule-view.ts'
+import type { SeriesView as CallSeries } from '../../api/series.ts'
+import type { SilenceView as Silence } from '../../api/silences.ts'
+import type { TargetView as Target } from '../../api/target-view.ts'
 import type { AlertView as Alert } from '../../views.ts'
 
 /** The answers of the API, by the types of the server. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { AlertInstance } from '../alerts/alert-instance.ts'
-import type { TargetStatus } from '../pipeline/target.ts'
+import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import type { TargetStatus } from '../../pipeline/target.ts'
 import { committedJson, currentView, joinJson, serviceNow, type CurrentView } from './target-view.ts'
 
 /** What a daemon shows of a target that another one owns, as its owner wrote it. Times are UNIX seconds, ages seconds. */

@@ -1,9 +1,9 @@
-import { definitionOf } from '../alerts/definition-of.ts'
-import type { Rule } from '../alerts/rule.ts'
-import { ruleValues } from '../alerts/rule-value.ts'
-import { signalView } from '../alerts/signal-view.ts'
-import type { FinishedCalls } from '../ledger/finished-calls.ts'
-import type { SyncState } from '../ledger/state.ts'
+import { definitionOf } from '../../alerts/definition-of.ts'
+import type { Rule } from '../../alerts/rule.ts'
+import { ruleValues } from '../../alerts/rule-value.ts'
+import { signalView } from '../../alerts/signal-view.ts'
+import type { FinishedCalls } from '../../ledger/finished-calls.ts'
+import type { SyncState } from '../../ledger/state.ts'
 
 export type RuleView = ReturnType<typeof ruleView>
 

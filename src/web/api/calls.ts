@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import * as z from 'zod'
-import { systemClock, type Clock } from '../clock/clock.ts'
-import { callRowView, type CallRowView } from '../events/call-data.ts'
-import { MOMENT_IN_UTC, readMoment } from '../history/moment.ts'
-import { FINAL_STATUSES, MODES, OPEN_STATUSES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
-import { csvLine } from '../text/csv.ts'
-import { api, type RouteDescription } from './api.ts'
+import { systemClock, type Clock } from '../../clock/clock.ts'
+import { callRowView, type CallRowView } from '../../events/call-data.ts'
+import { MOMENT_IN_UTC, readMoment } from '../../history/moment.ts'
+import { FINAL_STATUSES, MODES, OPEN_STATUSES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
+import { csvLine } from '../../text/csv.ts'
+import { api, type RouteDescription } from './route.ts'
 import { cursorOf, pagesOf, readCursor, type CallsSource, type CallsWanted } from './calls-pages.ts'
-import { concurrencyLimit } from './concurrency-limit.ts'
-import { BadRequest } from './problem.ts'
+import { concurrencyLimit } from '../concurrency-limit.ts'
+import { BadRequest } from '../problem.ts'
 
 /** Calls that one page has at most; the next page has the rest. */
 const MAX_CALLS = 10_000

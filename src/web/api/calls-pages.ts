@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
-import { systemClock } from '../clock/clock.ts'
-import { isSelected, type CallFilter } from '../history/call-filter.ts'
-import { listCalls, type PagePosition } from '../history/list-calls.ts'
-import type { TrackedCall } from '../ledger/tracked-call.ts'
-import type { RowReader } from '../store/row-reader.ts'
-import type { Store } from '../store/store.ts'
-import type { TargetStatus } from '../pipeline/target.ts'
+import { systemClock } from '../../clock/clock.ts'
+import { isSelected, type CallFilter } from '../../history/call-filter.ts'
+import { listCalls, type PagePosition } from '../../history/list-calls.ts'
+import type { TrackedCall } from '../../ledger/tracked-call.ts'
+import type { RowReader } from '../../store/row-reader.ts'
+import type { Store } from '../../store/store.ts'
+import type { TargetStatus } from '../../pipeline/target.ts'
 
 export type PageCall = { target: string; call: TrackedCall }
 

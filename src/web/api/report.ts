@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { coverageOf } from '../history/coverage.ts'
-import { coverageView, expectTargets, usageCsv, usageReport } from '../history/usage-report.ts'
-import { USAGE_KEYS, type UsageKey } from '../history/usage.ts'
-import type { RowReader } from '../store/row-reader.ts'
-import { api, type RouteDescription } from './api.ts'
-import { concurrencyLimit } from './concurrency-limit.ts'
+import { coverageOf } from '../../history/coverage.ts'
+import { coverageView, expectTargets, usageCsv, usageReport } from '../../history/usage-report.ts'
+import { USAGE_KEYS, type UsageKey } from '../../history/usage.ts'
+import type { RowReader } from '../../store/row-reader.ts'
+import { api, type RouteDescription } from './route.ts'
+import { concurrencyLimit } from '../concurrency-limit.ts'
 import { known, list, period, periodOf } from './period-parameters.ts'
 
 const reportParameters = z.strictObject({

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { MATCH_KEYS, type AlertMatch } from '../alerts/match-keys.ts'
+import { MATCH_KEYS, type AlertMatch } from '../../alerts/match-keys.ts'
 
 const value = z.string().min(1).max(210).optional()
 

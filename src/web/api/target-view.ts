@@ -1,13 +1,13 @@
-import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
-import { listWarnings } from '../ledger/list-warnings.ts'
-import { COUNTERS, type DurableCounter } from '../ledger/series.ts'
-import type { LedgerState, SyncState } from '../ledger/state.ts'
-import { horizon } from '../ledger/horizon.ts'
-import { usedBetween } from '../ledger/usage.ts'
-import { participantsInProgress, sumOf, windows } from '../metrics/derived-metrics.ts'
-import type { TargetStatus } from '../pipeline/target.ts'
+import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS } from '../../ledger/failure-ratio.ts'
+import { listWarnings } from '../../ledger/list-warnings.ts'
+import { COUNTERS, type DurableCounter } from '../../ledger/series.ts'
+import type { LedgerState, SyncState } from '../../ledger/state.ts'
+import { horizon } from '../../ledger/horizon.ts'
+import { usedBetween } from '../../ledger/usage.ts'
+import { participantsInProgress, sumOf, windows } from '../../metrics/derived-metrics.ts'
+import type { TargetStatus } from '../../pipeline/target.ts'
 import { ruleView } from './rule-view.ts'
-import { isoTime } from '../clock/iso-time.ts'
+import { isoTime } from '../../clock/iso-time.ts'
 
 /** The service's clock now (UNIX seconds), extrapolated from the last successful poll. */
 export function serviceNow({ ledger: { sync }, pollAge }: Pick<TargetStatus, 'ledger' | 'pollAge'>): number {

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import type { FinalStatus } from '../ledger/call.ts'
-import { countByStatus } from '../ledger/finished-calls.ts'
-import type { SyncState, LedgerState } from '../ledger/state.ts'
-import type { TargetStatus } from '../pipeline/target.ts'
-import type { Store } from '../store/store.ts'
+import type { FinalStatus } from '../../ledger/call.ts'
+import { countByStatus } from '../../ledger/finished-calls.ts'
+import type { SyncState, LedgerState } from '../../ledger/state.ts'
+import type { TargetStatus } from '../../pipeline/target.ts'
+import type { Store } from '../../store/store.ts'
 import type { OtherTarget } from './overview.ts'
-import { api, type RouteDescription } from './api.ts'
+import { api, type RouteDescription } from './route.ts'
 import { serviceNow } from './target-view.ts'
-import { isoTime } from '../clock/iso-time.ts'
+import { isoTime } from '../../clock/iso-time.ts'
 
 const MINUTE = 60
 /** Memory holds finished calls for a day, the longest exported window. */

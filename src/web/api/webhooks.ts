@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { webhookViews } from '../events/webhooks/webhook-views.ts'
-import type { Store } from '../store/store.ts'
-import { api, type RouteDescription } from './api.ts'
+import { webhookViews } from '../../events/webhooks/webhook-views.ts'
+import type { Store } from '../../store/store.ts'
+import { api, type RouteDescription } from './route.ts'
 
 export type WebhooksRouteOptions = {
   store: Pick<Store, 'webhooks' | 'events' | 'latestEvents'>

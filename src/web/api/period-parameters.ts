@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { MOMENT, readMoment } from '../history/moment.ts'
-import { QueryError } from '../history/history-scope.ts'
-import { isTimezone } from '../schema/timezone.ts'
-import { BadRequest } from './problem.ts'
+import { MOMENT, readMoment } from '../../history/moment.ts'
+import { QueryError } from '../../history/history-scope.ts'
+import { isTimezone } from '../../schema/timezone.ts'
+import { BadRequest } from '../problem.ts'
 
 const listOf = (text: string | readonly string[]) => [text].flat().flatMap((names) => names.split(','))
 /** Names, separated by commas or given several times. */

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import { alertOf } from '../alerts/alert.ts'
-import { matches, unknownIn, type KnownNames } from '../alerts/match.ts'
-import { api, type RouteDescription } from './api.ts'
+import { alertOf } from '../../alerts/alert.ts'
+import { matches, unknownIn, type KnownNames } from '../../alerts/match.ts'
+import { api, type RouteDescription } from './route.ts'
 import { alertMatch, givenIn } from './match-parameters.ts'
-import { BadRequest } from './problem.ts'
-import type { ServedTargets } from './server.ts'
-import { alertView } from './views.ts'
+import { BadRequest } from '../problem.ts'
+import type { ServedTargets } from '../server.ts'
+import { alertView } from '../views.ts'
 
 export type AlertsRouteOptions = { targets: ServedTargets; known: () => KnownNames }
 

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { coverageOf } from '../history/coverage.ts'
-import { seriesOf, STEPS, type Series } from '../history/series.ts'
-import { coverageView, expectTargets, type CoverageView } from '../history/usage-report.ts'
-import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
-import { api, type RouteDescription } from './api.ts'
-import { concurrencyLimit } from './concurrency-limit.ts'
+import { coverageOf } from '../../history/coverage.ts'
+import { seriesOf, STEPS, type Series } from '../../history/series.ts'
+import { coverageView, expectTargets, type CoverageView } from '../../history/usage-report.ts'
+import { MODES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
+import { api, type RouteDescription } from './route.ts'
+import { concurrencyLimit } from '../concurrency-limit.ts'
 import { known, period, periodOf } from './period-parameters.ts'
-import type { ReportRouteOptions } from './report-route.ts'
+import type { ReportRouteOptions } from './report.ts'
 
 const oneOf = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, `must be one of ${values.join(', ')}`).optional()

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { SEVERITIES } from '../alerts/match-keys.ts'
-import { alertHistory } from '../history/alert-history.ts'
-import { api, type RouteDescription } from './api.ts'
-import { concurrencyLimit } from './concurrency-limit.ts'
+import { SEVERITIES } from '../../alerts/match-keys.ts'
+import { alertHistory } from '../../history/alert-history.ts'
+import { api, type RouteDescription } from './route.ts'
+import { concurrencyLimit } from '../concurrency-limit.ts'
 import { known, period, periodOf } from './period-parameters.ts'
-import type { ReportRouteOptions } from './report-route.ts'
+import type { ReportRouteOptions } from './report.ts'
 
 const parameters = z.strictObject({
   ...period,

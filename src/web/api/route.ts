@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyTypeProvider } from 'fastify'
 import * as z from 'zod'
-import type { AnswerName } from './answers.ts'
-import { BadRequest } from './problem.ts'
+import type { AnswerName } from '../answers.ts'
+import { BadRequest } from '../problem.ts'
 
 /** What the `config` of a route of the API says for the document. */
 export type RouteDescription = {

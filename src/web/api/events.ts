@@ -16,9 +16,9 @@ import {
   type Observable,
 } from 'rxjs'
 import * as z from 'zod'
-import { systemClock, type Clock } from '../clock/clock.ts'
-import { readCursor, writeCursor, type Cursor } from '../events/cursor.ts'
-import { EVENT_TYPES } from '../events/types.ts'
+import { systemClock, type Clock } from '../../clock/clock.ts'
+import { readCursor, writeCursor, type Cursor } from '../../events/cursor.ts'
+import { EVENT_TYPES } from '../../events/types.ts'
 import {
   CursorExpired,
   readEvents,
@@ -26,11 +26,11 @@ import {
   type EventFilter,
   type EventsPage,
   type ReadEvent,
-} from '../events/read-events.ts'
-import { onlyStoreErrors } from '../store/store-error.ts'
-import type { Store } from '../store/store.ts'
-import { api, type RouteDescription } from './api.ts'
-import { BadRequest, sendProblem } from './problem.ts'
+} from '../../events/read-events.ts'
+import { onlyStoreErrors } from '../../store/store-error.ts'
+import type { Store } from '../../store/store.ts'
+import { api, type RouteDescription } from './route.ts'
+import { BadRequest, sendProblem } from '../problem.ts'
 
 type Log = Pick<Store, 'events' | 'latestEvents'>
 

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { isoTime } from '../clock/iso-time.ts'
-import { callRowView } from '../events/call-data.ts'
-import { eventsOfCall } from '../events/events-of-call.ts'
-import { oneCall } from '../history/list-calls.ts'
-import type { TrackedCall } from '../ledger/tracked-call.ts'
-import type { RowReader } from '../store/row-reader.ts'
-import { api, type RouteDescription } from './api.ts'
-import { sendProblem } from './problem.ts'
+import { isoTime } from '../../clock/iso-time.ts'
+import { callRowView } from '../../events/call-data.ts'
+import { eventsOfCall } from '../../events/events-of-call.ts'
+import { oneCall } from '../../history/list-calls.ts'
+import type { TrackedCall } from '../../ledger/tracked-call.ts'
+import type { RowReader } from '../../store/row-reader.ts'
+import { api, type RouteDescription } from './route.ts'
+import { sendProblem } from '../problem.ts'
 
 export type CallDetails = ReturnType<typeof detailsOf>
 
