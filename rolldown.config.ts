@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { defineConfig, type Plugin } from 'rolldown'
+import { openApiDocument } from './src/web/api/openapi.ts'
+import { ROUTES } from './src/web/api/routes.ts'
 import { bundlePage } from './src/web/bundle-page.ts'
 
 /** `npm run build`: the program with all of its dependencies, as JavaScript that needs no node_modules, in `dist`. */
@@ -43,7 +45,11 @@ function document(): Plugin {
   return {
     name: 'document',
     generateBundle() {
-      this.emitFile({ type: 'asset', fileName: 'openapi.json', source: readFileSync('src/web/openapi.json') })
+      this.emitFile({
+        type: 'asset',
+        fileName: 'openapi.json',
+        source: JSON.stringify(openApiDocument(ROUTES), null, 2),
+      })
     },
   }
 }

@@ -1,20 +1,17 @@
 import { definitionOf } from '../alerts/definition-of.ts'
 import { formatIn } from '../alerts/signal.ts'
-import type { EventBody } from '../events/event.ts'
 import type { AlertChange, CallChange } from '../events/types.ts'
 import type { ReadEvent } from '../events/read-events.ts'
 import { titleOf } from '../notifications/text/notification-text.ts'
 import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
 
 /** An event as one line of JSON: a CloudEvent, with the cursor after which a reader continues as an extension attribute. */
-export function eventJson({ text, cursor }: ReadEvent): string {
-  return JSON.stringify({ ...JSON.parse(text), callwatchcursor: cursor })
+export function eventJson({ event, cursor }: ReadEvent): string {
+  return JSON.stringify({ ...event, callwatchcursor: cursor })
 }
 
 /** `2026-11-20 08:15:30 UTC  production  ended         v1.us.…  audio call, 5m 30s, inferred`. */
-export function eventLine({ type, text }: ReadEvent): string {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a CloudEvent of ours has these of the event's body
-  const { subject = '', time, data } = JSON.parse(text) as Pick<EventBody, 'subject' | 'time' | 'data'>
+export function eventLine({ type, event: { subject = '', time, data } }: ReadEvent): string {
   const [what, details] = 'alert' in data ? [titleOf(data), alertDetails(data)] : [subject, callDetails(data)]
   const kind = type.slice(type.indexOf('.') + 1).padEnd(LONGEST)
   return [formatTime(Date.parse(time) / 1000), data.target, kind, what, details.join(', ')].map(inOneLine).join('  ')

@@ -1,6 +1,6 @@
 import type { RowReader } from '../store/row-reader.ts'
 import { loggedEventsOf } from '../store/events.ts'
-import { eventIn } from './read-events.ts'
+import { eventIn, type CloudEvent } from './read-events.ts'
 
 /** How long before its first event a call may have been seen by the service's clock (seconds). */
 const MAX_CLOCK_DIFFERENCE_SECONDS = 86_400
@@ -9,8 +9,8 @@ const MAX_COMMITS = 1000
 
 /** What the log still has of a call, and since when it has everything. */
 export type CallEvents = {
-  /** CloudEvents (JSON), the oldest first. */
-  events: string[]
+  /** The oldest first. */
+  events: CloudEvent[]
   /** When the oldest event of the log was found (UNIX seconds by the host's clock); undefined of an empty log. */
   keptSince: number | undefined
 }
@@ -37,7 +37,7 @@ export async function eventsOfCall(
   const events = rows.map(loggedEventsOf).flatMap((row) =>
     row.texts.flatMap((_, place) => {
       const event = eventIn(row, place, { targets: [target], sessionId: id })
-      return event === undefined ? [] : [event.text]
+      return event === undefined ? [] : [event.event]
     }),
   )
   const at = oldest?.['at'] ?? null

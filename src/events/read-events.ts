@@ -14,8 +14,7 @@ export type ReadEvent = {
   /** By the host's clock (UNIX seconds). */
   foundAt: number
   id: string
-  /** A CloudEvent 1.0 (JSON). */
-  text: string
+  event: CloudEvent
 }
 
 /** Which events are wanted: those that meet all conditions given. */
@@ -92,11 +91,11 @@ export async function readEvents(
   }
 }
 
-/** The event at a place of the log; undefined if it is not there any more. */
-export async function readOne(log: Log, { position, place, id }: Cursor): Promise<ReadEvent | undefined> {
+/** The event at a place of the log (JSON); undefined if it is not there any more. */
+export async function readOne(log: Log, { position, place, id }: Cursor): Promise<string | undefined> {
   const [row] = await log.events(position, 0)
   const isThere = row?.position === position && row.id === id && place < row.texts.length
-  return isThere ? eventIn(row, place, {}) : undefined
+  return isThere ? JSON.stringify(eventIn(row, place, {})?.event) : undefined
 }
 
 /** The newest events, the oldest of them first, and the cursor after the newest one. */
@@ -149,19 +148,21 @@ export function eventIn(row: LoggedEvents, place: number, filter: EventFilter): 
   const id = `${row.id}-${place}`
   const series = `${row.target} ${body.subject ?? ''}`
   const { type } = body
-  return { cursor: writeCursor(at), at, type, series, foundAt: row.at, id, text: cloudEvent(row, id, body) }
+  return { cursor: writeCursor(at), at, type, series, foundAt: row.at, id, event: cloudEvent(row, id, body) }
 }
 
 /** An event of the log as CloudEvents 1.0 has it (https://github.com/cloudevents/spec, JSON format). */
-function cloudEvent({ target }: LoggedEvents, id: string, { type, subject, time, data }: EventBody): string {
-  return JSON.stringify({
-    specversion: '1.0',
+function cloudEvent({ target }: LoggedEvents, id: string, { type, subject, time, data }: EventBody) {
+  return {
+    specversion: '1.0' as const,
     id,
     source: `urn:callwatch:${encodeURIComponent(target)}`,
-    type: `callwatch.${type}`,
+    type: `callwatch.${type}` as const,
     ...(subject !== undefined && { subject }),
     time,
-    datacontenttype: 'application/json',
+    datacontenttype: 'application/json' as const,
     data,
-  })
+  }
 }
+
+export type CloudEvent = ReturnType<typeof cloudEvent>

@@ -1,17 +1,23 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import * as z from 'zod'
+import { QueryError } from '../history/history-scope.ts'
 import { StoreError } from '../store/store-error.ts'
+import { named } from './api/parts.ts'
 
 /** The body of each error of the server (RFC 9457). */
-export type Problem = {
-  type: 'about:blank'
-  /** The name of the status. */
-  title: string
-  status: number
-  /** What is wrong, in a sentence. */
-  detail: string
-}
+export const problem = z
+  .object({
+    type: z.literal('about:blank'),
+    title: z.string().describe('Name of the status'),
+    status: z.int(),
+    detail: z.string().describe('What is wrong, in a sentence'),
+  })
+  .describe('The request was refused, or has failed')
+  .register(named, { id: 'Problem' })
+
+export type Problem = z.output<typeof problem>
 
 /** A request that is refused. The server answers it with this status and this message. */
 export class BadRequest extends Error {
@@ -30,13 +36,13 @@ export function sendProblem(
   return reply
     .code(status)
     .type(CONTENT_TYPE)
-    .send({ ...problem(status, detail), ...members })
+    .send({ ...problemOf(status, detail), ...members })
 }
 
 /** Answers errors of hooks and handlers, and requests of paths that do not exist, or that come while the server closes. */
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler<FastifyError>((error, _request, reply) => {
-    const status = error instanceof StoreError ? 503 : (error.statusCode ?? 500)
+    const status = error instanceof StoreError ? 503 : error instanceof QueryError ? 400 : (error.statusCode ?? 500)
     return sendProblem(reply, status, error.message)
   })
   app.setNotFoundHandler((request, reply) => sendProblem(reply, 404, `there is no ${request.method} ${request.url}`))
@@ -66,7 +72,7 @@ export function answerUnreadable(error: Error & { code?: string }, socket: Socke
   const [status, detail] = UNREADABLE[error.code ?? ''] ?? [400, 'the request is not valid HTTP']
   // On a connection that has answered, this would be in the middle of a response.
   if (socket.writable && socket.bytesWritten === 0) {
-    const body = JSON.stringify(problem(status, detail))
+    const body = JSON.stringify(problemOf(status, detail))
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       'connection: close',
@@ -78,6 +84,6 @@ export function answerUnreadable(error: Error & { code?: string }, socket: Socke
   socket.destroy(error)
 }
 
-function problem(status: number, detail: string): Problem {
+function problemOf(status: number, detail: string): Problem {
   return { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail }
 }

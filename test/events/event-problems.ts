@@ -60,7 +60,7 @@ export async function readLog(store: Pick<Store, 'events' | 'latestEvents'>, fro
   for (let cursor = readCursor(from)!, limit = 1; ; limit = (limit * 7) % 101) {
     const { events, next } = await readEvents(store, { cursor, limit })
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own events
-    found.push(...events.map(({ text }) => JSON.parse(text) as KnownEvent))
+    found.push(...events.map(({ event }) => JSON.parse(JSON.stringify(event)) as KnownEvent))
     if (writeCursor(next) === writeCursor(cursor)) return found
     cursor = readCursor(writeCursor(next))!
   }

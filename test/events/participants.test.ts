@@ -144,14 +144,12 @@ test('the log has participants apart from all else, and a reader gets them in th
   expect(row.texts.join('')).not.toMatch(/alice|bob/)
   expect(row.participants).toEqual(['', JSON.stringify(IN_EVENTS)])
   const { events } = await readAll(row)
-  const data = events.map(({ text }) => JSON.parse(text).data)
+  const data = events.map(({ event }) => JSON.parse(JSON.stringify(event.data)))
   expect(data.map(({ participant_list }) => participant_list)).toEqual([undefined, IN_EVENTS])
   const { participants: _, ...erased } = row
   const left = (await readAll(erased)).events
   expect(left.map(({ id, cursor }) => [id, cursor])).toEqual(events.map(({ id, cursor }) => [id, cursor]))
-  expect(left.map(({ text }) => JSON.parse(text).data)).toEqual(
-    data.map(({ participant_list: _list, ...rest }) => rest),
-  )
+  expect(left.map(({ event }) => event.data)).toEqual(data.map(({ participant_list: _list, ...rest }) => rest))
 })
 
 test('a commit whose events have no participants has none', () => {

@@ -42,7 +42,7 @@ async function readAll(log: ReturnType<typeof logOf>, limit: number, filter: Eve
   const [found, pages]: [string[], number[]] = [[], []]
   for (let cursor: Cursor | undefined; ;) {
     const { events, next } = await readEvents(log, { cursor, limit, filter })
-    found.push(...events.map(({ text }) => JSON.parse(text).id))
+    found.push(...events.map(({ event }) => event.id))
     pages.push(events.length)
     if (cursor !== undefined && writeCursor(next) === writeCursor(cursor)) return { found, pages }
     cursor = readCursor(writeCursor(next))!
@@ -59,7 +59,7 @@ test.each([1, 2, 3, 5, 6, 100])('pages of %d events neither repeat nor miss one'
 
 test('an event is a CloudEvent', async () => {
   const { events } = await readEvents(logOf({ ...THREE[0], target: 'a b/ü' }), { limit: 1 })
-  expect(JSON.parse(events[0]!.text)).toEqual({
+  expect(events[0]!.event).toEqual({
     specversion: '1.0',
     id: 'commit-1-0',
     source: 'urn:callwatch:a%20b%2F%C3%BC',

@@ -12,6 +12,8 @@ import { placesOf } from '../../src/schema/places.ts'
 import { variables } from '../../src/schema/variables.ts'
 import { migrate } from '../../src/store/sqlite/schema.ts'
 import { CALL_FORMATS } from '../../src/web/api/calls.ts'
+import { openApiDocument } from '../../src/web/api/openapi.ts'
+import { ROUTES } from '../../src/web/api/routes.ts'
 import { commandLines } from './contract/command-lines.ts'
 import { schemaLines, type JsonSchema } from './contract/schema-lines.ts'
 import { withTypes } from './contract/type-lines.ts'
@@ -81,7 +83,7 @@ type Contents = Record<string, { schema?: JsonSchema }>
 
 /** Routes with their parameters and responses; and the fields of what these have in common. */
 function api(): Record<string, string[]> {
-  const { paths, components }: OpenApi = JSON.parse(read('src/web/openapi.json'))
+  const { paths, components }: OpenApi = JSON.parse(JSON.stringify(openApiDocument(ROUTES)))
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => routeLines(`${method.toUpperCase()} ${path}`, operation)),
   )

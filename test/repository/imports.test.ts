@@ -140,15 +140,6 @@ describe('imports run one way', () => {
     expect([...new Set(packages)].toSorted()).toEqual(['croner', 're2js', 'yaml', 'zod'])
   })
 
-  test('the daemon does not load the schemas of answers, of which it uses only names', () => {
-    const importing = named
-      .flatMap(({ name, source }) => relativeImports(name, source))
-      .filter(({ file }) => file === 'web/answers.ts')
-    expect(importing.map(({ from, typeOnly }) => ({ from, typeOnly }))).toEqual([
-      { from: 'web/api/route.ts', typeOnly: true },
-    ])
-  })
-
   test('a receiver is known to the list of receivers, and no receiver knows another', () => {
     const receiverOf = (name: string) => /^notifications\/receivers\/([^/]+)\//.exec(name)?.[1]
     const strangers = named

@@ -33,7 +33,7 @@ const ROOMS: Record<string, number> = {
   'src/simulator': 1300,
   'src/store': 4170,
   'src/text': 130,
-  'src/web': 2365,
+  'src/web': 2470,
   'src/web/page': 3985,
   test: 52950,
 }
@@ -117,13 +117,7 @@ src/store/postgres/connection.ts openConnection: 122 lines
 src/store/postgres/pool.ts openPool: 63 lines
 src/store/sqlite/engine.ts sqliteEngine: 87 lines
 src/store/targets.ts targetsOf: 130 lines
-src/web/answers.ts file: 420 lines
-src/web/api/calls.ts function: 16 complexity
-src/web/api/calls.ts wantedOf: 15 complexity
-src/web/api/events.ts eventsRoute: 61 lines
-src/web/api/silences.ts silencesRoute: 71 lines
 src/web/page/model/totals.ts mainWindow: 13 complexity
-src/web/server.ts startWeb: 72 lines
 `
 
 test('no function or file of src is above a limit but for the exceptions, which may only shrink', () => {

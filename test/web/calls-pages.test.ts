@@ -5,6 +5,7 @@ import { newDraft } from '../../src/ledger/delta/delta-draft.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { callsRoute } from '../../src/web/api/calls.ts'
+import { mount } from '../../src/web/api/route.ts'
 import { finish, finishedCall, NOW, openCall } from '../metrics/hand-made-target.ts'
 import { serve, shownTarget } from './serve.ts'
 
@@ -67,7 +68,7 @@ describe('the pages of /api/v1/calls', () => {
       own: () => [target(names[offset % 3]!)],
       others: () => names.toSpliced(offset % 3, 1).map((name) => ({ name })),
     }
-    callsRoute(app, { targets, store: { rows: async () => [], openCalls } })
+    mount(app, callsRoute, { targets, store: { rows: async () => [], openCalls } })
     const listed: string[] = []
     for (; offset < 9; offset++) {
       const cursor = Buffer.from(JSON.stringify({ offset })).toString('base64url')
@@ -135,7 +136,7 @@ test('/api/v1/calls finds calls of the history by status and target, however man
   await addFinished(store, 'staging', 20_001, ['ended', 'rejected', 'canceled'])
   const app = fastify()
   onTestFinished(() => app.close())
-  callsRoute(app, { targets: { all: () => [], own: () => [], others: () => [] }, store })
+  mount(app, callsRoute, { targets: { all: () => [], own: () => [], others: () => [] }, store })
   const list = async (query: string) => {
     const { calls, truncated } = (await app.inject(`/api/v1/calls?since=0&${query}`)).json()
     const found = calls.map((call: { target: string; session_id: string }) => `${call.target} ${call.session_id}`)

@@ -5,6 +5,7 @@ import { expect, describe, onTestFinished, test, vi } from 'vitest'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { LoggedEvents } from '../../src/store/store.ts'
 import { eventsRoute } from '../../src/web/api/events.ts'
+import { mount } from '../../src/web/api/route.ts'
 import { firingOf, RATIO } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { NOW } from '../metrics/hand-made-target.ts'
@@ -31,7 +32,7 @@ async function eventServer() {
     },
     latestEvents: async () => rows.slice(-1000),
   }
-  eventsRoute(app, log, clock)
+  mount(app, eventsRoute, { store: log, clock })
   onTestFinished(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   /** Logs calls that began, each in a commit of its own, named from one number to another. */

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { callsRoute } from '../../src/web/api/calls.ts'
+import { mount } from '../../src/web/api/route.ts'
 import { oneRequestPerIteration } from '../../src/web/one-request-per-iteration.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { openCall } from '../metrics/hand-made-target.ts'
@@ -20,7 +21,7 @@ test('four large responses are made at a time: a fifth gets 503 with Retry-After
     if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve))
     return []
   }
-  callsRoute(app, { targets: NO_TARGETS, store: { ...NO_CALLS, rows } })
+  mount(app, callsRoute, { targets: NO_TARGETS, store: { ...NO_CALLS, rows } })
   const list = (more = '') => app.inject(`/api/v1/calls?since=0${more}`)
   const four = Array.from({ length: 4 }, () => list())
   await vi.waitFor(() => expect(waiting).toHaveLength(4))
@@ -50,11 +51,8 @@ test('a client that does not read its large response is disconnected', async () 
   const call = openCall('x'.repeat(4000))
   const targets = [shownTarget()]
   for (let i = 0; i < 10_000; i++) targets[0]!.ledger.open.set(`call-${i}`, call)
-  callsRoute(
-    app,
-    { targets: { ...NO_TARGETS, all: () => [targets[0]!.name], own: () => targets }, store: NO_CALLS },
-    clock,
-  )
+  const own = { ...NO_TARGETS, all: () => [targets[0]!.name], own: () => targets }
+  mount(app, callsRoute, { targets: own, store: NO_CALLS, clock })
   const { hostname, port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const slow = connect(Number(port), hostname)
   onTestFinished(() => void slow.destroy())
@@ -142,7 +140,7 @@ test('a client that has disconnected before its large response starts does not c
   onTestFinished(() => app.close())
   // As while a log-in attempt waits.
   const left = delayUntilClosed(app, (url) => url.includes('leaves'))
-  callsRoute(app, { targets: NO_TARGETS, store: NO_CALLS })
+  mount(app, callsRoute, { targets: NO_TARGETS, store: NO_CALLS })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   const leaving = await connections(url, 4, get('/api/v1/calls?target=leaves'))
   leaving.forEach((socket) => socket.destroy())

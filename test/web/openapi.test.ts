@@ -1,37 +1,35 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import type { Changes } from '../../src/events/event.ts'
 import type { SeenParticipant } from '../../src/ledger/call.ts'
+import { openApiDocument } from '../../src/web/api/openapi.ts'
 import { readOverview, writeOverview } from '../../src/web/api/overview.ts'
+import { ROUTES } from '../../src/web/api/routes.ts'
 import { firingOf, RATIO, ruleOn } from '../alerts/sample-rules.ts'
 import { finish, finishedCall, firing, NOW, openCall, POLLED } from '../metrics/hand-made-target.ts'
 import { KNOWN_LIST } from '../ledger/seen.ts'
-import { openApiDocument, type JsonSchema, type OpenApi } from './openapi-document.ts'
 import { AUTH, basic, serve, shownTarget } from './serve.ts'
 
 type Request = { headers?: Record<string, string>; body?: string }
 
-const FILE = join(import.meta.dirname, '../../src/web/openapi.json')
-const document: OpenApi = JSON.parse(readFileSync(FILE, 'utf8'))
+type JsonSchema = Record<string, unknown>
+type Operation = { responses: Record<string, { content?: Record<string, unknown> }> }
+
+const document: { paths: Record<string, Record<string, Operation>> } = JSON.parse(
+  JSON.stringify(openApiDocument(ROUTES)),
+)
 const OPERATIONS = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
 )
 
-test('src/web/openapi.json is that of the routes; `npx vitest run test/web/openapi.test.ts -u` refreshes it', async () => {
-  const generated = await openApiDocument()
-  await expect(`${JSON.stringify(generated.document, undefined, 2)}\n`).toMatchFileSnapshot(FILE)
+test('the server serves the document of its routes', async () => {
+  const { url } = await serve([])
+  const response = await fetch(`${url}/api/v1/openapi.json`)
+  expect(await response.json()).toEqual(document)
 })
 
-test('src/web/openapi.json has every route of the server under /api, and no other', async () => {
-  const { routes } = await openApiDocument()
-  expect(routes.length).toBeGreaterThan(8)
-  expect(OPERATIONS.toSorted()).toEqual(routes.map((route) => route.replaceAll(/:(\w+)/g, '{$1}')).toSorted())
-})
-
-test('src/web/openapi.json is OpenAPI 3.1', async () => {
+test('the document is OpenAPI 3.1', async () => {
   const validator = new Validator()
   expect(await validator.validate(structuredClone(document))).toEqual({ valid: true })
   expect(validator.version).toBe('3.1')

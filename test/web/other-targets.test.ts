@@ -1,6 +1,7 @@
 import fastify from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { callsRoute } from '../../src/web/api/calls.ts'
+import { mount } from '../../src/web/api/route.ts'
 import { finishedPerMinuteRoute } from '../../src/web/api/finished-per-minute.ts'
 import { readOverview, writeOverview, type OtherTarget } from '../../src/web/api/overview.ts'
 import { targetView } from '../../src/web/api/target-view.ts'
@@ -74,7 +75,7 @@ describe('a target of another daemon', () => {
     }
     const own = shownTarget({ target: 'a', calls: [openCall('of a')] })
     const targets = { all: () => ['a', 'b', 'c'], own: () => [own], others: () => [{ name: 'b' }, { name: 'c' }] }
-    callsRoute(app, { targets, store: { rows: async () => [], openCalls } })
+    mount(app, callsRoute, { targets, store: { rows: async () => [], openCalls } })
     const list = async (query: string) =>
       (await app.inject(`/api/v1/calls${query}`)).json().calls.map((call: { session_id: string }) => call.session_id)
     expect(await list('')).toEqual(['of a', 'of b', 'of c'])
@@ -87,7 +88,7 @@ describe('a target of another daemon', () => {
     const app = fastify()
     onTestFinished(() => app.close())
     const asked: unknown[] = []
-    finishedPerMinuteRoute(app, {
+    mount(app, finishedPerMinuteRoute, {
       targets: {
         all: () => ['b', 'a'],
         own: () => [shownTarget({ target: 'a', sync: POLLED, finished: [finish('ended', 10)] })],

@@ -78,7 +78,7 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     async function attempt(event: QueuedEvent): Promise<WebhookEvent[]> {
       const { queue, progress } = opened!
       try {
-        const text = event.text ?? (await readOne(store, event).catch(unreadable))?.text
+        const text = event.text ?? (await readOne(store, event).catch(unreadable))
         if (text === undefined) {
           queue.done(event)
           return counted(name, 'expired', 1)

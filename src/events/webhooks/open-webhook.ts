@@ -166,6 +166,7 @@ async function beginningOf({ webhook, store }: OpenOptions): Promise<Cursor> {
   return first === undefined || first.position === 1 ? START : before(first)
 }
 
-function queued({ at: { position, place, id }, foundAt, series, text }: ReadEvent): QueuedEvent {
+function queued({ at: { position, place, id }, foundAt, series, event }: ReadEvent): QueuedEvent {
+  const text = JSON.stringify(event)
   return { position, place, id, at: foundAt, dead: false, attempts: 0, series, text, isListed: false, isChanged: false } // oxfmt-ignore
 }

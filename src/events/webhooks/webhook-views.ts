@@ -33,7 +33,9 @@ export async function webhookViews(
   )
 }
 
-function stateOf({ paused, removedAt, failingSince }: StoredWebhook['progress']) {
+type State = 'delivering' | 'failing' | 'paused' | 'removed'
+
+function stateOf({ paused, removedAt, failingSince }: StoredWebhook['progress']): State {
   if (removedAt !== undefined) return 'removed'
   if (paused !== undefined) return 'paused'
   return failingSince === undefined ? 'delivering' : 'failing'

@@ -1,28 +1,59 @@
-import type { FastifyInstance } from 'fastify'
-import { alertOf } from '../../alerts/alert.ts'
-import { matches, unknownIn, type KnownNames } from '../../alerts/match.ts'
-import { api, type RouteDescription } from './route.ts'
-import { alertMatch, givenIn } from './match-parameters.ts'
+import * as z from 'zod'
+import { alertData, alertSchema } from '../../alerts/alert-data.ts'
+import { alertOf, type LiveAlert } from '../../alerts/alert.ts'
+import { matches, unknownIn } from '../../alerts/match.ts'
+import { isoTime } from '../../clock/iso-time.ts'
+import { callsRequest } from '../../history/calls-request.ts'
 import { BadRequest } from '../problem.ts'
-import type { ServedTargets } from '../server.ts'
-import { alertView } from '../views.ts'
+import type { WebOptions } from '../server.ts'
+import { alertMatch, givenIn } from './match-parameters.ts'
+import { callsUrl, named, namedObject, time } from './parts.ts'
+import { route } from './route.ts'
 
-export type AlertsRouteOptions = { targets: ServedTargets; known: () => KnownNames }
-
-/** `GET /api/v1/alerts`: the alerts as they are now; with a match, those that a silence with it would match. */
-export function alertsRoute(app: FastifyInstance, { targets, known }: AlertsRouteOptions): void {
-  const config: RouteDescription = {
-    summary: 'Alerts that are pending, firing or recovering',
-    answers: { 200: 'Alerts' },
-  }
-  api(app).get('/api/v1/alerts', { schema: { querystring: alertMatch }, config }, async ({ query }) => {
-    const match = givenIn(query)
-    const unknown = unknownIn(match, known())
-    if (unknown !== undefined) throw new BadRequest(unknown)
-    const own = targets.own().map(({ name, alerts }) => ({ name, alerts: [...alerts.values()] }))
-    const all = [...own, ...targets.others()].flatMap(({ name, alerts }) =>
-      alerts.map((instance) => ({ target: name, instance })),
-    )
-    return { alerts: all.filter((live) => matches(match, alertOf(live))).map(alertView) }
+const alert = alertSchema
+  .extend({
+    state: z.enum(['pending', 'firing', 'recovering']),
+    firing_since: time.nullable(),
+    clear: z.number(),
+    calls_url: callsUrl.optional(),
+    runbook_url: z.string().optional(),
   })
+  .register(named, { id: 'Alert' })
+
+const answer = namedObject('Alerts', { alerts: z.array(alert) })
+
+export type AlertView = z.output<typeof alert>
+
+/** The alerts as they are now; with a match, those that a silence with it would match. */
+export const alertsRoute = route(
+  'GET /api/v1/alerts',
+  'Alerts that are pending, firing or recovering',
+  {
+    checks: { querystring: alertMatch },
+    answers: { 200: answer },
+  },
+  ({ targets, known }: WebOptions) =>
+    async ({ query }) => {
+      const match = givenIn(query)
+      const unknown = unknownIn(match, known())
+      if (unknown !== undefined) throw new BadRequest(unknown)
+      const own = targets.own().map(({ name, alerts }) => ({ name, alerts: [...alerts.values()] }))
+      const all = [...own, ...targets.others()].flatMap(({ name, alerts }) =>
+        alerts.map((instance) => ({ target: name, instance })),
+      )
+      return { alerts: all.filter((live) => matches(match, alertOf(live))).map(alertView) }
+    },
+)
+
+export function alertView(live: LiveAlert): AlertView {
+  const { state, firingSince } = live.instance
+  const alert = alertOf(live)
+  return {
+    ...alertData(alert),
+    state,
+    firing_since: firingSince === undefined ? null : isoTime(firingSince),
+    clear: alert.clear,
+    calls_url: callsRequest(alert),
+    runbook_url: alert.runbookUrl,
+  }
 }

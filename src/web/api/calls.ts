@@ -1,15 +1,17 @@
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import * as z from 'zod'
 import { systemClock, type Clock } from '../../clock/clock.ts'
 import { callRowView, type CallRowView } from '../../events/call-data.ts'
 import { MOMENT_IN_UTC, readMoment } from '../../history/moment.ts'
 import { FINAL_STATUSES, MODES, OPEN_STATUSES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
 import { csvLine } from '../../text/csv.ts'
-import { api, type RouteDescription } from './route.ts'
 import { cursorOf, pagesOf, readCursor, type CallsSource, type CallsWanted } from './calls-pages.ts'
 import { concurrencyLimit } from '../concurrency-limit.ts'
 import { BadRequest } from '../problem.ts'
+import { count, minutes, namedObject, namedText, seconds, statuses, time } from './parts.ts'
+import { callLabels, list } from './period-parameters.ts'
+import { route } from './route.ts'
 
 /** Calls that one page has at most; the next page has the rest. */
 const MAX_CALLS = 10_000
@@ -20,8 +22,6 @@ const MAX_LARGE_AT_A_TIME = 4
 
 const ENDS = [...FINAL_STATUSES, 'lost'] as const
 const STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'other', 'lost'] as const
-const oneOf = <const Values extends readonly string[]>(values: Values) =>
-  z.enum(values, `must be one of ${values.join(', ')}`).optional()
 
 /** A moment in UTC (UNIX seconds). */
 const moment = z
@@ -32,17 +32,9 @@ const moment = z
 const parameters = z.strictObject({
   since: moment.describe('Calls that finished or were lost since then, newest first; default: calls in progress'),
   until: moment.describe('Of these the ones before then'),
-  target: z
-    .union([z.string(), z.array(z.string())])
-    .transform((names) => [names].flat().flatMap((text) => text.split(',')))
-    .optional()
-    .describe('Names of targets, separated by commas'),
-  type: oneOf(TYPES),
-  mode: oneOf(MODES),
-  receiver_type: oneOf(RECEIVER_TYPES),
-  status: z
-    .union([z.string(), z.array(z.string())])
-    .transform((names) => [names].flat().flatMap((text) => text.split(',')))
+  target: list.optional().describe('Names of targets, separated by commas'),
+  ...callLabels,
+  status: list
     .pipe(z.array(z.enum(STATUSES, `must be some of ${STATUSES.join(', ')}, separated by commas`)))
     .optional()
     .describe('Some of the statuses, separated by commas; final ones and lost only with since'),
@@ -61,53 +53,82 @@ const parameters = z.strictObject({
   cursor: z.string().optional().describe('`next` of a response to the same parameters'),
 })
 
+export const callShape = {
+  target: z.string(),
+  session_id: z.string(),
+  type: z.enum(TYPES),
+  mode: z.enum(MODES),
+  receiver_type: z.enum(RECEIVER_TYPES),
+  began: time,
+  finished: time.exactOptional(),
+  participants: count,
+  minutes,
+  duration_seconds: seconds.exactOptional(),
+  answer_delay_seconds: seconds.exactOptional(),
+  has_recording: z.boolean(),
+}
+
+export const call = namedObject('Call', {
+  ...callShape,
+  status: z.enum([...statuses, 'lost']),
+  noticed: time.exactOptional().describe('When callwatch noticed that it had finished'),
+  participant_minutes: minutes,
+})
+
+const answers = {
+  'application/json': namedObject('Calls', {
+    calls: z.array(call),
+    truncated: z.literal(true).optional(),
+    next: z.string().describe('`cursor` of the next page').optional(),
+  }),
+  'text/csv': namedText('CallsCsv', 'The same as CSV; with limit, x-callwatch-next is the cursor of the next page'),
+  'application/x-ndjson': namedText('CallsNdjson', 'The same, each call as a line of JSON'),
+}
+
+export type CallsRouteOptions = CallsSource & { clock?: Pick<Clock, 'scheduler' | 'wall'> }
+
 /**
- * `GET /api/v1/calls`: calls in progress, or with `since` the calls that finished since then, newest first. As JSON
- * a response is one page; its `next` is the `cursor` of the next one. Without `limit`, CSV and NDJSON have all calls, which
- * are read as fast as the client takes them.
+ * Calls in progress, or with `since` the calls that finished since then, newest first. As JSON a response is one page; its
+ * `next` is the `cursor` of the next one. Without `limit`, CSV and NDJSON have all calls, which are read as fast as the client
+ * takes them.
  */
-export function callsRoute(
-  app: FastifyInstance,
-  source: CallsSource,
-  clock: Pick<Clock, 'scheduler' | 'wall'> = systemClock,
-): void {
-  const large = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
-  const config: RouteDescription = {
-    summary: 'Calls in progress, or finished calls of the history',
-    answers: { 200: { 'application/json': 'Calls', 'text/csv': 'CallsCsv', 'application/x-ndjson': 'CallsNdjson' } },
+export const callsRoute = route(
+  'GET /api/v1/calls',
+  'Calls in progress, or finished calls of the history',
+  {
+    checks: { querystring: parameters },
+    answers: { 200: answers },
+    head: false,
+  },
+  ({ targets, store, clock = systemClock }: CallsRouteOptions) => {
+    const large = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
+    return async ({ query }, reply) => {
+      const { limit, format = 'json' } = query
+      const isStream = format !== 'json' && limit === undefined
+      const max = isStream ? Infinity : Math.min(limit ?? MAX_CALLS, MAX_CALLS)
+      const wanted = wantedOf(query, clock.wall())
+      const alive = max > MAX_SMALL ? large.admits(reply) : () => undefined
+      if (alive === undefined) return reply
+      const pages = pagesOf(wanted, max, { targets, store })
+      if (isStream) return streamed(pages, CALL_FORMATS[format], { reply, alive })
+      const page = await joined(pages)
+      if (format === 'json') return page
+      if (page.truncated) reply.headers({ 'x-callwatch-truncated': 'true', 'x-callwatch-next': page.next })
+      const { type, header, line } = CALL_FORMATS[format]
+      return reply.type(type).send(header + page.calls.map(line).join(''))
+    }
+  },
+)
+
+/** All parts as one page. Clients that sum it up need to know where it has not all calls. */
+async function joined(parts: ReturnType<typeof pagesOf>): Promise<z.output<(typeof answers)['application/json']>> {
+  const calls: CallRowView[] = []
+  let last: CallsWanted['from'] | undefined
+  for await (const { calls: some, next } of parts) {
+    calls.push(...some.map(callRowView))
+    last = next
   }
-  // A HEAD would be answered at once, and the history be read all the same.
-  const options = { schema: { querystring: parameters }, config, exposeHeadRoute: false }
-  api(app).get('/api/v1/calls', options, async ({ query }, reply) => {
-    const { limit, format = 'json' } = query
-    const wanted = wantedOf(query, clock.wall())
-    const isStream = format !== 'json' && limit === undefined
-    const max = isStream ? Infinity : Math.min(limit ?? MAX_CALLS, MAX_CALLS)
-    const alive = max > MAX_SMALL ? large.admits(reply) : () => undefined
-    if (alive === undefined) return reply
-    const pages = pagesOf(wanted, max, source)
-    if (isStream) return streamed(pages, CALL_FORMATS[format], { reply, alive })
-    // Buffers instead of one long text, of which Node.js would make two more copies.
-    const pieces: Buffer[] = []
-    let next: CallsWanted['from'] | undefined
-    for await (const { calls, next: following } of pages) {
-      next = following
-      const views = calls.map(callRowView)
-      const text =
-        format === 'json' ? JSON.stringify(views).slice(1, -1) : views.map(CALL_FORMATS[format].line).join('')
-      if (views.length > 0) pieces.push(Buffer.from(format === 'json' && pieces.length > 0 ? `,${text}` : text))
-    }
-    // Clients that sum up a response need to know that it has not all calls.
-    if (format !== 'json') {
-      if (next !== undefined) reply.headers({ 'x-callwatch-truncated': 'true', 'x-callwatch-next': cursorOf(next) })
-      const { type, header } = CALL_FORMATS[format]
-      return reply.type(type).send(Readable.from([Buffer.from(header), ...pieces]))
-    }
-    const more = next === undefined ? '' : `,"truncated":true,"next":"${cursorOf(next)}"`
-    return reply
-      .type('application/json; charset=utf-8')
-      .send(Readable.from([Buffer.from('{"calls":['), ...pieces, Buffer.from(`]${more}}`)]))
-  })
+  return last === undefined ? { calls } : { calls, truncated: true, next: cursorOf(last) }
 }
 
 /** The calls that a request to this route selects, such as `calls_url` of an alert; without a `limit` and a `cursor` in it. */
@@ -119,15 +140,8 @@ export function readCallsRequest(request: string, now: number): CallsWanted {
 function wantedOf(query: z.output<typeof parameters>, now: number): CallsWanted {
   const { since: sinceText, until: untilText, status, cursor } = query
   const since = sinceText === undefined ? undefined : readMoment(sinceText, undefined, now)
-  if (since === undefined) {
-    // No call in progress has a final status: an empty response would read as "none failed".
-    const final = status?.find((each) => ENDS.some((end) => end === each))
-    if (final !== undefined) throw new BadRequest(`status=${final} is a status of finished calls: add \`since\``)
-    if (untilText !== undefined) throw new BadRequest('`until` is of finished calls: add `since`')
-  } else {
-    const open = status?.find((each) => OPEN_STATUSES.some((one) => one === each))
-    if (open !== undefined) throw new BadRequest(`status=${open} is a status of calls in progress: leave out \`since\``)
-  }
+  if (since === undefined && untilText !== undefined) throw new BadRequest('`until` is of finished calls: add `since`')
+  expectStatuses(status ?? [], since !== undefined)
   const until = readMoment(untilText ?? '', undefined, now) ?? Infinity
   if (since !== undefined && since >= until) throw new BadRequest('`since` must be before `until`')
   const from = cursor === undefined ? {} : readCursor(cursor, since !== undefined)
@@ -145,6 +159,15 @@ function wantedOf(query: z.output<typeof parameters>, now: number): CallsWanted 
     },
     from,
   }
+}
+
+/** No call in progress has a final status, and the other way round: an empty response would read as "none failed". */
+function expectStatuses(statuses: readonly string[], isHistory: boolean): void {
+  const others: readonly string[] = isHistory ? OPEN_STATUSES : ENDS
+  const wrong = statuses.find((status) => others.includes(status))
+  if (wrong === undefined) return
+  const whose = isHistory ? 'calls in progress: leave out `since`' : 'finished calls: add `since`'
+  throw new BadRequest(`status=${wrong} is a status of ${whose}`)
 }
 
 /** All pages are of the same period, also where it is how long ago. */

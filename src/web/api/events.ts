@@ -16,6 +16,7 @@ import {
   type Observable,
 } from 'rxjs'
 import * as z from 'zod'
+import { alertSchema } from '../../alerts/alert-data.ts'
 import { systemClock, type Clock } from '../../clock/clock.ts'
 import { readCursor, writeCursor, type Cursor } from '../../events/cursor.ts'
 import { EVENT_TYPES } from '../../events/types.ts'
@@ -27,10 +28,13 @@ import {
   type EventsPage,
   type ReadEvent,
 } from '../../events/read-events.ts'
+import { PARTICIPANT_STATES } from '../../ledger/call.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import type { Store } from '../../store/store.ts'
-import { api, type RouteDescription } from './route.ts'
-import { BadRequest, sendProblem } from '../problem.ts'
+import { callShape } from './calls.ts'
+import { expiredBecause, minutes, named, namedObject, namedText, statuses, time } from './parts.ts'
+import { route } from './route.ts'
+import { BadRequest, problem, sendProblem } from '../problem.ts'
 
 type Log = Pick<Store, 'events' | 'latestEvents'>
 
@@ -63,6 +67,66 @@ const eventType = z
   .pipe(z.enum(EVENT_TYPES, `must be one or more of ${EVENT_TYPES.join(', ')}, with commas between them`))
 const list = z.string().transform((text) => text.split(','))
 
+const callChange = z.object({
+  ...callShape,
+  status: z.enum(statuses),
+  from: z.enum(['none', ...statuses, 'lost']).exactOptional(),
+  to: z.enum(['none', ...statuses, 'lost']).exactOptional(),
+  inferred: z.boolean().exactOptional().describe('callwatch did not see this step'),
+  before: z
+    .object({ status: z.enum(statuses), minutes })
+    .exactOptional()
+    .describe('What was known before a correction'),
+  after: z.object({ status: z.enum(statuses) }).exactOptional(),
+  participant_list: z
+    .array(
+      z.object({
+        uid: z.string().exactOptional(),
+        state: z.enum(PARTICIPANT_STATES).exactOptional(),
+        joined: z.boolean(),
+        joined_at: time.exactOptional(),
+        left_at: time.exactOptional(),
+        minutes,
+      }),
+    )
+    .exactOptional()
+    .describe('Only with events.participants'),
+  detected_at: time.describe('When callwatch saw it'),
+  backfilled: z.boolean(),
+})
+
+const alertChange = alertSchema.extend({
+  // The log may have events of an earlier version.
+  signal: z.string(),
+  expired_because: expiredBecause.exactOptional(),
+})
+
+/** A CloudEvent 1.0. Its types for users of the package are in `events/types.ts`, which imports nothing. */
+export const event = namedObject('Event', {
+  specversion: z.literal('1.0'),
+  id: z.string(),
+  source: z.string(),
+  type: z.enum(EVENT_TYPES.map((type) => `callwatch.${type}` as const)),
+  subject: z.string().optional().describe('Of a call its session_id'),
+  time,
+  datacontenttype: z.literal('application/json'),
+  data: z.union([callChange, alertChange]),
+})
+
+const page = namedObject('Events', {
+  events: z.array(event),
+  next: z.string().describe('Cursor after the last of them'),
+})
+const batch = z
+  .array(event)
+  .describe('A batch of CloudEvents; the header callwatch-next is the cursor after the last')
+  .register(named, { id: 'EventBatch' })
+const stream = namedText('EventStream', 'Server-sent events, whose data are CloudEvents and whose ids are cursors')
+const cursorExpired = problem
+  .extend({ oldest: z.string().describe('Cursor from which all events that are left are read') })
+  .describe('The events after this cursor are not known any more')
+  .register(named, { id: 'CursorExpired' })
+
 const parameters = z.strictObject({
   after: z.string().optional().describe('Cursor: `next` of an earlier answer, or the id of an event of a stream'),
   limit: z
@@ -85,15 +149,43 @@ const parameters = z.strictObject({
   session_id: z.string().optional().describe('Events of one call'),
 })
 
+export type EventsRouteOptions = { store: Log; clock?: Pick<Clock, 'scheduler'> }
+
 /**
- * `GET /api/v1/events`: the log of events, a page after a cursor, or, where a client accepts it, a stream of server-sent
- * events that continues: `Last-Event-ID` or `after` says where, else it begins with the `latest` past events.
+ * The log of events, a page after a cursor, or, where a client accepts it, a stream of server-sent events that continues:
+ * `Last-Event-ID` or `after` says where, else it begins with the `latest` past events.
  */
-export function eventsRoute(
-  app: FastifyInstance,
-  log: Log,
-  { scheduler }: Pick<Clock, 'scheduler'> = systemClock,
-): void {
+export const eventsRoute = route(
+  'GET /api/v1/events',
+  'The log of events: a page after a cursor, or a stream of server-sent events',
+  {
+    checks: { querystring: parameters },
+    answers: {
+      200: { 'application/json': page, [BATCH_TYPE]: batch, [STREAM_TYPE]: stream },
+      410: { 'application/problem+json': cursorExpired },
+    },
+  },
+  ({ store, clock = systemClock }: EventsRouteOptions, app) => {
+    const openStream = eventStreams(store, clock, app)
+    return async ({ query, headers }, reply) => {
+      const { after, limit, latest, type, target, session_id: sessionId } = query
+      const wanted: EventFilter = { types: type, targets: target, sessionId }
+      const accepted = headers.accept ?? ''
+      if (!accepted.includes(STREAM_TYPE)) {
+        if (latest !== undefined) throw new BadRequest('latest is for streams (Accept: text/event-stream); use limit')
+        const asked = { cursor: cursorIn(after), limit: limit ?? DEFAULT_LIMIT, filter: wanted }
+        return sendPage(reply, accepted.includes(BATCH_TYPE), readEvents(store, asked))
+      }
+      if (limit !== undefined) throw new BadRequest('limit is for single answers; a stream goes on, and has `latest`')
+      const resumed = headers['last-event-id'] ?? after
+      if (after !== undefined) cursorIn(after)
+      return openStream(reply, typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }, wanted)
+    }
+  },
+)
+
+/** The streams of a server, which end with it. */
+function eventStreams(log: Log, { scheduler }: Pick<Clock, 'scheduler'>, app: FastifyInstance) {
   const open = new Set<Promise<unknown>>()
   const aborted$ = new Subject<void>()
   /** The position of the newest commit, read for all streams together. */
@@ -104,41 +196,19 @@ export function eventsRoute(
     distinctUntilChanged(),
     share({ connector: () => new ReplaySubject<number>(1) }),
   )
-
-  const config: RouteDescription = {
-    summary: 'The log of events: a page after a cursor, or a stream of server-sent events',
-    answers: {
-      200: { 'application/json': 'Events', [BATCH_TYPE]: 'EventBatch', [STREAM_TYPE]: 'EventStream' },
-      410: { 'application/problem+json': 'CursorExpired' },
-    },
-  }
-  api(app).get('/api/v1/events', { schema: { querystring: parameters }, config }, async (request, reply) => {
-    const { after, limit, latest, type, target, session_id: sessionId } = request.query
-    const wanted: EventFilter = { types: type, targets: target, sessionId }
-    const accepted = request.headers.accept ?? ''
-    if (!accepted.includes(STREAM_TYPE)) {
-      if (latest !== undefined) throw new BadRequest('latest is for streams (Accept: text/event-stream); use limit')
-      return sendPage(reply, accepted.includes(BATCH_TYPE), async () =>
-        readEvents(log, { cursor: cursorIn(after), limit: limit ?? DEFAULT_LIMIT, filter: wanted }),
-      )
-    }
-    if (limit !== undefined) throw new BadRequest('limit is for single answers; a stream goes on, and has `latest`')
-    const resumed = request.headers['last-event-id'] ?? after
-    if (after !== undefined) cursorIn(after)
+  app.addHook('preClose', async () => {
+    aborted$.next()
+    // A client that does not read is cut.
+    await firstValueFrom(race(from(Promise.all(open)), timer(CLOSING_MS)))
+  })
+  return (reply: FastifyReply, begin: StreamOptions['begin'], wanted: EventFilter): FastifyReply => {
     if (open.size >= MAX_STREAMS) {
       const detail = `${MAX_STREAMS} event streams are open already; close one, or try again later`
       return sendProblem(reply.header('retry-after', RETRY_AFTER_SECONDS), 503, detail)
     }
     const streamAborted$ = new ReplaySubject<void>(1)
     const aborting = aborted$.subscribe(streamAborted$)
-    const begin = typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }
-    const stream = Readable.from(
-      streamTexts(log, { begin, filter: wanted, newest$, aborted$: streamAborted$, scheduler }),
-      {
-        // One text at a time: each may have as many events as are read together.
-        highWaterMark: 1,
-      },
-    )
+    const texts = streamTexts(log, { begin, filter: wanted, newest$, aborted$: streamAborted$, scheduler })
     const ended = new Promise<void>((resolve) => reply.raw.once('close', resolve))
     open.add(ended)
     void ended.then(() => {
@@ -146,13 +216,14 @@ export function eventsRoute(
       open.delete(ended)
       streamAborted$.next()
     })
-    return reply.header('cache-control', 'no-store').header('x-accel-buffering', 'no').type(STREAM_TYPE).send(stream)
-  })
-  app.addHook('preClose', async () => {
-    aborted$.next()
-    // A client that does not read is cut.
-    await firstValueFrom(race(from(Promise.all(open)), timer(CLOSING_MS)))
-  })
+    return (
+      reply
+        .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+        .type(STREAM_TYPE)
+        // One text at a time: each may have as many events as are read together.
+        .send(Readable.from(texts, { highWaterMark: 1 }))
+    )
+  }
 }
 
 /** @throws {BadRequest} */
@@ -167,15 +238,12 @@ function cursorIn(text: string | undefined): Cursor | undefined {
 }
 
 /** A batch is an array without anything else (CloudEvents JSON format, section 4). */
-async function sendPage(reply: FastifyReply, isBatch: boolean, read: () => Promise<EventsPage>) {
+async function sendPage(reply: FastifyReply, isBatch: boolean, read: Promise<EventsPage>) {
   try {
-    const { events, next } = await read()
-    const texts = events.map(({ text }) => text).join(',')
-    const cursor = writeCursor(next)
-    void reply.header('callwatch-next', cursor).header('cache-control', 'no-store')
-    return isBatch
-      ? reply.type(`${BATCH_TYPE}; charset=utf-8`).send(`[${texts}]`)
-      : reply.type('application/json; charset=utf-8').send(`{"events":[${texts}],"next":"${cursor}"}`)
+    const { events: found, next: after } = await read
+    const [events, next] = [found.map((each) => each.event), writeCursor(after)]
+    reply.headers({ 'callwatch-next': next, 'cache-control': 'no-store' })
+    return isBatch ? reply.type(`${BATCH_TYPE}; charset=utf-8`).send(events) : { events, next }
   } catch (error) {
     if (!(error instanceof CursorExpired)) throw error
     return sendProblem(reply, 410, error.message, { oldest: error.oldest })
@@ -254,6 +322,6 @@ async function nextPage(
 }
 
 /** An event of the stream; browsers listen by the first part of its type. */
-function formatEvent({ cursor, type, text }: ReadEvent): string {
-  return `id: ${cursor}\nevent: ${type.slice(0, type.indexOf('.'))}\ndata: ${text}\n\n`
+function formatEvent({ cursor, type, event: data }: ReadEvent): string {
+  return `id: ${cursor}\nevent: ${type.slice(0, type.indexOf('.'))}\ndata: ${JSON.stringify(data)}\n\n`
 }

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import type { FinalStatus } from '../../ledger/call.ts'
 import { countByStatus } from '../../ledger/finished-calls.ts'
@@ -6,7 +5,8 @@ import type { SyncState, LedgerState } from '../../ledger/state.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 import type { Store } from '../../store/store.ts'
 import type { OtherTarget } from './overview.ts'
-import { api, type RouteDescription } from './route.ts'
+import { count, namedObject, time } from './parts.ts'
+import { route } from './route.ts'
 import { serviceNow } from './target-view.ts'
 import { isoTime } from '../../clock/iso-time.ts'
 
@@ -25,10 +25,21 @@ const parameters = z.strictObject({
     .describe('How many minutes, up to now'),
 })
 
-/** The finished calls of each of the last minutes, by target and status. */
-export type FinishedPerMinute = Awaited<ReturnType<typeof finishedPerMinute>>
+const perMinute = z.array(count.nullable().describe('Null where it is not known yet'))
+/** By final status, how many calls finished in each minute, oldest first. */
+const counts = { ended: perMinute, unanswered: perMinute, rejected: perMinute, canceled: perMinute, other: perMinute }
+type Counts = Record<keyof typeof counts, z.output<typeof perMinute>>
 
-type PerMinuteSource = {
+const answer = namedObject('FinishedPerMinute', {
+  since: time,
+  step_seconds: count,
+  targets: z.array(z.object({ name: z.string(), ...counts })),
+})
+
+/** The finished calls of each of the last minutes, by target and status. */
+export type FinishedPerMinute = z.output<typeof answer>
+
+export type PerMinuteSource = {
   targets: {
     all: () => readonly string[]
     own: () => readonly TargetStatus[]
@@ -38,18 +49,23 @@ type PerMinuteSource = {
   wall: () => number
 }
 
-/** `GET /api/v1/finished-per-minute`: how many calls finished in each of the last `minutes` minutes, by target and status. */
-export function finishedPerMinuteRoute(app: FastifyInstance, source: PerMinuteSource): void {
-  const config: RouteDescription = {
-    summary: 'Finished calls by minute and outcome',
-    answers: { 200: 'FinishedPerMinute' },
-  }
-  api(app).get('/api/v1/finished-per-minute', { schema: { querystring: parameters }, config }, async ({ query }) =>
-    finishedPerMinute(source, query.minutes),
-  )
-}
+/** How many calls finished in each of the last `minutes` minutes, by target and status. */
+export const finishedPerMinuteRoute = route(
+  'GET /api/v1/finished-per-minute',
+  'Finished calls by minute and outcome',
+  {
+    checks: { querystring: parameters },
+    answers: { 200: answer },
+  },
+  (source: PerMinuteSource) =>
+    async ({ query }) =>
+      finishedPerMinute(source, query.minutes),
+)
 
-async function finishedPerMinute({ targets, store, wall }: PerMinuteSource, minutes: number) {
+async function finishedPerMinute(
+  { targets, store, wall }: PerMinuteSource,
+  minutes: number,
+): Promise<FinishedPerMinute> {
   const [own, others] = [targets.own(), targets.others()]
   // All targets have the same minutes, so that clients can add them up.
   const nows = [...own.map(serviceNow), ...others.map(({ at, serviceNow: now }) => now + Math.max(0, wall() - at))]
@@ -88,9 +104,6 @@ async function countsElsewhere(
   }
   return counts
 }
-
-/** By final status, how many calls finished in each minute, oldest first; null where it is not known yet. */
-type Counts = Record<FinalStatus, (number | null)[]>
 
 /**
  * Counts finished calls by the minute in which they finished (UTC, by the service's clock). The minute of the last

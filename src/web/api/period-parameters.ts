@@ -1,12 +1,14 @@
+import type { FastifyReply } from 'fastify'
 import * as z from 'zod'
 import { MOMENT, readMoment } from '../../history/moment.ts'
-import { QueryError } from '../../history/history-scope.ts'
+import { MODES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
 import { isTimezone } from '../../schema/timezone.ts'
 import { BadRequest } from '../problem.ts'
 
-const listOf = (text: string | readonly string[]) => [text].flat().flatMap((names) => names.split(','))
 /** Names, separated by commas or given several times. */
-export const list = z.union([z.string(), z.array(z.string())]).transform(listOf)
+export const list = z
+  .union([z.string(), z.array(z.string())])
+  .transform((text) => [text].flat().flatMap((names) => names.split(',')))
 
 /** The parameters of a period of some targets. */
 export const period = {
@@ -20,13 +22,17 @@ export const period = {
   target: list.optional().describe('Names of targets, separated by commas'),
 }
 
-/** @throws {BadRequest} for a query that nothing answers */
-export async function known<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    throw error instanceof QueryError ? new BadRequest(error.message) : error
-  }
+const oneOf = <const Values extends readonly string[]>(values: Values) =>
+  z.enum(values, `must be one of ${values.join(', ')}`).optional()
+
+/** The labels of calls as parameters. */
+export const callLabels = { type: oneOf(TYPES), mode: oneOf(MODES), receiver_type: oneOf(RECEIVER_TYPES) }
+
+/** Aborts when the client has left. */
+export function abortedBy({ raw }: FastifyReply): AbortSignal {
+  const aborting = new AbortController()
+  raw.once('close', () => aborting.abort())
+  return aborting.signal
 }
 
 /**

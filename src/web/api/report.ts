@@ -1,14 +1,13 @@
-import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { coverageOf } from '../../history/coverage.ts'
 import { coverageView, expectTargets, usageCsv, usageReport } from '../../history/usage-report.ts'
 import { USAGE_KEYS, type UsageKey } from '../../history/usage.ts'
-import type { RowReader } from '../../store/row-reader.ts'
-import { api, type RouteDescription } from './route.ts'
-import { concurrencyLimit } from '../concurrency-limit.ts'
-import { known, list, period, periodOf } from './period-parameters.ts'
+import { count, namedObject, namedText, seconds, sums, time } from './parts.ts'
+import { abortedBy, list, period, periodOf } from './period-parameters.ts'
+import { route } from './route.ts'
+import type { WebOptions } from '../server.ts'
 
-const reportParameters = z.strictObject({
+const parameters = z.strictObject({
   ...period,
   by: list
     .refine((names) => names.every(isKey), `must be some of ${USAGE_KEYS.join(', ')}`)
@@ -17,48 +16,71 @@ const reportParameters = z.strictObject({
   format: z.enum(['json', 'csv'], 'must be json or csv').default('json'),
 })
 
-const coverageParameters = z.strictObject(period)
+export const coverage = namedObject('Coverage', {
+  blind_seconds: seconds.describe('How long the calls of at least one target are not all known'),
+  blind: z.array(
+    z.object({
+      target: z.string(),
+      kind: z
+        .enum(['before', 'expired', 'ended', 'now'])
+        .describe(
+          'before: the target was not set up yet; expired: calls that finished then are not kept any more; ended: what finished meanwhile was noticed late; now: no poll has succeeded since',
+        ),
+      since: time,
+      until: time,
+    }),
+  ),
+})
 
-/** Each takes some time of the store. */
-const MAX_REPORTS_AT_A_TIME = 2
+const row = z.object({
+  day: z.iso.date().optional(),
+  target: z.string().optional(),
+  type: z.string().optional(),
+  mode: z.string().optional(),
+  receiver_type: z.string().optional(),
+  ...sums,
+  noticed_late: count.describe('Calls that were noticed more than five minutes after their end'),
+})
 
-export type ReportRouteOptions = {
-  store: RowReader
-  targets: { all: () => readonly string[] }
-  /** The host's clock (UNIX seconds). */
-  wall: () => number
-}
+const answer = namedObject('Report', { since: time, until: time, zone: z.string(), coverage, rows: z.array(row) })
+const csv = namedText('ReportCsv', 'The rows as CSV')
 
-/** `GET /api/v1/report`: what was used in a period; `GET /api/v1/coverage`: when targets were not seen. */
-export function reportRoute(app: FastifyInstance, { store, wall, targets }: ReportRouteOptions): void {
-  const limit = concurrencyLimit(MAX_REPORTS_AT_A_TIME)
-  const report: RouteDescription = {
-    summary: 'What was used: calls by outcome, minutes and durations of the calls that finished in a period',
-    answers: { 200: { 'application/json': 'Report', 'text/csv': 'ReportCsv' } },
-  }
-  const options = { schema: { querystring: reportParameters }, config: report, exposeHeadRoute: false }
-  api(app).get('/api/v1/report', options, async ({ query }, reply) => {
-    if (limit.admits(reply) === undefined) return reply
-    const { by: wanted, zone, target: only, format } = query
-    const by = USAGE_KEYS.filter((key) => wanted.includes(key))
-    const [now, aborting] = [wall(), new AbortController()]
-    reply.raw.once('close', () => aborting.abort())
-    const asked = { ...periodOf(query, now), by, zone, targets: only, aborted: aborting.signal }
-    const found = await known(usageReport(store, asked, { configured: targets.all(), now }))
-    return format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found, by))
-  })
-  const coverage: RouteDescription = { summary: 'Of which times not all calls are known', answers: { 200: 'Coverage' } }
-  api(app).get(
-    '/api/v1/coverage',
-    { schema: { querystring: coverageParameters }, config: coverage },
+/** What was used in a period. */
+export const reportRoute = route(
+  'GET /api/v1/report',
+  'What was used: calls by outcome, minutes and durations of the calls that finished in a period',
+  {
+    checks: { querystring: parameters },
+    answers: { 200: { 'application/json': answer, 'text/csv': csv } },
+    // Each takes some time of the store.
+    atATime: 2,
+  },
+  ({ store, wall, targets }: WebOptions) =>
+    async ({ query }, reply) => {
+      const by = USAGE_KEYS.filter((key) => query.by.includes(key))
+      const now = wall()
+      const asked = { ...periodOf(query, now), by, zone: query.zone, targets: query.target, aborted: abortedBy(reply) }
+      const found = await usageReport(store, asked, { configured: targets.all(), now })
+      return query.format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found, by))
+    },
+)
+
+/** When targets were not seen. */
+export const coverageRoute = route(
+  'GET /api/v1/coverage',
+  'Of which times not all calls are known',
+  {
+    checks: { querystring: z.strictObject(period) },
+    answers: { 200: coverage },
+  },
+  ({ store, wall, targets }: WebOptions) =>
     async ({ query }) => {
       const [now, all] = [wall(), targets.all()]
       const { from, to = Infinity } = periodOf(query, now)
-      await known(expectTargets(store, query.target ?? [], all))
+      await expectTargets(store, query.target ?? [], all)
       return coverageView(await coverageOf(store, { from, to }, { targets: query.target, configured: all, now }))
     },
-  )
-}
+)
 
 function isKey(name: string): name is UsageKey {
   return USAGE_KEYS.some((key) => key === name)

@@ -1,34 +1,89 @@
-import type { FastifyInstance, FastifyTypeProvider } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import * as z from 'zod'
-import type { AnswerName } from '../answers.ts'
-import { BadRequest } from '../problem.ts'
+import { concurrencyLimit } from '../concurrency-limit.ts'
+import { BadRequest, sendProblem } from '../problem.ts'
 
-/** What the `config` of a route of the API says for the document. */
-export type RouteDescription = {
-  /** What it does. */
-  summary: string
-  /** What it answers where it succeeds, and errors that have more than others. */
-  answers: Answers
+/** By part of a request, the schema that checks it. Handlers get what the schema made of it. */
+type Checks = { querystring?: z.ZodType; params?: z.ZodType; body?: z.ZodType }
+
+/** By status, the schema of what is answered as JSON, or one for each content type; null where there is no content. */
+type Answers = Readonly<Record<number, z.ZodType | Readonly<Record<string, z.ZodType>> | null>>
+
+/** What a route accepts and answers: the types of its handler, how its answers are written, and the OpenAPI document. */
+export type Schemas<C extends Checks = Checks, A extends Answers = Answers> = {
+  checks?: C
+  answers: A
+  /** How many of its responses, which are large or take long, are made at the same time. */
+  atATime?: number
+  /** A HEAD would be answered at once, and the history be read all the same. */
+  head?: false
 }
 
-declare module 'fastify' {
-  interface FastifyContextConfig extends Partial<RouteDescription> {}
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+/** A route in the document. */
+export type RouteDescription = Schemas & { method: Method; url: string; summary: string }
+
+/** A route, which any server that has the options can mount. */
+export type Route<Options> = RouteDescription & {
+  serve: (options: Options, app: FastifyInstance) => Handler
 }
 
-/** By status, the schema of the answer in answers.ts, or one for each content type; null where it has no content. */
-type Answers = Readonly<Record<number, AnswerName | Readonly<Record<string, AnswerName>> | null>>
+type Handler<Checked extends object = object, Answer = unknown> = {
+  // A method: any route may be in the list of all.
+  handle(request: FastifyRequest<Checked>, reply: FastifyReply): Promise<Answer>
+}['handle']
 
-interface CheckedByZod extends FastifyTypeProvider {
-  validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown
+type CheckedBy<C extends Checks> = {
+  Querystring: OutputOf<C['querystring']>
+  Params: OutputOf<C['params']>
+  Body: OutputOf<C['body']>
 }
+type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : unknown
+type AnswerOf<Answer> = Answer extends z.ZodType
+  ? z.output<Answer>
+  : Answer extends Readonly<Record<string, z.ZodType>>
+    ? z.output<Answer[keyof Answer]>
+    : never
 
 /**
- * The application as the routes of `/api/v1` see it. What their `schema` has (`querystring`, `params`, `body`) is checked by
- * zod before their handlers, which get what zod made of it. The document `openapi.json` is generated from the same
- * schemas, and from what their `config` says.
+ * A route of `/api/v1`. All methods but GET need `http.auth`.
+ *
+ * @param summary what it does, for the document
  */
-export function api(app: FastifyInstance) {
-  return app.setValidatorCompiler<z.ZodType>(checkerOf).withTypeProvider<CheckedByZod>()
+export function route<C extends Checks, A extends Answers, Options>(
+  place: `${Method} /api/v1/${string}`,
+  summary: string,
+  schemas: Schemas<C, A>,
+  serve: (options: Options, app: FastifyInstance) => Handler<CheckedBy<C>, AnswerOf<A[keyof A]> | FastifyReply>,
+): Route<Options> {
+  const [method, url] = place.split(' ') as [Method, string] // oxlint-disable-line typescript/no-unsafe-type-assertion -- by its type
+  return { method, url, summary, ...schemas, serve }
+}
+
+/** Serves a route. */
+export function mount<Options>(
+  app: FastifyInstance,
+  { method, url, checks, answers, atATime, head, serve }: Route<Options>,
+  options: NoInfer<Options> & { auth?: unknown },
+): void {
+  const limit = atATime === undefined ? undefined : concurrencyLimit(atATime)
+  const handle = serve(options, app)
+  app.setValidatorCompiler<z.ZodType>(checkerOf).route({
+    method,
+    url,
+    exposeHeadRoute: method === 'GET' && head !== false && limit === undefined,
+    schema: { ...checks, response: response(answers) },
+    ...(method !== 'GET' && options.auth === undefined && { preValidation: refuseChange }),
+    handler: async (request, reply) =>
+      limit !== undefined && limit.admits(reply) === undefined ? reply : handle(request, reply),
+  })
+}
+
+/** Without authentication, a client could suppress notifications. */
+async function refuseChange(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const detail = 'changing silences over HTTP needs http.auth; the command `callwatch silence` does not'
+  return sendProblem(reply, 403, detail)
 }
 
 function checkerOf({ schema, httpPart }: { schema: z.ZodType; httpPart?: string | undefined }) {
@@ -51,4 +106,31 @@ function problemIn(schema: z.ZodType, { issues: [issue] }: z.ZodError): string {
   if (issue?.code !== 'unrecognized_keys') return `${issue?.path.join('.')} ${issue?.message}`
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape).join(', ') : 'none'
   return `unknown parameter ${issue.keys.join(', ')}; the parameters are ${names}`
+}
+
+/** An answer's content by type. */
+export function contentOf(answer: Answers[number]): [type: string, schema: z.ZodType][] {
+  if (answer === null) return []
+  return answer instanceof z.ZodType ? [['application/json', answer]] : Object.entries(answer)
+}
+
+/** What fastify writes answers by. */
+function response(answers: Answers): FastifySchema['response'] {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, answer]) => {
+      const content = contentOf(answer).map(([type, schema]) => [type, { schema: writingSchema(schema) }])
+      return [status, { content: Object.fromEntries(content) }]
+    }),
+  )
+}
+
+function writingSchema(schema: z.ZodType) {
+  return z.toJSONSchema(schema, {
+    target: 'openapi-3.0',
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      // Whatever an event has is written.
+      delete jsonSchema.anyOf
+    },
+  })
 }

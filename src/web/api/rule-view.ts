@@ -1,17 +1,33 @@
+import * as z from 'zod'
 import { definitionOf } from '../../alerts/definition-of.ts'
 import type { Rule } from '../../alerts/rule.ts'
 import { ruleValues } from '../../alerts/rule-value.ts'
 import { signalView } from '../../alerts/signal-view.ts'
 import type { FinishedCalls } from '../../ledger/finished-calls.ts'
 import type { SyncState } from '../../ledger/state.ts'
+import { breach, count, label, labels, measured, severity } from './parts.ts'
 
-export type RuleView = ReturnType<typeof ruleView>
+export const rule = z.object({
+  name: z.string(),
+  severity,
+  ...measured,
+  breach,
+  threshold: z.number(),
+  clear: z.number(),
+  match: labels,
+  by: z.array(label),
+  readings: z
+    .array(z.object({ labels, value: z.number().nullable().describe('Null of too few calls'), calls: count }))
+    .optional(),
+})
+
+export type RuleView = z.output<typeof rule>
 
 /** What the evaluation of a rule depends on. */
 type RuleInput = { finished: FinishedCalls; sync: Pick<SyncState, 'lastSuccess' | 'previousSuccess'> }
 
 /** A rule in `/api/v1/status`, with its settings. Durations and windows are seconds. */
-export function ruleView(rule: Rule, ledger: RuleInput) {
+export function ruleView(rule: Rule, ledger: RuleInput): RuleView {
   const { name, severity, signal, breach, threshold, clear, match, by } = rule
   return {
     name,
@@ -21,8 +37,8 @@ export function ruleView(rule: Rule, ledger: RuleInput) {
     threshold,
     clear,
     match,
-    by,
-    ...(definitionOf(signal).isShownInStatus === true ? { readings: readingsOf(rule, ledger) } : {}),
+    by: [...by],
+    readings: definitionOf(signal).isShownInStatus === true ? readingsOf(rule, ledger) : undefined,
   }
 }
 

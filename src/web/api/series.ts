@@ -1,22 +1,16 @@
-import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { coverageOf } from '../../history/coverage.ts'
-import { seriesOf, STEPS, type Series } from '../../history/series.ts'
-import { coverageView, expectTargets, type CoverageView } from '../../history/usage-report.ts'
-import { MODES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
-import { api, type RouteDescription } from './route.ts'
-import { concurrencyLimit } from '../concurrency-limit.ts'
-import { known, period, periodOf } from './period-parameters.ts'
-import type { ReportRouteOptions } from './report.ts'
-
-const oneOf = <const Values extends readonly string[]>(values: Values) =>
-  z.enum(values, `must be one of ${values.join(', ')}`).optional()
+import { seriesOf, STEPS } from '../../history/series.ts'
+import { coverageView, expectTargets } from '../../history/usage-report.ts'
+import { count, namedObject, percentiles, sums, time } from './parts.ts'
+import { abortedBy, callLabels, period, periodOf } from './period-parameters.ts'
+import { coverage } from './report.ts'
+import { route } from './route.ts'
+import type { WebOptions } from '../server.ts'
 
 const parameters = z.strictObject({
   ...period,
-  type: oneOf(TYPES),
-  mode: oneOf(MODES),
-  receiver_type: oneOf(RECEIVER_TYPES),
+  ...callLabels,
   step: z
     .enum(STEPS.map(String), `must be one of ${STEPS.join(', ')}`)
     .transform((text) => STEPS.find((step) => String(step) === text)!)
@@ -24,31 +18,46 @@ const parameters = z.strictObject({
     .describe('Seconds from one point to the next; default: so that there are at most 300'),
 })
 
-/** Each takes some time of the store; a page has two. */
-const MAX_SERIES_AT_A_TIME = 4
+const point = z.object({
+  at: time.describe('When the step began'),
+  ...sums,
+  answer_delay_seconds: percentiles,
+  in_progress: count.nullable().describe('When the step began; null where it is not known'),
+})
+
+const answer = namedObject('Series', {
+  since: time,
+  until: time,
+  step_seconds: count,
+  points: z.array(point),
+  coverage,
+})
 
 /** A series, and when its targets were not seen. */
-export type SeriesView = Series & { coverage: CoverageView }
+export type SeriesView = z.output<typeof answer>
 
-/** `GET /api/v1/series`: what finished in each step of a period, and how many calls were in progress. */
-export function seriesRoute(app: FastifyInstance, { store, wall, targets }: ReportRouteOptions): void {
-  const limit = concurrencyLimit(MAX_SERIES_AT_A_TIME)
-  const config: RouteDescription = {
-    summary: 'Calls by outcome, minutes, percentiles and calls in progress, as points over time',
-    answers: { 200: 'Series' },
-  }
-  const options = { schema: { querystring: parameters }, config, exposeHeadRoute: false }
-  api(app).get('/api/v1/series', options, async ({ query }, reply): Promise<SeriesView | typeof reply> => {
-    if (limit.admits(reply) === undefined) return reply
-    const { target, type, mode, receiver_type: receiverType, step } = query
-    const [now, all, aborting] = [wall(), targets.all(), new AbortController()]
-    reply.raw.once('close', () => aborting.abort())
-    const { from, to } = periodOf(query, now)
-    await known(expectTargets(store, target ?? [], all))
-    const wanted = { from, to, targets: target, type, mode, receiverType, step, aborted: aborting.signal }
-    const series = await known(seriesOf(store, wanted, now))
-    const shown = { from: Date.parse(series.since) / 1000, to: Date.parse(series.until) / 1000 }
-    const coverage = await coverageOf(store, shown, { targets: target, configured: all, now })
-    return { ...series, coverage: coverageView(coverage) }
-  })
-}
+/** What finished in each step of a period, and how many calls were in progress. */
+export const seriesRoute = route(
+  'GET /api/v1/series',
+  'Calls by outcome, minutes, percentiles and calls in progress, as points over time',
+  {
+    checks: { querystring: parameters },
+    answers: { 200: answer },
+    // Each takes some time of the store; a page has two.
+    atATime: 4,
+  },
+  ({ store, wall, targets }: WebOptions) =>
+    async ({ query }, reply) => {
+      const { target, type, mode, receiver_type: receiverType, step } = query
+      const [now, all] = [wall(), targets.all()]
+      const { from, to } = periodOf(query, now)
+      await expectTargets(store, target ?? [], all)
+      const wanted = { from, to, targets: target, type, mode, receiverType, step, aborted: abortedBy(reply) }
+      const series = await seriesOf(store, wanted, now)
+      const shown = { from: Date.parse(series.since) / 1000, to: Date.parse(series.until) / 1000 }
+      return {
+        ...series,
+        coverage: coverageView(await coverageOf(store, shown, { targets: target, configured: all, now })),
+      }
+    },
+)

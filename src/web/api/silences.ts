@@ -1,106 +1,31 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { MAX_SILENCE_SECONDS, unknownIn, type KnownNames, type Silence } from '../../alerts/match.ts'
-import type { AlertMatch } from '../../alerts/match-keys.ts'
+import { MATCH_KEYS, type AlertMatch } from '../../alerts/match-keys.ts'
 import { isoTime } from '../../clock/iso-time.ts'
 import { MOMENT_IN_UTC, readMoment } from '../../history/moment.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
-import type { Store } from '../../store/store.ts'
-import type { Credentials, WebEvent } from '../authentication.ts'
-import { api, type RouteDescription } from './route.ts'
 import { alertMatch, givenIn } from './match-parameters.ts'
+import { count, namedObject, time } from './parts.ts'
+import { route } from './route.ts'
+import type { WebOptions } from '../server.ts'
 import { BadRequest, sendProblem } from '../problem.ts'
 
-export type SilencesRouteOptions = {
-  store: Pick<Store, 'silences' | 'addSilence' | 'editSilence' | 'expireSilence'>
-  /** The host's clock (UNIX seconds). */
-  wall: () => number
-  /** The user that can change silences. Without authentication they are read-only: a client could suppress notifications. */
-  changedBy: Pick<Credentials, 'username'> | undefined
-  onEvent: (event: WebEvent) => void
-  /** The targets and rules that a silence can match. */
-  known: () => KnownNames
-}
+const silence = namedObject('Silence', {
+  id: count,
+  match: z.partialRecord(z.enum(MATCH_KEYS), z.string()),
+  since: time,
+  until: time,
+  reason: z.string(),
+  author: z.string().optional().describe('Who added it; absent where that is not known'),
+  edits: count.describe('How often it was edited'),
+})
 
-/** `/api/v1/silences`: GET lists silences, POST adds one (docs/webhook.md), PATCH edits one, DELETE expires one. */
-export function silencesRoute(app: FastifyInstance, options: SilencesRouteOptions): void {
-  const { store, wall, changedBy, onEvent, known } = options
-  const routes = api(app)
-  const listing: RouteDescription = {
-    summary: 'Active silences, and with `since` those that expired since then',
-    answers: { 200: 'Silences' },
-  }
-  const adding: RouteDescription = { summary: 'Add a silence; needs http.auth', answers: { 201: 'Silence' } }
-  const editing: RouteDescription = { summary: 'Edit an active silence; needs http.auth', answers: { 200: 'Silence' } }
-  const expiring: RouteDescription = { summary: 'Expire a silence early; needs http.auth', answers: { 204: null } }
-  const preValidation = async (_request: FastifyRequest, reply: FastifyReply) => {
-    if (changedBy !== undefined) return undefined
-    const detail = 'changing silences over HTTP needs http.auth; the command `callwatch silence` does not'
-    return sendProblem(reply, 403, detail)
-  }
-  const user = () => changedBy?.username ?? ''
-  const readOnly = changedBy === undefined ? { read_only: true as const } : {}
-  routes.get(
-    '/api/v1/silences',
-    { schema: { querystring: listParameters }, config: listing },
-    async ({ query: { since } }) => {
-      const now = wall()
-      const from = since === undefined ? now : Math.min(now, readMoment(since, undefined, now) ?? now)
-      return { silences: (await store.silences(from)).map(silenceView), ...readOnly }
-    },
-  )
-  routes.post(
-    '/api/v1/silences',
-    { schema: { body: silenceBody }, config: adding, preValidation },
-    async ({ body, ip: peer }, reply) => {
-      const { match, seconds, reason } = requestedSilence(body, known())
-      const since = wall()
-      const silence = await store.addSilence({ match, since, until: since + seconds, reason, author: user() })
-      onEvent({ kind: 'silence added', peer, user: user(), silence })
-      return reply.code(201).send(silenceView(silence))
-    },
-  )
-  routes.patch(
-    '/api/v1/silences/:id',
-    { schema: { params: silencePath, body: editBody }, config: editing, preValidation },
-    async ({ params: { id }, body, ip: peer }, reply) => {
-      const now = wall()
-      const before = (await store.silences(now)).find((silence) => String(silence.id) === id)
-      if (before === undefined) return sendProblem(reply, 404, `there is no active silence ${id}`)
-      const { edits = 0 } = before
-      const isOther = body.match !== undefined || body.all !== undefined
-      const silence: Silence = {
-        ...before,
-        edits: edits + 1,
-        reason: body.reason ?? before.reason,
-        until: body.for === undefined ? before.until : now + body.for,
-        match: isOther ? requestedMatch(body, known()) : before.match,
-      }
-      if ((body.edits ?? edits) !== edits || !(await store.editSilence(silence, now)))
-        return sendProblem(reply, 409, `silence ${id} was changed meanwhile; read it again, then edit it`)
-      onEvent({ kind: 'silence edited', peer, user: user(), silence })
-      return silenceView(silence)
-    },
-  )
-  routes.delete(
-    '/api/v1/silences/:id',
-    { schema: { params: silencePath }, config: expiring, preValidation },
-    async ({ params, ip: peer }, reply) => {
-      const id = Number(params.id)
-      const found = /^\d{1,15}$/.test(params.id) && (await store.expireSilence(id, wall()))
-      if (!found) return sendProblem(reply, 404, `there is no active silence ${params.id}`)
-      onEvent({ kind: 'silence expired', peer, user: user(), id })
-      return reply.code(204).send()
-    },
-  )
-}
+const silences = namedObject('Silences', {
+  silences: z.array(silence),
+  read_only: z.literal(true).optional().describe('They cannot be changed: http.auth is missing'),
+})
 
-export type SilenceView = ReturnType<typeof silenceView>
-
-export function silenceView({ id, match, since, until, reason, author, edits = 0 }: Silence) {
-  const known = author === undefined ? {} : { author }
-  return { id, match, since: isoTime(since), until: isoTime(until), reason, ...known, edits }
-}
+export type SilenceView = z.output<typeof silence>
 
 const silencePath = z.strictObject({ id: z.string().describe('Its number') })
 
@@ -170,4 +95,89 @@ function requestedMatch(body: Pick<z.output<typeof editBody>, 'match' | 'all'>, 
   const unknown = unknownIn(match, names)
   if (unknown !== undefined) throw new BadRequest(unknown)
   return match
+}
+
+export const listSilences = route(
+  'GET /api/v1/silences',
+  'Active silences, and with `since` those that expired since then',
+  {
+    checks: { querystring: listParameters },
+    answers: { 200: silences },
+  },
+  ({ store, wall, auth }: WebOptions) =>
+    async ({ query: { since } }) => {
+      const now = wall()
+      const from = since === undefined ? now : Math.min(now, readMoment(since, undefined, now) ?? now)
+      return {
+        silences: (await store.silences(from)).map(silenceView),
+        ...(auth === undefined && { read_only: true as const }),
+      }
+    },
+)
+
+/** See docs/webhook.md. */
+export const addSilence = route(
+  'POST /api/v1/silences',
+  'Add a silence; needs http.auth',
+  {
+    checks: { body: silenceBody },
+    answers: { 201: silence },
+  },
+  ({ store, wall, auth, onEvent, known }: WebOptions) =>
+    async ({ body, ip: peer }, reply) => {
+      const { match, seconds, reason } = requestedSilence(body, known())
+      const [since, user] = [wall(), auth?.username ?? '']
+      const added = await store.addSilence({ match, since, until: since + seconds, reason, author: user })
+      onEvent({ kind: 'silence added', peer, user, silence: added })
+      return reply.code(201).send(silenceView(added))
+    },
+)
+
+export const editSilence = route(
+  'PATCH /api/v1/silences/:id',
+  'Edit an active silence; needs http.auth',
+  {
+    checks: { params: silencePath, body: editBody },
+    answers: { 200: silence },
+  },
+  ({ store, wall, auth, onEvent, known }: WebOptions) =>
+    async ({ params: { id }, body, ip: peer }, reply) => {
+      const now = wall()
+      const before = (await store.silences(now)).find((each) => String(each.id) === id)
+      if (before === undefined) return sendProblem(reply, 404, `there is no active silence ${id}`)
+      const { edits = 0 } = before
+      const isOther = body.match !== undefined || body.all !== undefined
+      const edited: Silence = {
+        ...before,
+        edits: edits + 1,
+        reason: body.reason ?? before.reason,
+        until: body.for === undefined ? before.until : now + body.for,
+        match: isOther ? requestedMatch(body, known()) : before.match,
+      }
+      if ((body.edits ?? edits) !== edits || !(await store.editSilence(edited, now)))
+        return sendProblem(reply, 409, `silence ${id} was changed meanwhile; read it again, then edit it`)
+      onEvent({ kind: 'silence edited', peer, user: auth?.username ?? '', silence: edited })
+      return silenceView(edited)
+    },
+)
+
+export const expireSilence = route(
+  'DELETE /api/v1/silences/:id',
+  'Expire a silence early; needs http.auth',
+  {
+    checks: { params: silencePath },
+    answers: { 204: null },
+  },
+  ({ store, wall, auth, onEvent }: WebOptions) =>
+    async ({ params, ip: peer }, reply) => {
+      const id = Number(params.id)
+      const found = /^\d{1,15}$/.test(params.id) && (await store.expireSilence(id, wall()))
+      if (!found) return sendProblem(reply, 404, `there is no active silence ${params.id}`)
+      onEvent({ kind: 'silence expired', peer, user: auth?.username ?? '', id })
+      return reply.code(204).send()
+    },
+)
+
+export function silenceView({ id, match, since, until, reason, author, edits = 0 }: Silence): SilenceView {
+  return { id, match, since: isoTime(since), until: isoTime(until), reason, author, edits }
 }

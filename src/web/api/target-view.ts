@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS } from '../../ledger/failure-ratio.ts'
 import { listWarnings } from '../../ledger/list-warnings.ts'
 import { COUNTERS, type DurableCounter } from '../../ledger/series.ts'
@@ -6,7 +7,8 @@ import { horizon } from '../../ledger/horizon.ts'
 import { usedBetween } from '../../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../../metrics/derived-metrics.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
-import { ruleView } from './rule-view.ts'
+import { count, minutes, namedObject, outcomes, ratio, seconds, time } from './parts.ts'
+import { rule, ruleView } from './rule-view.ts'
 import { isoTime } from '../../clock/iso-time.ts'
 
 /** The service's clock now (UNIX seconds), extrapolated from the last successful poll. */
@@ -14,10 +16,69 @@ export function serviceNow({ ledger: { sync }, pollAge }: Pick<TargetStatus, 'le
   return (sync.lastSuccess ?? sync.created) + pollAge()
 }
 
-export type TargetView = ReturnType<typeof targetView>
+/** What changes without a commit. */
+const current = z.object({
+  name: z.string(),
+  up: z.boolean().describe('Whether the last poll was successful'),
+  owner: z.string().optional().describe('With a shared store: the daemon that owns the target'),
+  effective_interval_seconds: seconds.nullable(),
+  lag_seconds: seconds,
+  sweep_age_seconds: seconds.nullable(),
+  requests_last_minute: count,
+  rate_limit_pause_seconds: seconds.describe('Rest of a rate limit pause'),
+  slowed_to_requests_per_minute: z.number().optional().describe('Where the service has few left for the app'),
+  listing: z.object({ pages_read: count, pages: count.nullable(), seconds_left: count.nullable() }).optional(),
+  slow_sweep: z.object({ pages: count, seconds }).optional(),
+  refused_from_page: count.optional(),
+  warnings: z
+    .array(z.object({ kind: z.enum(['clock_skew', 'order_unverified', 'order_refuted']), message: z.string() }))
+    .optional(),
+  problem: z.string().optional().describe('Why it was not'),
+})
+
+const used = z.object({ since: time, minutes: z.number() })
+
+/** What a commit changes, or a day that ends, or a reload. */
+const committed = z.object({
+  created: time,
+  horizon: time.describe('How far back calls count'),
+  commit: count.describe('Number of the last commit, to which all that is shown belongs'),
+  interval_seconds: seconds,
+  clock_skew_seconds: z.number().nullable(),
+  last_success: time.nullable(),
+  tracked_calls: count,
+  in_progress: count,
+  in_progress_by: z.array(z.object({ type: z.string(), mode: z.string(), calls: count })),
+  participants_in_progress: count,
+  started: count,
+  finished: z.object({ ...outcomes, lost: count }),
+  minutes,
+  participant_minutes: minutes,
+  participant_minutes_today: used,
+  participant_minutes_this_month: used,
+  windows: z.array(
+    z.object({
+      window: z.string(),
+      seconds,
+      calls: count,
+      finished: z.object(outcomes),
+      failure_ratio: z
+        .object({ any: ratio, unanswered: ratio, rejected: ratio, canceled: ratio })
+        .nullable()
+        .describe('Null below five calls'),
+    }),
+  ),
+  rules: z.array(rule),
+  max_requests_per_minute: count,
+})
 
 /** A target in `/api/v1/status`. Its sums equal the counters on `/metrics` at the same commit. */
-export function targetView(target: TargetStatus) {
+export const target = namedObject('Target', { ...current.shape, ...committed.shape })
+
+export type TargetView = z.output<typeof target>
+export type CurrentView = z.output<typeof current>
+
+export function targetView(target: TargetStatus): TargetView {
   return { ...currentView(target), ...committedView(target) }
 }
 
@@ -31,41 +92,34 @@ export function joinJson(current: CurrentView, committed: string): string {
   return `${JSON.stringify(current).slice(0, -1)},${committed.slice(1)}`
 }
 
-export type CurrentView = ReturnType<typeof currentView>
-
-/** What changes without a commit. */
-export function currentView(target: TargetStatus) {
+export function currentView(target: TargetStatus): CurrentView {
   const { name, ledger } = target
   const { successful: up, problem, effectiveInterval, requestsLastMinute, slowSweep, refusedFrom } = target.health()
-  const owner = target.owner()
-  const sweepAge = target.sweepAge()
-  const progress = target.progress()
-  const slowedTo = target.slowedTo()
+  const [progress, slowedTo] = [target.progress(), target.slowedTo()]
   const warnings = listWarnings(ledger.sync, serviceNow(target))
   return {
     name,
     up,
-    ...(owner === undefined ? {} : { owner }),
-    effective_interval_seconds: effectiveInterval === undefined ? null : toMilliseconds(effectiveInterval),
+    owner: target.owner(),
+    effective_interval_seconds: toMilliseconds(effectiveInterval),
     lag_seconds: toMilliseconds(target.pollAge()),
-    sweep_age_seconds: sweepAge === undefined ? null : toMilliseconds(sweepAge),
+    sweep_age_seconds: toMilliseconds(target.sweepAge()),
     requests_last_minute: requestsLastMinute,
     rate_limit_pause_seconds: target.pausedFor(),
-    ...(slowedTo === undefined ? {} : { slowed_to_requests_per_minute: Math.round(slowedTo * 10) / 10 }),
-    ...(progress === undefined ? {} : { listing: listingOf(progress) }),
-    ...(slowSweep === undefined ? {} : { slow_sweep: slowSweep }),
-    ...(refusedFrom === undefined ? {} : { refused_from_page: refusedFrom }),
-    ...(warnings.length > 0 && { warnings }),
-    ...(problem === undefined ? {} : { problem }),
+    slowed_to_requests_per_minute: slowedTo === undefined ? undefined : Math.round(slowedTo * 10) / 10,
+    listing: progress && {
+      pages_read: progress.pagesRead,
+      pages: progress.pages ?? null,
+      seconds_left: progress.secondsLeft ?? null,
+    },
+    slow_sweep: slowSweep,
+    refused_from_page: refusedFrom,
+    warnings: warnings.length > 0 ? warnings : undefined,
+    problem,
   }
 }
 
-function listingOf({ pagesRead, pages, secondsLeft }: NonNullable<ReturnType<TargetStatus['progress']>>) {
-  return { pages_read: pagesRead, pages: pages ?? null, seconds_left: secondsLeft ?? null }
-}
-
-/** What a commit changes, or a day that ends, or a reload. */
-function committedView(target: TargetStatus) {
+function committedView(target: TargetStatus): z.output<typeof committed> {
   const { ledger, settings } = target
   const { poll, rules } = settings
   const { sync } = ledger
@@ -76,7 +130,7 @@ function committedView(target: TargetStatus) {
     horizon: isoTime(horizon(sync, poll.lookback)),
     commit: sync.seq,
     interval_seconds: poll.interval,
-    clock_skew_seconds: sync.clockSkew === undefined ? null : toMilliseconds(sync.clockSkew),
+    clock_skew_seconds: toMilliseconds(sync.clockSkew),
     last_success: sync.lastSuccessHostTime === undefined ? null : isoTime(sync.lastSuccessHostTime),
     tracked_calls: ledger.calls.size,
     in_progress: ledger.open.size,
@@ -117,21 +171,19 @@ const DAY = 86_400
 const cache = new WeakMap<SyncState, { settings: TargetStatus['settings']; day: number; json: string }>()
 
 /** Rounds ages (seconds): clocks are not more exact than a millisecond. */
-function toMilliseconds(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000
+function toMilliseconds(seconds: number): number
+function toMilliseconds(seconds: number | undefined): number | null
+function toMilliseconds(seconds: number | undefined): number | null {
+  return seconds === undefined ? null : Math.round(seconds * 1000) / 1000
 }
 
 /** The number of open calls by type and mode. */
-function inProgressBy({ open }: Pick<LedgerState, 'open'>): { type: string; mode: string; calls: number }[] {
-  const counts = new Map<string, { type: string; mode: string; calls: number }>()
-  for (const { labels } of open.values()) {
-    const { type, mode } = labels
-    const key = `${type}|${mode}`
-    const known = counts.get(key)
-    if (known === undefined) counts.set(key, { type, mode, calls: 1 })
-    else known.calls += 1
-  }
-  return [...counts.values()].toSorted((a, b) => a.type.localeCompare(b.type) || a.mode.localeCompare(b.mode))
+function inProgressBy({ open }: Pick<LedgerState, 'open'>) {
+  const byLabels = Map.groupBy(open.values(), ({ labels: { type, mode } }) => `${type}|${mode}`)
+  return Array.from(byLabels.values(), (calls) => {
+    const { type, mode } = calls[0]!.labels
+    return { type, mode, calls: calls.length }
+  }).toSorted((a, b) => a.type.localeCompare(b.type) || a.mode.localeCompare(b.mode))
 }
 
 /**

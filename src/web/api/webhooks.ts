@@ -1,16 +1,30 @@
-import type { FastifyInstance } from 'fastify'
+import * as z from 'zod'
 import { webhookViews } from '../../events/webhooks/webhook-views.ts'
-import type { Store } from '../../store/store.ts'
-import { api, type RouteDescription } from './route.ts'
+import { count, namedObject, seconds, time } from './parts.ts'
+import { route } from './route.ts'
+import type { WebOptions } from '../server.ts'
 
-export type WebhooksRouteOptions = {
-  store: Pick<Store, 'webhooks' | 'events' | 'latestEvents'>
-  /** The host's clock (UNIX seconds). */
-  wall: () => number
-}
+const webhook = namedObject('Webhook', {
+  name: z.string(),
+  state: z.enum(['delivering', 'failing', 'paused', 'removed']),
+  pending: count,
+  oldest_pending_seconds: seconds.optional(),
+  dead_letters: count,
+  problem: z.string().optional(),
+  failing_since: time.optional(),
+  last_delivered: time.optional(),
+  removed_at: time.optional(),
+})
 
-/** `/api/v1/webhooks`: how far each webhook of events is (docs/api.md). */
-export function webhooksRoute(app: FastifyInstance, { store, wall }: WebhooksRouteOptions): void {
-  const config: RouteDescription = { summary: 'How far each webhook of events is', answers: { 200: 'Webhooks' } }
-  api(app).get('/api/v1/webhooks', { config }, async () => ({ webhooks: await webhookViews(store, wall()) }))
-}
+const answer = namedObject('Webhooks', { webhooks: z.array(webhook) })
+
+/** How far each webhook of events is (docs/api.md). */
+export const webhooksRoute = route(
+  'GET /api/v1/webhooks',
+  'How far each webhook of events is',
+  {
+    answers: { 200: answer },
+  },
+  ({ store, wall }: WebOptions) =>
+    async () => ({ webhooks: await webhookViews(store, wall()) }),
+)

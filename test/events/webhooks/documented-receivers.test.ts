@@ -9,7 +9,7 @@ import { lastValueFrom, ReplaySubject, tap } from 'rxjs'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { newEvents } from '../../../src/events/new-events.ts'
-import { readEvents, type ReadEvent } from '../../../src/events/read-events.ts'
+import { readEvents } from '../../../src/events/read-events.ts'
 import { deliverEvents } from '../../../src/events/webhooks/deliver-events.ts'
 import { eventPoster } from '../../../src/events/webhooks/post-event.ts'
 import { signedHeaders } from '../../../src/events/webhooks/sign.ts'
@@ -127,8 +127,10 @@ async function start({ language, file, program }: { language: string; file: stri
   return { url, processed, inDatabase }
 }
 
+type PostedEvent = { id: string; text: string }
+
 /** A log of calls that rang and were missed. */
-async function missedCalls(): Promise<{ store: Store; events: ReadEvent[] }> {
+async function missedCalls(): Promise<{ store: Store; events: PostedEvent[] }> {
   const store = openSqliteStore({ path: ':memory:' })
   onTestFinished(() => store.close())
   const target = await openIn(store)
@@ -140,10 +142,10 @@ async function missedCalls(): Promise<{ store: Store; events: ReadEvent[] }> {
   }
   const { events } = await readEvents(store, { limit: 1000 })
   expect(events).toHaveLength(2 * MISSED)
-  return { store, events }
+  return { store, events: events.map(({ id, event }) => ({ id, text: JSON.stringify(event) })) }
 }
 
-async function missedCall(): Promise<ReadEvent> {
+async function missedCall(): Promise<PostedEvent> {
   return (await missedCalls()).events.at(-1)!
 }
 

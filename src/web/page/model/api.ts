@@ -1,5 +1,4 @@
 import type { CallRowView as Call } from '../../../events/call-data.ts'
-import type { CallChange } from '../../../events/types.ts'
 import type { WebhookView as Webhook } from '../../../events/webhooks/webhook-views.ts'
 import type { AlertHistory, PastAlert } from '../../../history/alert-history.ts'
 import type { SeriesPoint as Point } from '../../../history/series.ts'
@@ -9,14 +8,15 @@ import type { FinishedPerMinute as PerMinute } from '../../api/finished-per-minu
 import type { RuleView as Rule } from '../../api/rule-view.ts'
 import type { SeriesView as CallSeries } from '../../api/series.ts'
 import type { SilenceView as Silence } from '../../api/silences.ts'
+import type { Status } from '../../api/status.ts'
 import type { TargetView as Target } from '../../api/target-view.ts'
-import type { AlertView as Alert } from '../../views.ts'
+import type { AlertView as Alert } from '../../api/alerts.ts'
 
 /** The answers of the API, by the types of the server. */
-export type { Alert, Call, CallSeries, PastAlert, PerMinute, Point, Report, Rule, Silence, Target, Webhook }
-export type Status = { version: string; now: string; problem?: string; targets: Target[] }
-export type CallEvent = { type: string; time: string; data: CallChange }
-export type CallDetails = Details & { events: CallEvent[] }
+export type { Alert, Call, CallSeries, PastAlert, PerMinute, Point, Report, Rule, Silence, Status, Target, Webhook }
+type Change = Details['events'][number]['data']
+export type CallEvent = { type: string; time: string; data: Exclude<Change, { alert: string }> }
+export type CallDetails = Omit<Details, 'events'> & { events: CallEvent[] }
 
 const TIMEOUT_MS = 10_000
 /** Reports and series add up all calls of their period. */

@@ -1,7 +1,7 @@
 import { formatNumber, formatSeconds } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { STALE_AFTER_INTERVALS } from '../../readiness.ts'
-import type { Target } from './api.ts'
+import type { Status, Target } from './api.ts'
 import { capital, momentInZone } from './format.ts'
 import type { State } from './state.ts'
 import { shownTargets } from './totals.ts'
@@ -48,7 +48,7 @@ export function isAllStale(state: State) {
 function staleNotice(
   { name, last_success, lag_seconds, problem, listing }: Target,
   age: number,
-  status: { now: string; problem?: string },
+  status: Pick<Status, 'now' | 'problem'>,
 ): Notice {
   const why = problem === undefined || problem === status.problem ? '' : ` ${sentence(plainText(problem))}`
   if (last_success !== null) {

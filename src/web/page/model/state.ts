@@ -1,4 +1,4 @@
-import type { AlertChange, CallChange } from '../../../events/types.ts'
+import type { AlertChange } from '../../../events/types.ts'
 import type { Alert, Call, CallDetails, PastAlert, PerMinute, Report, Silence, Status, Webhook } from './api.ts'
 import type { ShownCharts } from './charts.ts'
 
@@ -18,7 +18,7 @@ export type Snapshot = {
 
 /** A line of the live feed. A gap is where events may be missing. */
 export type FeedLine =
-  | { id: string; kind: 'call'; type: string; time: string; data: CallChange }
+  | ({ id: string; kind: 'call' } & CallDetails['events'][number])
   | { id: string; kind: 'alert'; type: string; time: string; data: AlertChange }
   | { id: string; kind: 'gap' }
 

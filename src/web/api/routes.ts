@@ -1,0 +1,34 @@
+import type { WebOptions } from '../server.ts'
+import { alertHistoryRoute } from './alert-history.ts'
+import { alertsRoute } from './alerts.ts'
+import { callRoute } from './call.ts'
+import { callsRoute } from './calls.ts'
+import { eventsRoute } from './events.ts'
+import { finishedPerMinuteRoute } from './finished-per-minute.ts'
+import { openApi } from './openapi.ts'
+import { coverageRoute, reportRoute } from './report.ts'
+import type { Route } from './route.ts'
+import { seriesRoute } from './series.ts'
+import { addSilence, editSilence, expireSilence, listSilences } from './silences.ts'
+import { statusRoute } from './status.ts'
+import { webhooksRoute } from './webhooks.ts'
+
+/** In the order of the document. */
+export const ROUTES: readonly Route<WebOptions>[] = [
+  statusRoute,
+  alertsRoute,
+  callsRoute,
+  callRoute,
+  reportRoute,
+  coverageRoute,
+  seriesRoute,
+  alertHistoryRoute,
+  finishedPerMinuteRoute,
+  listSilences,
+  addSilence,
+  editSilence,
+  expireSilence,
+  eventsRoute,
+  webhooksRoute,
+  openApi,
+]

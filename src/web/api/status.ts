@@ -1,0 +1,38 @@
+import * as z from 'zod'
+import { isoTime } from '../../clock/iso-time.ts'
+import type { WebOptions } from '../server.ts'
+import { otherTargetJson } from './overview.ts'
+import { namedObject, time } from './parts.ts'
+import { route } from './route.ts'
+import { target, targetJson } from './target-view.ts'
+
+const answer = namedObject('Status', {
+  version: z.string(),
+  now: time,
+  problem: z.string().optional().describe('Why this daemon can own no target'),
+  targets: z.array(target),
+})
+
+export type Status = z.output<typeof answer>
+
+/**
+ * All targets. This is the one answer that is joined from texts: of ten thousand targets, nearly all of it has not changed since it
+ * was last written (`committedJson`), or another daemon wrote it.
+ */
+export const statusRoute = route(
+  'GET /api/v1/status',
+  'Targets with counts, windows and rules',
+  {
+    answers: { 200: answer },
+  },
+  ({ version, targets, problem, wall }: WebOptions) =>
+    async (_request, reply) => {
+      const now = wall()
+      const head: Omit<Status, 'targets'> = { version, now: isoTime(now), problem: problem() }
+      const views = new Map(targets.own().map((each) => [each.name, targetJson(each)]))
+      for (const other of targets.others()) views.set(other.name, otherTargetJson(other, now))
+      const ordered = targets.all().flatMap((name) => views.get(name) ?? [])
+      const text = `${JSON.stringify(head).slice(0, -1)},"targets":[${ordered.join(',')}]}`
+      return reply.type('application/json; charset=utf-8').send(text)
+    },
+)
