@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../clock/clock.ts'
 import { logReceiver, type LogLine } from './log-receiver.ts'
 import type { MessageReceiver, Receiver } from './receiver.ts'
-import type { NotifyConfig } from './notify-section.ts'
+import type { ConfiguredReceiver, NotifyConfig } from './notify-section.ts'
 import type { ReceiverType, SendContext } from './receiver-type.ts'
-import { namedReceiverNames, receiverNames, receivers, type ReceiverName } from './receivers.ts'
+import { receivers } from './receivers.ts'
 
 export type ReceiverDeps = {
   clock: Clock
@@ -15,32 +15,16 @@ export type ReceiverDeps = {
   version?: string | undefined
 }
 
-/** A receiver as it is configured. */
-export type ConfiguredReceiver = {
-  [Type in ReceiverName]: { name: string; type: Type; config: NonNullable<NotifyConfig[Type]> }
-}[ReceiverName]
-
-/** All receivers: those under their types' keys, which are their names, and then the named ones. */
-export function receiversIn(notify: NotifyConfig): ConfiguredReceiver[] {
-  const single = receiverNames.flatMap((type) => configuredAs(type, type, notify[type]))
-  const named = notify.receivers.flatMap((item) =>
-    namedReceiverNames.flatMap((type) => configuredAs(item.name, type, item[type])),
-  )
-  return [...single, ...named]
-}
-
-function configuredAs(name: string, type: ReceiverName, config: object | undefined): ConfiguredReceiver[] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript cannot tell which config belongs to which type
-  return config === undefined ? [] : [{ name, type, config } as ConfiguredReceiver]
-}
-
 function typeOf({ type }: ConfiguredReceiver): ReceiverType {
   return receivers[type]
 }
 
 /** Those of the named receivers that a digest can be sent to. */
-export function digestRecipients(notify: NotifyConfig, names: readonly string[]): string[] {
-  const others = receiversIn(notify).filter((one) => {
+export function digestRecipients(
+  { receivers: all }: Pick<NotifyConfig, 'receivers'>,
+  names: readonly string[],
+): string[] {
+  const others = all.filter((one) => {
     const type = typeOf(one)
     return 'create' in type && type.takesDigest?.(one.config) === false
   })
@@ -49,7 +33,7 @@ export function digestRecipients(notify: NotifyConfig, names: readonly string[])
 
 /** Where alerts are shown, as the first receiver with such a link has it. */
 export function pageUrlIn(notify: NotifyConfig): string | undefined {
-  return receiversIn(notify)
+  return notify.receivers
     .map(({ config }) => ('dashboardUrl' in config ? config.dashboardUrl : undefined))
     .find((url) => url !== undefined)
 }
@@ -76,7 +60,7 @@ export async function configuredReceivers(
   before: CreatedReceivers = [],
 ): Promise<CreatedReceivers> {
   const known = (from: unknown) => before.find((one) => isDeepStrictEqual(one.from, from))
-  const created = receiversIn(notify).map(async (configured) => {
+  const created = notify.receivers.map(async (configured) => {
     const from = { configured, pageUrl }
     return known(from) ?? { from, receiver: await createReceiver(configured, { ...context, pageUrl }) }
   })

@@ -92,8 +92,7 @@ const namedReceiver = section(
   },
 ).meta({ minProperties: 2, maxProperties: 2 })
 
-/** The section `notify`. */
-export const notifySection = section(
+const given = section(
   {
     group_wait: duration({ min: 0, max: longestTimer })
       .prefault('10s')
@@ -119,8 +118,34 @@ export const notifySection = section(
   checkReceivers,
 )
 
-/** Durations are in seconds. */
-export type NotifyConfig = z.output<typeof notifySection>
+type Given = z.output<typeof given>
+
+/** A receiver as it is configured. */
+export type ConfiguredReceiver = {
+  [Type in ReceiverName]: { name: string; type: Type; config: NonNullable<Given[Type]> }
+}[ReceiverName]
+
+/** Durations are in seconds. Receivers are in one list: first those under their types' keys, which are their names. */
+export type NotifyConfig = Omit<Given, ReceiverName | 'receivers'> & { receivers: ConfiguredReceiver[] }
+
+/** The section `notify`. */
+export const notifySection = z.codec(given, z.custom<NotifyConfig>(), {
+  decode: ({ receivers: named, ...notify }) => {
+    const rest = Object.entries(notify).filter(([key]) => !receiverNames.some((type) => type === key))
+    const own = receiverNames.map((type) => ({ name: type, [type]: notify[type] }))
+    const all = [...own, ...named].flatMap(({ name, ...item }) =>
+      Object.entries(item).flatMap(([type, config]) => (config === undefined ? [] : { name, type, config })),
+    )
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the language cannot follow the entries
+    return { ...Object.fromEntries(rest), receivers: all } as NotifyConfig
+  },
+  encode: ({ groupWait, receivers: all, ...rest }) => {
+    const own = all.filter(({ name, type }) => name === type).map(({ type, config }) => [type, config])
+    const named = all.filter(({ name, type }) => name !== type)
+    const listed = named.map(({ name, type, config }) => ({ name, [type]: config }))
+    return { groupWait, ...Object.fromEntries(own), receivers: listed, ...rest }
+  },
+})
 
 /** A key for each of these receivers. */
 function receiverSections<Name extends ReceiverName>(names: readonly Name[]) {

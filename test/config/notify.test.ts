@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { maskConfig } from '../../src/config/mask-config.ts'
 import { secretsOf } from '../../src/config/secrets-of.ts'
-import { receiversIn } from '../../src/notifications/configured-receivers.ts'
 import { folderWith } from './folder-with.ts'
 
 const target = 'targets: [{ name: production, app_id: a1, region: us, api_key: the-key }]\n'
@@ -10,7 +9,7 @@ const target = 'targets: [{ name: production, app_id: a1, region: us, api_key: t
 describe('where alerts go', () => {
   test('an Alertmanager beside callwatch, over plain http, without a slash at the end', () => {
     for (const url of ['http://alertmanager:9093', 'http://alertmanager:9093/', 'https://am.example/prefix//']) {
-      expect(load(`notify: { alertmanager: { url: "${url}" } }`).notify.alertmanager).toStrictEqual({
+      expect(load(`notify: { alertmanager: { url: "${url}" } }`).notify.receivers[0]?.config).toStrictEqual({
         url: url.replace(/\/+$/, ''),
       })
     }
@@ -22,19 +21,28 @@ describe('where alerts go', () => {
       heartbeat: { url: "http://localhost:1/ping?id=7" }`
     expect(load(source, { TOKEN: 'abc' }).notify).toStrictEqual({
       groupWait: 10,
-      webhook: {
-        url: 'https://hooks.example/x',
-        format: 'callwatch',
-        headers: { Authorization: 'Bearer abc', 'x-team': 'calls' },
-      },
-      heartbeat: { url: 'http://localhost:1/ping?id=7', interval: 60 },
-      receivers: [],
+      receivers: [
+        {
+          name: 'webhook',
+          type: 'webhook',
+          config: {
+            url: 'https://hooks.example/x',
+            format: 'callwatch',
+            headers: { Authorization: 'Bearer abc', 'x-team': 'calls' },
+          },
+        },
+        { name: 'heartbeat', type: 'heartbeat', config: { url: 'http://localhost:1/ping?id=7', interval: 60 } },
+      ],
       routes: [],
       inhibit: [],
       mutes: [],
     })
     const bare = load('notify: { webhook: { url: https://hooks.example/x } }')
-    expect(bare.notify.webhook).toStrictEqual({ url: 'https://hooks.example/x', format: 'callwatch', headers: {} })
+    expect(bare.notify.receivers[0]?.config).toStrictEqual({
+      url: 'https://hooks.example/x',
+      format: 'callwatch',
+      headers: {},
+    })
   })
 
   test('a digest, in UTC unless said otherwise', () => {
@@ -101,24 +109,33 @@ describe('where alerts go', () => {
         - { match: { severity: critical }, notify: [on-call, slack] }
         - { match: { target: production }, notify: [Sales & co] }`
     const { notify } = load(source)
-    expect(receiversIn(notify).map(({ name, type }) => [name, type])).toEqual([
+    expect(notify.receivers.map(({ name, type }) => [name, type])).toEqual([
       ['slack', 'slack'],
       ['on-call', 'slack'],
       ['Sales & co', 'webhook'],
       ['am', 'alertmanager'],
     ])
-    expect(receiversIn(notify)[1]?.config).toEqual({ webhookUrl: 'https://hooks.slack.example/on-call' })
-    expect(receiversIn(notify)[3]?.config).toEqual({ url: 'http://am:9093' })
+    expect(notify.receivers[1]?.config).toEqual({ webhookUrl: 'https://hooks.slack.example/on-call' })
+    expect(notify.receivers[3]?.config).toEqual({ url: 'http://am:9093' })
     expect(notify.routes.map((route) => route.notify)).toEqual([['on-call', 'slack'], ['Sales & co']])
+  })
+
+  test('a receiver under the key of its type is one of that name, and both are printed as the first', () => {
+    const webhook = '{ url: https://hooks.example/x, headers: { x-team: calls } }'
+    const short = load(`notify: { webhook: ${webhook}, group_wait: 0s }`)
+    const long = load(`notify: { receivers: [{ name: webhook, webhook: ${webhook} }], group_wait: 0s }`)
+    expect(long.notify).toStrictEqual(short.notify)
+    expect(maskConfig(long)).toBe(maskConfig(short))
+    expect(maskConfig(long)).toMatch(/^notify:\n {2}group_wait: 0s\n {2}webhook:\n {4}url: /m)
   })
 
   test('variables of the environment fill the section of a type, and none of its named receivers', () => {
     const env = { SLACK_WEBHOOK_URL: 'https://hooks.slack.example/env' }
-    expect(receiversIn(load('notify:', env).notify).map(({ name }) => name)).toEqual(['slack'])
+    expect(load('notify:', env).notify.receivers.map(({ name }) => name)).toEqual(['slack'])
     const named = load('notify: { receivers: [{ name: ops, slack: { webhook_url_file: w } }] }', env, target, {
       w: 'https://hooks.slack.example/own',
     })
-    expect(receiversIn(named.notify).map(({ name, config }) => [name, config])).toEqual([
+    expect(named.notify.receivers.map(({ name, config }) => [name, config])).toEqual([
       ['slack', { webhookUrl: 'https://hooks.slack.example/env' }],
       ['ops', { webhookUrl: 'https://hooks.slack.example/own' }],
     ])
@@ -186,12 +203,12 @@ notify:
   test('may each stand in a file of their own, values of headers too', () => {
     const config = load(inFiles, {}, target, files)
     expect(config.http.auth).toStrictEqual({ username: 'ops', password: 'pass word' })
-    expect(config.notify.webhook).toStrictEqual({
+    expect(config.notify.receivers[0]?.config).toStrictEqual({
       url: 'https://hooks.example/w',
       format: 'callwatch',
       headers: { Authorization: 'Bearer h', 'x-plain': 'plain-secret' },
     })
-    expect(config.notify.heartbeat).toStrictEqual({ url: 'https://ping.example/b', interval: 30 })
+    expect(config.notify.receivers[1]?.config).toStrictEqual({ url: 'https://ping.example/b', interval: 30 })
   })
 
   test('are all masked in print, and all known', () => {

@@ -27,7 +27,11 @@ test('several receivers of each type are notified by their own names, as routes 
     receiver(),
     receiver(503),
   ])
-  const webhook = (name: string, url: string) => ({ name, webhook: { url, format: 'callwatch' as const, headers: {} } })
+  const webhook = (name: string, url: string) => ({
+    name,
+    type: 'webhook' as const,
+    config: { url, format: 'callwatch' as const, headers: {} },
+  })
   const service = await startSimulator({ apiKey: KEY, callsPerMinute: 60, speed: 20, history: 50 })
   onTestFinished(service.close)
   const { samples } = await daemonInProcess(
@@ -38,8 +42,8 @@ test('several receivers of each type are notified by their own names, as routes 
       notify: {
         groupWait: 0,
         receivers: [
-          { name: 'am-1', alertmanager: { url: first.url } },
-          { name: 'am-2', alertmanager: { url: second.url } },
+          { name: 'am-1', type: 'alertmanager', config: { url: first.url } },
+          { name: 'am-2', type: 'alertmanager', config: { url: second.url } },
           webhook('failing', failing.url),
           webhook('ops', ops.url),
           webhook('others', others.url),

@@ -153,16 +153,16 @@ describe('a reloaded configuration', () => {
         }),
       ),
     )
-    const [before, after] = receivers.map(({ url }) => ({ url, format: 'callwatch' as const, headers: {} }))
-    const notify = { groupWait: 0, receivers: [], routes: [], inhibit: [], mutes: [] }
-    const running = await daemonWithTwo({ alerts: [ANY_CALL], notify: { ...notify, webhook: before! } })
+    const [before, after] = receivers.map(({ url }) => [webhookAt('webhook', url)])
+    const notify = { groupWait: 0, routes: [], inhibit: [], mutes: [] }
+    const running = await daemonWithTwo({ alerts: [ANY_CALL], notify: { ...notify, receivers: before! } })
     const { reload, a, target } = running
     await vi.waitFor(() => expect(notified).toEqual(['old', 'old']), WAIT)
     const c = target('c', { query: {} })
-    await reload({ targets: [a, c], notify: { ...notify, webhook: after! } })
+    await reload({ targets: [a, c], notify: { ...notify, receivers: after! } })
     // That b was removed, and that c fires.
     await vi.waitFor(() => expect(notified.slice(2)).toEqual(['new', 'new']), WAIT)
-    await reload({ alerts: [], notify: { ...notify, webhook: after!, routes: [{ match: {}, notify: [] }] } })
+    await reload({ alerts: [], notify: { ...notify, receivers: after!, routes: [{ match: {}, notify: [] }] } })
     await vi.waitFor(
       () => expect(running.daemon.targets.loaded().map(({ alerts }) => alerts.size)).toEqual([0, 0]),
       WAIT,
@@ -170,6 +170,10 @@ describe('a reloaded configuration', () => {
     // The end of an alert is notified to the recipients of its beginning.
     await vi.waitFor(() => expect(notified.slice(4)).toEqual(['new', 'new']), WAIT)
   })
+
+  const webhookAt = (name: string, url: string) => {
+    return { name, type: 'webhook' as const, config: { url, format: 'callwatch' as const, headers: {} } }
+  }
 
   /** Two receivers, and what they got: who, of what, of which target. */
   async function firstAndSecond() {
@@ -183,7 +187,7 @@ describe('a reloaded configuration', () => {
             response.end()
           })
         })
-        return { name, webhook: { url, format: 'callwatch' as const, headers: {} } }
+        return webhookAt(name, url)
       }),
     )
     return { notified, first: first!, second: second! }

@@ -175,7 +175,8 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
       request.setEncoding('utf8').on('data', (body: string) => received.push(body))
       request.once('end', () => setTimeout(() => response.end('ok'), 1500))
     })
-    const { start } = await sharing({ notify: { ...QUIET, slack: { webhookUrl: `${slack.url}/services/T/B/x` } } })
+    const config = { webhookUrl: `${slack.url}/services/T/B/x` }
+    const { start } = await sharing({ notify: { ...QUIET, receivers: [{ name: 'slack', type: 'slack', config }] } })
     const daemons = [await start(), await start()]
     await split(...daemons)
     const fired = () =>

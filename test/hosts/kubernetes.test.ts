@@ -108,7 +108,9 @@ describe('docs/kubernetes.md', () => {
     const { config, folder } = mounted()
     const { targets, http, notify } = config
     expect(targets).toEqual([expect.objectContaining({ name: 'production', apiKey: secret.stringData.api_key })])
-    expect(notify.slack?.webhookUrl).toBe(secret.stringData.slack_webhook_url)
+    expect(notify.receivers).toMatchObject([
+      { name: 'slack', config: { webhookUrl: secret.stringData.slack_webhook_url } },
+    ])
     expect(http.auth).toEqual({ username: secret.stringData.username, password: secret.stringData.password })
     expect([http.host, http.port]).toEqual(['0.0.0.0', container.ports[0].containerPort])
     expect(folder).not.toBe('')

@@ -10,44 +10,40 @@ const SLACK = { webhookUrl: 'https://hooks.slack.test/services/x' }
 const WEBHOOK = { url: 'https://receiver.test/', format: 'callwatch' as const, headers: {} }
 const ALERTMANAGER = { url: 'http://alertmanager:9093' }
 
-test.each<[Partial<NotifyConfig>, string[]]>([
-  [{}, ['log']],
-  [{ slack: SLACK }, ['slack']],
-  [{ slack: SLACK, webhook: WEBHOOK }, ['slack', 'webhook']],
-  // It takes alerts, but no digest and no word of the store.
-  [{ alertmanager: ALERTMANAGER }, ['log']],
-  [{ alertmanager: ALERTMANAGER, webhook: WEBHOOK }, ['webhook']],
-  [{ receivers: [{ name: 'am', alertmanager: ALERTMANAGER }] }, ['log']],
+const slack = (name = 'slack', config = SLACK) => ({ name, type: 'slack' as const, config })
+const webhook = (name = 'webhook', format: 'callwatch' | 'alertmanager' = 'callwatch', url = WEBHOOK.url) => {
+  return { name, type: 'webhook' as const, config: { ...WEBHOOK, url, format } }
+}
+const alertmanager = (name = 'alertmanager') => ({ name, type: 'alertmanager' as const, config: ALERTMANAGER })
+const notifyOf = (...receivers: NotifyConfig['receivers']): NotifyConfig => {
+  return { groupWait: 10, receivers, routes: [], inhibit: [], mutes: [] }
+}
+
+test.each<[NotifyConfig['receivers'], string[]]>([
+  [[], ['log']],
+  [[slack()], ['slack']],
   [
-    {
-      slack: SLACK,
-      receivers: [
-        { name: 'second', slack: SLACK },
-        { name: 'am', alertmanager: ALERTMANAGER },
-        { name: 'third', webhook: WEBHOOK },
-      ],
-    },
+    [slack(), webhook()],
+    ['slack', 'webhook'],
+  ],
+  // It takes alerts, but no digest and no word of the store.
+  [[alertmanager()], ['log']],
+  [[alertmanager(), webhook()], ['webhook']],
+  [[alertmanager('am')], ['log']],
+  [
+    [slack(), slack('second'), alertmanager('am'), webhook('third')],
     ['slack', 'second', 'third'],
   ],
 ])('%j are configured: %j take messages', async (configured, names) => {
-  const notify: NotifyConfig = { groupWait: 10, receivers: [], routes: [], inhibit: [], mutes: [], ...configured }
+  const notify = notifyOf(...configured)
   const receivers = await configuredReceivers(notify, { clock: virtualClock(), log: () => undefined })
   expect(receivers.flatMap(({ receiver }) => (takesMessages(receiver) ? receiver.name : []))).toEqual(names)
 })
 
 test('a digest is sent to all but webhooks in the format of Alertmanager, which has none', () => {
-  const relay = { name: 'relay', webhook: { ...WEBHOOK, format: 'alertmanager' as const } }
-  const other = { name: 'other', webhook: WEBHOOK }
-  const notify: NotifyConfig = {
-    groupWait: 10,
-    slack: SLACK,
-    receivers: [relay, other],
-    routes: [],
-    inhibit: [],
-    mutes: [],
-  }
+  const notify = notifyOf(slack(), webhook('relay', 'alertmanager'), webhook('other'))
   expect(digestRecipients(notify, ['slack', 'relay', 'other'])).toEqual(['slack', 'other'])
-  expect(digestRecipients({ ...notify, webhook: relay.webhook }, ['webhook', 'log'])).toEqual(['log'])
+  expect(digestRecipients(notifyOf(webhook('webhook', 'alertmanager')), ['webhook', 'log'])).toEqual(['log'])
 })
 
 test.each([
@@ -63,14 +59,8 @@ test.each([
         response.end()
       })
     })
-    const notify: NotifyConfig = {
-      groupWait: 10,
-      slack: { ...SLACK, dashboardUrl: 'https://grafana.test/d' },
-      receivers: [{ name: 'relay', webhook: { url, format: 'alertmanager', headers: {} } }],
-      routes: [],
-      inhibit: [],
-      mutes: [],
-    }
+    const dashboard = { ...SLACK, dashboardUrl: 'https://grafana.test/d' }
+    const notify = notifyOf(slack('slack', dashboard), webhook('relay', 'alertmanager', url))
     const receivers = await configuredReceivers(notify, { clock: virtualClock(), log: () => undefined, pageUrl })
     const { send } = receivers.map(({ receiver }) => receiver).filter(takesMessages)[1]!
     await send(messageOf([FIRING]))

@@ -70,7 +70,9 @@ describe('a further receiver costs its folder and a line in the list', () => {
     const { loadConfig } = await load<typeof Loading>('config/load-config.ts')
     const { maskedTree } = await load<typeof Masking>('config/mask-config.ts')
     const config = loadConfig(source('{ pager: { url: "http://pager/" }, routes: [{ notify: [pager] }] }'))
-    expect(config.notify).toMatchObject({ pager: { url: 'http://pager', routingKey: 'hunter2' } })
+    expect(config.notify).toMatchObject({
+      receivers: [{ name: 'pager', config: { url: 'http://pager', routingKey: 'hunter2' } }],
+    })
     expect(maskedTree(config)).toMatchObject({
       notify: { pager: { url: 'http://pager', routing_key: '********' }, routes: [{ match: {}, notify: ['pager'] }] },
     })

@@ -25,7 +25,7 @@ const ROOMS: Record<string, number> = {
   'src/log': 120,
   'src/metrics': 600,
   'src/network': 160,
-  'src/notifications': 2750,
+  'src/notifications': 2760,
   'src/pipeline': 860,
   'src/polling': 1965,
   'src/schema': 420,

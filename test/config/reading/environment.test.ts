@@ -89,7 +89,7 @@ describe('the environment alone', () => {
       poll: { interval: 1.5 },
       store: { path: ':memory:' },
       http: { host: '::1', port: 0 },
-      notify: { slack: { webhookUrl: 'https://hooks.slack.example/x' } },
+      notify: { receivers: [{ name: 'slack', config: { webhookUrl: 'https://hooks.slack.example/x' } }] },
       events: { retention: 7 * 86_400, participants: false, webhooks: [] },
       log: { level: 'debug' },
     })
@@ -186,7 +186,7 @@ describe('file and environment together', () => {
 
   test('SLACK_WEBHOOK_URL completes a section of the file', () => {
     const yaml = `${target('x')}notify: { slack: { dashboard_url: https://grafana.example } }\n`
-    expect(load(yaml, { SLACK_WEBHOOK_URL: 'https://hooks.slack.example/x' }).notify.slack).toEqual({
+    expect(load(yaml, { SLACK_WEBHOOK_URL: 'https://hooks.slack.example/x' }).notify.receivers[0]?.config).toEqual({
       webhookUrl: 'https://hooks.slack.example/x',
       dashboardUrl: 'https://grafana.example',
     })

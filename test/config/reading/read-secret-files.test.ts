@@ -14,7 +14,7 @@ test('secrets in files of their own are read whole, without white space at the e
   })
   const config = loadConfig({ file: 'etc/callwatch.yaml', env: {}, cwd })
   expect(config.targets[0]?.apiKey).toBe('secret key')
-  expect(config.notify.slack).toEqual({ webhookUrl: 'https://hooks.slack.example/x' })
+  expect(config.notify.receivers[0]?.config).toEqual({ webhookUrl: 'https://hooks.slack.example/x' })
 })
 
 test('the address of a shared store may stand in a file', () => {
