@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { SEVERITIES } from '../../alerts/match-keys.ts'
 import { alertHistory } from '../../history/alert-history.ts'
 import { breach, callsUrl, count, expiredBecause, labels, measured, namedObject, severity, time } from './parts.ts'
-import { period, periodOf } from './period-parameters.ts'
+import { period, periodOf } from './parameters.ts'
 import { route } from './route.ts'
 import type { WebOptions } from '../server.ts'
 

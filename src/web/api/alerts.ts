@@ -6,7 +6,7 @@ import { isoTime } from '../../clock/iso-time.ts'
 import { callsRequest } from '../../history/calls-request.ts'
 import { BadRequest } from '../problem.ts'
 import type { WebOptions } from '../server.ts'
-import { alertMatch, givenIn } from './match-parameters.ts'
+import { alertMatch, givenIn } from './parameters.ts'
 import { callsUrl, named, namedObject, time } from './parts.ts'
 import { route } from './route.ts'
 

@@ -10,7 +10,7 @@ import { cursorOf, pagesOf, readCursor, type CallsSource, type CallsWanted } fro
 import { concurrencyLimit } from '../concurrency-limit.ts'
 import { BadRequest } from '../problem.ts'
 import { count, minutes, namedObject, namedText, seconds, statuses, time } from './parts.ts'
-import { callLabels, list } from './period-parameters.ts'
+import { callLabels, list } from './parameters.ts'
 import { route } from './route.ts'
 
 /** Calls that one page has at most; the next page has the rest. */

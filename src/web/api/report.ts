@@ -3,7 +3,7 @@ import { coverageOf } from '../../history/coverage.ts'
 import { coverageView, expectTargets, usageCsv, usageReport } from '../../history/usage-report.ts'
 import { USAGE_KEYS, type UsageKey } from '../../history/usage.ts'
 import { count, namedObject, namedText, seconds, sums, time } from './parts.ts'
-import { abortedBy, list, period, periodOf } from './period-parameters.ts'
+import { abortedBy, list, period, periodOf } from './parameters.ts'
 import { route } from './route.ts'
 import type { WebOptions } from '../server.ts'
 

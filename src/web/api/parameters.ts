@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import * as z from 'zod'
+import { MATCH_KEYS, type AlertMatch } from '../../alerts/match-keys.ts'
 import { MOMENT, readMoment } from '../../history/moment.ts'
 import { MODES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
 import { isTimezone } from '../../schema/timezone.ts'
@@ -53,4 +54,21 @@ export function periodOf(
   const [from, to] = [moment('since', since), until === undefined ? undefined : moment('until', until)]
   if (from >= (to ?? now)) throw new BadRequest('since must be before until')
   return { from, to }
+}
+
+const value = z.string().min(1).max(210).optional()
+
+/** A match of alerts in a request. */
+export const alertMatch = z.strictObject({
+  alert: value.describe('Name of the rule; this and the others as they are, or `=~` and a regular expression'),
+  severity: value,
+  target: value,
+  type: value,
+  mode: value,
+  receiver_type: value,
+})
+
+/** The values that are given. */
+export function givenIn(match: z.output<typeof alertMatch>): AlertMatch {
+  return Object.fromEntries(MATCH_KEYS.flatMap((key) => (match[key] === undefined ? [] : [[key, match[key]]])))
 }
