@@ -196,7 +196,8 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
         setTimeout(() => response.end('ok'), 1.8 * LEASE * 1000)
       })
     })
-    const notify = { ...QUIET, slack: { webhookUrl: `${slack.url}/services/T/B/x` } }
+    const config = { webhookUrl: `${slack.url}/services/T/B/x` }
+    const notify: Config['notify'] = { ...QUIET, receivers: [{ name: 'slack', type: 'slack', config }] }
     const { start } = await sharing({ notify, alerts: [{ ...ANY_CALL, match: {} }] })
     const [one, two] = [await start(), await start()]
     await vi.waitFor(() => expect(received.length).toBeGreaterThan(0), WAIT)
