@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { OtherSettingsError, type ClusterStore, type RecentOverviews, type Renewal } from './cluster-store.ts'
+import { OtherSettingsError, type RecentOverviews, type Renewal } from './cluster-store.ts'
 import { codeOf, isAnswer, isUnresponsive } from './postgres/postgres-error.ts'
 import { LOCK } from './postgres/schema.ts'
 import { parse } from './rows.ts'
@@ -120,9 +120,18 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
     ownDigest = createHash('md5').update(JSON.stringify(settings)).digest('hex')
   }
 
-  const methods: Omit<ClusterStore, 'pauses' | 'addTargets' | 'publish' | 'numberEvents' | 'overviewsSince'> = {
+  const methods = {
+    /** How long a member lives without renewing its lease (seconds). */
     lease,
-    join: async (name, settings, status) => {
+    /**
+     * Becomes a member, again after a lease was lost.
+     *
+     * @param name how others show it
+     * @param settings what all members must agree in, by name
+     * @param status what the others may show of it until its first renewal (JSON)
+     * @throws {OtherSettingsError} where the living members must use other settings
+     */
+    join: async (name: string, settings: Settings, status: string): Promise<void> => {
       const id = randomUUID()
       await sql.transaction(async (joining) => {
         const former = self === undefined ? [] : [{ statement: LEAVE, args: [self] }]
@@ -137,11 +146,18 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
       self = id
       setOwn(settings)
     },
-    declare: async (settings) => {
+    /** Declares reloaded settings: all members must use them while this one lives and no other one declares. */
+    declare: async (settings: Settings): Promise<void> => {
       setOwn(settings)
       if (self !== undefined) await sql.batch([{ statement: DECLARE, args: [self, JSON.stringify(settings)] }])
     },
-    renew: async (status) => {
+    /**
+     * Renews the lease, and reads what the others show of themselves.
+     *
+     * @param status what the others may show of this one (JSON)
+     * @returns undefined where this member is dead: all that it owned may be owned by others
+     */
+    renew: async (status: string): Promise<Renewal | undefined> => {
       const me = self
       if (me === undefined) return undefined
       // Three statements without a transaction: none holds a lock while it waits for another one. The lease is renewed
@@ -159,7 +175,8 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
       epochs = new Map(Object.entries(owned.get(me) ?? {}))
       return renewalOf(rows, owned, me, own)
     },
-    acquire: async (targets, most) => {
+    /** Acquires targets that no living member owns, `most` at most, and returns those that were acquired. */
+    acquire: async (targets: readonly string[], most: number): Promise<readonly string[]> => {
       const me = self
       if (me === undefined || targets.length === 0 || most <= 0) return []
       const [acquired] = await sql
@@ -171,12 +188,14 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
       for (const { name, epoch } of acquired!) epochs.set(String(name), Number(epoch))
       return acquired!.map(({ name }) => String(name))
     },
-    release: async (targets) => {
+    /** Releases targets, so that others may acquire them at once. */
+    release: async (targets: readonly string[]): Promise<void> => {
       for (const target of targets) epochs.delete(target)
       if (self !== undefined && targets.length > 0)
         await sql.batch([{ statement: RELEASE, args: [self, list(targets)] }])
     },
-    leave: async () => {
+    /** Ends the membership, and releases every target. */
+    leave: async (): Promise<void> => {
       const me = self
       loseAll()
       if (me !== undefined) await sql.batch([{ statement: LEAVE, args: [me] }])
@@ -217,7 +236,11 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
   }
 }
 
-/** What became visible since an earlier call; the overviews of all targets without its cursor. */
+/**
+ * What became visible since an earlier call, whichever transaction was first. What was seen before may be repeated.
+ *
+ * @param cursor of that call; undefined for all overviews
+ */
 export async function overviewsSince(sql: Sql, cursor?: string): Promise<RecentOverviews> {
   if (cursor === undefined) return readAll(sql)
   const rows = await sql.all(SINCE, [cursor])

@@ -8,7 +8,7 @@ import type { Outbox } from './outbox.ts'
 import { markStale } from './rollups.ts'
 import { AnswerLost, type Sql, type Step, type Value } from './sql.ts'
 import { isBug, StoreError } from './store-error.ts'
-import type { Commit, Store } from './store.ts'
+import type { Commit } from './store.ts'
 import { insertInto, keyIsGiven, replacing } from './tables.ts'
 import type { Targets } from './targets.ts'
 
@@ -57,7 +57,7 @@ const EVALUATE = insertInto('evaluations', ['target', 'hour', 'data'], 'UPDATE S
 const ADD_GAP = insertInto('gaps', ['target', 'ended', 'began'], 'NOTHING')
 
 /** Commits that are asked for at the same time are written in one transaction. */
-export function commits(sql: Sql, options: CommitOptions): Pick<Store, 'commit'> {
+export function commits(sql: Sql, options: CommitOptions) {
   const { targets, outbox, events, cluster } = options
 
   async function write(commits: readonly Numbered[]): Promise<void> {
@@ -105,7 +105,8 @@ export function commits(sql: Sql, options: CommitOptions): Pick<Store, 'commit'>
   })
 
   return {
-    commit: async (target, commit) => {
+    /** Commits a delta that follows the stored sequence number by one; any other is refused as stale. */
+    commit: async (target: string, commit: Commit): Promise<void> => {
       const fence = cluster?.fenceOf(target) ?? NO_OWNER
       const number = await targets.numberOf(target)
       if (number === undefined) throw stale(target)

@@ -1,6 +1,6 @@
 import type { Cluster } from './cluster.ts'
 import { type Row, type Sql, type Step } from './sql.ts'
-import type { LoggedEvents, NewEvents, Store } from './store.ts'
+import type { LoggedEvents, NewEvents } from './store.ts'
 
 const COLUMNS = 'position, id, target, at, n, total, data, participants'
 /** The first rows of a selection, as long as there are no more than $2 events in them; one at least. */
@@ -62,13 +62,25 @@ export function eventLog(sql: Sql, cluster?: Pick<Cluster, 'ordering'>) {
     (await sql.all(query, [position, most])).map(loggedEventsOf)
   /** @returns how many rows it has changed */
   const changed = async (step: Step) => (await sql.batch([...ordering, step])).at(-1)!.length
-  const methods: Pick<Store, 'events' | 'latestEvents' | 'deleteEvents' | 'eraseParticipants'> = {
-    events: (position, most) => read(FROM, position, most),
-    latestEvents: (most) => read(LATEST, null, most),
-    deleteEvents: async (before, end = Number.MAX_SAFE_INTEGER) => {
+  const methods = {
+    /**
+     * The commits of the log from a position on, that one included, in its order: all that have `most` events together, and
+     * one at least.
+     */
+    events: (position: number, most: number): Promise<LoggedEvents[]> => read(FROM, position, most),
+    /** The newest commits of the log, in its order: all that have `most` events together, and one at least. */
+    latestEvents: (most: number): Promise<LoggedEvents[]> => read(LATEST, null, most),
+    /**
+     * Deletes the commits of the log from its beginning to the first one from after `before` (UNIX seconds by the host's
+     * clock), but for the newest of them: a reader that has read it has missed nothing.
+     *
+     * @param end those from this position on are kept
+     */
+    deleteEvents: async (before: number, end = Number.MAX_SAFE_INTEGER): Promise<void> => {
       while ((await changed({ statement: DELETE, args: [before, end] })) === DELETED_AT_ONCE);
     },
-    eraseParticipants: async () => {
+    /** Erases the participants of all events in the log. */
+    eraseParticipants: async (): Promise<void> => {
       await sql.pragma?.('secure_delete = ON')
       while ((await changed({ statement: ERASE })) === ERASED_AT_ONCE);
       // Earlier writes stay in the journal while a reader needs them. Then the next call empties it.
@@ -77,7 +89,8 @@ export function eventLog(sql: Sql, cluster?: Pick<Cluster, 'ordering'>) {
   }
   return {
     methods,
-    number: async () => void (await sql.batch([...ordering, { statement: NUMBER }])),
+    /** Gives each event that was committed its position in the log: from then on it is read. For the leader. */
+    number: async (): Promise<void> => void (await sql.batch([...ordering, { statement: NUMBER }])),
     /** Logs events of a target. */
     log: (target: string, logged: NewEvents | undefined): Step[] => {
       if (logged === undefined) return []

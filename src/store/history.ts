@@ -5,7 +5,7 @@ import { CALL_COLUMNS, callOf, callOfRow, IS_OPEN } from './call-columns.ts'
 import { batched } from './batched.ts'
 import { OF_TARGET } from './rows.ts'
 import { list, type Sql } from './sql.ts'
-import type { Store } from './store.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
 
 const COLUMNS = CALL_COLUMNS.join(', ')
 
@@ -25,17 +25,8 @@ const USAGE = `
 /** Keys that are read together at most. */
 const BATCH = 200
 
-type Methods =
-  | 'evictedCalls'
-  | 'countFinished'
-  | 'finishedPerMinute'
-  | 'openCalls'
-  | 'usedMinutes'
-  | 'pausedUntil'
-  | 'pauseUntil'
-
 /** What the daemon reads of calls and usage, and the pauses of rate limits. */
-export function history(sql: Sql, isEager = false): Pick<Store, Methods> {
+export function history(sql: Sql, isEager = false) {
   const pausedUntil = batched(
     async (keys: readonly string[]) => {
       const found = await pauses(sql, keys)
@@ -44,15 +35,21 @@ export function history(sql: Sql, isEager = false): Pick<Store, Methods> {
     { most: BATCH, isEager },
   )
   return {
-    evictedCalls: async (target, ids) => {
+    /** A target's calls that were counted and evicted, by id: those of these ids that the history still has. */
+    evictedCalls: async (target: string, ids: readonly string[]): Promise<Map<string, TrackedCall>> => {
       const rows = await sql.all(EVICTED, [target, list(ids)])
       return new Map(rows.map(callOfRow).map((call) => [call.id, call]))
     },
-    countFinished: async (target, from, to) => {
+    /** Outcomes of a target's calls that finished from one moment to (but not at) another. */
+    countFinished: async (target: string, from: number, to: number) => {
       const rows = await sql.all(COUNT_FINISHED, [target, from, to])
       return countByStatus(rows.map(({ status, n }) => ({ status: finalStatusOf(Number(status)), n: Number(n) })))
     },
-    finishedPerMinute: async (targets, from, minutes) => {
+    /**
+     * How many calls of these targets finished in each of so many minutes from a moment on (UNIX seconds), by the status that
+     * they were counted with. The first minute is 0.
+     */
+    finishedPerMinute: async (targets: readonly string[], from: number, minutes: number) => {
       const found = await sql.all('SELECT number, name FROM callwatch.targets WHERE name IN texts($1)', [list(targets)])
       const names = new Map(found.map(({ number, name }) => [Number(number), String(name)]))
       const rows = await sql.all(COUNT_PER_MINUTE, [list(names.keys()), from, from + 60 * minutes])
@@ -63,14 +60,16 @@ export function history(sql: Sql, isEager = false): Pick<Store, Methods> {
         n: Number(n),
       }))
     },
-    openCalls: async (targets) => {
-      const calls: Awaited<ReturnType<Store['openCalls']>> = []
+    /** The open calls of these targets, in any order. */
+    openCalls: async (targets: readonly string[]) => {
+      const calls: { target: string; call: TrackedCall }[] = []
       await sql.each(OPEN, [list(targets)], ([target, ...values]) =>
         calls.push({ target: String(target), call: callOf(values) }),
       )
       return calls
     },
-    usedMinutes: async (target, from, to) => {
+    /** The participant minutes of a target from one moment to another (UNIX seconds), to the quarter of an hour (ledger/usage.ts). */
+    usedMinutes: async (target: string, from: number, to: number): Promise<number> => {
       const rows = await sql.all(USAGE, [target, from, to])
       return usedBetween(
         rows.map(({ quarter, minutes }) => [Number(quarter), Number(minutes)]),
@@ -78,9 +77,10 @@ export function history(sql: Sql, isEager = false): Pick<Store, Methods> {
         to,
       )
     },
+    /** Until when requests with a budget key are paused by a rate limit (UNIX seconds by the host's clock). */
     pausedUntil,
-    // Several daemons use one key, and the service may give each another time.
-    pauseUntil: async (key, until) => {
+    /** Pauses them until then; a pause that is longer already stays: several daemons use one key, and the service may give each another time. */
+    pauseUntil: async (key: string, until: number): Promise<void> => {
       const statement = `
         INSERT INTO callwatch.pauses AS known (key, until) VALUES ($1, $2::float8)
         ON CONFLICT (key) DO UPDATE SET until = greatest(known.until, excluded.until)`

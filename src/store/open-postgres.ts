@@ -1,6 +1,5 @@
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { clusterOf, overviewsSince } from './cluster.ts'
-import type { StoreWithCluster } from './cluster-store.ts'
 import { pauses } from './history.ts'
 import { readAddress } from './postgres/address.ts'
 import { commandSession } from './postgres/connect-for-command.ts'
@@ -12,7 +11,8 @@ import { readerOf, type StoreReader } from './reader.ts'
 import type { Say } from './migrations.ts'
 import type { Sql } from './sql.ts'
 import { commandStoreOn, storeOn } from './store-on.ts'
-import type { CommandStore } from './store.ts'
+import type { CommandStore, TargetIdentity } from './store.ts'
+import { addTargets } from './targets.ts'
 
 export type PostgresStoreOptions = {
   /** As in {@link readAddress}. */
@@ -51,21 +51,27 @@ const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
  * @throws {StoreError} refused: wrong address, user, password or database, too old a server, or of a newer callwatch;
  * unavailable: it cannot be reached now
  */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<StoreWithCluster> {
+export async function openPostgresStore(options: PostgresStoreOptions) {
   const { lease, receivers, clock = systemClock } = options
   const { sql, membership, reading } = await openDatabase(options)
   const cluster = clusterOf(membership, { lease, onJoin: () => outbox.clear() })
-  const { store, outbox, events, targets } = storeOn(sql, { receivers, reading, cluster, clock })
+  const { store, outbox, events } = storeOn(sql, { receivers, reading, cluster, clock })
   return {
     ...store,
-    close: async () => void (await Promise.all([store.close(), membership.close()])),
+    close: async (): Promise<void> => void (await Promise.all([store.close(), membership.close()])),
     cluster: {
       ...cluster.methods,
-      pauses: (keys) => pauses(sql, keys),
-      addTargets: targets.add,
-      publish: async (overviews) => void (await sql.batch([cluster.publish(overviews)])),
+      /** Until when requests are paused by a rate limit, for those of these keys that are (UNIX seconds by the host's clock). */
+      pauses: (keys: readonly string[]) => pauses(sql, keys),
+      addTargets: (identities: readonly TargetIdentity[], created: number) => addTargets(sql, identities, created),
+      /**
+       * Publishes overviews by target, each of which replaces the previous one. Those of targets that this member does not own
+       * now are left out.
+       */
+      publish: async (overviews: ReadonlyMap<string, string>): Promise<void> =>
+        void (await sql.batch([cluster.publish(overviews)])),
       numberEvents: events.number,
-      overviewsSince: (cursor) => overviewsSince(sql, cursor),
+      overviewsSince: (cursor?: string) => overviewsSince(sql, cursor),
     },
   }
 }

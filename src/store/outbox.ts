@@ -4,7 +4,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { list, type Sql, type Step } from './sql.ts'
 import { onlyStale, StoreError } from './store-error.ts'
-import type { OutboxContent, RoutedChange, Store } from './store.ts'
+import type { OutboxContent, OutboxEntry, RoutedChange } from './store.ts'
 import { insertInto, replacing } from './tables.ts'
 import { parse } from './rows.ts'
 
@@ -53,15 +53,6 @@ const NOTE = `
 
 export type Outbox = ReturnType<typeof outboxOf>
 
-type Methods =
-  | 'outbox'
-  | 'claimOutbox'
-  | 'removeFromOutbox'
-  | 'noteEpisodes'
-  | 'countOutbox'
-  | 'enqueueOnce'
-  | 'setReceivers'
-
 export type OutboxOptions = {
   /** All that are configured: what waits for any other is removed, once with `clear`; undefined keeps all. */
   receivers: readonly string[] | undefined
@@ -98,8 +89,9 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
     ]
   }
 
-  const methods: Pick<Store, Methods> = {
-    outbox: async (receiver) => {
+  const methods = {
+    /** All that waits for this receiver, the oldest first. */
+    outbox: async (receiver: string): Promise<OutboxEntry[]> => {
       const query = 'SELECT id, claimed, data FROM callwatch.outbox WHERE receiver = $1 ORDER BY id'
       const rows = await sql.all(query, [receiver])
       return rows.map(({ id, claimed, data }) => ({
@@ -108,14 +100,19 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
         content: parse<OutboxContent>(data),
       }))
     },
-    claimOutbox: async (ids, claimed) => {
+    /**
+     * The sender claims entries before it sends them, and takes the claim back if the receiver certainly did not get the
+     * message. Where several daemons share the store, a claim of any but the leader is refused as stale, also one of no entry.
+     */
+    claimOutbox: async (ids: readonly number[], claimed: boolean): Promise<void> => {
       const update = `UPDATE callwatch.outbox SET claimed = ${claimed} WHERE id IN wholes($1)`
       const fence = (claimed && cluster?.senderFence()) || []
       await sql.batch([...fence, { statement: update, args: [list(ids)] }]).catch((error: unknown) => {
         throw error instanceof StoreError && error.kind === 'stale' ? notSender() : error
       })
     },
-    removeFromOutbox: async (ids, notes = []) => {
+    /** Removes entries that were delivered, refused for good or discarded, and notes that; once, however often it is asked to. */
+    removeFromOutbox: async (ids: readonly number[], notes: readonly EpisodeNote[] = []): Promise<void> => {
       // What another attempt has removed, it has noted as well.
       await sql.transaction(async (removing) => {
         const remove = 'DELETE FROM callwatch.outbox WHERE id IN wholes($1) RETURNING id'
@@ -123,20 +120,24 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
         if (removed!.length > 0) await removing.batch(noteSteps(notes))
       })
     },
-    noteEpisodes: async (notes) => void (await sql.batch(noteSteps(notes))),
-    countOutbox: async () => {
+    /** Adds to the history of alerts what is known of their delivery. */
+    noteEpisodes: async (notes: readonly EpisodeNote[]): Promise<void> => void (await sql.batch(noteSteps(notes))),
+    /** How much waits, by receiver. */
+    countOutbox: async (): Promise<ReadonlyMap<string, number>> => {
       const rows = await sql.all(
         'SELECT receiver, count(*) AS n FROM callwatch.outbox GROUP BY receiver ORDER BY receiver',
       )
       return new Map(rows.map(({ receiver, n }) => [String(receiver), Number(n)]))
     },
-    enqueueOnce: async (key, content, names) => {
+    /** Enqueues something for each receiver, unless this deduplication key was used before. */
+    enqueueOnce: async (key: string, content: OutboxContent, names: readonly string[]): Promise<void> => {
       const data = JSON.stringify(content)
       const use: Step = { statement: USE_KEY, args: [key, clock.wall()], fence: 1 }
       const given = configuredAmong(names).map((name) => [name, 0, data])
       await sql.batch([use, { statement: ENQUEUE, given }]).catch(onlyStale(undefined))
     },
-    setReceivers: async (names) => {
+    /** From now on these are all configured receivers: what waits for any other is removed, and nothing is enqueued for it. */
+    setReceivers: async (names: readonly string[]): Promise<void> => {
       configured = names
       await sql.batch(clear())
     },

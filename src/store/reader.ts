@@ -11,31 +11,6 @@ import { pauses } from './history.ts'
 import { OF_TARGET, parse } from './rows.ts'
 import type { RowReader } from './row-reader.ts'
 import type { Sql } from './sql.ts'
-import type { Store } from './store.ts'
-
-/** Reads a store while daemons use it. Every method rejects with a {@link StoreError} when it cannot be read now. */
-export type StoreReader = {
-  /** How the store is called in a sentence: its file, or its database. */
-  readonly place: string
-  /** A target's sync state as last committed; undefined where the store does not know it. */
-  target: (name: string) => Promise<{ fingerprint: string; sync: SyncState } | undefined>
-  /** The tracked calls of a target, by id. */
-  calls: (target: string) => Promise<TrackedCalls>
-  /** One of them. */
-  call: (target: string, id: string) => Promise<TrackedCall | undefined>
-  /** What the counters and the calls of a target come to, as both were at one moment. */
-  balance: (target: string) => Promise<StoredBalance>
-  /** The rule evaluations since a moment (UNIX seconds), the oldest first. */
-  evaluations: (target: string, since: number) => Promise<EvaluationRecord[]>
-  /** How calls finished since a moment (UNIX seconds). */
-  finishes: (target: string, since: number) => Promise<Finish[]>
-  /** Until when requests with a key are paused by a rate limit (UNIX seconds by the host's clock). */
-  pausedUntil: (key: string) => Promise<number | undefined>
-  /** Whether its file is not the one that has the path any more: it must be opened again. Undefined for a database. */
-  isReplaced?: () => boolean
-  close: () => Promise<void>
-} & Pick<Store, 'events' | 'latestEvents'> &
-  RowReader
 
 const CALLS = `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.calls WHERE ${OF_TARGET}`
 
@@ -47,25 +22,36 @@ const AMOUNTS = [
 ].map((amount, i) => `${amount} AS amount_${i}`)
 const BALANCE = `SELECT ${AMOUNTS.join(', ')} FROM callwatch.calls WHERE ${OF_TARGET}`
 
-/** Reads a store while daemons use it. */
-export function readerOf(sql: Sql): StoreReader {
+/** Reads a store while daemons use it. Every method rejects with a {@link StoreError} when it cannot be read now. */
+export type StoreReader = ReturnType<typeof readerOf> & {
+  /** Whether its file is not the one that has the path any more: it must be opened again. Undefined for a database. */
+  isReplaced?: () => boolean
+}
+
+export function readerOf(sql: Sql) {
+  const { events, latestEvents } = eventLog(sql).methods
   return {
+    /** How the store is called in a sentence: its file, or its database. */
     place: sql.place,
-    target: async (name) => {
+    /** A target's sync state as last committed; undefined where the store does not know it. */
+    target: async (name: string) => {
       const [row] = await sql.all('SELECT fingerprint, sync FROM callwatch.targets WHERE name = $1', [name])
       return row && { fingerprint: String(row['fingerprint']), sync: parse<SyncState>(row['sync']) }
     },
-    calls: async (target) => {
+    /** The tracked calls of a target, by id. */
+    calls: async (target: string): Promise<TrackedCalls> => {
       const calls = trackedCalls()
       await sql.each(`${CALLS} AND tracked`, [target], (values) => calls.set(callOf(values)))
       return calls
     },
-    call: async (target, id) => {
+    /** One of them. */
+    call: async (target: string, id: string): Promise<TrackedCall | undefined> => {
       let found: TrackedCall | undefined
       await sql.each(`${CALLS} AND tracked AND id = $2`, [target, id], (values) => (found = callOf(values)))
       return found
     },
-    balance: (target) =>
+    /** What the counters and the calls of a target come to, as both were at one moment. */
+    balance: (target: string): Promise<StoredBalance> =>
       sql.transaction(async (reading) => {
         const [amounts] = await reading.all(BALANCE, [target])
         const counters = await reading.all(`SELECT series, value FROM callwatch.counters WHERE ${OF_TARGET}`, [target])
@@ -80,7 +66,8 @@ export function readerOf(sql: Sql): StoreReader {
           deletedTotals: QUANTITIES.map((quantity) => deleted.get(quantity) ?? 0),
         }
       }, 'snapshot'),
-    evaluations: async (target, since) => {
+    /** The rule evaluations since a moment (UNIX seconds), the oldest first. */
+    evaluations: async (target: string, since: number): Promise<EvaluationRecord[]> => {
       const rows = await sql.all(
         `SELECT hour, data FROM callwatch.evaluations WHERE ${OF_TARGET} AND hour >= $2::bigint ORDER BY hour`,
         [target, Math.floor(since / HOUR) * HOUR],
@@ -88,15 +75,18 @@ export function readerOf(sql: Sql): StoreReader {
       const all = rows.flatMap(({ hour, data }) => unpackEvaluations(Number(hour), String(data)))
       return all.filter(({ at }) => at >= since)
     },
-    finishes: async (target, since) => {
+    /** How calls finished since a moment (UNIX seconds). */
+    finishes: async (target: string, since: number): Promise<Finish[]> => {
       const finishes: Finish[] = []
       const query = `${CALLS} AND finished >= $2::float8 AND status <> ${LOST_CODE}`
       await sql.each(query, [target, since], (values) => finishes.push(callOf(values).finish!))
       return finishes
     },
-    pausedUntil: async (key) => (await pauses(sql, [key])).get(key),
-    ...eventLog(sql).methods,
-    rows: (statement, args) => sql.all(statement, args),
+    /** Until when requests with a key are paused by a rate limit (UNIX seconds by the host's clock). */
+    pausedUntil: async (key: string): Promise<number | undefined> => (await pauses(sql, [key])).get(key),
+    events,
+    latestEvents,
+    rows: sql.all satisfies RowReader['rows'],
     close: sql.close,
   }
 }

@@ -5,8 +5,7 @@ import { CALL_COLUMNS, callOfRow } from './call-columns.ts'
 import type { Cluster } from './cluster.ts'
 import { markStale } from './rollups.ts'
 import type { Sql, Step, Value } from './sql.ts'
-import type { Store } from './store.ts'
-import type { Targets } from './targets.ts'
+import { deleteTarget } from './targets.ts'
 
 /** Rows that are deleted at a time: their targets cannot be committed meanwhile, and everything else waits for the disk. */
 const DELETED_AT_ONCE = 2000
@@ -43,10 +42,7 @@ const ADD_TOTALS = `
 
 const LONG_REMOVED = 'SELECT number FROM callwatch.targets WHERE removed < $1::float8 LIMIT 1 FOR UPDATE SKIP LOCKED'
 
-export function retention(
-  sql: Sql,
-  { targets, clock, cluster }: { targets: Pick<Targets, 'deleteAll'>; clock: Clock; cluster: Cluster | undefined },
-): Pick<Store, 'deleteExpired'> {
+export function retention(sql: Sql, { clock, cluster }: { clock: Clock; cluster: Cluster | undefined }) {
   /** Deletes a batch of evicted calls, adds up what was counted of them, and returns how many. */
   const deleteCalls = (number: number, before: number) =>
     sql.transaction(async (deleting) => {
@@ -66,7 +62,11 @@ export function retention(
     })
 
   return {
-    deleteExpired: async (before) => {
+    /**
+     * Deletes expired rows: evicted calls, past alerts, silences and evaluations from before `before` (UNIX seconds), older usage,
+     * and targets that were removed before then.
+     */
+    deleteExpired: async (before: number): Promise<void> => {
       const begun = clock.monotonic()
       const repeat = async (batch: () => Promise<number>) => {
         while ((await batch()) === DELETED_AT_ONCE && clock.monotonic() - begun < MAX_DELETION_SECONDS);
@@ -90,7 +90,7 @@ export function retention(
       if ((await sql.all(LONG_REMOVED, [before])).length === 0) return
       await sql.transaction(async (deleting) => {
         for (const { number } of await deleting.all(LONG_REMOVED, [before]))
-          await deleting.batch(targets.deleteAll(Number(number)))
+          await deleting.batch(deleteTarget(Number(number), cluster))
       }, 'long')
     },
   }

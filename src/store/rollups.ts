@@ -1,7 +1,7 @@
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import type { Sql, Step, Value } from './sql.ts'
 import { onlyStale } from './store-error.ts'
-import type { Store } from './store.ts'
+import type { RollupUpdate } from './store.ts'
 import { insertInto, keyIsGiven, replacing } from './tables.ts'
 
 const mark = (rows: string) => `
@@ -34,10 +34,10 @@ export function markAllStale(number: number): Step[] {
   return [{ statement: MARK_ALL, args: [number] }, { statement: COUNT }]
 }
 
-/** Saves rollups. */
-export function rollups(sql: Sql): Pick<Store, 'saveRollups'> {
+export function rollups(sql: Sql) {
   return {
-    saveRollups: async ({ after, quarter, versions, rollups: all }) => {
+    /** Saves rollups, which are not stale any more then, unless what they were added up from has changed meanwhile. */
+    saveRollups: async ({ after, quarter, versions, rollups: all }: RollupUpdate): Promise<void> => {
       const saved = all.flatMap(({ target, width, at, encoded }) =>
         encoded === undefined ? [] : [[target, width, at, encoded.byLabels, encoded.withoutLabels]],
       )

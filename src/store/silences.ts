@@ -1,25 +1,29 @@
 import type { Silence } from '../alerts/match.ts'
 import { parse } from './rows.ts'
 import type { Row, Sql } from './sql.ts'
-import type { Store } from './store.ts'
 
 const ACTIVE = 'SELECT id, until, data FROM callwatch.silences WHERE until > $1::float8'
 
 /** Silences. Commands write them beside the daemon. */
-export function silences(sql: Sql): Pick<Store, 'silences' | 'addSilence' | 'editSilence' | 'expireSilence'> {
+export function silences(sql: Sql) {
   /** @returns whether there was such a row */
   const change = async (statement: string, ...args: (string | number)[]) => {
     const [changed] = await sql.batch([{ statement: `${statement} RETURNING id`, args }])
     return changed!
   }
   return {
-    silences: async (now) => (await sql.all(`${ACTIVE} ORDER BY id`, [now])).map(silenceOf),
-    addSilence: async (silence) => {
+    /** Silences that have not expired by then (UNIX seconds). */
+    silences: async (now: number): Promise<Silence[]> => (await sql.all(`${ACTIVE} ORDER BY id`, [now])).map(silenceOf),
+    addSilence: async (silence: Omit<Silence, 'id'>): Promise<Silence> => {
       const insert = 'INSERT INTO callwatch.silences (until, data) VALUES ($1::float8, $2)'
       const [row] = await change(insert, silence.until, JSON.stringify(silence))
       return { id: Number(row!['id']), ...silence }
     },
-    editSilence: async ({ id, ...silence }, now) => {
+    /**
+     * Replaces a silence that is active at `now` and was edited once less; resolves with whether there was one, so that of two
+     * edits at the same time one is refused.
+     */
+    editSilence: async ({ id, ...silence }: Silence, now: number): Promise<boolean> => {
       const [row] = await sql.all(`${ACTIVE} AND id = $2::bigint`, [now, id])
       const edited = row && editedSilence(silenceOf(row), silence, now)
       if (edited === undefined) return false
@@ -29,7 +33,8 @@ export function silences(sql: Sql): Pick<Store, 'silences' | 'addSilence' | 'edi
         WHERE id = $3::bigint AND until > $4::float8 AND data = $5`
       return (await change(update, edited.until, JSON.stringify(edited), id, now, String(row!['data']))).length === 1
     },
-    expireSilence: async (id, now) => {
+    /** Expires a silence that is active at `now`, which is its end then; resolves with whether there was one. */
+    expireSilence: async (id: number, now: number): Promise<boolean> => {
       const update = 'UPDATE callwatch.silences SET until = $2::float8 WHERE id = $1::bigint AND until > $2::float8'
       return (await change(update, id, now)).length === 1
     },

@@ -6,9 +6,9 @@ import { history } from './history.ts'
 import { outboxOf } from './outbox.ts'
 import { retention } from './retention.ts'
 import { rollups } from './rollups.ts'
+import type { RowReader } from './row-reader.ts'
 import { silences } from './silences.ts'
 import type { Sql } from './sql.ts'
-import type { CommandStore, Store } from './store.ts'
 import { targetsOf } from './targets.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -27,7 +27,7 @@ export function storeOn(sql: Sql, { receivers, reading, cluster, clock = systemC
   const outbox = outboxOf(sql, { receivers, cluster, clock })
   const events = eventLog(sql, cluster)
   const targets = targetsOf(sql, { cluster, outbox, events })
-  const store: Store = {
+  const store = {
     ...targets.methods,
     ...commits(sql, { cluster, targets, outbox, events }),
     ...outbox.methods,
@@ -36,16 +36,17 @@ export function storeOn(sql: Sql, { receivers, reading, cluster, clock = systemC
     ...events.methods,
     ...webhooks(sql),
     ...rollups(sql),
-    ...retention(sql, { cluster, targets, clock }),
+    ...retention(sql, { cluster, clock }),
+    /** How large the store is, without copies and logs of the database (bytes). */
     size: sql.size,
-    rows: reading.all,
-    close: async () => void (await Promise.all([sql.close(), reading === sql ? undefined : reading.close()])),
+    rows: reading.all satisfies RowReader['rows'],
+    close: async (): Promise<void> =>
+      void (await Promise.all([sql.close(), reading === sql ? undefined : reading.close()])),
   }
-  return { store, outbox, events, targets }
+  return { store, outbox, events }
 }
 
-/** What a command may do with a store while daemons use it. */
-export function commandStoreOn(sql: Sql): CommandStore {
+export function commandStoreOn(sql: Sql) {
   const { events, latestEvents } = eventLog(sql).methods
   return { ...silences(sql), ...webhooks(sql), events, latestEvents, close: sql.close }
 }

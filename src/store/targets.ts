@@ -12,7 +12,7 @@ import { markAllStale, markStale } from './rollups.ts'
 import { parse } from './rows.ts'
 import { list, type Row, type Sql, type Step } from './sql.ts'
 import { StoreError } from './store-error.ts'
-import type { NewEvents, RoutedChange, Store, StoredTarget, TargetIdentity } from './store.ts'
+import type { NewEvents, RoutedChange, StoredTarget, TargetIdentity } from './store.ts'
 import { insertInto, TABLES_OF_TARGETS } from './tables.ts'
 
 export type Targets = ReturnType<typeof targetsOf>
@@ -23,7 +23,7 @@ export type TargetsOptions = {
   cluster: Cluster | undefined
 }
 
-/** The arguments of `Store.openTarget`. */
+/** The arguments of `openTarget`. */
 type Wanted = { identity: TargetIdentity; created: number; longestWindow: number }
 
 /** Targets that are read together at most. */
@@ -53,129 +53,64 @@ const FIND_CALLS =
   'UPDATE callwatch.calls SET unseen_since = NULL WHERE target = $1 AND finished = $2 AND unseen_since IS NOT NULL'
 
 /** The targets of a store. */
-export function targetsOf(sql: Sql, options: TargetsOptions) {
-  const { outbox, events, cluster } = options
+export function targetsOf(sql: Sql, { cluster, ...parts }: TargetsOptions) {
   /** A target's number never changes, until it is reset. */
   const numbers = new Map<string, number>()
 
   async function numberOf(name: string): Promise<number | undefined> {
-    const known = numbers.get(name)
-    if (known !== undefined) return known
+    if (numbers.has(name)) return numbers.get(name)
     const [row] = await sql.all('SELECT number FROM callwatch.targets WHERE name = $1', [name])
     if (row !== undefined) numbers.set(name, Number(row['number']))
     return numbers.get(name)
   }
 
-  /** Sets up those that are new, all or none. */
-  async function add(identities: readonly TargetIdentity[], created: number): Promise<void> {
-    const sync = JSON.stringify(newLedger(created).sync)
-    const added = identities.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    const given = added.map(({ name, fingerprint }) => [name, fingerprint])
-    const steps: Step[] = [
-      { statement: ADD, given: given.map(([name, fingerprint]) => [name!, fingerprint!, 0, sync, 0]) },
-      { statement: ADD_TOTALS, given: added.flatMap(({ name }) => QUANTITIES.map((quantity) => [name, quantity])) },
-      { statement: SAME, given, fence: given.length },
-    ]
-    try {
-      await sql.batch(steps)
-    } catch (error) {
-      const rows = await sql.all(FIND, [list(added.map(({ name }) => name))])
-      const stored = new Map(rows.map(({ name, fingerprint }) => [name, fingerprint]))
-      const other = added.find(({ name, fingerprint }) => stored.has(name) && stored.get(name) !== fingerprint)
-      throw other === undefined ? error : otherTarget(other.name)
-    }
-  }
-
-  /** @returns in their order: undefined of each that is new, and an error of one that is another or cannot be read */
-  async function read(wanted: readonly Wanted[]): Promise<(StoredTarget | Error | undefined)[]> {
-    const names = list(wanted.map(({ identity }) => identity.name))
-    const removed: Row[] = []
-    const found = await sql.transaction(async (reading) => {
-      const rows = new Map((await reading.all(FIND, [names])).map((row) => [String(row['name']), row]))
-      const load = async ({ identity, longestWindow }: Wanted) => {
-        const row = rows.get(identity.name)
-        if (row === undefined) return undefined
-        if (row['fingerprint'] !== identity.fingerprint) return otherTarget(identity.name)
-        numbers.set(identity.name, Number(row['number']))
-        if (row['removed'] !== null) removed.push(row)
-        return readTarget(reading, row, longestWindow)
-      }
-      return Promise.all(wanted.map(load))
-    }, 'snapshot')
-    await restore(removed)
-    return found
-  }
-
-  async function restore(removed: readonly Row[]): Promise<void> {
-    const inOrder = removed.toSorted((a, b) => Number(a['number']) - Number(b['number']))
-    const steps = inOrder.flatMap(({ number, removed: at }): Step[] => [
-      { statement: RESTORE, args: [Number(number)] },
-      { statement: FIND_CALLS, args: [Number(number), Number(at)] },
-      markStale([[Number(number), quarterHourOf(Number(at))]]),
-    ])
-    if (steps.length > 0) await sql.batch(steps)
-  }
-
   const open = batched(
     async (wanted: readonly Wanted[]): Promise<(StoredTarget | Error)[]> => {
-      const found = await read(wanted)
+      const found = await read(sql, wanted, numbers)
       const missing = wanted.filter((_, i) => found[i] === undefined)
       for (const [created, ofThen] of Map.groupBy(missing, (one) => one.created))
-        await add(ofThen.map(({ identity }) => identity), created) // oxfmt-ignore
-      const added = (missing.length === 0 ? [] : await read(missing)).values()
+        await addTargets(sql, ofThen.map(({ identity }) => identity), created) // oxfmt-ignore
+      const added = (missing.length === 0 ? [] : await read(sql, missing, numbers)).values()
       return found.map((one) => one ?? added.next().value!)
     },
     { most: BATCH, isEager: cluster === undefined },
   )
 
-  /** Of several daemons that end the same alerts, one notifies. */
-  async function endAlerts(
-    ending: Sql,
-    { name, number }: { name: string; number: number },
-    routedChanges: readonly RoutedChange[],
-    logged: NewEvents | undefined,
-  ): Promise<void> {
-    const statement = 'DELETE FROM callwatch.alerts WHERE target = $1 RETURNING alert'
-    const [ended] = await ending.batch([{ statement, args: [number] }])
-    const keys = new Set(ended!.map(({ alert }) => String(alert)))
-    const changes = routedChanges.filter(({ change }) => keys.has(change.key))
-    await ending.batch([...outbox.enqueue(changes), ...(keys.size > 0 ? events.log(name, logged) : [])])
-  }
-
-  /** Deletes all rows of a target. */
-  function deleteAll(number: number): Step[] {
-    return [
-      ...markAllStale(number),
-      ...[...TABLES_OF_TARGETS, ...(cluster?.tables ?? [])].map((table) => deleteOf(table, number)),
-      { statement: 'DELETE FROM callwatch.targets WHERE number = $1', args: [number] },
-    ]
-  }
-
-  const methods: Pick<Store, 'openTarget' | 'resetTarget' | 'strayTargets' | 'expireAlerts'> = {
-    openTarget: (identity, created, longestWindow) => open({ identity, created, longestWindow }),
-    resetTarget: async (name, routedChanges, logged) => {
+  const methods = {
+    /**
+     * A target's state; sets the target up where it is new.
+     *
+     * @param created the host's clock (UNIX seconds), for a new target
+     * @param longestWindow how far back finished calls are needed for windows (seconds)
+     */
+    openTarget: (identity: TargetIdentity, created: number, longestWindow: number): Promise<StoredTarget> =>
+      open({ identity, created, longestWindow }),
+    /** Deletes all rows of a target but its events and past alerts, and enqueues and logs the ends of its alerts; opened again, it starts from nothing. */
+    resetTarget: async (name: string, routedChanges: readonly RoutedChange[], logged?: NewEvents): Promise<void> => {
       await sql.transaction(async (resetting) => {
         const number = await lock(resetting, name)
         if (number === undefined) return
         await cluster?.expectResettable(resetting, name)
-        await endAlerts(resetting, { name, number }, routedChanges, logged)
-        await resetting.batch(deleteAll(number))
+        await endAlerts(resetting, parts, { name, number }, routedChanges, logged)
+        await resetting.batch(deleteTarget(number, cluster))
       }, 'long')
       numbers.delete(name)
       cluster?.forget(name)
     },
-    strayTargets: async (targets) => {
-      const rows = await sql.all(
-        `SELECT name, data FROM callwatch.targets LEFT JOIN callwatch.alerts ON target = number
-        WHERE NOT name IN texts($1) AND (removed IS NULL OR data IS NOT NULL) ORDER BY name, alert`,
-        [list(targets)],
-      )
-      const alertsOf = (found: readonly Row[]) =>
-        found.flatMap(({ data }) => (data === null ? [] : parse<AlertInstance>(data)))
-      const byTarget = Map.groupBy(rows, ({ name }) => String(name))
-      return [...byTarget].map(([target, found]) => ({ target, alerts: alertsOf(found) }))
-    },
-    expireAlerts: async (name, routedChanges, logged, removed) => {
+    /** Targets other than these that are not marked as removed yet, or have alerts, with their alerts. */
+    strayTargets: (targets: readonly string[]) => strayTargets(sql, targets),
+    /**
+     * Deletes all alerts of a target, and enqueues and logs their ends.
+     *
+     * @param removed the host's clock (UNIX seconds), of a target that left the configuration: its open calls are shown as lost
+     * from then on, until it is opened again
+     */
+    expireAlerts: async (
+      name: string,
+      routedChanges: readonly RoutedChange[],
+      logged?: NewEvents,
+      removed?: number,
+    ): Promise<void> => {
       await sql.transaction(async (expiring) => {
         const number = await lock(expiring, name)
         if (number === undefined) return
@@ -184,7 +119,7 @@ export function targetsOf(sql: Sql, options: TargetsOptions) {
         const seq = sync.seq + 1
         const at = (removed ?? 0) + (sync.clockSkew ?? 0)
         await expiring.batch([{ statement: DISOWN, args: [number, seq, JSON.stringify({ ...sync, seq })] }])
-        await endAlerts(expiring, { name, number }, routedChanges, logged)
+        await endAlerts(expiring, parts, { name, number }, routedChanges, logged)
         const isRemoved = removed !== undefined && row!['removed'] === null
         await expiring.batch([
           ...(isRemoved ? [REMOVE, LOSE_CALLS].map((statement) => ({ statement, args: [number, at] })) : []),
@@ -195,7 +130,106 @@ export function targetsOf(sql: Sql, options: TargetsOptions) {
       })
     },
   }
-  return { methods, numberOf, add, deleteAll }
+  return { methods, numberOf }
+}
+
+/**
+ * Sets up all of these targets that are new, in one transaction.
+ *
+ * @param created the host's clock (UNIX seconds), for new targets
+ * @throws {StoreError} refused: one of them is stored with another fingerprint; none is added then
+ */
+export async function addTargets(sql: Sql, identities: readonly TargetIdentity[], created: number): Promise<void> {
+  const sync = JSON.stringify(newLedger(created).sync)
+  const added = identities.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const given = added.map(({ name, fingerprint }) => [name, fingerprint])
+  const steps: Step[] = [
+    { statement: ADD, given: given.map(([name, fingerprint]) => [name!, fingerprint!, 0, sync, 0]) },
+    { statement: ADD_TOTALS, given: added.flatMap(({ name }) => QUANTITIES.map((quantity) => [name, quantity])) },
+    { statement: SAME, given, fence: given.length },
+  ]
+  try {
+    await sql.batch(steps)
+  } catch (error) {
+    const rows = await sql.all(FIND, [list(added.map(({ name }) => name))])
+    const stored = new Map(rows.map(({ name, fingerprint }) => [name, fingerprint]))
+    const other = added.find(({ name, fingerprint }) => stored.has(name) && stored.get(name) !== fingerprint)
+    throw other === undefined ? error : otherTarget(other.name)
+  }
+}
+
+/**
+ * Reads targets, and notes their numbers.
+ *
+ * @returns in their order: undefined of each that is new, and an error of one that is another or cannot be read
+ */
+async function read(
+  sql: Sql,
+  wanted: readonly Wanted[],
+  numbers: Map<string, number>,
+): Promise<(StoredTarget | Error | undefined)[]> {
+  const names = list(wanted.map(({ identity }) => identity.name))
+  const removed: Row[] = []
+  const found = await sql.transaction(async (reading) => {
+    const rows = new Map((await reading.all(FIND, [names])).map((row) => [String(row['name']), row]))
+    const load = async ({ identity, longestWindow }: Wanted) => {
+      const row = rows.get(identity.name)
+      if (row === undefined) return undefined
+      if (row['fingerprint'] !== identity.fingerprint) return otherTarget(identity.name)
+      numbers.set(identity.name, Number(row['number']))
+      if (row['removed'] !== null) removed.push(row)
+      return readTarget(reading, row, longestWindow)
+    }
+    return Promise.all(wanted.map(load))
+  }, 'snapshot')
+  await restore(sql, removed)
+  return found
+}
+
+async function restore(sql: Sql, removed: readonly Row[]): Promise<void> {
+  const inOrder = removed.toSorted((a, b) => Number(a['number']) - Number(b['number']))
+  const steps = inOrder.flatMap(({ number, removed: at }): Step[] => [
+    { statement: RESTORE, args: [Number(number)] },
+    { statement: FIND_CALLS, args: [Number(number), Number(at)] },
+    markStale([[Number(number), quarterHourOf(Number(at))]]),
+  ])
+  if (steps.length > 0) await sql.batch(steps)
+}
+
+/** Of several daemons that end the same alerts, one notifies. */
+async function endAlerts(
+  ending: Sql,
+  { outbox, events }: Omit<TargetsOptions, 'cluster'>,
+  { name, number }: { name: string; number: number },
+  routedChanges: readonly RoutedChange[],
+  logged: NewEvents | undefined,
+): Promise<void> {
+  const statement = 'DELETE FROM callwatch.alerts WHERE target = $1 RETURNING alert'
+  const [ended] = await ending.batch([{ statement, args: [number] }])
+  const keys = new Set(ended!.map(({ alert }) => String(alert)))
+  const changes = routedChanges.filter(({ change }) => keys.has(change.key))
+  await ending.batch([...outbox.enqueue(changes), ...(keys.size > 0 ? events.log(name, logged) : [])])
+}
+
+async function strayTargets(sql: Sql, targets: readonly string[]) {
+  const rows = await sql.all(
+    `SELECT name, data FROM callwatch.targets LEFT JOIN callwatch.alerts ON target = number
+    WHERE NOT name IN texts($1) AND (removed IS NULL OR data IS NOT NULL) ORDER BY name, alert`,
+    [list(targets)],
+  )
+  const alertsOf = (found: readonly Row[]) =>
+    found.flatMap(({ data }) => (data === null ? [] : parse<AlertInstance>(data)))
+  const byTarget = Map.groupBy(rows, ({ name }) => String(name))
+  return [...byTarget].map(([target, found]) => ({ target, alerts: alertsOf(found) }))
+}
+
+/** Deletes all rows of a target. */
+export function deleteTarget(number: number, cluster: Cluster | undefined): Step[] {
+  return [
+    ...markAllStale(number),
+    ...[...TABLES_OF_TARGETS, ...(cluster?.tables ?? [])].map((table) => deleteOf(table, number)),
+    { statement: 'DELETE FROM callwatch.targets WHERE number = $1', args: [number] },
+  ]
 }
 
 /** Deletes a target's rows of a table. */

@@ -1,3 +1,5 @@
+import type { webhooks } from './webhooks.ts'
+
 /** A place in the log of events. */
 export type LogPlace = { position: number; place: number }
 
@@ -59,14 +61,4 @@ export type WebhookChange = {
 }
 
 /** What a store keeps of webhooks. */
-export type WebhookStore = {
-  /** All that are known, by name. */
-  webhooks: () => Promise<StoredWebhook[]>
-  /** The first `limit` undelivered events of a webhook after a place, in the order of the log. */
-  undelivered: (
-    webhook: string,
-    query: { dead: boolean; after: LogPlace; limit: number },
-  ) => Promise<UndeliveredEvent[]>
-  /** Changes what is stored of a webhook; resolves with false if it was changed since it was read. */
-  saveWebhook: (change: WebhookChange) => Promise<boolean>
-}
+export type WebhookStore = ReturnType<typeof webhooks>

@@ -2,7 +2,7 @@ import { parse } from './rows.ts'
 import type { Row, Sql } from './sql.ts'
 import { onlyStale } from './store-error.ts'
 import { insertInto, keyIsGiven } from './tables.ts'
-import type { StoredWebhook, UndeliveredEvent, WebhookStore } from './webhook-store.ts'
+import type { LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from './webhook-store.ts'
 
 const UNDELIVERED_OF = 'FROM callwatch.undelivered WHERE webhook = name'
 const WEBHOOKS = `
@@ -26,14 +26,27 @@ const REMOVE = `DELETE FROM callwatch.undelivered WHERE ${keyIsGiven('undelivere
 const PUT = insertInto('undelivered', ['webhook', 'dead', 'position', 'place', 'data'])
 
 /** The webhooks of events. */
-export function webhooks(sql: Sql): WebhookStore {
+export function webhooks(sql: Sql) {
   return {
-    webhooks: async () => (await sql.all(WEBHOOKS)).map(storedWebhookOf),
-    undelivered: async (webhook, { dead, after, limit }) => {
+    /** All that are known, by name. */
+    webhooks: async (): Promise<StoredWebhook[]> => (await sql.all(WEBHOOKS)).map(storedWebhookOf),
+    /** The first `limit` undelivered events of a webhook after a place, in the order of the log. */
+    undelivered: async (
+      webhook: string,
+      { dead, after, limit }: { dead: boolean; after: LogPlace; limit: number },
+    ): Promise<UndeliveredEvent[]> => {
       const rows = await sql.all(UNDELIVERED, [webhook, Number(dead), after.position, after.place, limit])
       return rows.map(undeliveredOf)
     },
-    saveWebhook: async ({ name, revision, progress, put = [], remove = [], removeFrom }) => {
+    /** Changes what is stored of a webhook; resolves with false if it was changed since it was read. */
+    saveWebhook: async ({
+      name,
+      revision,
+      progress,
+      put = [],
+      remove = [],
+      removeFrom,
+    }: WebhookChange): Promise<boolean> => {
       const data = JSON.stringify(progress)
       const gone = [...remove, ...put]
       const from = progress === undefined ? { position: 0, place: 0 } : removeFrom

@@ -31,7 +31,7 @@ const ROOMS: Record<string, number> = {
   'src/schema': 420,
   'src/service': 880,
   'src/simulator': 1300,
-  'src/store': 4170,
+  'src/store': 4090,
   'src/text': 130,
   'src/web': 2470,
   'src/web/page': 3985,
@@ -116,7 +116,6 @@ src/store/outbox.ts outboxOf: 86 lines
 src/store/postgres/connection.ts openConnection: 122 lines
 src/store/postgres/pool.ts openPool: 63 lines
 src/store/sqlite/engine.ts sqliteEngine: 87 lines
-src/store/targets.ts targetsOf: 130 lines
 src/web/page/model/totals.ts mainWindow: 13 complexity
 `
 
