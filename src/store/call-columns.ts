@@ -9,6 +9,7 @@ import {
 } from '../ledger/call-codes.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import type { Value } from './sql.ts'
+import type { Kind } from './tables.ts'
 
 /*
  * A tracked call and its row, which has each value of it once. Stores contain these codes and those of ledger/call-codes.ts: add
@@ -49,88 +50,54 @@ export function shown(...names: readonly (keyof typeof SHOWN)[]): string {
   return names.map((name) => `${SHOWN[name]} AS ${name}`).join(', ')
 }
 
-/** The columns of a call, in the order of {@link valuesOf}; SHOWN follows from them. */
-export const CALL_COLUMNS = [
-  'id',
-  'phase',
-  'last_status',
-  'last_labels',
-  'first_seen',
-  'initiated',
-  'started',
-  'ended',
-  'total_participants',
-  'joined',
-  'audio',
-  'video',
-  'participant_audio',
-  'participant_video',
-  'not_found',
-  'retain_until',
-  'marks',
-  'finish_status',
-  'finish_labels',
-  'finish_at',
-  'finish_known',
-  'finish_known_host',
-  'finish_began',
-  'finish_answer_delay',
-  'finish_duration',
-  'finish_audio',
-  'finish_video',
-] as const
+/** The columns of a call, each with what it holds and its value; undefined is null. SHOWN follows from them. */
+const COLUMNS = {
+  id: ['text', ({ id }) => id],
+  phase: ['small', ({ phase }) => phaseCode(phase)],
+  last_status: ['small', ({ status }) => statusCode(status)],
+  last_labels: ['small', ({ labels }) => labelCode(labels)],
+  first_seen: ['real', ({ firstSeen }) => firstSeen],
+  initiated: ['real?', ({ initiatedAt }) => initiatedAt],
+  started: ['real?', ({ startedAt }) => startedAt],
+  ended: ['real?', ({ endedAt }) => endedAt],
+  total_participants: ['real?', ({ totalParticipants }) => totalParticipants],
+  joined: ['real?', ({ joined }) => joined],
+  audio: ['real', ({ counted }) => counted[0]],
+  video: ['real', ({ counted }) => counted[1]],
+  participant_audio: ['real', ({ counted }) => counted[2]],
+  participant_video: ['real', ({ counted }) => counted[3]],
+  not_found: ['small', ({ notFound }) => notFound],
+  retain_until: ['real?', ({ retainUntil }) => retainUntil],
+  marks: ['small', ({ marks }) => marks],
+  finish_status: ['small?', ({ finish }) => finish && statusCode(finish.status)],
+  finish_labels: ['small?', ({ finish }) => finish && labelCode(finish.labels)],
+  finish_at: ['real?', ({ finish }) => finish?.at],
+  finish_known: ['real?', ({ finish }) => finish?.known],
+  finish_known_host: ['real?', ({ finish }) => finish?.knownHostTime],
+  finish_began: ['real?', ({ finish }) => finish?.began],
+  finish_answer_delay: ['real?', ({ finish }) => finish?.answerDelay],
+  finish_duration: ['real?', ({ finish }) => finish?.duration],
+  finish_audio: ['real?', ({ finish }) => finish?.audio],
+  finish_video: ['real?', ({ finish }) => finish?.video],
+} as const satisfies Readonly<Record<string, readonly [kind: Kind, value: (call: TrackedCall) => Value | undefined]>>
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are its keys
+export const CALL_COLUMNS = Object.keys(COLUMNS) as readonly (keyof typeof COLUMNS)[]
+
+/** What each of them holds. */
+export const KINDS_OF_CALL_COLUMNS: Readonly<Record<string, Kind>> = Object.fromEntries(
+  Object.entries(COLUMNS).map(([name, [kind]]) => [name, kind]),
+)
+
+const WRITERS = Object.values(COLUMNS).map(([, valueOf]) => valueOf)
 
 /** The values of a call's columns, behind others: one array a call, since first polls write hundreds of thousands. */
-export function valuesOf(call: TrackedCall, ...first: readonly Value[]): Value[] {
-  const { finish } = call
-  const values: Value[] = [
-    ...first,
-    call.id,
-    phaseCode(call.phase),
-    statusCode(call.status),
-    labelCode(call.labels),
-    call.firstSeen,
-    call.initiatedAt ?? null,
-    call.startedAt ?? null,
-    call.endedAt ?? null,
-    call.totalParticipants ?? null,
-    call.joined ?? null,
-    ...call.counted,
-    call.notFound,
-    call.retainUntil ?? null,
-    call.marks,
-  ]
-  if (finish === undefined) values.push(null, null, null, null, null, null, null, null, null, null)
-  else {
-    const {
-      status,
-      labels,
-      at,
-      known,
-      knownHostTime,
-      began,
-      answerDelay = null,
-      duration = null,
-      audio,
-      video,
-    } = finish
-    values.push(
-      statusCode(status),
-      labelCode(labels),
-      at,
-      known,
-      knownHostTime,
-      began,
-      answerDelay,
-      duration,
-      audio,
-      video,
-    )
-  }
+export function valuesOf(call: TrackedCall, ...values: Value[]): Value[] {
+  for (const valueOf of WRITERS) values.push(valueOf(call) ?? null)
   return values
 }
 
-/** The call of such values. */
+/** The call of such values, by their places in COLUMNS. */
 export function callOf(values: readonly unknown[]): TrackedCall {
   const number = (at: number) => Number(values[at])
   const known = (at: number) => (values[at] === null ? undefined : Number(values[at]))

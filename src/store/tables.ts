@@ -1,4 +1,4 @@
-import { IS_OPEN, SHOWN } from './call-columns.ts'
+import { IS_OPEN, KINDS_OF_CALL_COLUMNS, SHOWN } from './call-columns.ts'
 
 /**
  * What a column holds. Numbers are 64-bit floats, `whole` and `small` ones below 2^53 and 2^15; a `flag` is a truth value, of which
@@ -54,35 +54,9 @@ export const TABLES = {
     key: ['target', 'id'],
     columns: {
       target: 'target',
-      id: 'text',
+      // ledger/tracked-call.ts TrackedCall
+      ...KINDS_OF_CALL_COLUMNS,
       tracked: 'flag',
-      // ledger/tracked-call.ts TrackedCall, by the codes of call-columns.ts
-      phase: 'small',
-      last_status: 'small',
-      last_labels: 'small',
-      first_seen: 'real',
-      initiated: 'real?',
-      started: 'real?',
-      ended: 'real?',
-      total_participants: 'real?',
-      joined: 'real?',
-      audio: 'real',
-      video: 'real',
-      participant_audio: 'real',
-      participant_video: 'real',
-      finish_status: 'small?',
-      finish_labels: 'small?',
-      finish_at: 'real?',
-      finish_known: 'real?',
-      finish_known_host: 'real?',
-      finish_began: 'real?',
-      finish_answer_delay: 'real?',
-      finish_duration: 'real?',
-      finish_audio: 'real?',
-      finish_video: 'real?',
-      not_found: 'small',
-      retain_until: 'real?',
-      marks: 'small',
       /** An open call of a target that left the configuration then: callwatch does not see its end. */
       unseen_since: 'real?',
     },
