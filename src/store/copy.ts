@@ -2,6 +2,7 @@ import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { BASELINE_CODE } from '../ledger/call-codes.ts'
 import { NUMBER } from './events.ts'
 import type { Row, Sql, Step, Value } from './sql.ts'
+import { StoreError } from './store-error.ts'
 import { insertInto, TABLE_NAMES, tableOf, type Kind, type TableName } from './tables.ts'
 
 /** The tables that are copied, in an order in which each comes after those that it refers to. */
@@ -32,6 +33,9 @@ const DIFFERENCES_SHOWN = 5
 
 /** So many rows are read, written and compared at a time: memory use does not grow with the store. */
 const BATCH = 1000
+
+/** A column of a table, with what it holds. */
+type Column = readonly [name: string, kind: Kind]
 
 /** The values of a row, in the order of its table's columns. */
 type Values = readonly Value[]
@@ -88,7 +92,7 @@ const DERIVED: readonly Step[] = [
 ]
 
 /** The columns of a table that are copied, each with what it holds. */
-export function columnsOf(table: TableName): (readonly [name: string, kind: Kind])[] {
+export function columnsOf(table: TableName): Column[] {
   // Targets have other numbers in another store, and owners only while daemons use it.
   const isLeftOut = (name: string) => table === 'targets' && ['number', 'owner', 'epoch'].includes(name)
   return Object.entries(tableOf(table).columns).filter(([name]) => !isLeftOut(name))
@@ -99,11 +103,13 @@ function isOfTargets(table: TableName): boolean {
   return tableOf(table).columns['target'] === 'target'
 }
 
-/** The tables of a store that have rows, of those that are copied. */
-export async function filledTables(sql: Pick<Sql, 'all'>): Promise<string[]> {
+/** @throws {StoreError} refused: a store has rows in tables that are copied; `remedy` says what to do */
+export async function expectEmpty({ all, place }: Pick<Sql, 'all' | 'place'>, remedy: string): Promise<void> {
   const isFilled = COPIED.map((table) => `EXISTS (SELECT 1 FROM callwatch.${table}) AS ${table}`)
-  const [row] = await sql.all(`SELECT ${isFilled.join(', ')}`)
-  return COPIED.filter((table) => Boolean(row![table]))
+  const [row] = await all(`SELECT ${isFilled.join(', ')}`)
+  const filled = COPIED.filter((table) => Boolean(row![table]))
+  if (filled.length > 0)
+    throw new StoreError('refused', `${place} is not empty: it has ${filled.join(', ')}; ${remedy}`)
 }
 
 /** The rows of a table by its key, in batches: target after target where they belong to these, each by its name. */
@@ -124,42 +130,34 @@ export async function* rowsOf(sql: CopySource, table: TableName): AsyncGenerator
 async function* pages(
   sql: CopySource,
   table: TableName,
-  columns: readonly (readonly [name: string, kind: Kind])[],
+  columns: readonly Column[],
   target?: number,
 ): AsyncGenerator<Values[]> {
-  const key = tableOf(table).key.filter((name) => columns.some(([column]) => column === name))
-  const of = target === undefined ? [] : [target]
-  const kindOf = new Map(columns)
-  const placeholders = key.map((name, i) => (kindOf.get(name) === 'flag' ? `$${of.length + i + 1}::int = 1` : `$${of.length + i + 1}`)) // oxfmt-ignore
-  for (let last: Row | undefined, rows: Row[] | undefined; rows === undefined || rows.length === BATCH;) {
+  const key = tableOf(table).key.flatMap((name) => columns.filter(([column]) => column === name))
+  const names = key.map(([name]) => name).join(', ')
+  const first = target === undefined ? [] : [target]
+  const parameters = key.map(([, kind], i) => `$${first.length + i + 1}${kind === 'flag' ? '::int = 1' : ''}`)
+  for (let rows: Row[] | undefined; rows === undefined || rows.length === BATCH;) {
+    const last = rows?.at(-1)
     const conditions = [
-      ...(target === undefined ? [] : ['target = $1']),
-      ...(last === undefined ? [] : [`(${key.join(', ')}) > (${placeholders.join(', ')})`]),
+      ...first.map(() => 'target = $1'),
+      ...(last === undefined ? [] : [`(${names}) > (${parameters.join(', ')})`]),
     ]
     rows = await sql.all(
       `SELECT ${columns.map(([name]) => name).join(', ')} FROM callwatch.${table}
-      ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} ORDER BY ${key.join(', ')} LIMIT ${BATCH}`,
-      [
-        ...of,
-        ...(last === undefined
-          ? []
-          : valuesOf(
-              last,
-              key.map((name) => [name, kindOf.get(name)!]),
-            )),
-      ],
+      ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} ORDER BY ${names} LIMIT ${BATCH}`,
+      [...first, ...(last === undefined ? [] : valuesOf(last, key))],
     )
-    last = rows.at(-1)
     if (rows.length > 0) yield rows.map((row) => valuesOf(row, columns))
   }
 }
 
-function valuesOf(row: Row, columns: readonly (readonly [name: string, kind: Kind])[]): Value[] {
+function valuesOf(row: Row, columns: readonly Column[]): Value[] {
   return columns.map(([name, kind]) => {
     const value = row[name]
     // The client of PostgreSQL gives some numbers as text, and flags as truth values.
-    if (value !== null && !kind.startsWith('text') && !kind.startsWith('bytes')) return Number(value)
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has no other types
+    if (value !== null && !kind.startsWith('text')) return Number(value)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no copied table has other types
     return value as Value
   })
 }
@@ -167,30 +165,18 @@ function valuesOf(row: Row, columns: readonly (readonly [name: string, kind: Kin
 /** Compares a table batch by batch; both sides have batches of the same size. */
 async function compareTable(table: TableName, source: CopySource, destination: CopySource): Promise<string[]> {
   const differences: string[] = []
-  const copied = rowsOf(destination, table)
+  const sides = [rowsOf(source, table), rowsOf(destination, table)]
   const keys = tableOf(table).key.length
-  const compare = (rows: readonly Values[], others: readonly Values[]) => {
-    for (let i = 0; i < Math.max(rows.length, others.length) && differences.length < DIFFERENCES_SHOWN; i++) {
-      const [row, other] = [rows[i], others[i]]
-      if (!isEqualRow(row, other)) differences.push(`${table}: ${(row ?? other)!.slice(0, keys).join(', ')}`)
+  for (;;) {
+    const read = await Promise.all(sides.map((side) => side.next()))
+    const [rows, others] = read.map(({ done, value }) => (done === true ? [] : value))
+    const most = Math.max(rows!.length, others!.length)
+    if (most === 0) return differences
+    for (let i = 0; i < most; i++) {
+      const [row, other] = [rows![i], others![i]]
+      if (row?.length === other?.length && row!.every((value, place) => value === other![place])) continue
+      differences.push(`${table}: ${(row ?? other)!.slice(0, keys).join(', ')}`)
+      if (differences.length === DIFFERENCES_SHOWN) return differences
     }
   }
-  for await (const rows of rowsOf(source, table)) {
-    const next = await copied.next()
-    compare(rows, next.done === true ? [] : next.value)
-    if (differences.length === DIFFERENCES_SHOWN) break
-  }
-  const left = await copied.next()
-  if (left.done !== true) compare([], left.value)
-  await copied.return(undefined)
-  return differences
-}
-
-function isEqualRow(row: Values | undefined, other: Values | undefined): boolean {
-  return row?.length === other?.length && row!.every((value, i) => isEqualValue(value, other![i]!))
-}
-
-function isEqualValue(value: Value, other: Value): boolean {
-  if (value instanceof Uint8Array && other instanceof Uint8Array) return Buffer.compare(value, other) === 0
-  return value === other
 }

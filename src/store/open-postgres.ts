@@ -2,11 +2,11 @@ import { systemClock, type Clock } from '../clock/clock.ts'
 import { clusterOf, overviewsSince } from './cluster.ts'
 import { pauses } from './history.ts'
 import { readAddress } from './postgres/address.ts'
-import { commandSession } from './postgres/connect-for-command.ts'
+import { connectForLongStatements } from './postgres/connect-for-command.ts'
 import { connect, type Connection } from './postgres/connection.ts'
 import { openPool, type Pool } from './postgres/pool.ts'
 import { postgresSql } from './postgres/postgres-sql.ts'
-import { isMigrated, migrate } from './postgres/schema.ts'
+import { expectSchema, isMigrated, migrate } from './postgres/schema.ts'
 import { readerOf, type StoreReader } from './reader.ts'
 import type { Say } from './migrations.ts'
 import type { Sql } from './sql.ts'
@@ -105,7 +105,6 @@ async function openDatabase({
     size: READ_CONNECTIONS,
     clock,
     isWanted,
-    giveUp: () => undefined,
   })
   const once =
     (seconds: number) =>
@@ -135,15 +134,16 @@ async function openDatabase({
  * @throws {StoreError} refused: nothing of callwatch is in the database, or of another schema, or it refuses connections
  */
 export async function openPostgresReader(url: string): Promise<StoreReader> {
-  return readerOf(await openForCommands(url, true))
+  return readerOf(await openForCommands(url, { readOnly: true }))
 }
 
 /** The same for a command that changes something. @throws {StoreError} as {@link openPostgresReader} */
 export async function openPostgresForCommand(url: string): Promise<CommandStore> {
-  return commandStoreOn(await openForCommands(url, false))
+  return commandStoreOn(await openForCommands(url, { readOnly: false }))
 }
 
-async function openForCommands(url: string, readOnly: boolean): Promise<Sql> {
-  const { place, use, close } = await commandSession(url, { readOnly })
-  return postgresSql(place, use, { close })
+/** One connection for a command, which is made again if it was lost between two statements. */
+export async function openForCommands(url: string, options: { readOnly: boolean; deadline?: number }): Promise<Sql> {
+  const pool = openPool({ open: () => connectForLongStatements(url, expectSchema, options), size: 1 })
+  return pool.use(async ({ place }) => postgresSql(place, pool.use, { close: pool.close }))
 }

@@ -65,7 +65,7 @@ export async function probeStore(address: StoreAddress): Promise<{ works: boolea
       return { works: true, message: `${address.path} is not damaged` }
     }
     const { connectForLongStatements } = await import('./postgres/connect-for-command.ts')
-    const connection = await connectForLongStatements(address.url)
+    const connection = await connectForLongStatements(address.url, () => Promise.resolve())
     await connection.close()
     return { works: true, message: `${connection.place} answers` }
   } catch (error) {

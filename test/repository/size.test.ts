@@ -31,7 +31,7 @@ const ROOMS: Record<string, number> = {
   'src/schema': 420,
   'src/service': 880,
   'src/simulator': 1300,
-  'src/store': 4035,
+  'src/store': 4000,
   'src/text': 130,
   'src/web': 2470,
   'src/web/page': 3985,
@@ -114,7 +114,6 @@ src/simulator/calls/life.ts drawLife: 15 complexity
 src/store/cluster.ts clusterOf: 99 lines
 src/store/outbox.ts outboxOf: 86 lines
 src/store/postgres/connection.ts openConnection: 122 lines
-src/store/postgres/pool.ts openPool: 63 lines
 src/store/sqlite/engine.ts sqliteEngine: 87 lines
 src/web/page/model/totals.ts mainWindow: 13 complexity
 `

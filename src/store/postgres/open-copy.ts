@@ -1,4 +1,4 @@
-import { COPIED, filledTables, type CopyDestination, type CopySource } from '../copy.ts'
+import { COPIED, expectEmpty, type CopyDestination, type CopySource } from '../copy.ts'
 import { StoreError } from '../store-error.ts'
 import { tableOf } from '../tables.ts'
 import { connectForLongStatements } from './connect-for-command.ts'
@@ -13,7 +13,11 @@ import { expectSchema, LOCK, migrate } from './schema.ts'
  * @throws {StoreError} refused: a daemon uses it, it is not ours or of another schema, or it refuses connections
  */
 export async function openPostgresSource(url: string): Promise<CopySource> {
-  const connection = await connectAlone(url, { readOnly: true, prepare: expectSchema })
+  const prepare = async (connection: Connection) => {
+    await expectSchema(connection)
+    await keepAway(connection)
+  }
+  const connection = await connectForLongStatements(url, prepare, { readOnly: true })
   return { ...sqlWithin(connection.place, connection), close: connection.close }
 }
 
@@ -23,7 +27,11 @@ export async function openPostgresSource(url: string): Promise<CopySource> {
  * @throws {StoreError} refused: it is not empty, a daemon uses it, it is of a newer schema, or it refuses connections
  */
 export async function openPostgresDestination(url: string): Promise<CopyDestination> {
-  const connection = await connectAlone(url, { readOnly: false, prepare: migrate, check: expectEmpty })
+  const connection = await connectForLongStatements(url, async (opened) => {
+    await migrate(opened)
+    await keepAway(opened)
+    await expectEmpty(sqlWithin(opened.place, opened), 'name an empty database')
+  })
   return {
     ...sqlWithin(connection.place, connection),
     commit: async () => {
@@ -49,29 +57,12 @@ const NUMBERED = COPIED.flatMap((table) =>
   ),
 )
 
-type AloneOptions = {
-  readOnly: boolean
-  /** Makes the schema ready, before the transaction. */
-  prepare: (connection: Connection) => Promise<void>
-  /** Checks its rows, within the transaction. */
-  check?: (connection: Connection) => Promise<void>
-}
-
-/** Connects to a database, and begins a transaction for as long as which no daemon can begin to use it. */
-async function connectAlone(url: string, { readOnly, prepare, check }: AloneOptions): Promise<Connection> {
-  const connection = await connectForLongStatements(url, { readOnly })
-  try {
-    await prepare(connection)
-    // This transaction waits for the other side, which may be slow.
-    await connection.run("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = '2s'")
-    await takeLock(connection)
-    await expectUnused(connection)
-    await check?.(connection)
-    return connection
-  } catch (error) {
-    await connection.close()
-    throw error
-  }
+/** Begins a transaction for as long as which no daemon can begin to use the database. */
+async function keepAway(connection: Connection): Promise<void> {
+  // This transaction waits for the other side, which may be slow.
+  await connection.run("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = '2s'")
+  await takeLock(connection)
+  await expectUnused(connection)
 }
 
 async function takeLock({ run, place }: Connection): Promise<void> {
@@ -94,15 +85,6 @@ async function expectUnused({ run, place }: Connection): Promise<void> {
     'refused',
     `${place} is in use by ${members.map(({ name }) => String(name)).join(' and ')}; ` +
       'stop every daemon on it before a store is copied (one that died counts until its lease expires)',
-  )
-}
-
-async function expectEmpty(connection: Connection): Promise<void> {
-  const filled = await filledTables(sqlWithin(connection.place, connection))
-  if (filled.length === 0) return
-  throw new StoreError(
-    'refused',
-    `${connection.place} is not empty: it has ${filled.join(', ')}; name an empty database`,
   )
 }
 

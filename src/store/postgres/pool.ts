@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock/clock.ts'
+import { systemClock, type Clock } from '../../clock/clock.ts'
 import { StoreError } from '../store-error.ts'
 import type { Connection } from './connection.ts'
 import { HungError, isUnresponsive } from './postgres-error.ts'
@@ -14,45 +14,27 @@ export type PoolOptions = {
   open: () => Promise<Connection>
   /** Connections at most. */
   size: number
-  clock: Clock
+  clock?: Clock
   /** Whether it leads to the host that new ones lead to. */
-  isWanted: (connection: Connection) => boolean
+  isWanted?: (connection: Connection) => boolean
   /** Its host did not answer in time. */
-  giveUp: (connection: Connection) => void
+  giveUp?: (connection: Connection) => void
 }
 
 /** How long a connection is used: a new one may find a better host, and frees the server's memory. */
 const MAX_AGE_SECONDS = 1800
 
 type Kept = { connection: Connection; since: number }
-type Waiting = { begin: () => void; fail: (error: unknown) => void }
 
-export function openPool({ open, size, clock, isWanted, giveUp }: PoolOptions): Pool {
+export function openPool({
+  open,
+  size,
+  clock = systemClock,
+  isWanted = () => true,
+  giveUp = () => undefined,
+}: PoolOptions): Pool {
   const idle: Kept[] = []
-  let waiting: Waiting[] = []
-  let busy = 0
-  let isClosed = false
-
-  async function slot(): Promise<void> {
-    if (isClosed) throw closedError()
-    if (busy < size) {
-      busy += 1
-      return
-    }
-    await new Promise<void>((begin, fail) => waiting.push({ begin, fail }))
-  }
-
-  function passTurn(): void {
-    const next = waiting.shift()
-    if (next === undefined) busy -= 1
-    else next.begin()
-  }
-
-  function failWaiting(error: unknown): void {
-    const failed = waiting
-    waiting = []
-    for (const { fail } of failed) fail(error)
-  }
+  const turns = newTurns(size)
 
   async function take(): Promise<Kept> {
     for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) {
@@ -63,14 +45,14 @@ export function openPool({ open, size, clock, isWanted, giveUp }: PoolOptions): 
     try {
       return { connection: await open(), since: clock.monotonic() }
     } catch (error) {
-      failWaiting(error)
+      turns.fail(error)
       throw error
     }
   }
 
   return {
     use: async (work) => {
-      await slot()
+      await turns.begin()
       try {
         const kept = await take()
         const { connection } = kept
@@ -78,20 +60,53 @@ export function openPool({ open, size, clock, isWanted, giveUp }: PoolOptions): 
           return await work(connection)
         } catch (error) {
           if (isUnresponsive(error)) giveUp(connection)
-          if (error instanceof StoreError && error.cause instanceof HungError) failWaiting(error)
+          if (error instanceof StoreError && error.cause instanceof HungError) turns.fail(error)
           throw error
         } finally {
-          if (isClosed) void connection.close()
+          if (turns.isClosed()) void connection.close()
           else if (!connection.isDropped()) idle.push(kept)
         }
       } finally {
-        passTurn()
+        turns.end()
       }
     },
     close: async () => {
-      isClosed = true
-      failWaiting(closedError())
+      turns.close()
       await Promise.all(idle.splice(0).map(({ connection }) => connection.close()))
+    },
+  }
+}
+
+/** So many works at a time; the others wait. */
+function newTurns(size: number) {
+  const waiting: PromiseWithResolvers<void>[] = []
+  let busy = 0
+  let isClosed = false
+  /** All that wait. */
+  const fail = (error: unknown) => {
+    for (const { reject } of waiting.splice(0)) reject(error)
+  }
+  return {
+    fail,
+    begin: async (): Promise<void> => {
+      if (isClosed) throw closedError()
+      if (busy < size) {
+        busy += 1
+        return
+      }
+      const turn = Promise.withResolvers<void>()
+      waiting.push(turn)
+      await turn.promise
+    },
+    end: (): void => {
+      const next = waiting.shift()
+      if (next === undefined) busy -= 1
+      else next.resolve()
+    },
+    isClosed: () => isClosed,
+    close: (): void => {
+      isClosed = true
+      fail(closedError())
     },
   }
 }

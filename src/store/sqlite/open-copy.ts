@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { filledTables, type CopyDestination, type CopySource } from '../copy.ts'
+import { expectEmpty, type CopyDestination, type CopySource } from '../copy.ts'
 import { StoreError } from '../store-error.ts'
 import { sqliteEngine } from './engine.ts'
 import { engineFor, holdStore, openExisting, openOwn } from './open-database.ts'
@@ -37,7 +37,15 @@ export function openSqliteSource(path: string): CopySource {
  */
 export async function openSqliteDestination(path: string): Promise<CopyDestination> {
   if (path === ':memory:') throw new StoreError('refused', 'a copy in memory would be gone at once; name a file')
-  if (existsSync(path)) await expectEmpty(path)
+  if (existsSync(path)) {
+    // Nothing is changed of a store that is refused: it is read before it is migrated.
+    const found = sqlInPlace(engineFor(openExisting(path, { readOnly: true })), path)
+    try {
+      await expectEmpty(found, 'name a file that does not exist')
+    } finally {
+      await found.close()
+    }
+  }
   const { db, release } = openOwn(path)
   const { answer } = attempting(path)
   const sql = sqlInPlace(
@@ -46,21 +54,6 @@ export async function openSqliteDestination(path: string): Promise<CopyDestinati
   )
   await answer(() => db.exec('BEGIN IMMEDIATE'))
   return { ...sql, commit: () => answer(() => db.exec('COMMIT')) }
-}
-
-/** Nothing is changed of a store that is refused: it is read before it is migrated. */
-async function expectEmpty(path: string): Promise<void> {
-  const sql = sqlInPlace(engineFor(openExisting(path, { readOnly: true })), path)
-  try {
-    const filled = await filledTables(sql)
-    if (filled.length === 0) return
-    throw new StoreError(
-      'refused',
-      `${path} is not empty: it has ${filled.join(', ')}; name a file that does not exist`,
-    )
-  } finally {
-    await sql.close()
-  }
 }
 
 function inUse(path: string): StoreError {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { applyDelta } from '../../../src/ledger/state.ts'
-import { commandSession } from '../../../src/store/postgres/connect-for-command.ts'
+import { openForCommands } from '../../../src/store/open-postgres.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { openPostgresStore } from '../../../src/store/open-postgres.ts'
 import { virtualClock } from '../../clock/virtual-clock.ts'
@@ -134,10 +134,10 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     onTestFinished(() => void silent.close())
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
     const { port } = silent.address() as AddressInfo
-    const connection = await commandSession(url.replace('@', `@127.0.0.1:${port},`), { deadline: 0.5 })
-    expect(connection.place).toMatch(/ at 127\.0\.0\.1:\d+, 127\.0\.0\.1:\d+$/)
-    expect(await connection.use(({ run }) => run('SELECT FROM callwatch.members'))).toHaveLength(1)
-    await connection.close()
+    const sql = await openForCommands(url.replace('@', `@127.0.0.1:${port},`), { readOnly: false, deadline: 0.5 })
+    expect(sql.place).toMatch(/ at 127\.0\.0\.1:\d+, 127\.0\.0\.1:\d+$/)
+    expect(await sql.all('SELECT FROM callwatch.members')).toHaveLength(1)
+    await sql.close()
   })
 
   test('and only reads: no commit is kept, and the sentence says why', async () => {
