@@ -34,11 +34,6 @@ const IDLE_SECONDS = 60
 /** Threads that end in a row without a response, after which the store is refused. */
 const MAX_ENDED_THREADS = 5
 
-type Waiting = { resolve: (value: unknown) => void; reject: (error: unknown) => void }
-
-/** A running thread. */
-type Thread = { ask: (request: ThreadRequest) => Promise<unknown>; end: () => Promise<unknown> }
-
 /**
  * Opens the file of a daemon with its engine in a thread of its own: a disk that takes long to confirm a write delays that
  * commit and nothing else.
@@ -46,69 +41,69 @@ type Thread = { ask: (request: ThreadRequest) => Promise<unknown>; end: () => Pr
  * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon uses it
  */
 export async function openSqliteThread(options: SqliteOptions, say: Say): Promise<Sql> {
-  const engine = engineThread(options, say)
-  await engine.start()
-  return sqliteSql(engine.ask, options.path, true)
+  const { ask, start } = engineThread(options, { say })
+  await start()
+  return sqliteSql(ask, options.path, true)
 }
 
 /** The same file for queries that may take long, in another thread, which is there while it has some: no commit waits for them. */
 export function sqliteReadingThread(options: SqliteOptions, clock: Clock): Sql {
-  let engine: ReturnType<typeof engineThread> | undefined
-  let inFlight = 0
-  let idle: Subscription | undefined
-  let isClosed = false
-  const end = () => {
-    const ending = engine
-    engine = undefined
-    void ending?.end()
-  }
-  const ask: AskEngine = async (request) => {
-    if (isClosed) throw closedError(options)
-    idle?.unsubscribe()
-    engine ??= engineThread({ ...options, readOnly: true })
-    inFlight += 1
-    try {
-      return await engine.ask(request)
-    } finally {
-      inFlight -= 1
-      if (inFlight === 0) idle = clock.scheduler.schedule(end, IDLE_SECONDS * 1000)
-    }
-  }
-  const close = async () => {
-    isClosed = true
-    idle?.unsubscribe()
-    // SQLite is not interrupted: a query that runs ends in its own time, and nothing waits for it.
-    end()
-  }
-  return { ...sqliteSql(ask, options.path), close }
+  const { ask, end } = engineThread({ ...options, readOnly: true }, { clock })
+  // SQLite is not interrupted: a query that runs ends in its own time, and nothing waits for it.
+  return { ...sqliteSql(ask, options.path), close: async () => void end() }
 }
 
-function closedError({ path }: ThreadOptions): StoreError {
-  return new StoreError('unavailable', `the store ${path} is closed`)
-}
-
-/** A thread with an engine. After it has ended, the store is unavailable until a request has started another one. */
-function engineThread(options: ThreadOptions, say: Say = () => undefined) {
-  let running: Promise<Thread> | undefined
-  let lastId = OPENING
+/**
+ * A thread with an engine. After it has ended, the store is unavailable until a request has started another one.
+ *
+ * @param clock ends it where it is idle
+ */
+function engineThread(options: ThreadOptions, { say, clock }: { say?: Say; clock?: Clock }) {
+  const answers = pendingAnswers()
+  let running: { worker: Worker; opened: Promise<unknown> } | undefined
   let ended = 0
   let isClosed = false
-  const thread = () => {
-    if (isClosed) throw closedError(options)
-    running ??= startThread(options, say, () => {
-      running = undefined
-      ended += 1
-    }).catch((error: unknown) => {
-      running = undefined
+  let idle: Subscription | undefined
+
+  const stop = async (worker: Worker) => {
+    if (running?.worker === worker) running = undefined
+    await worker.terminate()
+  }
+  function start() {
+    const worker = startWorker(options, {
+      onResponse: (response) => {
+        if (response.line !== undefined) return say?.(response.line)
+        answers.settle(response)
+        if (answers.none()) idle = clock?.scheduler.schedule(() => void stop(worker), IDLE_SECONDS * 1000)
+      },
+      onEnd: (error) => {
+        if (running?.worker !== worker) return
+        running = undefined
+        ended += 1
+        answers.fail(error)
+      },
+    })
+    const opened = answers.to(OPENING).catch(async (error: Error) => {
+      answers.fail(error)
+      await stop(worker)
       throw error
     })
+    return { worker, opened }
+  }
+
+  /** Starts it where it does not run. */
+  const open = () => {
+    if (isClosed) throw closedError(options)
+    idle?.unsubscribe()
+    running ??= start()
     return running
   }
   const ask: AskEngine = async (request) => {
-    const id = ++lastId
     try {
-      const running = await thread()
-      const value = await running.ask({ id, request })
+      const { worker, opened } = open()
+      const id = answers.newId()
+      worker.postMessage({ id, request } satisfies ThreadRequest, [])
+      const [value] = await Promise.all([answers.to(id), opened])
       ended = 0
       if (request.do === 'close') await end()
       return value
@@ -118,63 +113,58 @@ function engineThread(options: ThreadOptions, say: Say = () => undefined) {
       throw error
     }
   }
-  const end = async () => {
+  const end = async (): Promise<void> => {
     isClosed = true
-    const ending = await running?.catch(() => undefined)
-    await ending?.end()
+    idle?.unsubscribe()
+    answers.fail(closedError(options))
+    if (running !== undefined) await stop(running.worker)
   }
-  return { ask, end, start: async () => void (await thread()) }
+  return { ask, end, start: async () => void (await open().opened) }
 }
 
-/**
- * Starts a thread; resolves when it has opened the file.
- *
- * @param onEnd called when it has ended by itself, before its requests are rejected
- */
-async function startThread(options: ThreadOptions, say: Say, onEnd: () => void): Promise<Thread> {
-  const waiting = new Map<number, Waiting>()
+/** What a thread was asked and has not answered. */
+function pendingAnswers() {
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  let lastId = OPENING
+  return {
+    newId: () => ++lastId,
+    none: () => waiting.size === 0,
+    to: (id: number): Promise<unknown> => {
+      const asked = Promise.withResolvers<unknown>()
+      waiting.set(id, asked)
+      return asked.promise
+    },
+    settle: ({ id, value, storeError, bug }: EngineResponse): void => {
+      const asked = waiting.get(id)
+      waiting.delete(id)
+      if (storeError !== undefined) asked?.reject(new StoreError(storeError.kind, storeError.message))
+      else if (bug !== undefined) asked?.reject(bug)
+      else asked?.resolve(value)
+    },
+    fail: (error: Error): void => {
+      for (const { reject } of waiting.values()) reject(error)
+      waiting.clear()
+    },
+  }
+}
+
+type Handlers = { onResponse: (response: EngineResponse) => void; onEnd: (error: AnswerLost) => void }
+
+function startWorker(options: ThreadOptions, { onResponse, onEnd }: Handlers): Worker {
   const worker = new Worker(new URL(`./thread-main${extname(import.meta.filename)}`, import.meta.url), {
     workerData: options,
     name: 'store',
   })
   let cause: Error | undefined
-  let isEnding = false
-  worker.on('message', ({ id, value, line, storeError, bug }: EngineResponse) => {
-    if (line !== undefined) return say(line)
-    const asked = waiting.get(id)
-    if (asked === undefined) return
-    const { resolve, reject } = asked
-    waiting.delete(id)
-    if (storeError !== undefined) reject(new StoreError(storeError.kind, storeError.message))
-    else if (bug !== undefined) reject(bug)
-    else resolve(value)
-  })
+  worker.on('message', onResponse)
   worker.on('error', (error: Error) => (cause = error))
   worker.on('exit', (code) => {
-    if (isEnding) return
-    onEnd()
     const reason = cause === undefined ? `exit code ${code}` : cause.message
-    const error = new AnswerLost(`the store ${options.path} cannot be used: its thread ended (${reason})`, cause)
-    for (const { reject } of waiting.values()) reject(error)
+    onEnd(new AnswerLost(`the store ${options.path} cannot be used: its thread ended (${reason})`, cause))
   })
-  const ask = (id: number) => new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }))
-  const end = () => {
-    isEnding = true
-    for (const { reject } of waiting.values()) reject(closedError(options))
-    waiting.clear()
-    return worker.terminate()
-  }
-  try {
-    await ask(OPENING)
-  } catch (error) {
-    await end()
-    throw error
-  }
-  return {
-    ask: (request) => {
-      worker.postMessage(request, [])
-      return ask(request.id)
-    },
-    end,
-  }
+  return worker
+}
+
+function closedError({ path }: ThreadOptions): StoreError {
+  return new StoreError('unavailable', `the store ${path} is closed`)
 }
