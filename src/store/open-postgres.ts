@@ -7,11 +7,10 @@ import { connect, type Connection } from './postgres/connection.ts'
 import { openPool, type Pool } from './postgres/pool.ts'
 import { postgresSql } from './postgres/postgres-sql.ts'
 import { expectSchema, isMigrated, migrate } from './postgres/schema.ts'
-import { readerOf, type StoreReader } from './reader.ts'
 import type { Say } from './migrations.ts'
 import type { Sql } from './sql.ts'
-import { commandStoreOn, storeOn } from './store-on.ts'
-import type { CommandStore, TargetIdentity } from './store.ts'
+import { storeOn } from './store-on.ts'
+import type { TargetIdentity } from './store.ts'
 import { addTargets } from './targets.ts'
 
 export type PostgresStoreOptions = {
@@ -129,21 +128,12 @@ async function openDatabase({
 }
 
 /**
- * Opens a store while daemons may be using it, without writing; a standby is good enough.
+ * Opens a database while daemons may be using it: by one connection, which is made again if it was lost between two statements.
  *
+ * @param options with `readOnly` a standby is good enough
  * @throws {StoreError} refused: nothing of callwatch is in the database, or of another schema, or it refuses connections
  */
-export async function openPostgresReader(url: string): Promise<StoreReader> {
-  return readerOf(await openForCommands(url, { readOnly: true }))
-}
-
-/** The same for a command that changes something. @throws {StoreError} as {@link openPostgresReader} */
-export async function openPostgresForCommand(url: string): Promise<CommandStore> {
-  return commandStoreOn(await openForCommands(url, { readOnly: false }))
-}
-
-/** One connection for a command, which is made again if it was lost between two statements. */
-export async function openForCommands(url: string, options: { readOnly: boolean; deadline?: number }): Promise<Sql> {
+export async function openPostgresBeside(url: string, options: { readOnly: boolean; deadline?: number }): Promise<Sql> {
   const pool = openPool({ open: () => connectForLongStatements(url, expectSchema, options), size: 1 })
   return pool.use(async ({ place }) => postgresSql(place, pool.use, { close: pool.close }))
 }

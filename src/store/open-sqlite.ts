@@ -1,15 +1,14 @@
 import { statSync } from 'node:fs'
 import { systemClock, type Clock } from '../clock/clock.ts'
-import { readerOf, type StoreReader } from './reader.ts'
 import type { Sql } from './sql.ts'
 import type { Say } from './migrations.ts'
-import { checkForDamage, startCheck } from './sqlite/damage.ts'
+import { startCheck } from './sqlite/damage.ts'
 import { openEngine, openExisting, engineFor, type SqliteOptions } from './sqlite/open-database.ts'
 import { attempting } from './sqlite/sqlite-error.ts'
 import { sqlInPlace } from './sqlite/sqlite-sql.ts'
 import { openSqliteThread, sqliteReadingThread } from './sqlite/thread.ts'
-import { commandStoreOn, storeOn } from './store-on.ts'
-import type { CommandStore, Store } from './store.ts'
+import { storeOn } from './store-on.ts'
+import type { Store } from './store.ts'
 
 export type SqliteStoreOptions = SqliteOptions & {
   /** All configured receivers; what waits for any other is removed. */
@@ -55,31 +54,13 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 }
 
 /**
- * Opens a store while a daemon may be using it: without its lock, and without writing.
+ * Opens a file while a daemon may be using it, without its lock.
  *
  * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
  */
-export function openSqliteReader(path: string): StoreReader {
+export function openSqliteBeside(path: string, options: { readOnly: boolean }): Sql {
   const file = () => statSync(path, { throwIfNoEntry: false })
   const opened = file()
-  return { ...readerOf(openBeside(path, true)), isReplaced: () => file()?.ino !== opened?.ino }
-}
-
-/** The same for a command that changes something. @throws {StoreError} as {@link openSqliteReader} */
-export function openSqliteForCommand(path: string): CommandStore {
-  return commandStoreOn(openBeside(path, false))
-}
-
-/** Checks a whole file for damage, while a daemon may be using it. @throws {StoreError} refused: as {@link openSqliteReader} */
-export async function checkSqliteStore(path: string): Promise<void> {
-  const sql = openBeside(path, true)
-  try {
-    await checkForDamage(sql, () => undefined)
-  } finally {
-    await sql.close()
-  }
-}
-
-function openBeside(path: string, readOnly: boolean): Sql {
-  return sqlInPlace(engineFor(openExisting(path, { readOnly })), path)
+  const sql = sqlInPlace(engineFor(openExisting(path, options)), path)
+  return { ...sql, isReplaced: () => file()?.ino !== opened?.ino }
 }

@@ -1,9 +1,12 @@
 import type { CopySource, CopyDestination } from './copy.ts'
 import type { Say } from './migrations.ts'
-import { checkSqliteStore, openSqliteDaemonStore, openSqliteForCommand, openSqliteReader } from './open-sqlite.ts'
-import type { StoreReader } from './reader.ts'
+import { openSqliteBeside, openSqliteDaemonStore } from './open-sqlite.ts'
+import { readerOf, type StoreReader } from './reader.ts'
+import type { Sql } from './sql.ts'
+import { checkForDamage } from './sqlite/damage.ts'
 import { openSqliteSource, openSqliteDestination } from './sqlite/open-copy.ts'
 import { StoreError } from './store-error.ts'
+import { commandStoreOn } from './store-on.ts'
 import type { CommandStore, Store } from './store.ts'
 
 /** Which store: a file of one daemon's own, or a PostgreSQL database that several share. */
@@ -41,9 +44,7 @@ export async function openStore(
  * @throws {StoreError} refused: there is none, or it is not ours, of another schema, or damaged
  */
 export async function openReader(address: StoreAddress): Promise<StoreReader> {
-  if ('path' in address) return openSqliteReader(address.path)
-  const { openPostgresReader } = await import('./open-postgres.ts')
-  return openPostgresReader(address.url)
+  return readerOf(await openBeside(address, true))
 }
 
 /**
@@ -52,16 +53,25 @@ export async function openReader(address: StoreAddress): Promise<StoreReader> {
  * @throws {StoreError} refused: as for {@link openReader}
  */
 export async function openForCommand(address: StoreAddress): Promise<CommandStore> {
-  if ('path' in address) return openSqliteForCommand(address.path)
-  const { openPostgresForCommand } = await import('./open-postgres.ts')
-  return openPostgresForCommand(address.url)
+  return commandStoreOn(await openBeside(address, false))
+}
+
+async function openBeside(address: StoreAddress, readOnly: boolean): Promise<Sql> {
+  if ('path' in address) return openSqliteBeside(address.path, { readOnly })
+  const { openPostgresBeside } = await import('./open-postgres.ts')
+  return openPostgresBeside(address.url, { readOnly })
 }
 
 /** Whether a store can be used, and a sentence on that: the whole file is checked for damage, a database only has to answer. */
 export async function probeStore(address: StoreAddress): Promise<{ works: boolean; message: string }> {
   try {
     if ('path' in address) {
-      await checkSqliteStore(address.path)
+      const sql = await openBeside(address, true)
+      try {
+        await checkForDamage(sql, () => undefined)
+      } finally {
+        await sql.close()
+      }
       return { works: true, message: `${address.path} is not damaged` }
     }
     const { connectForLongStatements } = await import('./postgres/connect-for-command.ts')

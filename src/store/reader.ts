@@ -23,10 +23,7 @@ const AMOUNTS = [
 const BALANCE = `SELECT ${AMOUNTS.join(', ')} FROM callwatch.calls WHERE ${OF_TARGET}`
 
 /** Reads a store while daemons use it. Every method rejects with a {@link StoreError} when it cannot be read now. */
-export type StoreReader = ReturnType<typeof readerOf> & {
-  /** Whether its file is not the one that has the path any more: it must be opened again. Undefined for a database. */
-  isReplaced?: () => boolean
-}
+export type StoreReader = ReturnType<typeof readerOf>
 
 export function readerOf(sql: Sql) {
   const { events, latestEvents } = eventLog(sql).methods
@@ -87,6 +84,7 @@ export function readerOf(sql: Sql) {
     events,
     latestEvents,
     rows: sql.all satisfies RowReader['rows'],
+    isReplaced: sql.isReplaced,
     close: sql.close,
   }
 }

@@ -38,6 +38,8 @@ export type Sql = {
   readonly size: () => Promise<number>
   /** Runs a pragma, of SQLite alone. */
   readonly pragma?: (pragma: string) => Promise<Row[]>
+  /** Whether its file is not the one that has the path any more: it must be opened again. Undefined for a database. */
+  readonly isReplaced?: () => boolean
   readonly close: () => Promise<void>
 }
 

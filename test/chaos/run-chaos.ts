@@ -18,16 +18,15 @@ import { disruptions } from './disruptions.ts'
 import { beforeRetryAfter, mostInAMinute, now, observeRequests } from './observed-requests.ts'
 import { promiseRows, reportRow, type ChaosReport } from './promise-rows.ts'
 import { isAllCovered, coverageRows } from './coverage-rows.ts'
-import { openSqliteForCommand } from '../../src/store/open-sqlite.ts'
 import { deliveriesRow, resumeWebhook } from './compare-deliveries.ts'
 import { eventsRow } from './compare-events.ts'
 import { startEventReader } from './event-reader.ts'
 import { reportProblems } from '../store/report-problems.ts'
 import { rollupProblems } from '../store/rollup-problems.ts'
-import { openSqliteReader } from '../../src/store/open-sqlite.ts'
 import { readStore } from './read-store.ts'
 import { startScraper, textAt } from './scraper.ts'
 import { settle } from './settle.ts'
+import { openReader, openForCommand } from '../../src/store/open-store.ts'
 
 export type ChaosOptions = {
   /** How long disruptions last, at least until all of them have occurred; healing and comparing come on top. */
@@ -131,10 +130,10 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     const exported = parseExposition(await textAt(`${daemon.url}metrics`))
     await stopDaemon(run, daemon)
     const store = readStore(files.store)
-    const left = openSqliteForCommand(files.store)
+    const left = await openForCommand({ path: files.store })
     const events = await eventsRow(reader, left, new Map([['chaos', store.counters]]))
     const deliveries = await deliveriesRow(webhook, left)
-    const history = openSqliteReader(files.store)
+    const history = await openReader({ path: files.store })
     const reported = [...(await reportProblems(history, 'chaos')), ...(await rollupProblems(history, ['chaos']))]
     const alerts = await alertHistoryRow(history, left)
     await left.close()

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openSqliteReader } from '../../src/store/open-sqlite.ts'
 import { filledStore } from '../store/copy/filled-store.ts'
 import { callwatch, emptyFolder, MAIN, start } from './callwatch.ts'
 import { configFor, countedCalls, countedWorld, withStore } from './counted-world.ts'
+import { openReader } from '../../src/store/open-store.ts'
 
 const SLOW = { timeout: 60_000 }
 const NOBODY = 'http://127.0.0.1:1/v3'
@@ -34,7 +34,7 @@ test(
     await second.printed(/the target is up/)
     second.child.kill('SIGTERM')
     expect(await second.ended).toMatchObject({ code: 0, stderr: '' })
-    const reader = openSqliteReader(file)
+    const reader = await openReader({ path: file })
     expect((await reader.target('production'))?.sync.seq).toBeGreaterThan(Number(/commit (\d+)/.exec(stdout)![1]))
     await reader.close()
     expect(countedCalls(file).length).toBeGreaterThanOrEqual(counted)

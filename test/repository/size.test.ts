@@ -31,7 +31,7 @@ const ROOMS: Record<string, number> = {
   'src/schema': 420,
   'src/service': 880,
   'src/simulator': 1300,
-  'src/store': 3990,
+  'src/store': 3980,
   'src/text': 130,
   'src/web': 2470,
   'src/web/page': 3985,

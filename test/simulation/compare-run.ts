@@ -17,7 +17,6 @@ import { LONGEST_BLIND, type DrawnRun } from './draw-run.ts'
 import type { Run } from './simulate-run.ts'
 import { imbalancesOf } from '../../src/ledger/balance.ts'
 import { isUnordered } from '../../src/ledger/known-list.ts'
-import { openSqliteReader } from '../../src/store/open-sqlite.ts'
 import { deliveryProblems, leftBy } from '../events/delivery-problems.ts'
 import { eventProblems, readLog } from '../events/event-problems.ts'
 import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
@@ -27,6 +26,7 @@ import { episodeProblems, noticeProblems } from '../store/episode-problems.ts'
 import { reportProblems } from '../store/report-problems.ts'
 import { rollupProblems } from '../store/rollup-problems.ts'
 import { finishedCalls } from '../store/finished-calls.ts'
+import { openReader } from '../../src/store/open-store.ts'
 
 /** Seconds before the set-up: what ended since then with `endedAt` too far ahead was implausible at the set-up. */
 const LATELY = 900
@@ -119,7 +119,7 @@ async function sumProblems({ store, storeFile }: Run, { name, ledger }: Target):
     for (const call of ledger.calls.values()) rows.set(call.id, call)
     return [...differingSums(ledger, sumsOfRows(rows.values())), ...usage, ...charts]
   }
-  const reader = openSqliteReader(storeFile)
+  const reader = await openReader({ path: storeFile })
   const imbalances = imbalancesOf(await reader.balance(name))
   const reported = await reportProblems(reader, name)
   await reader.close()

@@ -1,7 +1,7 @@
 import { fenced, GIVEN, type Row, type Sql, type Step, type Value } from '../sql.ts'
 import type { Session } from './connection.ts'
 import { codeOf } from './postgres-error.ts'
-import { BEGIN, snapshot, transaction } from './transaction.ts'
+import { BEGIN, BEGIN_SNAPSHOT, transaction } from './transaction.ts'
 
 /** Runs work on a connection that nothing else uses meanwhile. */
 export type UseSession = <T>(work: (session: Session) => Promise<T>) => Promise<T>
@@ -30,9 +30,10 @@ export function postgresSql(
     each: (query, args, take) => use(({ each }) => each(postgresStatement(query), args, take)),
     batch: (steps) => use((session) => runAll(session, steps)),
     transaction: (work, kind = 'usual') => {
-      const within = (session: Session) => work(sqlWithin(place, session))
-      if (kind === 'snapshot') return use((session) => snapshot(session, within))
-      return (kind === 'long' ? useLong : use)((session) => transaction(session, within))
+      const begin = kind === 'snapshot' ? BEGIN_SNAPSHOT : BEGIN
+      return (kind === 'long' ? useLong : use)((session) =>
+        transaction(session, (begun) => work(sqlWithin(place, begun)), begin),
+      )
     },
     size: () =>
       use(async ({ run }) => {

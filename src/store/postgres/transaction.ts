@@ -3,14 +3,26 @@ import type { Session } from './connection.ts'
 /** A process that is halted in the middle of a transaction must not hold its locks for long. */
 const IDLE_TIMEOUT_MS = 5000
 
-export const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`
+const SETTINGS = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`
+
+export const BEGIN = `BEGIN; ${SETTINGS}`
+
+/**
+ * For reading: every statement sees the database as it was at one moment. There is no limit while rows come: a target may have a
+ * million calls.
+ */
+export const BEGIN_SNAPSHOT = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SETTINGS}; SET LOCAL statement_timeout = 0`
 
 /**
  * Runs statements of which all or none are kept. Its settings are its own, as a transaction pooler needs it. Statements that
  * `work` does not await go to the server in one round trip.
  */
-export async function transaction<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
-  const begun = session.run(BEGIN)
+export async function transaction<T>(
+  session: Session,
+  work: (session: Session) => Promise<T>,
+  begin = BEGIN,
+): Promise<T> {
+  const begun = session.run(begin)
   begun.catch(() => undefined)
   try {
     const result = await work(session)
@@ -21,15 +33,4 @@ export async function transaction<T>(session: Session, work: (session: Session) 
     await session.run('ROLLBACK').catch(() => undefined)
     throw error
   }
-}
-
-/**
- * The same for reading: every statement sees the database as it was at one moment. There is no limit while rows come: a
- * target may have a million calls.
- */
-export async function snapshot<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
-  return transaction(session, async (begun) => {
-    await begun.run('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0')
-    return work(begun)
-  })
 }

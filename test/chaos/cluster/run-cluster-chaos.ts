@@ -22,8 +22,6 @@ import { textAt } from '../scraper.ts'
 import { clusterConfig, MAX_REQUESTS_PER_MINUTE, FAILOVER_SECONDS } from './cluster-config.ts'
 import { failOver, disruptions } from './cluster-disruptions.ts'
 import { startOne, type ClusterRun, type ClusterTarget } from './cluster-run.ts'
-import { openPostgresReader } from '../../../src/store/open-postgres.ts'
-import { openPostgresForCommand } from '../../../src/store/open-postgres.ts'
 import { deliveriesRow, resumeWebhook } from '../compare-deliveries.ts'
 import { reportProblems } from '../../store/report-problems.ts'
 import { rollupProblems } from '../../store/rollup-problems.ts'
@@ -33,6 +31,7 @@ import { auditCommits, prepareAudit } from './commit-audit.ts'
 import { databaseProxy } from './database-proxy.ts'
 import { settleCluster, statusAt } from './settle-cluster.ts'
 import { longestGap } from './longest-gap.ts'
+import { openReader, openForCommand } from '../../../src/store/open-store.ts'
 
 export type ClusterChaosOptions = {
   /** How long disruptions last; setting up, healing and comparing come on top. */
@@ -168,10 +167,10 @@ export async function runClusterChaos({
     const duplicates = sum(messages.map((each) => each.duplicates))
     // The leader puts the last events in order within about a second.
     await wait(2000)
-    const left = await openPostgresForCommand(run.primary.postgres.url)
+    const left = await openForCommand({ url: run.primary.postgres.url })
     const events = await eventsRow(reader, left, await countersOf(database.get))
     const deliveries = await deliveriesRow(webhook, left)
-    const history = await openPostgresReader(run.primary.postgres.url)
+    const history = await openReader({ url: run.primary.postgres.url })
     const names = clusterTargets.map(({ name }) => name)
     const reported = await Promise.all([
       ...names.map((name) => reportProblems(history, name)),

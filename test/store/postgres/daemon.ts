@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { applyDelta } from '../../../src/ledger/state.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
-import { openPostgresReader } from '../../../src/store/open-postgres.ts'
 import { openPostgresStore, type PostgresStoreOptions } from '../../../src/store/open-postgres.ts'
 import { migrate } from '../../../src/store/postgres/schema.ts'
 import type { Settings } from '../../../src/store/settings.ts'
@@ -11,6 +10,7 @@ import type { Commit, Store } from '../../../src/store/store.ts'
 import { completePoll, seen } from '../../ledger/seen.ts'
 import { A, commitOf, DAY, openIn, type NewPlace, type OpenTarget } from '../contract/place.ts'
 import { readCallHistory } from '../read-call-history.ts'
+import { openReader } from '../../../src/store/open-store.ts'
 
 type Options = Partial<PostgresStoreOptions> & { settings?: Settings; note?: string }
 
@@ -106,7 +106,7 @@ export function placesIn(newDatabase: () => Promise<string>): NewPlace {
     const url = await newDatabase()
     return {
       open: (receivers) => owningStore(url, { receivers }),
-      reader: () => openPostgresReader(url),
+      reader: () => openReader({ url }),
       callHistory: () => readCallHistory({ url }),
     }
   }

@@ -2,13 +2,13 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { imbalancesOf } from '../../../src/ledger/balance.ts'
 import { newLedger, type Delta } from '../../../src/ledger/state.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
-import { openPostgresReader } from '../../../src/store/open-postgres.ts'
 import type { StoredTarget } from '../../../src/store/store.ts'
 import { asked, completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
 import { cuttingProxy } from '../../postgres/cutting-proxy.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { DAY, instance, NO_ALERTS, openIn } from '../contract/place.ts'
 import { emptied, joined, owningStore, replicaOf } from './daemon.ts'
+import { openReader } from '../../../src/store/open-store.ts'
 
 const named = (name: string) => ({ name, fingerprint: `of ${name}` })
 const refused = { kind: 'refused', message: expect.stringContaining('--reset-target b') }
@@ -53,7 +53,7 @@ inPostgres('many targets', (postgres) => {
     for (const seconds of [2, 3]) await added.see({ answers: [asked(CREATED + seconds, undefined, ['lost'])] })
     await added.see(completePoll(5000))
     await store.deleteExpired(CREATED + 4)
-    const reader = await openPostgresReader(url)
+    const reader = await openReader({ url })
     const balance = await reader.balance('target 7')
     expect([balance.deletedTotals[0], imbalancesOf(balance)]).toEqual([1, []])
     await reader.close()

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { applyDelta } from '../../../src/ledger/state.ts'
-import { openForCommands } from '../../../src/store/open-postgres.ts'
+import { openPostgresBeside } from '../../../src/store/open-postgres.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { openPostgresStore } from '../../../src/store/open-postgres.ts'
 import { virtualClock } from '../../clock/virtual-clock.ts'
@@ -134,7 +134,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     onTestFinished(() => void silent.close())
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
     const { port } = silent.address() as AddressInfo
-    const sql = await openForCommands(url.replace('@', `@127.0.0.1:${port},`), { readOnly: false, deadline: 0.5 })
+    const sql = await openPostgresBeside(url.replace('@', `@127.0.0.1:${port},`), { readOnly: false, deadline: 0.5 })
     expect(sql.place).toMatch(/ at 127\.0\.0\.1:\d+, 127\.0\.0\.1:\d+$/)
     expect(await sql.all('SELECT FROM callwatch.members')).toHaveLength(1)
     await sql.close()

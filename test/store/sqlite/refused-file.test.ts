@@ -4,18 +4,17 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { backupStore } from '../../../src/store/sqlite/backup-store.ts'
 import { openSqliteSource, openSqliteDestination } from '../../../src/store/sqlite/open-copy.ts'
-import { openSqliteDaemonStore, openSqliteReader } from '../../../src/store/open-sqlite.ts'
-import { probeStore } from '../../../src/store/open-store.ts'
-import { openSqliteForCommand } from '../../../src/store/open-sqlite.ts'
+import { openSqliteDaemonStore } from '../../../src/store/open-sqlite.ts'
+import { probeStore, openReader, openForCommand } from '../../../src/store/open-store.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { completePoll, seen } from '../../ledger/seen.ts'
 import { A, openIn } from '../contract/place.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const BESIDE: Readonly<Record<string, (path: string) => unknown>> = {
-  'a reader': openSqliteReader,
+  'a reader': (path) => openReader({ path }),
   'a backup': (path) => backupStore(path, join(temporaryFolder(), 'copy.db')),
-  'a command': openSqliteForCommand,
+  'a command': (path) => openForCommand({ path }),
   'the source of a copy': openSqliteSource,
 }
 const ALL: typeof BESIDE = {
@@ -139,7 +138,7 @@ test('a file without damage passes the check of the whole, table by table, also 
 
 test('a damaged file is opened by what reads parts of it, until one of them is damaged', async () => {
   const path = await damaged('first')
-  const reader = openSqliteReader(path)
+  const reader = await openReader({ path })
   await expect(reader.rows('SELECT name FROM callwatch.targets', [])).resolves.toHaveLength(1)
   await expect(reader.rows('SELECT * FROM callwatch.calls', [])).rejects.toMatchObject({
     kind: 'refused',

@@ -12,7 +12,6 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { backupStore } from '../../../src/store/sqlite/backup-store.ts'
-import { openSqliteReader } from '../../../src/store/open-sqlite.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { callsById, completePoll, CREATED, seen } from '../../ledger/seen.ts'
@@ -21,6 +20,7 @@ import { storeContract } from '../contract/store-contract.ts'
 import { readCallHistory } from '../read-call-history.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { finishedCalls } from '../finished-calls.ts'
+import { openReader } from '../../../src/store/open-store.ts'
 
 function open(path: string, receivers?: readonly string[]): Store {
   const store = openSqliteStore({ path, receivers })
@@ -34,7 +34,7 @@ storeContract(async () => {
   const path = newPath()
   return {
     open: async (receivers) => open(path, receivers),
-    reader: async () => openSqliteReader(path),
+    reader: () => openReader({ path }),
     callHistory: () => readCallHistory({ path }),
   }
 })
@@ -193,7 +193,7 @@ test.each<[string, (path: string) => void]>([
 test('a reader does not keep a daemon from starting, and reads on', async () => {
   const path = newPath()
   await openIn(open(path)).then(({ store }) => store.close())
-  const reader = openSqliteReader(path)
+  const reader = await openReader({ path })
   await open(path).resetTarget('a', [])
   expect(await reader.target('a')).toBeUndefined()
   await reader.close()
@@ -208,7 +208,7 @@ test('a backup is what the daemon has committed, in one file that is its own', a
   expect(targets).toEqual([{ name: 'a', seq: ledger.sync.seq }])
   expect(readFileSync(file).length).toBe(bytes)
   await see(completePoll(11, seen('c1', 'ongoing'), seen('c2', 'ongoing')))
-  const reader = openSqliteReader(file)
+  const reader = await openReader({ path: file })
   expect([...callsById(await reader.calls('a')).keys()]).toEqual(['c1'])
   await reader.close()
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openSqliteDaemonStore, openSqliteReader } from '../../../src/store/open-sqlite.ts'
+import { openSqliteDaemonStore } from '../../../src/store/open-sqlite.ts'
 import { AnswerLost } from '../../../src/store/sql.ts'
 import { storeOn } from '../../../src/store/store-on.ts'
 import { openEngine } from '../../../src/store/sqlite/open-database.ts'
@@ -14,6 +14,7 @@ import { A, commitOf, DAY, filled, many, openIn } from '../contract/place.ts'
 import { storeContract } from '../contract/store-contract.ts'
 import { readCallHistory } from '../read-call-history.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
+import { openReader } from '../../../src/store/open-store.ts'
 
 const newPath = () => join(temporaryFolder(), 'callwatch.db')
 
@@ -34,7 +35,7 @@ describe('the thread of the SQLite store', () => {
     const path = newPath()
     return {
       open: (receivers) => open(path, receivers),
-      reader: async () => openSqliteReader(path),
+      reader: () => openReader({ path }),
       callHistory: () => readCallHistory({ path }),
     }
   })
