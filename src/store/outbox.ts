@@ -1,5 +1,5 @@
 import { episodeRow, type EpisodeNote } from '../alerts/episode.ts'
-import { hasEnded } from '../alerts/notification.ts'
+import { hasEnded, type Notification } from '../alerts/notification.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { list, type Sql, type Step } from './sql.ts'
@@ -63,31 +63,10 @@ export type OutboxOptions = {
 /** What waits for receivers of notifications, and the history of alerts, which is written with it. */
 export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions) {
   let configured = receivers
-  const configuredAmong = (names: Iterable<string>) =>
-    [...new Set(names)].filter((name) => configured?.includes(name) ?? true)
-
   const clear = (): Step[] =>
     configured === undefined
       ? []
       : [LOCK_OTHERS, FORGET_OTHERS, REMOVE_OTHERS].map((statement) => ({ statement, args: [list(configured!)] }))
-
-  function enqueueChange({ change, receivers: routed }: RoutedChange): Step[] {
-    const { target, key } = change
-    const content = JSON.stringify(change)
-    if (hasEnded(change)) {
-      const known = configured === undefined ? null : list(configured)
-      return [
-        { statement: ENQUEUE_END, args: [target, key, content, known] },
-        { statement: REMOVE_RECIPIENTS, args: [target, key] },
-      ]
-    }
-    const beginning = JSON.stringify({ ...change, kind: 'firing' })
-    const names = configuredAmong(routed)
-    return [
-      { statement: ENQUEUE_CHANGE, given: names.map((name) => [target, key, name, content, beginning]) },
-      { statement: ADD_RECIPIENTS, given: names.map((name) => [target, key, name]) },
-    ]
-  }
 
   const methods = {
     /** All that waits for this receiver, the oldest first. */
@@ -133,7 +112,7 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
     enqueueOnce: async (key: string, content: OutboxContent, names: readonly string[]): Promise<void> => {
       const data = JSON.stringify(content)
       const use: Step = { statement: USE_KEY, args: [key, clock.wall()], fence: 1 }
-      const given = configuredAmong(names).map((name) => [name, 0, data])
+      const given = configuredAmong(names, configured).map((name) => [name, 0, data])
       await sql.batch([use, { statement: ENQUEUE, given }]).catch(onlyStale(undefined))
     },
     /** From now on these are all configured receivers: what waits for any other is removed, and nothing is enqueued for it. */
@@ -148,22 +127,45 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
     /** Removes what waits for receivers that are not configured. */
     clear,
     /** Keeps changes in the history, and enqueues them for their receivers; an end for the recipients of its beginning instead. */
-    enqueue: (changes: readonly RoutedChange[]): Step[] => {
-      const rows = changes.map(({ change }) => episodeRow(change))
-      // No row can be written twice in a statement.
-      const episodes = new Map(rows.map((row) => [JSON.stringify([row.target, row.key, row.since]), row]))
-      return [
-        ...changes.flatMap(enqueueChange),
-        {
-          statement: WRITE_EPISODES,
-          given: inOrder([...episodes.values()]).map((row) => {
-            const { target, key, since, until, rule, severity, data } = row
-            return [target, key, since, until, rule, severity, data, '']
-          }),
-        },
-      ]
-    },
+    enqueue: (changes: readonly RoutedChange[]): Step[] => [
+      ...changes.flatMap((one) => enqueueChange(one, configured)),
+      ...writeEpisodes(changes.map(({ change }) => change)),
+    ],
   }
+}
+
+function configuredAmong(names: readonly string[], configured: readonly string[] | undefined): string[] {
+  return [...new Set(names)].filter((name) => configured?.includes(name) ?? true)
+}
+
+/** @param configured the receivers that there are; undefined for all */
+function enqueueChange({ change, receivers }: RoutedChange, configured: readonly string[] | undefined): Step[] {
+  const { target, key } = change
+  const content = JSON.stringify(change)
+  if (hasEnded(change)) {
+    const known = configured === undefined ? null : list(configured)
+    return [
+      { statement: ENQUEUE_END, args: [target, key, content, known] },
+      { statement: REMOVE_RECIPIENTS, args: [target, key] },
+    ]
+  }
+  const beginning = JSON.stringify({ ...change, kind: 'firing' })
+  const names = configuredAmong(receivers, configured)
+  return [
+    { statement: ENQUEUE_CHANGE, given: names.map((name) => [target, key, name, content, beginning]) },
+    { statement: ADD_RECIPIENTS, given: names.map((name) => [target, key, name]) },
+  ]
+}
+
+function writeEpisodes(changes: readonly Notification[]): Step[] {
+  const rows = changes.map(episodeRow)
+  // No row can be written twice in a statement.
+  const episodes = new Map(rows.map((row) => [JSON.stringify([row.target, row.key, row.since]), row]))
+  const given = inOrder([...episodes.values()]).map((row) => {
+    const { target, key, since, until, rule, severity, data } = row
+    return [target, key, since, until, rule, severity, data, '']
+  })
+  return [{ statement: WRITE_EPISODES, given }]
 }
 
 function notSender(): StoreError {

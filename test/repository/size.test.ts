@@ -112,9 +112,7 @@ src/service/wire-call.ts readCall: 25 complexity
 src/service/wire-call.ts sumEntries: 16 complexity
 src/simulator/calls/life.ts drawLife: 15 complexity
 src/store/cluster.ts clusterOf: 99 lines
-src/store/outbox.ts outboxOf: 86 lines
 src/store/postgres/connection.ts openConnection: 122 lines
-src/store/sqlite/engine.ts sqliteEngine: 87 lines
 src/web/page/model/totals.ts mainWindow: 13 complexity
 `
 

@@ -39,47 +39,18 @@ type Prepared = { statement: StatementSync; names: string[] }
  * @param expectInPlace throws where the file is not the one that was opened
  */
 export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, release: () => void) {
-  const prepared = new Map<string, Prepared>()
+  const { prepare, kept } = statementsOf(db)
   const cursors = new Map<string, Iterator<unknown>>()
-
-  function prepare(text: string): Prepared {
-    const statement = db.prepare(text)
-    statement.setReturnArrays(true)
-    return { statement, names: statement.columns().map(({ name }) => name) }
-  }
-
-  /** @param rows of an INSERT that has several */
-  function kept(text: string, rows = 1): Prepared {
-    const key = rows === 1 ? text : `${rows} ${text}`
-    let known = prepared.get(key)
-    if (known === undefined) {
-      known = prepare(rows === 1 ? sqliteStatement(text) : insertOf(text, rows))
-      if (prepared.size === MAX_PREPARED) prepared.clear()
-      prepared.set(key, known)
-    }
-    return known
-  }
 
   function all(query: string, args: readonly Value[]): Rows {
     const { statement, names } = kept(query)
     return { names, values: valuesOf(statement.all(...args)) }
   }
 
-  /** Inserts rows many at a time, where the statement does nothing else. @returns how many: some are left */
-  function insertMany(text: string, given: readonly (readonly Value[])[]): number {
-    if (given.length < ROWS_A_STATEMENT || !isPlainInsert(text)) return 0
-    const { statement } = kept(text, ROWS_A_STATEMENT)
-    let inserted = 0
-    for (; given.length - inserted >= ROWS_A_STATEMENT; inserted += ROWS_A_STATEMENT)
-      // Several times as fast as flat().
-      statement.run(...([] as Value[]).concat(...given.slice(inserted, inserted + ROWS_A_STATEMENT)))
-    return inserted
-  }
-
   function run({ statement: text, args = [], given, fence, isPersonal = false }: Step): Rows {
     // That costs writes, and so does not always hold.
     if (isPersonal) db.exec('PRAGMA secure_delete = ON')
-    let changes = given === undefined ? 0 : insertMany(text, given)
+    let changes = given === undefined ? 0 : insertMany(kept, text, given)
     const { statement, names } = kept(text)
     const rows: Rows = { names, values: [] }
     for (const each of given?.slice(changes) ?? [args]) {
@@ -88,19 +59,6 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
     }
     if (fence !== undefined && changes + rows.values.length !== fence) throw fenced()
     return rows
-  }
-
-  function inTransaction<T>(work: () => T): T {
-    if (db.isTransaction) return work()
-    begin('usual')
-    try {
-      const result = work()
-      db.exec('COMMIT')
-      return result
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK')
-      throw error
-    }
   }
 
   function begin(kind: TransactionKind): void {
@@ -125,7 +83,12 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
     if (request.within === true && !db.isTransaction) throw endedMeanwhile()
     if (request.do === 'all') return all(request.query, request.args)
     if (request.do === 'next') return next(request.cursor)
-    if (request.do === 'batch') return inTransaction(() => request.steps.map(run))
+    if (request.do === 'batch')
+      return inTransaction(
+        db,
+        () => begin('usual'),
+        () => request.steps.map(run),
+      )
     if (request.do === 'pragma') return rowsOf(prepare(`PRAGMA ${request.pragma}`))
     if (request.do === 'each') {
       // Of its own: one that is kept may be run again meanwhile.
@@ -137,6 +100,57 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
       release()
     } else if (db.isTransaction) db.exec(request.keep ? 'COMMIT' : 'ROLLBACK')
     return undefined
+  }
+}
+
+type Statements = ReturnType<typeof statementsOf>
+
+/** The statements of a database, prepared. */
+function statementsOf(db: DatabaseSync) {
+  const prepared = new Map<string, Prepared>()
+
+  function prepare(text: string): Prepared {
+    const statement = db.prepare(text)
+    statement.setReturnArrays(true)
+    return { statement, names: statement.columns().map(({ name }) => name) }
+  }
+
+  /** @param rows of an INSERT that has several */
+  function kept(text: string, rows = 1): Prepared {
+    const key = rows === 1 ? text : `${rows} ${text}`
+    let known = prepared.get(key)
+    if (known === undefined) {
+      known = prepare(rows === 1 ? sqliteStatement(text) : insertOf(text, rows))
+      if (prepared.size === MAX_PREPARED) prepared.clear()
+      prepared.set(key, known)
+    }
+    return known
+  }
+
+  return { prepare, kept }
+}
+
+/** Inserts rows many at a time, where the statement does nothing else. @returns how many: some are left */
+function insertMany(kept: Statements['kept'], text: string, given: readonly (readonly Value[])[]): number {
+  if (given.length < ROWS_A_STATEMENT || !isPlainInsert(text)) return 0
+  const { statement } = kept(text, ROWS_A_STATEMENT)
+  let inserted = 0
+  for (; given.length - inserted >= ROWS_A_STATEMENT; inserted += ROWS_A_STATEMENT)
+    // Several times as fast as flat().
+    statement.run(...([] as Value[]).concat(...given.slice(inserted, inserted + ROWS_A_STATEMENT)))
+  return inserted
+}
+
+function inTransaction<T>(db: DatabaseSync, begin: () => void, work: () => T): T {
+  if (db.isTransaction) return work()
+  begin()
+  try {
+    const result = work()
+    db.exec('COMMIT')
+    return result
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
   }
 }
 
