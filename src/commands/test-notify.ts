@@ -11,7 +11,6 @@ import type { Receiver } from '../notifications/receiver.ts'
 import { messageReceiverNames } from '../notifications/receivers.ts'
 import { createLogger } from '../log/logger.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
-import { VERSION } from '../daemon/version.ts'
 import { CONFIG, type Declare } from './command.ts'
 
 /** An alert at one moment of the sample incident. */
@@ -26,7 +25,6 @@ export const declare: Declare = (command, { configured, print, stdout, succeed }
     const created = await configuredReceivers(config.notify, {
       clock: systemClock,
       log: ({ fields, text }) => log.warn(fields, text),
-      version: VERSION,
     })
     const receivers = created.map(({ receiver }) => receiver)
     if (receivers.some(({ name }) => name === LOG)) {

@@ -4,7 +4,6 @@ import type { Config } from '../config/config.ts'
 import { configuredReceivers, takesMessages, type CreatedReceivers } from '../notifications/configured-receivers.ts'
 import type { LogLine } from '../notifications/log-receiver.ts'
 import type { Receiver } from '../notifications/receiver.ts'
-import { VERSION } from './version.ts'
 
 type ReceiversConfig = Pick<Config, 'notify' | 'http'>
 
@@ -14,7 +13,7 @@ export type ActiveReceivers = Awaited<ReturnType<typeof activeReceivers>>
 export async function activeReceivers(first: ReceiversConfig, clock: Clock, logger: Logger) {
   const log = ({ fields, text }: LogLine) => logger.warn(fields, text)
   const create = ({ notify, http }: ReceiversConfig, before?: CreatedReceivers) =>
-    configuredReceivers(notify, { clock, log, pageUrl: http.publicUrl, version: VERSION }, before)
+    configuredReceivers(notify, { clock, log, pageUrl: http.publicUrl }, before)
   const all = (receivers: CreatedReceivers): readonly Receiver[] => receivers.map(({ receiver }) => receiver)
   const namesOf = (receivers: CreatedReceivers): readonly string[] =>
     all(receivers)

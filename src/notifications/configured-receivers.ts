@@ -11,8 +11,6 @@ export type ReceiverDeps = {
   log: (line: LogLine) => void
   /** Where alerts are shown; else {@link pageUrlIn}. */
   pageUrl?: string | undefined
-  /** Of callwatch, for the user agent. */
-  version?: string | undefined
 }
 
 function typeOf({ type }: ConfiguredReceiver): ReceiverType {

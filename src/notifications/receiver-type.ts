@@ -31,6 +31,4 @@ export type SendContext = {
   name: string
   /** Where the alerts are shown, an absolute address. */
   pageUrl?: string | undefined
-  /** Of callwatch, for the user agent. */
-  version?: string | undefined
 }

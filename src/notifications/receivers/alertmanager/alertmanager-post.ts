@@ -8,15 +8,11 @@ export type PostAlerts = (alerts: readonly AlertmanagerAlert[]) => Promise<void>
 /** A reason longer than this (characters) is cut. */
 const MAX_REASON_LENGTH = 300
 
-/** Posts to the Alertmanager at this address, `/api/v2/alerts` left out. `version` is that of callwatch. */
-export function alertmanagerPost(options: { url: string; clock: Clock; version?: string | undefined }): PostAlerts {
-  const { clock, version } = options
-  const url = `${options.url.replace(/\/+$/, '')}/api/v2/alerts`
+/** Posts to the Alertmanager at this address, `/api/v2/alerts` left out. */
+export function alertmanagerPost({ url: address, clock }: { url: string; clock: Clock }): PostAlerts {
+  const url = `${address.replace(/\/+$/, '')}/api/v2/alerts`
   const deliver = httpSender({ receiver: 'Alertmanager', url, clock, reasonIn })
-  const headers = {
-    'content-type': 'application/json',
-    'user-agent': version === undefined ? 'callwatch' : `callwatch/${version}`,
-  }
+  const headers = { 'content-type': 'application/json', 'user-agent': 'callwatch' }
   return (alerts) => deliver((request) => request({ method: 'POST', headers, body: JSON.stringify(alerts) }))
 }
 

@@ -8,8 +8,6 @@ export type AlertmanagerOptions = {
   /** Alertmanager's own address, without `/api/v2/alerts`. */
   url: string
   clock: Clock
-  /** Of callwatch, for the user agent. */
-  version?: string | undefined
   /** Where the alerts are shown, an absolute address. */
   pageUrl?: string | undefined
   /** How Alertmanager is reached; by HTTP unless said otherwise. */

@@ -21,8 +21,8 @@ test.each([
       response.end()
     })
   })
-  await alertmanagerPost({ url: `${new URL(url).origin}${prefix}`, clock: virtualClock(AT), version: '1.2' })(ALERTS)
-  const headers = { 'content-type': 'application/json', 'user-agent': 'callwatch/1.2' }
+  await alertmanagerPost({ url: `${new URL(url).origin}${prefix}`, clock: virtualClock(AT) })(ALERTS)
+  const headers = { 'content-type': 'application/json', 'user-agent': 'callwatch' }
   expect(received).toMatchObject([{ method: 'POST', path, headers }])
   expect(JSON.parse(received[0]!.body)).toEqual(ALERTS)
 })
