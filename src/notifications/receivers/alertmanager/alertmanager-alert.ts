@@ -2,16 +2,8 @@ import type { LiveAlert } from '../../../alerts/alert.ts'
 import { notificationOf } from '../../../alerts/notification.ts'
 import { annotationsOf, labelsOf } from '../../text/alert-labels.ts'
 
-/** An alert as Alertmanager takes it (`POST /api/v2/alerts`). Times are RFC 3339. */
-export type AlertmanagerAlert = {
-  /** They are its identity: the same labels are the same alert. */
-  labels: Record<string, string>
-  annotations: Record<string, string>
-  startsAt: string
-  /** Alertmanager takes the alert for resolved from then on, unless a later time is posted. */
-  endsAt: string
-  generatorURL?: string
-}
+/** An alert as Alertmanager takes it (`POST /api/v2/alerts`): its labels are its identity. */
+export type AlertmanagerAlert = ReturnType<typeof alertmanagerAlert>
 
 /** An alert's identity in Alertmanager: the same key, the same labels. */
 export function alertKey({ target, instance: { key, rule } }: LiveAlert): string {
@@ -24,19 +16,16 @@ export function alertKey({ target, instance: { key, rule } }: LiveAlert): string
  * @param times now and when the alert ends (UNIX seconds, host's clock)
  * @param pageUrl where the alert is shown; Alertmanager refuses anything but an absolute address
  */
-export function alertmanagerAlert(
-  live: LiveAlert,
-  { now, endsAt }: { now: number; endsAt: number },
-  pageUrl?: string,
-): AlertmanagerAlert {
+export function alertmanagerAlert(live: LiveAlert, { now, endsAt }: { now: number; endsAt: number }, pageUrl?: string) {
   const notification = notificationOf({ kind: 'firing' }, live, now)
   return {
     labels: labelsOf(notification),
     annotations: annotationsOf(notification),
     // An alert that begins after it ends is refused, as when the host's clock was set back.
     startsAt: timestamp(Math.min(notification.firingSince, now, endsAt)),
+    // Alertmanager takes the alert for resolved from then on, unless a later time is posted.
     endsAt: timestamp(endsAt),
-    ...(pageUrl === undefined ? {} : { generatorURL: pageUrl }),
+    ...(pageUrl !== undefined && { generatorURL: pageUrl }),
   }
 }
 

@@ -5,46 +5,18 @@ import { storeText } from '../../text/store-text.ts'
 import { annotationsOf, labelsOf } from '../../text/alert-labels.ts'
 import { fingerprintOf } from './fingerprint.ts'
 
-/** What a webhook of Alertmanager posts (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config). */
-export type AlertmanagerBody = {
-  version: '4'
-  /** Names the group: the same target and severity, the same key. */
-  groupKey: string
-  truncatedAlerts: number
-  /** `resolved` if no alert of the message fires. */
-  status: Status
-  receiver: string
-  groupLabels: Texts
-  commonLabels: Texts
-  commonAnnotations: Texts
-  /** Where the alerts are shown; empty where that is not known. */
-  externalURL: string
-  alerts: readonly BodyAlert[]
-}
-
-type Status = 'firing' | 'resolved'
 type Texts = Record<string, string>
-type BodyAlert = {
-  status: Status
-  labels: Texts
-  annotations: Texts
-  /** RFC 3339. */
-  startsAt: string
-  /** While it fires, the year 1: Go's zero. */
-  endsAt: string
-  generatorURL: string
-  fingerprint: string
-}
 type Sources = { receiver: string; pageUrl?: string | undefined }
 
+/** Go's zero: the end of what fires. */
 const ZERO_TIME = '0001-01-01T00:00:00Z'
 
 /**
- * A message in the form of Alertmanager: the alerts that are new, and those that fired and resolved between deliveries as
- * resolved. A problem of the store is an alert of callwatch itself. Undefined of a digest, for which there is no form, and
- * of a message without alerts.
+ * A message as a webhook of Alertmanager posts it (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config):
+ * the alerts that are new, and those that fired and resolved between deliveries as resolved. A problem of the store is an alert
+ * of callwatch itself. Undefined of a digest, for which there is no form, and of a message without alerts.
  */
-export function alertmanagerBody(message: Message, sources: Sources): AlertmanagerBody | undefined {
+export function alertmanagerBody(message: Message, sources: Sources) {
   switch (message.kind) {
     case 'alerts': {
       const { target, severity } = message
@@ -60,15 +32,16 @@ export function alertmanagerBody(message: Message, sources: Sources): Alertmanag
 
 function bodyOf(
   groupLabels: Texts,
-  alerts: readonly BodyAlert[],
+  alerts: readonly ReturnType<typeof bodyAlert>[],
   { receiver, pageUrl = '' }: Sources,
-): AlertmanagerBody {
+) {
   const group = Object.entries(groupLabels).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return {
-    version: '4',
+    version: '4' as const,
+    // The same target and severity, the same key.
     groupKey: `{}:{${group.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(', ')}}`,
     truncatedAlerts: 0,
-    status: alerts.some(({ status }) => status === 'firing') ? 'firing' : 'resolved',
+    status: statusOf(alerts.some(({ status }) => status === 'firing')),
     receiver,
     groupLabels,
     commonLabels: commonOf(alerts.map(({ labels }) => labels)),
@@ -78,52 +51,56 @@ function bodyOf(
   }
 }
 
-function alertsIn({ alerts, flapped }: AlertMessage, sources: Sources): BodyAlert[] {
+function alertsIn({ alerts, flapped }: AlertMessage, sources: Sources) {
+  const bodyOfChange = (notification: Notification, endedAt: number | undefined, more: Sources, summary?: string) =>
+    bodyAlert(
+      labelsOf(notification),
+      { ...annotationsOf(notification), ...(summary !== undefined && { summary }) },
+      { since: notification.firingSince, endedAt },
+      more,
+    )
   return [
     ...alerts.map(({ notification, links }) =>
-      bodyAlert(
-        notification,
-        { endsAt: hasEnded(notification) ? notification.at : undefined },
-        { ...sources, pageUrl: links?.calls ?? sources.pageUrl },
-      ),
+      bodyOfChange(notification, hasEnded(notification) ? notification.at : undefined, {
+        ...sources,
+        pageUrl: links?.calls ?? sources.pageUrl,
+      }),
     ),
-    ...flapped.map((each) =>
-      bodyAlert(each.notification, { endsAt: each.endedAt, summary: flappedText(each) }, sources),
-    ),
+    ...flapped.map((each) => bodyOfChange(each.notification, each.endedAt, sources, flappedText(each))),
   ]
-}
-
-function bodyAlert(
-  notification: Notification,
-  { endsAt, summary }: { endsAt: number | undefined; summary?: string },
-  { pageUrl = '' }: Sources,
-): BodyAlert {
-  const labels = labelsOf(notification)
-  return {
-    status: endsAt === undefined ? 'firing' : 'resolved',
-    labels,
-    annotations: { ...annotationsOf(notification), ...(summary !== undefined && { summary }) },
-    startsAt: timestamp(notification.firingSince),
-    endsAt: timestamp(endsAt),
-    generatorURL: pageUrl,
-    fingerprint: fingerprintOf(labels),
-  }
 }
 
 const STORE_ALERT = 'CallwatchStoreNotWritable'
 
-function storeAlert(message: StoreMessage, { pageUrl = '' }: Sources): BodyAlert {
+function storeAlert(message: StoreMessage, sources: Sources) {
   const { title, before, problem, after } = storeText(message)
-  const labels = { alertname: STORE_ALERT, severity: 'critical' }
+  return bodyAlert(
+    { alertname: STORE_ALERT, severity: 'critical' },
+    { summary: title, description: `${before}${problem}${after}` },
+    { since: message.since, endedAt: message.state === 'failing' ? undefined : message.at },
+    sources,
+  )
+}
+
+function bodyAlert(
+  labels: Texts,
+  annotations: Texts,
+  { since, endedAt }: { since: number; endedAt: number | undefined },
+  { pageUrl = '' }: Sources,
+) {
   return {
-    status: message.state === 'failing' ? 'firing' : 'resolved',
+    status: statusOf(endedAt === undefined),
     labels,
-    annotations: { summary: title, description: `${before}${problem}${after}` },
-    startsAt: timestamp(message.since),
-    endsAt: timestamp(message.state === 'failing' ? undefined : message.at),
+    annotations,
+    startsAt: timestamp(since),
+    endsAt: timestamp(endedAt),
     generatorURL: pageUrl,
     fingerprint: fingerprintOf(labels),
   }
+}
+
+function statusOf(isFiring: boolean): 'firing' | 'resolved' {
+  return isFiring ? 'firing' : 'resolved'
 }
 
 /** What all have, with the same value. */
