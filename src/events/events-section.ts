@@ -14,5 +14,3 @@ export const eventsSection = section({
     .describe('Whether events name the participants of calls, with their user ids; `false` erases those in the log'),
   webhooks: z.array(webhookSection).prefault([]).describe('What gets each event in a signed request of its own'),
 })
-
-export type EventsConfig = z.output<typeof eventsSection>

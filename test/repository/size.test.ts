@@ -19,7 +19,7 @@ const ROOMS: Record<string, number> = {
   'src/commands': 2990,
   'src/config': 980,
   'src/daemon': 1445,
-  'src/events': 1175,
+  'src/events': 1150,
   'src/history': 960,
   'src/ledger': 1670,
   'src/log': 120,

@@ -28,33 +28,10 @@ const FAILING_AFTER_ATTEMPTS = 3
 /** A request that takes longer than this (seconds) does not keep the cursor where it is. */
 const LONG_REQUEST_SECONDS = 2
 
-/** Events that a webhook has not received yet. Each series has its first event sent, and the others wait for it. */
-export type EventQueue = {
-  readonly size: () => number
-  /** How many of them have their text. */
-  readonly withText: () => number
-  /** Adds an event behind the others of its series. */
-  add: (event: QueuedEvent) => void
-  /** The next event to be sent, which is then under way. */
-  take: (now: number) => QueuedEvent | undefined
-  setText: (event: QueuedEvent, text: string | undefined) => void
-  /** It was delivered, or need not be any more. */
-  done: (event: QueuedEvent) => void
-  /** It is sent again once that is due. */
-  postpone: (event: QueuedEvent, due: number) => void
-  /** It is a dead letter. */
-  bury: (event: QueuedEvent) => void
-  /** Those that may be sent again now. */
-  wake: (now: number) => void
-  /** Removes what was found before a moment, and is not under way; returns how many events that were. */
-  expire: (before: number) => number
-  /** @param isWhole lists all that is undelivered, so that nothing is repeated */
-  checkpoint: (now: number, isWhole: boolean) => Checkpoint
-  /** A checkpoint was stored. */
-  stored: (checkpoint: Checkpoint) => void
-}
+export type EventQueue = ReturnType<typeof eventQueue>
 
-export function eventQueue(): EventQueue {
+/** Events that a webhook has not received yet. Each series has its first event sent, and the others wait for it. */
+export function eventQueue() {
   const series = new Map<string, QueuedEvent[]>()
   /** The first ones of their series that may be sent at once, and those that are postponed, with when they are due. */
   const ready = new Set<QueuedEvent>()
@@ -83,7 +60,8 @@ export function eventQueue(): EventQueue {
   }
 
   const forget = ({ position, place }: LogPlace) => void removed.push({ position, place })
-  const done = (event: QueuedEvent) => {
+  /** It was delivered, or need not be any more. */
+  const done = (event: QueuedEvent): void => {
     drop(event)
     if (event.isListed) forget(event)
   }
@@ -92,9 +70,11 @@ export function eventQueue(): EventQueue {
 
   return {
     size: () => size,
+    /** How many of them have their text. */
     withText: () => withText,
     setText,
-    add: (event) => {
+    /** Adds an event behind the others of its series. */
+    add: (event: QueuedEvent): void => {
       const queue = series.get(event.series) ?? []
       series.set(event.series, queue)
       queue.push(event)
@@ -102,7 +82,8 @@ export function eventQueue(): EventQueue {
       withText += Number(event.text !== undefined)
       if (queue.length === 1) ready.add(event)
     },
-    take: (now) => {
+    /** The next event to be sent, which is then under way. */
+    take: (now: number): QueuedEvent | undefined => {
       const [next] = ready
       if (next === undefined) return undefined
       ready.delete(next)
@@ -110,30 +91,35 @@ export function eventQueue(): EventQueue {
       return next
     },
     done,
-    postpone: (event, due) => {
+    /** It is sent again once that is due. */
+    postpone: (event: QueuedEvent, due: number): void => {
       event.sentAt = undefined
       event.isChanged = true
       postponed.set(event, due)
     },
-    bury: (event) => {
+    /** It is a dead letter. */
+    bury: (event: QueuedEvent): void => {
       drop(event)
       event.dead = true
       event.isChanged = true
       dead.add(event)
     },
-    wake: (now) => {
+    /** Those that may be sent again now. */
+    wake: (now: number): void => {
       for (const [event, due] of postponed) {
         if (due > now) continue
         postponed.delete(event)
         ready.add(event)
       }
     },
-    expire: (before) => {
+    /** Removes what was found before a moment, and is not under way; returns how many events that were. */
+    expire: (before: number): number => {
       const expired = all().filter(({ at, sentAt }) => at < before && sentAt === undefined)
       expired.forEach(done)
       return expired.length
     },
-    checkpoint: (now, isWhole) => {
+    /** @param isWhole lists all that is undelivered, so that nothing is repeated */
+    checkpoint: (now: number, isWhole: boolean): Checkpoint => {
       const waiting = all()
       // Fresh ones are read again after a crash. Only those that cannot be delivered soon are listed.
       const isFresh = (event: QueuedEvent) =>
@@ -151,7 +137,8 @@ export function eventQueue(): EventQueue {
       const problem = waiting.find(({ attempts }) => attempts >= FAILING_AFTER_ATTEMPTS)?.problem
       return { first, put, remove: [...removed], problem }
     },
-    stored: ({ put, remove }) => {
+    /** A checkpoint was stored. */
+    stored: ({ put, remove }: Checkpoint): void => {
       removed = removed.slice(remove.length)
       for (const { event, row } of put) {
         event.isListed = true

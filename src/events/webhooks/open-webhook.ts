@@ -10,7 +10,7 @@ import type {
 } from '../../store/webhook-store.ts'
 import { before, readCursor, START, writeCursor, type Cursor } from '../cursor.ts'
 import { CursorExpired, readEvents, readLatest, type ReadEvent } from '../read-events.ts'
-import { eventQueue, type EventQueue, type QueuedEvent } from './event-queue.ts'
+import { eventQueue, type QueuedEvent } from './event-queue.ts'
 import { wantedBy } from './wanted-events.ts'
 import { counted, type WebhookEvent } from './webhook-event.ts'
 import type { WebhookConfig } from './webhook-section.ts'
@@ -24,31 +24,7 @@ export type OpenOptions = {
   report: (...events: WebhookEvent[]) => void
 }
 
-/** A webhook as the store had it, and what is read for it since. Its methods reject while the store cannot be used. */
-export type OpenWebhook = {
-  readonly queue: EventQueue
-  /** Its cursor is the one that was saved last. */
-  readonly progress: WebhookProgress
-  /** Whether it is unchanged in the store. */
-  isCurrent: (stored: StoredWebhook | undefined) => boolean
-  /** Whether the queue has room again for events that had none. */
-  hasRoomAgain: () => boolean
-  /**
-   * Fills the queue: with undelivered events of the store, then from the log.
-   *
-   * @param added called when there are new events in the queue
-   */
-  fill: (continues: () => boolean, added: () => void) => Promise<void>
-  /** Removes dead letters that the retention has deleted. */
-  expireDead: () => Promise<void>
-  /**
-   * Saves how far it is.
-   *
-   * @param isLast saves each event that is left, so that none is repeated
-   * @param problem why the receiver is down
-   */
-  save: (more: { isLast?: boolean; problem: string | undefined }) => Promise<void>
-}
+export type OpenWebhook = Awaited<ReturnType<typeof openWebhook>>
 
 /** Events in memory that are sent next; more are read once there are fewer than half. */
 const CAPACITY = 1000
@@ -58,12 +34,16 @@ const MAX_WAITING = 50_000
 const PAGE = 500
 const ROWS = 5000
 
-/** @param stored undefined of one that is new */
-export async function openWebhook(options: OpenOptions, stored: StoredWebhook | undefined): Promise<OpenWebhook> {
+/**
+ * A webhook as the store had it, and what is read for it since. Its methods reject while the store cannot be used.
+ *
+ * @param stored undefined of one that is new
+ */
+export async function openWebhook(options: OpenOptions, stored: StoredWebhook | undefined) {
   const { webhook, store, clock, expiredBefore, report } = options
   const { name } = webhook
   const filter = wantedBy(webhook)
-  const { removedAt: _before, ...progress } = stored?.progress ?? { cursor: writeCursor(await beginningOf(options)) }
+  const { removedAt: _before, ...progress } = stored?.progress ?? (await newProgress(options))
   if (stored === undefined) await store.saveWebhook({ name, revision: 0, progress })
   const queue = eventQueue()
   let revision = stored?.revision ?? 1
@@ -126,10 +106,18 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
 
   return {
     queue,
+    /** Its cursor is the one that was saved last. */
     progress,
-    isCurrent: (known) => !isLost && known?.revision === revision,
+    /** Whether it is unchanged in the store. */
+    isCurrent: (known: StoredWebhook | undefined) => !isLost && known?.revision === revision,
+    /** Whether the queue has room again for events that had none. */
     hasRoomAgain: () => isBehind && queue.withText() < CAPACITY / 2 && queue.size() < MAX_WAITING / 2,
-    fill: async (continues, added) => {
+    /**
+     * Fills the queue: with undelivered events of the store, then from the log.
+     *
+     * @param added called when there are new events in the queue
+     */
+    fill: async (continues: () => boolean, added: () => void) => {
       report(...counted(name, 'expired', queue.expire(expiredBefore())))
       while (rowsAfter !== undefined && queue.size() <= MAX_WAITING - ROWS) rowsAfter = await readRows(rowsAfter)
       for (let isAll = rowsAfter !== undefined; !isAll && continues();) {
@@ -138,6 +126,7 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
       }
       isBehind = progress.paused === undefined && room() <= 0
     },
+    /** Removes dead letters that the retention has deleted. */
     expireDead: async () => {
       const dead = (limit: number) => store.undelivered(name, { dead: true, after: START, limit })
       const isExpired = ({ at }: { at: number }) => at < expiredBefore()
@@ -145,7 +134,13 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
       const remove = (await dead(ROWS)).filter(isExpired)
       if (await change({ progress, remove })) report(...counted(name, 'expired', remove.length))
     },
-    save: async ({ isLast = false, problem }) => {
+    /**
+     * Saves how far it is.
+     *
+     * @param isLast saves each event that is left, so that none is repeated
+     * @param problem why the receiver is down
+     */
+    save: async ({ isLast = false, problem }: { isLast?: boolean; problem: string | undefined }) => {
       const checkpoint = queue.checkpoint(clock.monotonic(), isLast)
       const { first, put, remove } = checkpoint
       noteProblem(checkpoint.problem ?? problem)
@@ -160,10 +155,10 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
 }
 
 /** Where a new webhook begins. */
-async function beginningOf({ webhook, store }: OpenOptions): Promise<Cursor> {
-  if (webhook.from === 'now') return (await readLatest(store, 0)).next
+async function newProgress({ webhook, store }: OpenOptions): Promise<WebhookProgress> {
+  if (webhook.from === 'now') return { cursor: writeCursor((await readLatest(store, 0)).next) }
   const [first] = await store.events(1, 0)
-  return first === undefined || first.position === 1 ? START : before(first)
+  return { cursor: writeCursor(first === undefined || first.position === 1 ? START : before(first)) }
 }
 
 function queued({ at: { position, place, id }, foundAt, series, event }: ReadEvent): QueuedEvent {

@@ -16,23 +16,10 @@ const MAX_RETRY_AFTER_SECONDS = 3600
 /**
  * How much a receiver may be sent: many events at once; one at a time, with delays, while it is down; none while it asks
  * to wait.
+ *
+ * @param jittered draws a delay (seconds)
  */
-export type Throttle = {
-  /** Whether another event may be sent beside so many that are under way. */
-  permits: (active: number) => boolean
-  /** An event is sent. */
-  sent: (event: QueuedEvent) => void
-  accepted: () => void
-  /** An event was not accepted, which has counted this attempt. */
-  failed: (event: QueuedEvent, error: DeliveryError) => void
-  /** Forgets all of it. */
-  reset: () => void
-  /** Why the receiver is down; undefined if it is not. */
-  problem: () => string | undefined
-}
-
-/** @param jittered draws a delay (seconds) */
-export function throttle(clock: Clock, jittered: (delay: number) => number): Throttle {
+export function throttle(clock: Clock, jittered: (delay: number) => number) {
   let failures = 0
   let problem = ''
   let pausedUntil = 0
@@ -42,10 +29,13 @@ export function throttle(clock: Clock, jittered: (delay: number) => number): Thr
   const pauseFor = (seconds: number) => (pausedUntil = Math.max(pausedUntil, clock.monotonic() + seconds))
 
   return {
-    permits: (active) => clock.monotonic() >= pausedUntil && active < (isDown() ? 1 : CONCURRENT),
-    sent: (event) => (probe = isDown() ? event : undefined),
-    accepted: () => (failures = 0),
-    failed: (event, { message, status, retryAfter = 0 }) => {
+    /** Whether another event may be sent beside so many that are under way. */
+    permits: (active: number) => clock.monotonic() >= pausedUntil && active < (isDown() ? 1 : CONCURRENT),
+    /** An event is sent. */
+    sent: (event: QueuedEvent) => void (probe = isDown() ? event : undefined),
+    accepted: () => void (failures = 0),
+    /** An event was not accepted, which has counted this attempt. */
+    failed: (event: QueuedEvent, { message, status, retryAfter = 0 }: DeliveryError) => {
       if (BUSY.includes(status)) pauseFor(Math.min(retryAfter, MAX_RETRY_AFTER_SECONDS))
       if (!DOWN.includes(status)) {
         failures = 0
@@ -58,10 +48,12 @@ export function throttle(clock: Clock, jittered: (delay: number) => number): Thr
       if (isDown())
         pauseFor(jittered(Math.min(MAX_PROBE_DELAY_SECONDS, 2 ** Math.min(failures - DOWN_AFTER_FAILURES, 20))))
     },
+    /** Forgets all of it. */
     reset: () => {
       failures = 0
       pausedUntil = 0
     },
+    /** Why the receiver is down; undefined if it is not. */
     problem: () => (isDown() ? problem : undefined),
   }
 }
