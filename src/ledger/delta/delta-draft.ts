@@ -2,32 +2,15 @@ import { transitionSeries, type HistogramSeries } from '../call-series.ts'
 import type { Correction, Delta, Details, SyncState, Transition } from '../state.ts'
 import type { Finish, TrackedCall } from '../tracked-call.ts'
 import { addUsage, quarterHourOf } from '../usage.ts'
-import { stepsBetween, type Step, type TransitionPoint } from './transitions.ts'
+import { stepsBetween, type TransitionPoint } from './transitions.ts'
 
 /** A delta while it is computed. */
-export type DeltaDraft = {
-  readonly delta: Delta
-  /** Adds to a durable series (series.ts seriesKey). */
-  add: (series: string, amount: number) => void
-  /** Adds participant minutes, or subtracts a correction, at the moment they became known (UNIX seconds). */
-  use: (minutes: number, at: number) => void
-  /** One observation of a histogram, in its unit. */
-  observe: (histogram: HistogramSeries, value: number) => void
-  finish: (finish: Finish) => void
-  correct: (correction: Correction) => void
-  details: (details: Details) => void
-  /** Counts all transitions from one status to another. */
-  path: (call: TrackedCall, from: TransitionPoint, to: TransitionPoint) => readonly Step[]
-  /** Reports an end without a change of the status. */
-  end: (change: Seen) => void
-  /** Counts them, and reports each. */
-  recordTransition: (change: Seen, from: TransitionPoint, to: TransitionPoint) => void
-}
+export type DeltaDraft = ReturnType<typeof newDraft>
 
 type Seen = Pick<Transition, 'call' | 'participants' | 'at'>
 
 /** An empty draft of the delta that follows `sync`. */
-export function newDraft(sync: SyncState): DeltaDraft {
+export function newDraft(sync: SyncState) {
   const delta: Delta = {
     sync: { ...sync, seq: sync.seq + 1 },
     calls: new Map(),
@@ -41,8 +24,10 @@ export function newDraft(sync: SyncState): DeltaDraft {
     details: [],
   }
   const { counters } = delta
+  /** Adds to a durable series (series.ts seriesKey). */
   const add = (series: string, amount: number) => void counters.set(series, (counters.get(series) ?? 0) + amount)
-  const path: DeltaDraft['path'] = (call, from, to) => {
+  /** Counts all transitions from one status to another. */
+  const path = (call: TrackedCall, from: TransitionPoint, to: TransitionPoint) => {
     const steps = stepsBetween(from, to, call.labels.mode)
     for (const step of steps) add(transitionSeries(step), 1)
     return steps
@@ -50,22 +35,26 @@ export function newDraft(sync: SyncState): DeltaDraft {
   return {
     delta,
     add,
-    use: (minutes, at) => addUsage(delta.usage, quarterHourOf(at), minutes),
-    observe: ({ bounds, buckets, sum }, value) => {
+    /** Adds participant minutes, or subtracts a correction, at the moment they became known (UNIX seconds). */
+    use: (minutes: number, at: number) => addUsage(delta.usage, quarterHourOf(at), minutes),
+    /** One observation of a histogram, in its unit. */
+    observe: ({ bounds, buckets, sum }: HistogramSeries, value: number) => {
       // -1 above all bounds: the last bucket has none.
       const bucket = bounds.findIndex((bound) => value <= bound)
       add(buckets.at(bucket)!, 1)
       add(sum, value)
     },
-    finish: (finish) => void delta.finishes.push(finish),
-    correct: (correction) => void delta.corrections.push(correction),
-    details: (details) => void delta.details.push(details),
+    finish: (finish: Finish) => void delta.finishes.push(finish),
+    correct: (correction: Correction) => void delta.corrections.push(correction),
+    details: (details: Details) => void delta.details.push(details),
     path,
-    end: (change) => {
+    /** Reports an end without a change of the status. */
+    end: (change: Seen) => {
       const { status } = change.call
       delta.transitions.push({ ...change, from: status, to: status, observed: true })
     },
-    recordTransition: (change, from, to) => {
+    /** Counts them, and reports each. */
+    recordTransition: (change: Seen, from: TransitionPoint, to: TransitionPoint) => {
       for (const step of path(change.call, from, to)) delta.transitions.push({ ...change, ...step })
     },
   }
