@@ -1,4 +1,4 @@
-import { MEASURES, type Measure } from './delta/minutes.ts'
+import { isEqual, MEASURES, type Measure } from './delta/minutes.ts'
 import { COUNTERS, seriesKey } from './series.ts'
 import type { TrackedCall } from './tracked-call.ts'
 
@@ -49,15 +49,11 @@ export function countedAmounts(counters: Iterable<readonly [key: string, value: 
 /** A quantity of which the counters differ from the sum of the calls. */
 export type Imbalance = { quantity: Quantity; counters: number; calls: number }
 
-/** Sums of floats are not exact. Relative above one, absolute below. */
-const TOLERANCE = 1e-9
-
 /** Compares the counters with the sum of all rows, deleted ones included. */
 export function imbalancesOf({ counters, rows, deletedTotals }: StoredBalance): Imbalance[] {
   return QUANTITIES.flatMap((quantity, i) => {
     const [counted, calls] = [counters[i]!, rows[i]! + deletedTotals[i]!]
-    const isEqual = Math.abs(counted - calls) <= TOLERANCE * Math.max(1, Math.abs(counted), Math.abs(calls))
-    return isEqual ? [] : [{ quantity, counters: counted, calls }]
+    return isEqual(counted, calls) ? [] : [{ quantity, counters: counted, calls }]
   })
 }
 

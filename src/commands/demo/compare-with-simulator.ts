@@ -1,3 +1,4 @@
+import { isEqual } from '../../ledger/delta/minutes.ts'
 import { EXPORTED_WINDOWS } from '../../ledger/failure-ratio.ts'
 import { DERIVED_METRICS } from '../../metrics/derived-metrics.ts'
 import { seriesName } from '../../simulator/expected/series.ts'
@@ -15,8 +16,6 @@ export type Comparison = {
 }
 
 const FAILURE_RATIO = 'callwatch_call_failure_ratio'
-/** Minutes are summed in a different order on each side. */
-const TOLERANCE = 1e-9
 
 /** Compares the exported series of a target with the simulator's events up to the start of the latest poll. */
 export function compareWithSimulator(target: TargetStatus, simulator: Simulator): Comparison {
@@ -33,8 +32,7 @@ export function compareWithSimulator(target: TargetStatus, simulator: Simulator)
   const differences = [...names].flatMap((series) => {
     const expected = recorded.get(series) ?? 0
     const actual = counted.get(series) ?? 0
-    const equal = Math.abs(expected - actual) <= TOLERANCE * Math.max(1, Math.abs(expected))
-    return equal ? [] : [{ series, recorded: expected, counted: actual }]
+    return isEqual(expected, actual) ? [] : [{ series, recorded: expected, counted: actual }]
   })
   return { series: names.size, differences }
 }

@@ -1,5 +1,5 @@
 import { finalStatus, labelsOf, ownTime, type Labels, type SeenCall } from '../call.ts'
-import { MEASURES, servedMinutes } from './minutes.ts'
+import { isEqual, MEASURES, servedMinutes } from './minutes.ts'
 import type { SyncState } from '../state.ts'
 import type { LedgerOptions } from './compute-delta.ts'
 import { horizon } from '../horizon.ts'
@@ -31,9 +31,6 @@ export type Discrepancy = {
 export type Verdict =
   | { kind: 'equal' | 'open' | 'new' | 'baseline' | 'ignored' | 'lost' }
   | { kind: 'note' | 'difference'; discrepancies: Discrepancy[] }
-
-/** Minutes are added in the order of an answer's entries, which may change. */
-const TOLERANCE = 1e-9
 
 /**
  * Compares a call as it is served with its row. Shares no code with compute-delta.ts, so that a mistake there shows here.
@@ -98,11 +95,6 @@ function compareFinished(
     discrepancies.push({ what: `${level} ${media} minutes`, counted: sum, served })
   }
   return discrepancies
-}
-
-/** Whether two sums of minutes are the same. */
-export function isEqual(a: number, b: number): boolean {
-  return Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(a), Math.abs(b))
 }
 
 /** Labels as a person reads them: `audio call user`. */

@@ -43,3 +43,11 @@ export function countMinutes(
   if (served > counted) return { counted: served, add: served - counted, correction: 0 }
   return final ? { counted: served, add: 0, correction: counted - served } : { counted, add: 0, correction: 0 }
 }
+
+/** Sums of floats depend on the order of what was added. */
+const TOLERANCE = 1e-9
+
+/** Whether two sums are the same: relative above one, absolute below. */
+export function isEqual(a: number, b: number): boolean {
+  return Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(a), Math.abs(b))
+}
