@@ -4,27 +4,6 @@ import { openCopySource, openCopyDestination, type StoreAddress } from '../store
 import { CONFIG, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 
-/** Names of what the rows of each table are. */
-const NAMES: Readonly<Record<string, string>> = {
-  targets: 'targets',
-  calls: 'calls',
-  counters: 'counters',
-  deleted_call_totals: 'sums of deleted calls',
-  gaps: 'times without a successful poll',
-  alerts: 'alerts',
-  usage: 'quarter-hours of minutes',
-  evaluations: 'hours of evaluations',
-  events: 'commits with events',
-  webhooks: 'webhooks of events',
-  undelivered: 'undelivered events',
-  outbox: 'outbox entries',
-  recipients: 'recipients of open alerts',
-  alert_episodes: 'past and open alerts',
-  deduplication_keys: 'sent digests',
-  silences: 'silences',
-  pauses: 'rate limit pauses',
-}
-
 /** Copies a store into an empty one, compares both, and prints what it copied and compared. If they differ, the copy is rolled back. */
 export const declare: Declare = (stores, { env, loader, print, succeed }) =>
   void stores
@@ -69,7 +48,7 @@ function closable<Opened extends { close: () => Promise<void> }>(opened: Opened)
 }
 
 function copyLines({ counts, targets, differences }: Copied, from: string, to: string): string[] {
-  const rows = COPIED.map((table) => `${NAMES[table]}: ${counts[table]}`).join(', ')
+  const rows = COPIED.map((table) => `${table.replaceAll('_', ' ')}: ${counts[table]}`).join(', ')
   if (differences.length > 0) {
     return [
       `the copy differs from ${from}, which was possibly written to meanwhile; ${to} stays empty:`,

@@ -36,9 +36,9 @@ test('store copy prints what it copied and compared, and what to do next', async
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout.split('\n')).toEqual([
     expect.stringMatching(/^copied \S+callwatch\.db to \S+copy\.db: a \(commit 3\), Ä .* \(commit 2\), /),
-    'read back and compared row by row, without a difference: targets: 4, calls: 4936, counters: 12, sums of deleted calls: 24, times without a successful poll: 4, alerts: 3, ' +
-      'quarter-hours of minutes: 8, hours of evaluations: 8, commits with events: 4, webhooks of events: 1, undelivered events: 2, outbox entries: 10, recipients of open alerts: 6, ' +
-      'past and open alerts: 4, sent digests: 1, silences: 2, rate limit pauses: 1',
+    'read back and compared row by row, without a difference: targets: 4, calls: 4936, counters: 12, deleted call totals: 24, gaps: 4, alerts: 3, ' +
+      'usage: 8, evaluations: 8, events: 4, webhooks: 1, undelivered: 2, outbox: 10, recipients: 6, ' +
+      'alert episodes: 4, deduplication keys: 1, silences: 2, pauses: 1',
     `from now on use only one of them: let every callwatch use ${to}`,
     '',
   ])
