@@ -48,16 +48,11 @@ export type RetentionOptions = {
   mask: Mask
 }
 
-export type Retention = {
-  /** As {@link retentionTime}, of what this daemon has read; undefined while it has read nothing. */
-  now: () => number | undefined
-  /** Deletes rows that are older than they are kept. */
-  job: Job
-}
-
-export function newRetention({ store, clock, lastSuccesses, kept, log, mask }: RetentionOptions): Retention {
+/** Deletes rows that are older than they are kept. */
+export function newRetention({ store, clock, lastSuccesses, kept, log, mask }: RetentionOptions) {
   let newest: number | undefined
   let hasFailed = false
+  /** As {@link retentionTime}, of what this daemon has read; undefined while it has read nothing. */
   const now = () => newest && retentionTime(lastSuccesses(), clock, newest)
 
   async function deleteExpired(): Promise<void> {
@@ -76,5 +71,6 @@ export function newRetention({ store, clock, lastSuccesses, kept, log, mask }: R
     }
   }
 
-  return { now, job: { every: 60, leaderOnly: true, run: deleteExpired } }
+  const job: Job = { every: 60, leaderOnly: true, run: deleteExpired }
+  return { now, job }
 }

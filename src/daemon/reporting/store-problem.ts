@@ -4,18 +4,10 @@ import type { OwnershipEvent } from '../../cluster/shared-ownership.ts'
 import type { Outage } from '../../notifications/store-outage.ts'
 import type { DaemonEvent } from '../daemon-event.ts'
 
-/** Whether the store can be written, from what happens to targets and ownership. */
-export type StoreHealth = {
-  /** The latest problem of any target with it. */
-  latest: () => Outage | undefined
-  /** Notes an event; with it returns that the problem has begun, or has ended for all targets. */
-  follow: (event: DaemonEvent) => DaemonEvent[]
-}
+export type StoreHealth = ReturnType<typeof storeHealth>
 
-export function storeHealth(
-  { wall, monotonic }: Pick<Clock, 'wall' | 'monotonic'>,
-  { owns }: Pick<Ownership, 'owns'>,
-): StoreHealth {
+/** Whether the store can be written, from what happens to targets and ownership. */
+export function storeHealth({ wall, monotonic }: Pick<Clock, 'wall' | 'monotonic'>, { owns }: Pick<Ownership, 'owns'>) {
   /** By target, and of the lease of all of them. */
   const failing = new Map<string | undefined, string>()
   let latest: { problem: string; since: number; began: number; ended?: number } | undefined
@@ -41,12 +33,14 @@ export function storeHealth(
   }
 
   return {
-    latest: () => {
+    /** The latest problem of any target with it. */
+    latest: (): Outage | undefined => {
       if (latest === undefined) return undefined
       const { problem, since, began, ended } = latest
       return { problem, since, seconds: (ended ?? monotonic()) - began, isOver: ended !== undefined }
     },
-    follow: (event) => {
+    /** Notes an event; with it returns that the problem has begun, or has ended for all targets. */
+    follow: (event: DaemonEvent): DaemonEvent[] => {
       note(event)
       const before = latest?.ended === undefined ? latest : undefined
       const problem = failing.values().next().value
