@@ -24,19 +24,16 @@ export function Alerts({ state }: { state: State }) {
   ]
   return (
     <Section id="alerts" title="Alerts">
-      {alerts.length === 0 ? (
-        quiet('No alert is pending or firing.')
-      ) : (
-        <Table
-          caption="Alerts that are pending or firing"
-          columns={columns}
-          items={alerts}
-          row={(alert) => ({
-            'data-alert': alert.alert,
-            class: `${toneOf(alert)} ${stale.has(alert.target) ? 'stale' : ''}`,
-          })}
-        />
-      )}
+      <Table
+        caption="Alerts that are pending or firing"
+        columns={columns}
+        items={alerts}
+        empty="No alert is pending or firing."
+        row={(alert) => ({
+          'data-alert': alert.alert,
+          class: `${toneOf(alert)} ${stale.has(alert.target) ? 'stale' : ''}`,
+        })}
+      />
     </Section>
   )
 }

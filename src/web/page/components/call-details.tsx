@@ -99,20 +99,17 @@ function corrections({ call, at_its_end: before, status_now: status }: Details) 
   const none = before === undefined ? 'callwatch has not counted its end.' : 'Nothing has changed since its end.'
   return (
     <Section id="call-corrections" title="Corrections">
-      {rows.length === 0 ? (
-        quiet(none)
-      ) : (
-        <Table
-          caption="What the service has changed after the end of the call"
-          columns={[
-            ['Changed', ({ name }) => name],
-            ['At its end', ({ before }) => before],
-            ['Now', ({ after }) => <b>{after}</b>],
-          ]}
-          items={rows}
-          row={({ name }) => ({ 'data-correction': name })}
-        />
-      )}
+      <Table
+        caption="What the service has changed after the end of the call"
+        columns={[
+          ['Changed', ({ name }) => name],
+          ['At its end', ({ before }) => before],
+          ['Now', ({ after }) => <b>{after}</b>],
+        ]}
+        items={rows}
+        empty={none}
+        row={({ name }) => ({ 'data-correction': name })}
+      />
       {before !== undefined && before.status !== status && quiet(`The call stays counted as ${before.status}.`)}
     </Section>
   )

@@ -50,6 +50,8 @@ export function Table<Item>(props: {
   caption: string
   columns: readonly Column<Item>[]
   items: readonly Item[]
+  /** What is shown in place of no item. */
+  empty?: string
   row?: (item: Item) => Row
   /** Whether all columns but the first have numbers. */
   isNumeric?: boolean
@@ -58,7 +60,8 @@ export function Table<Item>(props: {
   /** Rows that are made already. */
   children?: ComponentChildren
 }) {
-  const { caption, columns, items, row, isNumeric = false, isTall = false, children } = props
+  const { caption, columns, items, empty, row, isNumeric = false, isTall = false, children } = props
+  if (items.length === 0 && empty !== undefined) return quiet(empty)
   return (
     <Scrollable label={caption} isTall={isTall}>
       <table class={isNumeric ? 'numbers' : ''}>

@@ -37,16 +37,13 @@ export function Silencing({ state }: { state: State }) {
         {canChange ? [<SilenceForm state={state} />, <Outcome state={state} />] : command(query)}
       </Section>
       <Section id="active-silences" title="Active silences">
-        {active.length === 0 ? (
-          quiet('No silence is active.')
-        ) : (
-          <Table
-            caption="Silences that are active"
-            columns={[id, ...(canChange ? [CHANGE] : []), ...others]}
-            items={active}
-            row={({ id }) => ({ 'data-silence': id })}
-          />
-        )}
+        <Table
+          caption="Silences that are active"
+          columns={[id, ...(canChange ? [CHANGE] : []), ...others]}
+          items={active}
+          empty="No silence is active."
+          row={({ id }) => ({ 'data-silence': id })}
+        />
       </Section>
       {expired.length > 0 && (
         <Section id="expired-silences" title="Expired silences">
