@@ -3,18 +3,9 @@ import { COUNTERS, HISTOGRAMS, seriesKey, type DurableHistogram } from './series
 import type { Step } from './delta/transitions.ts'
 
 /** The keys of the series of calls with the same labels. */
-export type CallSeries = {
-  started: string
-  finished: Record<FinalStatus, string>
-  /** By level and medium, as MEASURES names them. */
-  minutes: Record<'call' | 'participant', Record<'audio' | 'video', string>>
-  duration: HistogramSeries
-  answerDelay: HistogramSeries
-  participants: HistogramSeries
-}
+type CallSeries = ReturnType<typeof makeSeries>
 
-/** The keys of one label set of a histogram: one for each bucket, the last without a bound, and the sum. */
-export type HistogramSeries = { bounds: readonly number[]; buckets: readonly string[]; sum: string }
+export type HistogramSeries = ReturnType<typeof histogramSeries>
 
 const madeSeries = new Map<Labels, CallSeries>()
 const madeKeys = new Map<Step, string>()
@@ -36,7 +27,7 @@ export function transitionSeries(step: Step): string {
   return key
 }
 
-function makeSeries({ type, mode, receiverType }: Labels): CallSeries {
+function makeSeries({ type, mode, receiverType }: Labels) {
   const labels = [type, mode, receiverType]
   const finished = (status: FinalStatus) => seriesKey(COUNTERS.finished, ...labels, status)
   return {
@@ -48,6 +39,7 @@ function makeSeries({ type, mode, receiverType }: Labels): CallSeries {
       canceled: finished('canceled'),
       other: finished('other'),
     },
+    /** By level and medium, as MEASURES names them. */
     minutes: {
       call: {
         audio: seriesKey(COUNTERS.callMinutes, ...labels, 'audio'),
@@ -64,7 +56,8 @@ function makeSeries({ type, mode, receiverType }: Labels): CallSeries {
   }
 }
 
-function histogramSeries(histogram: DurableHistogram, labels: readonly string[]): HistogramSeries {
+/** The keys of one label set of a histogram: one for each bucket, the last without a bound, and the sum. */
+function histogramSeries(histogram: DurableHistogram, labels: readonly string[]) {
   const { buckets: bounds } = histogram
   return {
     bounds,

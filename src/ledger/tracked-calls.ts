@@ -2,30 +2,16 @@ import { readCall, readEvictionTimes, readPhase, RECORD_BYTES, writeCall } from 
 import { ownTime } from './call.ts'
 import { evictAfter, type TrackedCall } from './tracked-call.ts'
 
-/** The tracked calls of a target, by id. Changed in place. */
-export type TrackedCalls = {
-  readonly size: number
-  has: (id: string) => boolean
-  /** A new object each time. */
-  get: (id: string) => TrackedCall | undefined
-  phase: (id: string) => TrackedCall['phase'] | undefined
-  set: (call: TrackedCall) => void
-  delete: (id: string) => boolean
-  values: () => Iterable<TrackedCall>
-  /** The newest and the oldest of the wanted calls, by their own times (UNIX seconds): at most `count` of each. */
-  outermost: (count: number, isWanted: (id: string, time: number) => boolean) => TrackedCall[]
-  /** The ids of calls that a horizon (UNIX seconds) has passed. */
-  evictable: (horizon: number) => string[]
-}
+export type TrackedCalls = ReturnType<typeof trackedCalls>
 
 /** Calls in a block. There may be thousands of targets with few calls, which should take little memory. */
 const BLOCK = 64
 
 /**
- * Keeps calls as records in blocks of memory. As objects, a million calls would take three times as much, and slow down
+ * The tracked calls of a target, by id. Changed in place. Keeps calls as records in blocks of memory. As objects, a million calls would take three times as much, and slow down
  * every garbage collection.
  */
-export function trackedCalls(): TrackedCalls {
+export function trackedCalls() {
   const slots = new Map<string, number>()
   /** The id in each slot, so that all copies of a call share one string. */
   const ids: (string | undefined)[] = []
@@ -51,23 +37,24 @@ export function trackedCalls(): TrackedCalls {
   }
 
   return {
-    get size() {
+    get size(): number {
       return slots.size
     },
-    has: (id) => slots.has(id),
-    get: (id) => {
+    has: (id: string) => slots.has(id),
+    /** A new object each time. */
+    get: (id: string) => {
       const slot = slots.get(id)
       return slot === undefined ? undefined : read(slot, ids[slot]!)
     },
-    phase: (id) => {
+    phase: (id: string) => {
       const slot = slots.get(id)
       return slot === undefined ? undefined : readPhase(blockOf(slot), offsetOf(slot))
     },
-    set: (call) => {
+    set: (call: TrackedCall) => {
       const slot = slotFor(call.id)
       writeCall(blockOf(slot), offsetOf(slot), call)
     },
-    delete: (id) => {
+    delete: (id: string) => {
       const slot = slots.get(id)
       if (slot === undefined) return false
       ids[slot] = undefined
@@ -75,7 +62,8 @@ export function trackedCalls(): TrackedCalls {
       return slots.delete(id)
     },
     values,
-    outermost: (count, isWanted) => {
+    /** The newest and the oldest of the wanted calls, by their own times (UNIX seconds): at most `count` of each. */
+    outermost: (count: number, isWanted: (id: string, time: number) => boolean) => {
       let newest: { slot: number; time: number }[] = []
       let oldest: { slot: number; time: number }[] = []
       for (const [slot, id] of ids.entries()) {
@@ -90,7 +78,8 @@ export function trackedCalls(): TrackedCalls {
       const found = new Set([...newest, ...oldest].map(({ slot }) => slot))
       return [...found].map((slot) => read(slot, ids[slot]!))
     },
-    evictable: (horizon) =>
+    /** The ids of calls that a horizon (UNIX seconds) has passed. */
+    evictable: (horizon: number) =>
       ids.flatMap((id, slot) =>
         id !== undefined && evictAfter(readEvictionTimes(blockOf(slot), offsetOf(slot))) < horizon ? id : [],
       ),

@@ -21,7 +21,7 @@ const ROOMS: Record<string, number> = {
   'src/daemon': 1445,
   'src/events': 1150,
   'src/history': 960,
-  'src/ledger': 1650,
+  'src/ledger': 1625,
   'src/log': 120,
   'src/metrics': 600,
   'src/network': 160,
