@@ -4,6 +4,7 @@ import type { AlertChange, CallChange } from '../events/types.ts'
 import type { ReadEvent } from '../events/read-events.ts'
 import { titleOf } from '../notifications/text/notification-text.ts'
 import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
+import { inOneLine } from '../text/plain-text.ts'
 
 /** An event as one line of JSON: a CloudEvent, with the cursor after which a reader continues as an extension attribute. */
 export function eventJson({ event, cursor }: ReadEvent): string {
@@ -14,6 +15,7 @@ export function eventJson({ event, cursor }: ReadEvent): string {
 export function eventLine({ type, event: { subject = '', time, data } }: ReadEvent): string {
   const [what, details] = 'alert' in data ? [titleOf(data), alertDetails(data)] : [subject, callDetails(data)]
   const kind = type.slice(type.indexOf('.') + 1).padEnd(LONGEST)
+  // The service and the configuration may have line breaks.
   return [formatTime(Date.parse(time) / 1000), data.target, kind, what, details.join(', ')].map(inOneLine).join('  ')
 }
 
@@ -45,9 +47,4 @@ function alertDetails({ severity, expired_because: reason, signal, value, thresh
   const { unit } = definitionOf({ name: signal })
   const measured = `${signal} ${formatIn(unit, value)}`
   return [severity, ...(reason === undefined ? [] : [reason]), measured, `threshold ${formatIn(unit, threshold)}`]
-}
-
-/** Without line breaks: the service and the configuration may have any. */
-function inOneLine(text: string): string {
-  return text.replaceAll(/[^\S ]+/g, ' ')
 }

@@ -6,6 +6,11 @@ export function plainText(text: string): string {
   return text.replaceAll(UNPRINTABLE, '')
 }
 
+/** Without line breaks and tabs. */
+export function inOneLine(text: string): string {
+  return text.replaceAll(/[^\S ]+/g, ' ')
+}
+
 /** The same for JSON: also removes the escapes of these characters, which would become characters when it is parsed. */
 export function plainJson(json: string): string {
   return plainText(json).replaceAll(/\\(?:u00[01][\da-f]|u007f|[bfr])|\\./gi, (escape) =>

@@ -16,7 +16,7 @@ const ROOMS: Record<string, number> = {
   'src/alerts': 1800,
   'src/clock': 90,
   'src/cluster': 350,
-  'src/commands': 2940,
+  'src/commands': 2930,
   'src/config': 980,
   'src/daemon': 1445,
   'src/events': 1150,

@@ -6,6 +6,7 @@ import { systemClock } from '../../clock/clock.ts'
 import { silenceView } from '../../web/api/silences.ts'
 import type { Config } from '../../config/config.ts'
 import { formatSeconds, formatTime } from '../../text/format.ts'
+import { inOneLine } from '../../text/plain-text.ts'
 import { CONFIG, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
 import { duration, matching, whole } from '../options/option-values.ts'
@@ -153,10 +154,6 @@ function lineOf({ id, match, until, reason, author }: Silence, now: number): str
   const end =
     until > now ? `until ${formatTime(until)} (${formatSeconds(until - now)})` : `expired ${formatTime(until)}`
   const by = author === undefined ? '' : `, by ${author}`
-  return printable(`${id}: ${what}, ${end}${by}${why}`)
-}
-
-/** Without what would move the cursor, colour the terminal, start another line or reverse it: any user may have written it. */
-function printable(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '')
+  // Any user may have written it.
+  return inOneLine(`${id}: ${what}, ${end}${by}${why}`)
 }

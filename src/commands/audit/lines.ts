@@ -1,3 +1,4 @@
+import { inOneLine } from '../../text/plain-text.ts'
 import { sumsAgree, type AuditReport, type ReportedCall, type Sums } from './report.ts'
 
 /** At most so many calls of each kind are listed; `--json` lists all. */
@@ -73,7 +74,7 @@ function callLines(word: string, calls: readonly ReportedCall[]): string[] {
           : `${what}: ledger ${counted}, service ${served}`
       return known === undefined ? text : `${text} (${known})`
     })
-    return `  ${word} ${printable(session_id)}: ${each.join('; ')}`
+    return `  ${word} ${inOneLine(session_id)}: ${each.join('; ')}`
   })
   const more = calls.length - lines.length
   return more > 0 ? [...lines, `  ${word} and ${more} more; --json lists all`] : lines
@@ -93,9 +94,4 @@ function sumsText(sums: Sums): string {
 
 function minutes(value: number): string {
   return String(Math.round(value * 10_000) / 10_000)
-}
-
-/** A session ID comes from the service: it must not move a terminal's cursor. */
-function printable(id: string): string {
-  return /^[\x20-\x7e]+$/.test(id) ? id : JSON.stringify(id).replace(/[^\x20-\x7e]/g, '?')
 }
