@@ -6,6 +6,13 @@ import type { AlertLinks } from './text/links.ts'
 /** What is sent to a receiver at once. Times are UNIX seconds. */
 export type Message = AlertMessage | DigestMessage | StoreMessage
 
+/** What the text of a message depends on beside the message. */
+export type TextOptions = {
+  /** The host's clock (UNIX seconds). */
+  now: number
+  dashboardUrl: string | undefined
+}
+
 /** What changed of a target's alerts of one severity. */
 export type AlertMessage = {
   kind: 'alerts'

@@ -19,15 +19,14 @@ export type Attempt = {
   error?: unknown
 }
 
-/** The attempts to deliver to one receiver: while it fails, after longer and longer waits, or when it asks for the next one. */
-export type Attempts = {
-  isPaused: () => boolean
-  /** Never rejects. After a bug it is retried as well: no message may be lost for that. */
-  attempt: (work: () => Promise<void>) => Promise<Attempt & { mayHaveArrived: boolean }>
-}
+export type Attempts = ReturnType<typeof attemptsOn>
 
-/** @param of what is sent: a message that is refused for good is dropped; the state is sent again, as it is by then */
-export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message'): Attempts {
+/**
+ * The attempts to deliver to one receiver: while it fails, after longer and longer waits, or when it asks for the next one.
+ *
+ * @param of what is sent: a message that is refused for good is dropped; the state is sent again, as it is by then
+ */
+export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
   const longest = LONGEST[of]
   let failures = 0
   let pausedUntil = 0
@@ -40,7 +39,8 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message'): A
 
   return {
     isPaused: () => clock.monotonic() < pausedUntil,
-    attempt: async (work) => {
+    /** Never rejects. After a bug it is retried as well: no message may be lost for that. */
+    attempt: async (work: () => Promise<void>): Promise<Attempt & { mayHaveArrived: boolean }> => {
       try {
         await work()
         failures = 0

@@ -1,18 +1,12 @@
 import { isLink } from '../../../schema/web-address.ts'
 import { formatSeconds, formatTime } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
-import type { AlertMessage, AlertUpdate, DigestMessage, Message, StoreMessage } from '../../message.ts'
+import type { AlertMessage, AlertUpdate, DigestMessage, Message, StoreMessage, TextOptions } from '../../message.ts'
 import { factsOf, flapsText, isFiring, notesOf } from '../../text/alert-facts.ts'
 import { dayWithWeekday, digestLine, digestSplit } from '../../text/digest-text.ts'
 import { descriptionOf, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
 import { flappedText } from '../../text/flapped-text.ts'
 import { storeText } from '../../text/store-text.ts'
-
-export type EmailMessageOptions = {
-  /** The host's clock (UNIX seconds). */
-  now: number
-  dashboardUrl: string | undefined
-}
 
 /** Subject and body, the latter as plain text and as HTML. */
 export type EmailMessage = { subject: string; text: string; html: string }
@@ -37,7 +31,7 @@ const MAX_IN_FULL = 20
 const LATE_AFTER_SECONDS = 120
 
 /** A message as an e-mail: enough to decide without opening anything else. */
-export function emailMessage(message: Message, options: EmailMessageOptions): EmailMessage {
+export function emailMessage(message: Message, options: TextOptions): EmailMessage {
   const content = contentOf(message, options)
   const subject = onLine(content.subject)
   return {
@@ -47,7 +41,7 @@ export function emailMessage(message: Message, options: EmailMessageOptions): Em
   }
 }
 
-function contentOf(message: Message, { now, dashboardUrl }: EmailMessageOptions): Content {
+function contentOf(message: Message, { now, dashboardUrl }: TextOptions): Content {
   const links: Link[] = [['Dashboard', dashboardUrl]]
   switch (message.kind) {
     case 'alerts':

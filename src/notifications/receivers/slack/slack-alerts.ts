@@ -1,4 +1,11 @@
-import type { AlertMessage, FlappedAlert, SilencedAlert, AlertUpdate, InhibitedAlert } from '../../message.ts'
+import type {
+  AlertMessage,
+  FlappedAlert,
+  SilencedAlert,
+  AlertUpdate,
+  InhibitedAlert,
+  TextOptions,
+} from '../../message.ts'
 import { formatSeconds, formatTime } from '../../../text/format.ts'
 import { summaryOf, titleOf, resultOf } from '../../text/notification-text.ts'
 import { isFiring } from '../../text/alert-facts.ts'
@@ -35,10 +42,7 @@ const FALLBACK = 500
 const FRAME = 100
 
 /** The alerts of a target: the first of them in full, the others in a line each, and at last only by name. */
-export function alertsMessage(
-  message: AlertMessage,
-  { now, dashboardUrl }: { now: number; dashboardUrl: string | undefined },
-): SlackMessage {
+export function alertsMessage(message: AlertMessage, { now, dashboardUrl }: TextOptions): SlackMessage {
   const { alerts } = message
   const title = header(titleOfMessage(message))
   const after = afterwards(message, { now, dashboardUrl }, MESSAGE_SIZE - sizeOf([title]) - ROOM_FOR_ALERTS)
@@ -101,7 +105,7 @@ function alertsWithin(alerts: readonly AlertUpdate[], size: number, now: number)
 /** What stands below the alerts, the most needed first, for as long as there is room. */
 function afterwards(
   { target, alerts, flapped, silenced, inhibited }: AlertMessage,
-  { now, dashboardUrl }: { now: number; dashboardUrl: string | undefined },
+  { now, dashboardUrl }: TextOptions,
   size: number,
 ): SlackBlock[] {
   let left = size

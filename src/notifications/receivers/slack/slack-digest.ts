@@ -1,5 +1,5 @@
 import { dayWithWeekday, digestLine, digestSplit } from '../../text/digest-text.ts'
-import type { DigestMessage } from '../../message.ts'
+import type { DigestMessage, TextOptions } from '../../message.ts'
 import { actions, context, header, LIMITS, MESSAGE_SIZE, section, sizeOf, type SlackMessage } from './slack-blocks.ts'
 import { listing } from './slack-listing.ts'
 import { code, fallback, plain, sentence } from './slack-text.ts'
@@ -10,7 +10,7 @@ const FRAMES = 500
 /** How a day went, target by target. */
 export function digestMessage(
   { day, timezone, targets }: DigestMessage,
-  { dashboardUrl }: { dashboardUrl: string | undefined },
+  { dashboardUrl }: Pick<TextOptions, 'dashboardUrl'>,
 ): SlackMessage {
   const title = header(`📊 Calls on ${plain(dayWithWeekday(day), 60)}`)
   const note = context([

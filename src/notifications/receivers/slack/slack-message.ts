@@ -1,21 +1,15 @@
-import type { Message, StoreMessage } from '../../message.ts'
+import type { Message, StoreMessage, TextOptions } from '../../message.ts'
 import { alertsMessage } from './slack-alerts.ts'
 import { actions, header, section, type SlackMessage } from './slack-blocks.ts'
 import { digestMessage } from './slack-digest.ts'
 import { code, fallback } from './slack-text.ts'
 import { storeText } from '../../text/store-text.ts'
 
-export type SlackMessageOptions = {
-  /** The host's clock (UNIX seconds). */
-  now: number
-  dashboardUrl: string | undefined
-}
-
 /**
  * A message in Slack's Block Kit: enough to decide without opening anything else, and within Slack's limits whatever it
  * is made of. Texts from configuration can neither break it nor mention users.
  */
-export function slackMessage(message: Message, options: SlackMessageOptions): SlackMessage {
+export function slackMessage(message: Message, options: TextOptions): SlackMessage {
   switch (message.kind) {
     case 'alerts':
       return alertsMessage(message, options)
@@ -26,7 +20,7 @@ export function slackMessage(message: Message, options: SlackMessageOptions): Sl
   }
 }
 
-function storeMessage(message: StoreMessage, { dashboardUrl }: SlackMessageOptions): SlackMessage {
+function storeMessage(message: StoreMessage, { dashboardUrl }: TextOptions): SlackMessage {
   const { title, before, problem, after } = storeText(message)
   const headline = `${message.state === 'failing' ? '🔴' : '✅'} ${title}`
   return {
