@@ -17,20 +17,10 @@ export type Episode = Pick<
 }
 
 /** The row of an episode, whole. Target, key and `since` name it. */
-export type EpisodeRow = {
-  target: string
-  key: string
-  since: number
-  /** Null while it fires. */
-  until: number | null
-  rule: string
-  severity: string
-  /** JSON of {@link Episode}. */
-  data: string
-}
+type EpisodeRow = ReturnType<typeof episodeRow>
 
 /** The row of an alert's episode after a notified change: that it fires, still fires, has resolved or has expired. */
-export function episodeRow(change: Notification): EpisodeRow {
+export function episodeRow(change: Notification) {
   const { target, key, alert, severity, labels, signal, match, breach, peak, firingSince, at } = change
   const { runbookUrl, episode, window } = change
   const data: Episode = {
@@ -45,6 +35,7 @@ export function episodeRow(change: Notification): EpisodeRow {
     ...(runbookUrl !== undefined && { runbookUrl }),
     ...outcomeOf(change),
   }
+  // Null while it fires.
   const until = hasEnded(change) ? at : null
   return { target, key, since: firingSince, until, rule: alert, severity, data: JSON.stringify(data) }
 }
