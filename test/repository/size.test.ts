@@ -16,7 +16,7 @@ const ROOMS: Record<string, number> = {
   'src/alerts': 1790,
   'src/clock': 90,
   'src/cluster': 350,
-  'src/commands': 2930,
+  'src/commands': 2920,
   'src/config': 980,
   'src/daemon': 1445,
   'src/events': 1150,

@@ -97,15 +97,10 @@ function unknownTarget(target: string, place: string): TargetAudit {
   return {
     target,
     problem: `${place} has no such target; \`callwatch run\` has not counted any of its calls yet`,
-    horizon: undefined,
-    lastPoll: undefined,
     calls: [],
     rejected: 0,
     lost: 0,
-    unlisted: undefined,
-    daemonPolls: undefined,
     notRequested: 0,
     orderUnverified: false,
-    imbalances: undefined,
   }
 }

@@ -26,10 +26,10 @@ export type ComparedCall = { seen: SeenCall; counted: TrackedCall | undefined; v
 export type TargetAudit = {
   target: string
   /** Why the comparison is incomplete; undefined where it is complete. */
-  problem: string | undefined
+  problem?: string | undefined
   /** How far back calls were compared, and when the daemon's last successful poll ended (UNIX seconds); undefined where unknown. */
-  horizon: number | undefined
-  lastPoll: number | undefined
+  horizon?: number
+  lastPoll?: number | undefined
   /** Each call that was listed with a valid status, once. */
   calls: ComparedCall[]
   /** Number of invalid items in the list. */
@@ -37,15 +37,15 @@ export type TargetAudit = {
   /** Number of lost calls in the ledger. */
   lost: number
   /** Number of counted calls within the horizon that the service no longer lists; undefined where the list is incomplete. */
-  unlisted: number | undefined
+  unlisted?: number | undefined
   /** Whether a daemon polls the target now; undefined where nothing differed. */
-  daemonPolls: boolean | undefined
+  daemonPolls?: boolean | undefined
   /** The list was read back to the horizon only, and its order was never verified to the end. */
   orderUnverified: boolean
   /** Number of differing calls that were not requested again, because there were so many. */
   notRequested: number
   /** Where the counters differ from the sums of the calls; undefined for a target that the store does not know. */
-  imbalances: Imbalance[] | undefined
+  imbalances?: Imbalance[]
 }
 
 export type AuditTargetOptions = {

@@ -8,16 +8,7 @@ import { verifyWebhook, WebhookRefused } from '../../events/webhooks/verify.ts'
 export type ReceivedEvent = { id: string; type: string }
 
 /** A receiver of a webhook on loopback. */
-export type EventReceiver = {
-  url: string
-  /** With which the webhook signs. */
-  secret: string
-  /** The events that arrived and were not taken yet, each once. */
-  take: () => ReceivedEvent[]
-  /** How many events arrived, and how many requests were refused. */
-  counts: () => { events: number; refused: number }
-  close: () => void
-}
+export type EventReceiver = Awaited<ReturnType<typeof startEventReceiver>>
 
 /**
  * Starts a receiver that verifies what arrives, as docs/events.md says: the signature, the time, and the id, by which an event
@@ -25,7 +16,7 @@ export type EventReceiver = {
  *
  * @param wall the host's clock (UNIX seconds)
  */
-export async function startEventReceiver(wall: () => number): Promise<EventReceiver> {
+export async function startEventReceiver(wall: () => number) {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   const ids = new Set<string>()
   let arrived: ReceivedEvent[] = []
@@ -56,12 +47,15 @@ export async function startEventReceiver(wall: () => number): Promise<EventRecei
   if (typeof address !== 'object' || address === null) throw new Error('the receiver does not listen')
   return {
     url: `http://127.0.0.1:${address.port}/`,
+    /** With which the webhook signs. */
     secret,
+    /** The events that arrived and were not taken yet, each once. */
     take: () => {
       const taken = arrived
       arrived = []
       return taken
     },
+    /** How many events arrived, and how many requests were refused. */
     counts: () => ({ events: ids.size, refused }),
     close: () => {
       server.close()
