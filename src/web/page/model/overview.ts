@@ -1,31 +1,25 @@
 import { healthOf, isStale, snapshotAge } from './notices.ts'
-import type { Alert, Target } from './api.ts'
 import type { State } from './state.ts'
-import { mainWindow, minutesOf, shownAlerts, shownTargets, urgencyOf, type Minutes } from './totals.ts'
+import { mainWindow, minutesOf, shownAlerts, shownTargets, urgencyOf } from './totals.ts'
 
 /** A target in the overview, with its alerts, the most urgent first. */
-export type OverviewRow = {
-  target: Target
-  health: 'up' | 'stale' | 'down'
-  stale: boolean
-  alerts: Alert[]
-  main: ReturnType<typeof mainWindow>
-  minutes: Minutes
-}
+export type OverviewRow = ReturnType<typeof rowsOf>[number]
 
 /** The selected targets, worst first: failing polls, then firing alerts, then the failure ratio. */
 export function overviewOf(state: State): OverviewRow[] {
+  return rowsOf(state).toSorted((a, b) => differences(a, b).find((difference) => difference !== 0) ?? 0)
+}
+
+function rowsOf(state: State) {
   const [age, alerts] = [snapshotAge(state), Map.groupBy(shownAlerts(state), ({ target }) => target)]
-  return shownTargets(state)
-    .map((target) => ({
-      target,
-      health: healthOf(target, age),
-      stale: isStale(target, age),
-      alerts: alerts.get(target.name) ?? [],
-      main: mainWindow([target]),
-      minutes: state.snapshot === undefined ? [] : minutesOf(state.snapshot.perMinute, target.name),
-    }))
-    .toSorted((a, b) => differences(a, b).find((difference) => difference !== 0) ?? 0)
+  return shownTargets(state).map((target) => ({
+    target,
+    health: healthOf(target, age),
+    stale: isStale(target, age),
+    alerts: alerts.get(target.name) ?? [],
+    main: mainWindow([target]),
+    minutes: state.snapshot === undefined ? [] : minutesOf(state.snapshot.perMinute, target.name),
+  }))
 }
 
 /** How two targets differ, the most important first; below zero if the first one is worse. */
