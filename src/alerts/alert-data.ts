@@ -6,7 +6,7 @@ import { RULE_LABELS } from './groups.ts'
 import { SEVERITIES } from './match-keys.ts'
 import { signals } from './signals.ts'
 
-/** What the API, events and webhooks say of an alert; each says more beside it. */
+/** The fields of an alert that the API, events and webhooks share. Each of them adds its own. */
 export const alertSchema = z.object({
   target: z.string(),
   alert: z.string(),

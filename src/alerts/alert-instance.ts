@@ -8,15 +8,17 @@ import { isBeyond, windowOf } from './signal.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
 
 /**
- * A pending or firing alert: of a rule, a target and, where the rule is grouped, some labels. An inactive one has no
- * instance. Durable. Times are UNIX seconds by the host's clock.
+ * A pending or firing alert of one rule and target and, if the rule has `by`, one group of labels. An inactive alert has no
+ * instance. The store keeps instances. Times are UNIX seconds by the host's clock.
  *
- * - `pending`: the breach has not lasted for long enough
+ * - `pending`: the breach has not lasted long enough
  * - `firing`
- * - `recovering`: it counts as firing, but the value is cleared
+ * - `recovering`: the alert still fires, but the value is cleared
  */
 export type AlertInstance = {
-  /** Rule and labels (groups.ts). Editing a threshold does not orphan an open incident. */
+  /**
+   * Rule name and labels (groups.ts). The threshold is not part of the key: an alert stays open when its threshold is edited.
+   */
   readonly key: string
   readonly labels: RuleLabels
   /** The rule as it was last evaluated. */
@@ -25,52 +27,55 @@ export type AlertInstance = {
   /** When the breach was first seen. */
   readonly since: number
   readonly firingSince: number | undefined
-  /** Seconds of breach that count towards `for`; while recovering, seconds cleared towards `keep_firing_for`. */
+  /** Seconds of breach that count towards `for`. While recovering: cleared seconds that count towards `keep_firing_for`. */
   readonly credited: number
   readonly evaluatedAt: number
-  /** Seconds between its last three evaluations; of a new one, between the last two successful polls. */
+  /**
+   * The gaps between its last three evaluations (seconds). A new instance has the gap between the last two successful polls.
+   */
   readonly lastGaps?: readonly number[]
   readonly value: number
   /** The worst value so far. */
   readonly peak: number
   readonly calls: number | undefined
   readonly counts: FinishedCounts | undefined
-  /** Since when a firing alert has had too few calls for a result, later by the time without polls. */
+  /** Since when a firing alert has had too few calls for a result. Time without polls moves this forward. */
   readonly tooFewSince: number | undefined
-  /** When it was last notified that it fires. */
+  /** When callwatch last notified that it fires. */
   readonly lastNotifiedAt: number | undefined
-  /** Where it fired: a rule that is edited meanwhile may have another threshold. Absent of a pending one. */
+  /** The signal and threshold with which it fired, since the rule may be edited meanwhile. Absent while pending. */
   readonly fired?: { signal: Rule['signal']['name'] } & Pick<Rule, 'breach' | 'threshold'>
-  /** What explains the value; absent of a pending one. */
+  /** What explains the value. Absent while pending. */
   readonly evidence?: Evidence
-  /** Since when the calls finished that its first value as a firing one was measured by (UNIX seconds by the service's clock). */
+  /** Start of the window in which it first fired (UNIX seconds by the service's clock). */
   readonly measuredFrom?: number
-  /** How the value went since it fires; absent of a pending one, and in what daemons show each other. */
+  /** Its values since it fired. Absent while pending, and in the overviews that daemons exchange. */
   readonly values?: readonly ValueAt[]
 }
 
-/** Why an instance is notified. `expired` is no resolution: whether the breach ended is unknown. */
+/** The change that a notification reports. `expired` does not mean resolved: nobody knows whether the breach ended. */
 export type Change = 'firing' | 'reminder' | 'resolved' | 'expired'
 
 /**
- * Two evaluations further apart than this many intervals, and this many times the smaller of the two gaps before, do not
- * prove that the breach lasted in between. One gap proves no pace: it may be an outage itself.
+ * If the gap between two evaluations is longer than this many intervals, and longer than this many times the smaller of the
+ * two gaps before it, the breach may have ended in between. One earlier gap is not enough to compare with, because it may be
+ * an outage itself.
  */
 const COUNTED_INTERVALS = 3
 
-/** The next state of an instance; `change` where it must be notified. */
+/** The next state of an instance, and the change to notify, if any. */
 export type NextState = { instance: AlertInstance | undefined; change?: Change }
 
 /**
- * When an evaluation happens, by the host's clock, how far apart evaluations should be, and how long ago the previous
- * successful poll is, where that is known (seconds).
+ * When an evaluation happens (host's clock), how far apart evaluations should be, and how long ago the previous successful
+ * poll was, if known. Seconds.
  */
 export type Evaluation = { now: number; interval: number; sincePoll?: number | undefined }
 
 /**
- * inactive → pending → firing → recovering → inactive, one evaluation on.
+ * Advances an alert by one evaluation: inactive → pending → firing → recovering → inactive.
  *
- * @param before undefined where the rule was inactive
+ * @param before undefined if the alert was inactive
  */
 export function advance(
   before: AlertInstance | undefined,
@@ -83,7 +88,7 @@ export function advance(
   const lastGaps = gapsAt(before, evaluation)
   if (before !== undefined && before.state !== 'pending') {
     if (latest.tooFew) return withTooFewCalls(before, rule, evaluation)
-    // The rule has another signal now: what was worst before does not count.
+    // With another signal, the earlier peak does not count.
     const isSameSignal = before.rule.signal.name === rule.signal.name && before.rule.breach === rule.breach
     const peak = isSameSignal && !isBeyond(rule, value, before.peak) ? before.peak : value
     const values = addValue(isSameSignal ? (before.values ?? []) : [], [now, value], rule.breach)
@@ -138,13 +143,13 @@ function firing(pending: AlertInstance, now: number): AlertInstance {
   }
 }
 
-/** The threshold at which an instance fired; of another signal than its rule has now it would say nothing. */
+/** The threshold at which an instance fired. If the rule has another signal by now, the rule's current threshold. */
 export function firedThreshold({ rule, fired }: Pick<AlertInstance, 'rule' | 'fired'>): number {
   const isSame = fired?.signal === rule.signal.name && fired.breach === rule.breach
   return isSame ? fired.threshold : rule.threshold
 }
 
-/** A firing instance, with a reminder where one is due, or where its rule is more severe than `ruleBefore`. */
+/** Adds a reminder if one is due, or if the rule is more severe than `ruleBefore`. */
 export function remind(
   instance: AlertInstance,
   now: number,
@@ -152,21 +157,21 @@ export function remind(
 ): { instance: AlertInstance; change?: Change } {
   const { rule, lastNotifiedAt = now } = instance
   const isWorse = isMoreSevere(rule, ruleBefore)
-  // The clock stepped back: `repeat` restarts, or the next reminder would be late by as much.
+  // The clock stepped back: `repeat` restarts. Otherwise the next reminder would be late by as much.
   if (lastNotifiedAt > now && !isWorse) return { instance: { ...instance, lastNotifiedAt: now } }
   const hasWaited = rule.repeat > 0 && now - lastNotifiedAt >= rule.repeat
   const isDue = instance.state === 'firing' && (isWorse || hasWaited)
   return isDue ? { instance: { ...instance, lastNotifiedAt: now }, change: 'reminder' } : { instance }
 }
 
-/** Resolves once the value has been cleared for `keep_firing_for`. */
+/** Resolves the alert once the value has been cleared for `keep_firing_for`. */
 function recover(before: AlertInstance, seen: AlertInstance, evaluation: Evaluation): NextState {
   const lasted = before.state === 'recovering' ? before.credited + countedSince(before, evaluation) : 0
   if (hasLasted(lasted, seen.rule.keepFiringFor, evaluation)) return { instance: undefined, change: 'resolved' }
   return { instance: { ...seen, credited: lasted } }
 }
 
-/** Too few calls resolve nothing: for one window of polls the alert stays as it was, then it expires. */
+/** Too few calls do not resolve an alert. It stays as it was for one window of polled time, then it expires. */
 function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluation): NextState {
   const { now } = evaluation
   const notCounted = now - before.evaluatedAt - countedSince(before, evaluation)
@@ -176,18 +181,18 @@ function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluati
   return remind({ ...before, rule, evaluatedAt: now, lastGaps: gapsAt(before, evaluation), tooFewSince, values }, now)
 }
 
-/** Rounded to the nearest evaluation, since the duration of polls varies: that must not cost another interval. */
+/** Rounds to the nearest evaluation: the duration of polls varies, and must not delay an alert by a whole interval. */
 function hasLasted(credited: number, needed: number, { interval }: Evaluation): boolean {
   return needed === 0 || (credited > 0 && credited >= needed - interval / 2)
 }
 
-/** Seconds since the last evaluation; 0 if that is too long ago to assume that the breach lasted. */
+/** Seconds since the last evaluation; 0 if the gap is too long to assume that the breach lasted. */
 function countedSince({ evaluatedAt, lastGaps: [first = 0, second = 0] = [] }: AlertInstance, at: Evaluation): number {
   const gap = at.now - evaluatedAt
   return gap > 0 && gap <= COUNTED_INTERVALS * Math.max(at.interval, Math.min(first, second)) ? gap : 0
 }
 
-/** The last two gaps, with the one that this evaluation ends. */
+/** The last two gaps, including the one that this evaluation ends. */
 function gapsAt(before: AlertInstance | undefined, { now, sincePoll }: Evaluation): number[] {
   if (before === undefined) return sincePoll === undefined ? [] : [sincePoll]
   return [...(before.lastGaps ?? []).slice(-1), now - before.evaluatedAt]

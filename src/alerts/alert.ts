@@ -3,8 +3,8 @@ import type { Evidence } from './notification.ts'
 import type { Rule } from './rule.ts'
 
 /**
- * An alert of a target as everything reads it that is about alerts: its rule, what was last measured, and what explains that.
- * Target and key name it. Times are UNIX seconds.
+ * An alert of a target: its rule, its last value, and what explains the value. Target and key identify it. Times are UNIX
+ * seconds.
  */
 export type Alert = Omit<Rule, 'name'> &
   Pick<AlertInstance, 'key' | 'labels' | 'since' | 'value' | 'peak'> &
@@ -13,11 +13,11 @@ export type Alert = Omit<Rule, 'name'> &
     target: string
     /** The rule's name. */
     alert: string
-    /** Of a pending one, `since`. */
+    /** `since` if it is pending. */
     firingSince: number
   }
 
-/** An instance, and the target that it is of. */
+/** An instance and its target. */
 export type LiveAlert = { target: string; instance: AlertInstance }
 
 export function alertOf({ target, instance }: LiveAlert): Alert {

@@ -9,13 +9,13 @@ export type CallsBehind = {
   target: string
   labels: RuleLabels
   statuses: readonly (FinalStatus | 'in_progress')[]
-  /** In which they finished, by the service's clock (UNIX seconds); absent of calls in progress. */
+  /** When the calls finished, by the service's clock (UNIX seconds). Absent for calls in progress. */
   window?: Window
 }
 
 type MeasuredAlert = Pick<Alert, 'target' | 'signal' | 'match' | 'labels'> & { window?: Window | undefined }
 
-/** Undefined where the value is not of calls that can be selected. */
+/** Undefined if the value is not measured on calls that a query can select. */
 export function callsBehind({ target, signal, match, labels, window }: MeasuredAlert): CallsBehind | undefined {
   const definition = definitionOf(signal)
   const statuses = 'calls' in definition ? definition.statuses?.(signal) : undefined

@@ -1,12 +1,12 @@
 import type { z } from 'zod'
 import type { ruleSchema } from './rule.ts'
 
-/** The rules that hold where the file has no `alerts`, in the file's own form. */
+/** The rules that apply if the file has no `alerts`, in the file's own form. */
 export const defaultRules: z.input<typeof ruleSchema>[] = [
   {
     name: 'HighFailureRate',
     signal: 'failure_ratio',
-    // Meetings do not ring, so that none is unanswered.
+    // Meetings do not ring, so no meeting can be unanswered.
     match: { mode: 'call' },
     window: '15m',
     min_calls: 20,

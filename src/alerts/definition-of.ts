@@ -2,7 +2,7 @@ import { formatNumber } from '../text/format.ts'
 import type { AnySignal } from './signal.ts'
 import { signals } from './signals.ts'
 
-/** What a signal of a rule or a notification is; a store of a later version may hold one that is unknown here. */
+/** The definition of a signal by its name. A store of a later version may hold a signal that is unknown here. */
 export function definitionOf({ name }: { readonly name: string }): AnySignal {
   return signals.find((signal) => signal.name === name) ?? unknownSignal(name)
 }

@@ -2,24 +2,24 @@ import { hasEnded, type Notification } from './notification.ts'
 import type { Window } from './signal.ts'
 import type { ValueAt } from './values-over-time.ts'
 
-/** An alert from when it began to fire until it resolved or expired, as the history keeps it. Times are UNIX seconds. */
+/** An alert from when it fired until it resolved or expired, as the history keeps it. Times are UNIX seconds. */
 export type Episode = Pick<
   Notification,
   'labels' | 'signal' | 'match' | 'breach' | 'threshold' | 'peak' | 'runbookUrl'
 > & {
   values: readonly ValueAt[]
-  /** From when to when the calls finished that its values were measured by (UNIX seconds by the service's clock). */
+  /** In which the measured calls finished (UNIX seconds by the service's clock). */
   window?: Window
   /** Undefined while it fires. */
   outcome?: 'resolved' | 'expired'
-  /** Only of an expired one. */
+  /** Only for `expired`. */
   expiredBecause?: NonNullable<Notification['expiredBecause']>
 }
 
-/** The row of an episode, whole. Target, key and `since` name it. */
+/** A complete row of an episode. Its key is target, key and `since`. */
 type EpisodeRow = ReturnType<typeof episodeRow>
 
-/** The row of an alert's episode after a notified change: that it fires, still fires, has resolved or has expired. */
+/** The row of an alert's episode after a notified change. */
 export function episodeRow(change: Notification) {
   const { target, key, alert, severity, labels, signal, match, breach, peak, firingSince, at } = change
   const { runbookUrl, episode, window } = change
@@ -45,48 +45,48 @@ function outcomeOf({ kind, expiredBecause }: Notification): Pick<Episode, 'outco
   return expiredBecause === undefined ? {} : { outcome: 'expired', expiredBecause }
 }
 
-/** What became of a message that was to say of an episode that it began, continued or ended. */
+/** The outcome of a message that reports that an episode began, continued or ended. */
 export type Notice = {
   receiver: string
   kind: Notification['kind']
   /** UNIX seconds. */
   at: number
   /**
-   * - `dropped`: the receiver refused it for good
-   * - `discarded`: it was not sent, since the alert had ended by then
-   * - `unknown`: a process died that may have sent it
+   * - `dropped`: the receiver refused it permanently
+   * - `discarded`: callwatch did not send it, because the alert had ended by then
+   * - `unknown`: a process that may have sent it died
    */
   outcome: 'sent' | 'dropped' | 'discarded' | 'unknown'
 }
 
-/** Why a message about an episode waited. */
+/** Why callwatch withheld a message about an episode. */
 export type Suppression = {
   by: 'silence' | 'mute' | 'poll_age' | 'inhibition'
   /** Since when, at the latest (UNIX seconds). */
   at: number
-  /** Until when it was to last; of a silence and a mute. */
+  /** When it was due to expire. For a silence and a mute. */
   until?: number
-  /** Of a silence. */
+  /** For a silence. */
   silence?: number
-  /** Of an inhibition: since when the alert fires that inhibits, its key, and its target where that is another one. */
+  /** For an inhibition: since when the inhibiting alert fires, its key, and its target if that is another one. */
   since?: number
   alert?: string
   target?: string
   reason?: string
 }
 
-/** Something of the delivery that is added to an episode. */
+/** A note about delivery that is added to an episode. */
 export type EpisodeNote = Pick<EpisodeRow, 'target' | 'key' | 'since'> & {
-  /** JSON of each {@link Notice} and {@link Suppression}, a line each. */
+  /** JSON of each {@link Notice} and {@link Suppression}, one per line. */
   lines: string
 }
 
-/** The notes of an episode. A suppression that was noted by several senders is one. */
+/** Parses the notes of an episode. A suppression that several senders noted is returned once. */
 export function readNotes(lines: string): { notices: Notice[]; suppressions: Suppression[] } {
   const notes = lines
     .split('\n')
     .slice(0, -1)
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is added to an episode
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only notices and suppressions are added to an episode
     .map((line) => JSON.parse(line) as Notice | Suppression)
   const suppressions = new Map<string, Suppression>()
   for (const note of notes) {
@@ -97,7 +97,7 @@ export function readNotes(lines: string): { notices: Notice[]; suppressions: Sup
   return { notices: notes.filter((note) => 'receiver' in note), suppressions: [...suppressions.values()] }
 }
 
-/** Names what suppresses, whenever it is noticed. */
+/** Identifies a suppression, whenever it was noticed. */
 export function suppressionName(suppression: Suppression): string {
   return JSON.stringify({ ...suppression, at: undefined })
 }

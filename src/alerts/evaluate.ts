@@ -6,14 +6,14 @@ import type { Rule } from './rule.ts'
 import { ruleValues, type RuleValue } from './rule-value.ts'
 import type { MonthOf, Trigger } from './trigger.ts'
 
-/** What an evaluation changes: new values of instances, those that became inactive, and what must be notified. */
+/** The changes of an evaluation: new states of instances, instances that became inactive, and notifications. */
 export type AlertDelta = {
   changed: AlertInstance[]
   ended: AlertInstance[]
   notifications: Notification[]
 }
 
-/** Without an evaluation for more intervals than this, a reminder no longer waits for one. */
+/** After this many intervals without an evaluation, a reminder no longer waits for one. */
 const UNSEEN_INTERVALS = 2
 
 export type EvaluateOptions = {
@@ -21,16 +21,16 @@ export type EvaluateOptions = {
   rules: readonly Rule[]
   /** The host's clock (UNIX seconds). */
   now: number
-  /** Seconds between two evaluations, as they should come. */
+  /** The intended time between two evaluations (seconds). */
   interval: number
   monthOf: MonthOf
-  /** Gets what each rule was evaluated on. */
+  /** Called with the values of each rule that was evaluated. */
   onValues?: (rule: Rule, values: ReadonlyMap<string, RuleValue>) => void
 }
 
 /**
- * Evaluates all rules of a target on one trigger. Pure; a rule about which the trigger has no data stays as it is, but for
- * reminders, and what a removed rule left behind expires.
+ * Evaluates all rules of a target on one trigger. Pure. A rule for which the trigger has no data keeps its state, apart from
+ * reminders. Alerts of a removed rule expire.
  *
  * @param instances by their keys
  */
@@ -48,7 +48,7 @@ export function evaluate(
     const groups = known.map(({ labels }) => labels)
     const values = ruleValues(rule, trigger, monthOf, groups)
     if (values === undefined) {
-      // The next poll will send the reminder, with a new value; the tick does so only where there was no poll for long.
+      // The next poll will send the reminder with a new value. A tick sends it only if there was no poll for long.
       const unseen = known.filter((instance) => isUnseen(instance, now, interval))
       for (const instance of unseen) record(rule, instance, remind(instance, now))
       continue
@@ -67,7 +67,7 @@ export function evaluate(
   }
   return delta
 
-  /** Records what became of an instance; `latest` is what it was evaluated on. */
+  /** Records the next state of an instance; `latest` is the value that led to it. */
   function record(
     rule: Rule,
     before: AlertInstance | undefined,
@@ -84,9 +84,9 @@ export function evaluate(
     const notified = instance ?? (before && { ...before, rule })
     if (change === undefined || notified === undefined) return
     const kind = change === 'expired' ? ({ kind: change, expiredBecause: 'too few calls' } as const) : { kind: change }
-    // An instance holds the last result, and too few calls are none; one that resolved is shown with its latest value.
+    // An instance keeps the last result, and too few calls give none. A resolved alert is shown with its latest value.
     const { value, calls, counts } = change === 'resolved' && latest !== undefined ? latest : notified
-    // The next poll that succeeds brings a value, and what explains it, again.
+    // The next successful poll brings a value and its explanation again.
     const explained = latest === undefined ? { ...evidence, asOf: notified.evaluatedAt } : (evidence ?? {})
     const shown = { ...notified, value, calls, counts, evidence: explained }
     delta.notifications.push(notificationOf(kind, { target, instance: shown }, now))
@@ -98,7 +98,7 @@ export function evaluate(
   }
 }
 
-/** The notifications of alerts that are no longer evaluated: those that fired expire, and are not resolved. */
+/** The notifications of alerts that callwatch no longer evaluates. Firing ones expire; they do not resolve. */
 export function expiredNotifications(
   target: string,
   instances: readonly AlertInstance[],
@@ -117,7 +117,7 @@ function sincePrevious(trigger: Trigger): number | undefined {
   return trigger.now - trigger.previousSuccess
 }
 
-/** Whether it has not been evaluated for long, also by a clock that was set back since. */
+/** Whether it was not evaluated for long, or the clock was set back since. */
 function isUnseen({ evaluatedAt }: AlertInstance, now: number, interval: number): boolean {
   return now <= evaluatedAt || now - evaluatedAt > UNSEEN_INTERVALS * interval
 }

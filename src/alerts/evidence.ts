@@ -10,13 +10,13 @@ import type { MonthOf, Poll } from './trigger.ts'
 /** Windows in a row that a notification shows. */
 export const TREND_WINDOWS = 8
 
-/** How far back a rule looks at finished calls (seconds), what its messages show of earlier windows included. */
+/** How far back a rule reads finished calls (seconds), including the earlier windows that its messages show. */
 export function reachOf({ signal, onlyIf }: Rule): number {
   const window = windowOf(signal) ?? 0
   return Math.max(TREND_WINDOWS * window, window + (onlyIf?.offset ?? 0))
 }
 
-/** What explains a value in a notification: where it comes from, and how it developed. */
+/** What explains a value in a notification: the top contributor, the trend, the forecast. */
 export function evidenceOf(
   rule: Rule,
   { labels, value }: Pick<RuleValue, 'labels' | 'value'>,

@@ -14,19 +14,19 @@ export function labelValue({ type, mode, receiverType }: Labels, label: RuleLabe
   return { type, mode, receiver_type: receiverType }[label]
 }
 
-/** Whether a rule looks at calls with these labels. */
+/** Whether a rule selects calls with these labels. */
 export function isMatched({ match }: Pick<Rule, 'match'>, labels: Labels): boolean {
   return RULE_LABELS.every((label) => match[label] === undefined || match[label] === labelValue(labels, label))
 }
 
-/** Names an alert within its target, for good: the rule's name, and the labels that it is grouped by. */
+/** Identifies an alert within its target: the rule's name and the labels of its group. Never changes. */
 export function instanceKey(name: string, labels: RuleLabels): string {
   const given = RULE_LABELS.filter((label) => labels[label] !== undefined)
   if (given.length === 0) return name
   return `${name}{${given.map((label) => `${label}="${labels[label]}"`).join(', ')}}`
 }
 
-/** The groups of a rule that exist whether or not there are such calls: one for each combination of documented values. */
+/** The groups that a rule always has, even without calls: one for each combination of documented values. */
 export function documentedGroups({ by, match }: Pick<Rule, 'by' | 'match'>): RuleLabels[] {
   const documented = (label: RuleLabel) =>
     match[label] === undefined ? VALUES[label].filter((value) => value !== 'other') : [match[label]]
@@ -36,7 +36,7 @@ export function documentedGroups({ by, match }: Pick<Rule, 'by' | 'match'>): Rul
   )
 }
 
-/** Whether these are labels of a group that this rule, as it is now, could have. */
+/** Whether a rule, as it is now, could have a group with these labels. */
 export function isGroupOf({ by, match }: Pick<Rule, 'by' | 'match'>, labels: RuleLabels): boolean {
   return RULE_LABELS.every((label) => {
     const value = labels[label]
@@ -45,7 +45,7 @@ export function isGroupOf({ by, match }: Pick<Rule, 'by' | 'match'>, labels: Rul
   })
 }
 
-/** The calls that a rule looks at, by the key of their group; `known` groups are there also without a call. */
+/** The calls that a rule selects, by the key of their group. Groups in `known` are included even without a call. */
 export function groupCalls<Call extends { readonly labels: Labels }>(
   rule: Pick<Rule, 'name' | 'by' | 'match'>,
   calls: Iterable<Call>,

@@ -8,10 +8,10 @@ export function isMoreSevere(one: { severity: Severity }, other: { severity: Sev
   return SEVERITIES.indexOf(one.severity) < SEVERITIES.indexOf(other.severity)
 }
 
-/** What an alert can match: each given value must be its own, or an expression that matches its own (value-pattern.ts). */
+/** Selects alerts. Each given value must equal the alert's, or be an expression that matches it (value-pattern.ts). */
 export type AlertMatch = Readonly<Partial<Record<'alert' | 'severity' | 'target' | RuleLabel, string>>>
 
-/** What a match may name, in the order in which it is explained. */
+/** The keys of a match, in the order in which they are documented. */
 export const MATCH_KEYS = ['alert', 'severity', 'target', ...RULE_LABELS] as const
 
 /** The values that do not depend on the configuration. */

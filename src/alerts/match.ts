@@ -2,10 +2,13 @@ import type { Alert } from './alert.ts'
 import { MATCH_KEYS, MATCH_VALUES, type AlertMatch } from './match-keys.ts'
 import { isPattern, matchesValue, patternProblem } from './value-pattern.ts'
 
-/** The names of the rules and targets that there are. */
+/** The names of the configured rules and targets. */
 export type KnownNames = { readonly alert: readonly string[]; readonly target: readonly string[] }
 
-/** Whether an alert has all that a match names; an empty match matches all. A label that the alert lacks matches nothing. */
+/**
+ * Whether an alert has all values that a match names. An empty match matches all alerts. A label that the alert lacks never
+ * matches.
+ */
 export function matches(
   match: AlertMatch,
   { alert, severity, target, labels, match: ofRule }: Pick<Alert, 'alert' | 'severity' | 'target' | 'labels' | 'match'>,
@@ -17,7 +20,7 @@ export function matches(
   })
 }
 
-/** Why a match can never match an alert, in a sentence that names what there is; undefined where it can. */
+/** Why a match can never match an alert, in a sentence that lists the known names; undefined if it can. */
 export function unknownIn(match: AlertMatch, names: KnownNames): string | undefined {
   const known: Record<keyof AlertMatch, readonly string[]> = { ...MATCH_VALUES, ...names }
   for (const key of MATCH_KEYS) {
@@ -33,7 +36,7 @@ export function unknownIn(match: AlertMatch, names: KnownNames): string | undefi
   return undefined
 }
 
-/** Some alerts are not notified until a moment. It ends by itself; evaluation continues. */
+/** Alerts that match are not notified until the silence expires. Evaluation continues. */
 export type Silence = {
   id: number
   match: AlertMatch
@@ -41,19 +44,22 @@ export type Silence = {
   since: number
   until: number
   reason: string
-  /** Who added it: the user of http.auth, or of the system; absent where that is not known. */
+  /** Who added it: the user of `http.auth` or of the operating system. Absent if unknown. */
   author?: string
   /** How often it was edited; absent: never. */
   edits?: number
-  /** What it matched before it was edited, and until when (UNIX seconds); the oldest first. */
+  /** What it matched before each edit, and until when (UNIX seconds), oldest first. */
   earlier?: readonly { match: AlertMatch; until: number }[]
 }
 
-/** A silence as it was at a past moment (UNIX seconds), until it expired or matched something else; undefined where it was not active. */
+/**
+ * A silence as it was at a past moment (UNIX seconds); undefined if it was not active. Its `until` is when it expired or was
+ * edited.
+ */
 export function silenceAt(silence: Silence, at: number): Silence | undefined {
   if (at < silence.since || at >= silence.until) return undefined
   return { ...silence, ...silence.earlier?.find(({ until }) => at < until) }
 }
 
-/** No silence is for longer than this (seconds): what must never be notified needs no rule. */
+/** The longest silence (seconds). An alert that must never be notified needs no rule. */
 export const MAX_SILENCE_SECONDS = 366 * 86_400

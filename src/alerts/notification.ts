@@ -8,32 +8,32 @@ import { addValue, type ValueAt } from './values-over-time.ts'
 export type Evidence = {
   /** The top contributor to the failures. */
   contributor?: Contributor
-  /** The values of the windows up to now, the oldest first; null where there were too few calls. */
+  /** The values of the latest windows, oldest first; null for a window with too few calls. */
   trend?: readonly (number | null)[]
-  /** Of a budget: the share of the limit that the month will come to at this rate. */
+  /** For a budget: the share of the limit that the month will reach at this rate. */
   forecast?: number
-  /** The calls that it was measured by finished in this window, both ends included (UNIX seconds by the service's clock). */
+  /** The window in which the measured calls finished, both ends included (UNIX seconds by the service's clock). */
   window?: Window
-  /** Of `poll_age`: why polls fail. */
+  /** For `poll_age`: why polls fail. */
   cause?: string
-  /** When the value was measured, where that is long ago. */
+  /** When the value was measured, if that was long ago. */
   asOf?: number
 }
 
-/** A change of one alert, with enough to decide whether to act. Its threshold is what the value was compared with. */
+/** A change of one alert, with enough to decide whether to act. `threshold` is what the value was compared with. */
 export type Notification = Alert & {
   kind: Change
-  /** Why an alert expired, without having resolved. */
+  /** Why the alert expired. */
   expiredBecause?: 'too few calls' | 'rule removed' | 'rule changed' | 'target removed' | 'target reset'
   at: number
   /**
-   * For the history: the threshold at which it fired, where the rule's is another one by now; of an end, how the value went, and when
-   * the first calls finished that it was measured by.
+   * For the history: the threshold at which the alert fired, if the rule has another one by now. When the alert ends, also
+   * its values, and the start of the window in which it first fired.
    */
   episode?: { threshold: number; values?: readonly ValueAt[]; measuredFrom?: number }
 }
 
-/** The notification of a change that an alert just made. */
+/** The notification of a change of an alert. */
 export function notificationOf(
   change: Pick<Notification, 'kind' | 'expiredBecause'>,
   live: LiveAlert,
@@ -60,7 +60,7 @@ export function hasEnded({ kind }: Pick<Notification, 'kind'>): boolean {
   return kind === 'resolved' || kind === 'expired'
 }
 
-/** How many of the calls behind a ratio failed in the way that the rule is about. */
+/** How many of the calls behind a ratio failed for the rule's reason. */
 export function failuresOf({ signal, counts }: Pick<Notification, 'signal' | 'counts'>): number | undefined {
   return counts === undefined || !('reason' in signal) ? undefined : failureCount(counts, signal.reason)
 }

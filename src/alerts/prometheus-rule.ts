@@ -13,7 +13,7 @@ import { RULE_LABELS } from './groups.ts'
 import type { Rule } from './rule.ts'
 import { describedWindow, windowOf, type Unit } from './signal.ts'
 
-/** A Prometheus alerting rule of a rule file. Durations in seconds. */
+/** A Prometheus alerting rule. Durations in seconds. */
 export type PrometheusRule = {
   alert: string
   expr: string
@@ -21,17 +21,18 @@ export type PrometheusRule = {
   keepFiringFor: number
   labels: Record<string, string>
   annotations: Record<string, string>
-  /** What must be recorded for it, before it is evaluated. */
+  /** The recording rules that it needs. */
   records: readonly PrometheusRecord[]
 }
 
 /**
- * The Prometheus rule that is equivalent to one of callwatch's, from counters and the two timestamps alone: not from
- * callwatch's own windows or results. Like callwatch it knows hysteresis, too few calls and a target that cannot be polled.
+ * The Prometheus rule that is equivalent to one of callwatch's. It uses only callwatch's counters and two timestamps, not its
+ * windows or results. It has the same hysteresis, and the same treatment of too few calls and of a target that cannot be
+ * polled.
  *
  * @param interval seconds between two polls
  * @param runbooks the URL of the page with the runbooks of the shipped alerts
- * @throws {NotExpressible} where PromQL cannot express it
+ * @throws {NotExpressible} if PromQL cannot express the rule
  */
 export function prometheusRule(rule: Rule, interval: number, runbooks?: string): PrometheusRule {
   const { signal, severity, keepFiringFor, onlyIf } = rule
@@ -54,16 +55,16 @@ export function prometheusRule(rule: Rule, interval: number, runbooks?: string):
 }
 
 /**
- * The annotation that names a section of the runbooks.
+ * The annotation that links a section of the runbooks.
  *
- * @param runbooks the URL of their page; without one it names the file, which is no URL
+ * @param runbooks the URL of their page; without it the annotation names the file, which is no URL
  */
 export function runbookOf(section: string, runbooks: string | undefined): Record<string, string> {
   if (runbooks === undefined) return { runbook: `docs/operations.md#${section}` }
   return { runbook_url: literal(`${runbooks}#${section}`) }
 }
 
-/** The section of each shipped rule. */
+/** The section of the runbooks for each shipped rule. */
 const SECTIONS = new Map([
   ['HighFailureRate', 'highfailurerate-veryhighfailurerate'],
   ['VeryHighFailureRate', 'highfailurerate-veryhighfailurerate'],
@@ -72,14 +73,14 @@ const SECTIONS = new Map([
   ['NoGoodPoll', 'nogoodpoll'],
 ])
 
-/** With short leases no target is without an owner for longer than this (seconds), unless something is wrong. */
+/** With short leases, a target without an owner for longer than this (seconds) means that something is wrong. */
 const MAX_FAILOVER_SECONDS = 120
 
 /**
- * Fires if none of the daemons that Prometheus scrapes owns some targets. No rule of the configuration can: a daemon that
- * owns nothing evaluates nothing.
+ * Fires if no daemon that Prometheus scrapes owns some targets. No configured rule can do this, because a daemon without
+ * targets evaluates nothing.
  *
- * @param lease seconds for which a daemon owns its targets without a renewal; undefined where it is alone
+ * @param lease seconds for which a daemon owns its targets without a renewal; undefined for a single daemon
  * @param runbooks the URL of the page with the runbooks
  */
 export function unownedTargets(lease: number | undefined, runbooks?: string): PrometheusRule {
@@ -101,7 +102,7 @@ export function unownedTargets(lease: number | undefined, runbooks?: string): Pr
 }
 
 /**
- * What happened in one line, and the rule's description and runbook, as Prometheus's templates: filled in, they read as in
+ * The summary in one line, the rule's description and its runbook, as Prometheus templates. Filled in, they read like
  * callwatch's own messages.
  */
 function annotationsOf(rule: Rule, query: PrometheusQuery, runbooks: string | undefined): Record<string, string> {
@@ -124,7 +125,7 @@ function summaryOf(rule: Rule, { value }: PrometheusQuery): string {
   return `${literal(rule.name.toWellFormed())} on {{ $labels.target }}${group && ` (${group})`}: ${measured}`
 }
 
-/** Stands where a signal has no such thing, as in callwatch's own messages. */
+/** For a placeholder without a value, as in callwatch's own messages. */
 const NOTHING = 'n/a'
 
 function templateOf(description: string, rule: Rule, { value, calls }: PrometheusQuery): string {
@@ -142,7 +143,7 @@ function templateOf(description: string, rule: Rule, { value, calls }: Prometheu
   return parts.map((part, i) => (i % 2 === 0 ? literal(part) : fillings[part])).join('')
 }
 
-/** Two braces would begin an action, and one would together with the action that follows it. */
+/** Escapes braces. Two braces would begin a template action, and so would one next to the action that follows it. */
 export function literal(text: string): string {
   return text.replaceAll(/\{+/g, (braces) => `{{ "${braces}" }}`)
 }
@@ -159,7 +160,7 @@ function thresholdIn(unit: Unit, threshold: number): string {
   return `${threshold} ${threshold === 1 ? 'call' : 'calls'}`
 }
 
-/** Which calls the alert is about: `type={{ $labels.type }}, mode=call`; where it is about all, its target. */
+/** The calls of the alert: `type={{ $labels.type }}, mode=call`. If it selects all calls, its target. */
 function labelsOf({ match, by }: Rule): string {
   const labels = RULE_LABELS.flatMap((label) => {
     if (by.includes(label)) return [`${label}={{ $labels.${label} }}`]

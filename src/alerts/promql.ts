@@ -13,11 +13,11 @@ export type PrometheusRecord = {
 /** A rule in PromQL. */
 export type PrometheusQuery = {
   expr: string
-  /** What must be recorded before it is evaluated. */
+  /** The recording rules that it needs. */
   records: readonly PrometheusRecord[]
-  /** The value in a template, where it is not of the signal's unit. */
+  /** The value in a template, if its unit is not the signal's. */
   value?: string
-  /** How many calls are behind the value, in a template. */
+  /** The number of calls behind the value, in a template. */
   calls?: string
 }
 
@@ -26,27 +26,27 @@ export class NotExpressible extends Error {
   override readonly name = 'NotExpressible'
 }
 
-/** The name of a rule's alert in Prometheus, which has those of other programs beside it. */
+/** The name of a rule's alert in Prometheus, where it must not collide with alerts of other programs. */
 export function alertNameOf({ name }: { readonly name: string }): string {
   return `Callwatch${name}`
 }
 
-/** A value of calls, in a template: an increase over a window is extrapolated, and calls are whole. */
+/** A number of calls, in a template. Prometheus extrapolates an increase over a window, but calls are whole. */
 export const WHOLE_VALUE = '{{ printf "%.0f" $value }}'
 
-/** Without a successful poll for more intervals, and more seconds, than these, the counters say nothing of a target. */
+/** After this many intervals and seconds without a successful poll, the counters say nothing about a target. */
 const STALE_AFTER_INTERVALS = 4
 const MIN_STALE_AFTER_SECONDS = 60
 
 const POLLED = 'callwatch_poll_last_success_timestamp_seconds'
-/** How many targets no daemon owns, of the daemons of one job. */
+/** How many targets no daemon owns, among the daemons of one job. */
 export const UNOWNED = 'max by (job) (callwatch_targets) - sum by (job) (callwatch_targets_owned)'
-/** For this long a daemon that was just there still counts: while it restarts, or targets move. */
+/** A daemon that was just there still counts for this long: it may be restarting, or targets may be moving. */
 const ALL_OWNED = `max_over_time((${UNOWNED} <= bool 0)[1m:]) > 0`
 /**
- * When a target was polled last, also while no daemon owns it or callwatch cannot be scraped, for a day. Where all targets
- * are owned, one without a series was removed: what fired ends then, but not while the target moves from one instance to
- * another.
+ * When a target was last polled. The record continues for a day while no daemon owns the target or Prometheus cannot scrape
+ * callwatch. If all targets are owned, a target without a series was removed, and its alerts end. A target that only moves to
+ * another instance keeps its alerts.
  */
 export const LAST_POLL: PrometheusRecord = {
   record: `alerts:${POLLED}:max`,
@@ -55,7 +55,7 @@ export const LAST_POLL: PrometheusRecord = {
 /** Seconds since the last successful poll of a target. */
 export const POLL_AGE = `time() - ${LAST_POLL.record}`
 
-/** The counters that alerts use; the labels are those that each has beside its target. */
+/** The counters that alerts use, each with its labels besides the target. */
 const COUNTERS = {
   callwatch_calls_total: [...RULE_LABELS, 'status'],
   callwatch_calls_started_total: RULE_LABELS,
@@ -71,12 +71,12 @@ const STATUSES: Record<Reason, string> = {
 type Counted = RuleOn<{ window: number }>
 
 /**
- * The calls that a rule evaluates, as one counter for each of its alerts, whichever daemon owns the target. What is
- * counted of calls continues in another daemon where it was, so that of several daemons' counters the largest is right. An
- * increase of each daemon's own counter would miss what was counted between two scrapes of different daemons, and where a
- * target comes back, count twice what the other one counted meanwhile.
+ * The calls that a rule evaluates, as one counter for each of its alerts, whichever daemon owns the target. When a target
+ * moves, its counters continue in the new daemon from where they were, so the largest of several daemons' counters is right.
+ * The increases of each daemon's own counter would be wrong: they miss what was counted between scrapes of different daemons,
+ * and count twice when a target moves back.
  *
- * @param failures only calls that failed, for this reason
+ * @param failures only calls that failed for this reason
  */
 export function recordOf(
   metric: keyof typeof COUNTERS,
@@ -95,13 +95,13 @@ export function recordOf(
   }
 }
 
-/** Where a record is found: its name with what selects it, and more. */
+/** The selector of a record: its name, its labels, and further matchers. */
 export function seriesOf({ record, labels }: PrometheusRecord, more: readonly string[] = []): string {
   const matchers = [...(labels === undefined ? [] : [`of="${labels.of}"`]), ...more]
   return matchers.length === 0 ? record : `${record}{${matchers.join(', ')}}`
 }
 
-/** The labels that a rule matches, in braces; nothing where it matches all. */
+/** The labels that a rule matches, in braces; empty if it matches all calls. */
 export function selectorOf(match: RuleLabels, more = ''): string {
   const given = RULE_LABELS.filter((label) => match[label] !== undefined)
   const matchers = [...given.map((label) => `${label}="${match[label]}"`), ...(more === '' ? [] : [more])]
@@ -113,31 +113,34 @@ export function groupOf({ by }: Pick<Counted, 'by'>): string {
   return ['target', ...by].join(', ')
 }
 
-/** How much a counter grew in a rule's window, or in the one so many seconds earlier. */
+/** How much a counter grew in a rule's window, or in the window `offset` seconds earlier. */
 export function increaseOf(record: PrometheusRecord, { signal, by }: Counted, offset = 0): string {
   const window = formatDuration(signal.window)
   const earlier = offset === 0 ? '' : ` offset ${formatDuration(offset)}`
   return `sum by (${groupOf({ by })}) (increase(${seriesOf(record)}[${window}]${earlier}))`
 }
 
-/** Conditions of a breach beside the value. */
+/** Conditions of a breach besides the value. */
 type Needed = {
-  /** The calls that any result requires; a firing alert is kept for one window without them. */
+  /** The calls that any result requires. Without them a firing alert continues for one window. */
   enough?: { calls: string; least: number; window: number }
-  /** What must have been before, such as the calls that `only_if` requires: a condition of the breach alone. */
+  /**
+   * What must have been true before, such as the calls that `only_if` requires. Applies to a breach only, not to a firing
+   * alert.
+   */
   before?: string
 }
 
-/** What must have been recorded before, that a breach counts. */
+/** What must have been recorded before for a breach to count. */
 export function neededBefore(record: PrometheusRecord, rule: Counted): Needed {
   const { onlyIf, breach, signal } = rule
   if (onlyIf !== undefined) return { before: `${increaseOf(record, rule, onlyIf.offset)} >= ${onlyIf.atLeast}` }
   if (breach === 'above') return {}
-  // What was recorded for a part of the window only is too little by itself.
+  // A record that covers only a part of the window is too small.
   return { before: `sum by (${groupOf(rule)}) (${seriesOf(record)} offset ${formatDuration(signal.window)})` }
 }
 
-/** A number of calls in a window, by a counter of them. */
+/** A rule on the number of calls in a window. */
 export function countQuery(metric: keyof typeof COUNTERS, rule: Counted, interval: number): PrometheusQuery {
   const all = recordOf(metric, rule)
   const expr = hysteresis(rule, increaseOf(all, rule), neededBefore(all, rule))
@@ -152,7 +155,8 @@ export function hysteresis(rule: RuleOn<unknown>, value: string, { enough, befor
   const suffices = enough === undefined ? '' : ` and ${enough.calls} >= ${enough.least}`
   const parts = [`(${isBeyond(threshold)}${suffices}${before === undefined ? '' : ` and ${before}`})`]
   if (clear !== threshold || before !== undefined) parts.push(`(${isBeyond(clear)}${suffices} and ${firing})`)
-  // It is kept for one window without enough calls, the last part of which is Prometheus's own keep_firing_for.
+  // A firing alert continues for one window without enough calls. Prometheus's own keep_firing_for covers the last part of
+  // it.
   const kept = (enough?.window ?? 0) - keepFiringFor
   if (enough !== undefined && kept > 0) {
     const had = `max_over_time((${enough.calls} >= bool ${enough.least})[${formatDuration(kept)}:]) > 0`
@@ -161,20 +165,22 @@ export function hysteresis(rule: RuleOn<unknown>, value: string, { enough, befor
   return parts.join('\nor ')
 }
 
-/** An expression of counters over a window, as long as the target is polled. */
+/** An expression of counters over a window, while the target is polled. */
 export function whilePolled(expr: string, rule: RuleOn<unknown>, interval: number): string {
   const staleAfter = Math.max(MIN_STALE_AFTER_SECONDS, STALE_AFTER_INTERVALS * interval)
   return whileFresh(expr, rule, `${POLL_AGE} <= ${staleAfter}`, `${POLL_AGE} > ${staleAfter}`)
 }
 
-/** An expression of gauges, as long as the target is polled: unlike a window of counters they are gone at once when a scrape fails. */
+/**
+ * An expression of gauges, while the target is polled. Unlike a window of counters, gauges vanish as soon as a scrape fails.
+ */
 export function whileScraped(expr: string, rule: RuleOn<unknown>, interval: number): string {
   const staleAfter = Math.max(MIN_STALE_AFTER_SECONDS, STALE_AFTER_INTERVALS * interval)
   const seen = `time() - max by (target) (${POLLED}) <= ${staleAfter}`
   return whileFresh(expr, rule, seen, `${LAST_POLL.record} unless on (target) (${seen})`)
 }
 
-/** The breach, while the target is polled; while it is not, what fired before continues to fire, without a value. */
+/** The breach, while the target is polled. Otherwise alerts that fired continue to fire, without a value. */
 function whileFresh(expr: string, rule: RuleOn<unknown>, seen: string, unseen: string): string {
   return `(${expr})\nand on (target) (${seen})\nor (NaN * ${firesOf(rule)} and on (target) (${unseen}))`
 }
@@ -183,7 +189,7 @@ function firesOf(rule: RuleOn<unknown>): string {
   return `max by (${groupOf(rule)}) (ALERTS{alertname=${JSON.stringify(alertNameOf(rule))}, alertstate="firing"})`
 }
 
-/** A target that has been polled for so long, and never with success as far as Prometheus knows. */
+/** A target that callwatch has polled for so long, and never successfully as far as Prometheus knows. */
 export function neverPolled(seconds: number): string {
   const polled = `sum by (target) (callwatch_polls_total offset ${formatDuration(seconds)})`
   return `(0 * ${polled} + ${seconds} unless on (target) last_over_time(${POLLED}[1d]))`

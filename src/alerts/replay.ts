@@ -9,13 +9,16 @@ import type { RuleValue } from './rule-value.ts'
 import { isBeyond } from './signal.ts'
 import type { EvaluationRecord, MonthOf, Trigger } from './trigger.ts'
 
-/** Whether the history holds all that a rule is evaluated on; it does not keep what was open, and how many minutes were used. */
+/**
+ * Whether the history holds all that a rule is evaluated on. It does not keep which calls were open and which minutes were
+ * used.
+ */
 export function isReplayable({ signal }: Rule): boolean {
   return definitionOf(signal).isReplayable
 }
 
 export type History = {
-  /** The oldest first. */
+  /** Oldest first. */
   evaluations: readonly EvaluationRecord[]
   /** All calls that finished since the earliest window. */
   finishes: readonly Finish[]
@@ -23,18 +26,16 @@ export type History = {
 
 export type ReplayOptions = { target: string; rules: readonly Rule[]; interval: number; monthOf: MonthOf }
 
-/** A value that could have been a breach, the worst of the rule's groups, and when it was evaluated. */
+/** The worst value among the rule's groups that could have been a breach, and when it was evaluated. */
 export type EvaluatedValue = { at: number } & Pick<RuleValue, 'value' | 'calls' | 'labels'>
 
-/** Seconds by which a time may be off for having been kept in whole milliseconds. */
+/** Times are stored in whole milliseconds, so they may be off by this much (seconds). */
 const ROUNDING_SECONDS = 0.0006
 
 /**
- * Evaluates rules over a history as the daemon would have: at the same moments, by what it knew then, with the very same
- * code.
+ * Evaluates rules over a history as the daemon would have: at the same moments, with what it knew then, with the same code.
  *
- * @returns all notifications that there would have been, the oldest first, what fires still, and the values of each rule by
- *   its name
+ * @returns all notifications, oldest first; the alerts that still fire; and the values of each rule by its name
  */
 export function replay(
   { evaluations, finishes }: History,
@@ -67,7 +68,7 @@ export function replay(
   return { notifications, instances: [...instances.values()], values }
 }
 
-/** The worst of what could be a breach: too few calls are no result, and without calls to compare with nothing is one. */
+/** The worst value that could be a breach. It is not one with too few calls, or without calls to compare with. */
 function worstOf(rule: Pick<Rule, 'breach'>, values: Iterable<RuleValue>): Omit<EvaluatedValue, 'at'> | undefined {
   let worst: RuleValue | undefined
   for (const one of values) {

@@ -8,7 +8,7 @@ import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
 
 // Keys that the rules of several signals share, in the order in which they are printed.
 
-/** The values of labels: those that the calls service documents, and `other` for the rest. */
+/** The label values that the calls service documents, and `other` for the rest. */
 export function labelValues() {
   return {
     type: oneOf(TYPES).optional().describe('The type of the call'),
@@ -38,7 +38,7 @@ export const minCalls = {
   min_calls: wholeNumber(1, 1_000_000_000).prefault(20).describe('With fewer calls in the window there is no result'),
 }
 
-/** Of a signal of which both high and low values are a problem. */
+/** The threshold keys of a signal whose high and low values can both be a problem. */
 export function eitherSide<Value extends z.ZodType>(value: () => Value) {
   return {
     above: value().optional().describe('A value above this is a breach'),
@@ -64,20 +64,20 @@ export const everyRule = {
     .describe('Shown in the message; may use {value} {threshold} {calls} {window} {labels}'),
 }
 
-/** What a rule of any signal may have. */
+/** The keys that a rule may have whatever its signal is. */
 type Shared = Inside<typeof named & typeof labelled & Pick<typeof windowed, 'only_if'> & typeof everyRule>
 
 /** An alert rule on a signal. Durations and windows are seconds. */
 export type RuleOn<Signal> = Omit<Shared, 'by'> & {
   by: readonly RuleLabel[]
-  /** What the rule looks at: the signal's name and its own keys. */
+  /** The signal's name and its own keys. */
   signal: Signal
-  /** On which side of the threshold the problem lies. */
+  /** On which side of the threshold the problem is. */
   breach: 'above' | 'below'
   threshold: number
-  /** A firing alert resolves at or below this (with `below`: at or above); never on the wrong side of the threshold. */
+  /** A firing alert resolves at or below this (with `below`: at or above). Never beyond the threshold. */
   clear: number
 }
 
-/** The keys of a rule that are no keys of its signal, as the program spells them. */
+/** The keys of a rule that belong to no signal, as the program spells them. */
 export type RuleKey = keyof Shared | 'above' | 'below' | 'clear'

@@ -10,17 +10,19 @@ import type { MonthOf, Trigger } from './trigger.ts'
 /** A rule's value for one group of calls at one moment. */
 export type RuleValue = Measurement & {
   labels: RuleLabels
-  /** Whether there were too few calls for a result. */
+  /** Too few calls for a result. */
   tooFew: boolean
-  /** Whether a value beyond the threshold is a breach: it is sure enough, and there were calls to compare with. */
+  /**
+   * Whether a value beyond the threshold is a breach: it is statistically sure enough, and there were calls to compare with.
+   */
   mayBreach: boolean
 }
 
 /**
- * What a rule's values are on this trigger, by the key of each alert that it can raise; undefined where the trigger has
- * no data for the rule.
+ * A rule's values on this trigger, by the key of each alert that it can raise; undefined if the trigger has no data for the
+ * rule.
  *
- * @param known groups that have a value whether or not there are such calls
+ * @param known groups that have a value even without calls
  */
 export function ruleValues(
   rule: Rule,
@@ -42,7 +44,7 @@ export function ruleValues(
   const callsBetween = (from: number, to: number, groups?: readonly RuleLabels[]) =>
     groupCalls<{ readonly labels: Labels }>(rule, definition.calls(trigger, { from, to }, signal), groups)
   const compared = onlyIf && callsBetween(now - onlyIf.offset - length, now - onlyIf.offset)
-  // What is not documented may occur once and never again: that there is none of it is no news.
+  // A value that the service does not document may occur once and never again, so its absence is not a breach.
   const expected =
     breach === 'below' ? new Set(documentedGroups(rule).map((labels) => instanceKey(name, labels))) : undefined
   const values = new Map<string, RuleValue>()
@@ -56,7 +58,7 @@ export function ruleValues(
   return values
 }
 
-/** Whether there are too few calls behind a value for a result. */
+/** Whether a value is based on too few calls for a result. */
 export function hasTooFew(signal: Signal, { calls = 0 }: Measurement): boolean {
   return 'minCalls' in signal && calls < Math.max(1, signal.minCalls)
 }

@@ -7,7 +7,7 @@ import { signals, type Signal } from './signals.ts'
 
 const names = signals.map(({ name }) => name)
 
-/** A rule in the file: what its signal is decides which keys it has. */
+/** A rule in the file. Its signal decides which keys it has. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- map() loses which section belongs to which signal
 const fileRule = z.discriminatedUnion('signal', signals.map(sectionOf) as unknown as SectionsOf<typeof signals>, {
   error: (issue) =>
@@ -34,7 +34,7 @@ function sectionOf<One extends SignalDefinition>(definition: One) {
   )
 }
 
-/** The cross-check of a rule's threshold and of where it clears. */
+/** The cross-check of a rule's threshold and `clear`. */
 function checkRule(
   definition: SignalDefinition,
   rule: { readonly above?: unknown; readonly below?: unknown; readonly clear?: unknown },
@@ -46,7 +46,7 @@ function checkRule(
     return
   }
   if (above === undefined && below === undefined) {
-    // Where there is only one side, its own schema says so.
+    // If only one side is possible, the signal's own schema reports it.
     if ('below' in definition.keys) report(['above'], 'missing; expected a threshold, in `above` or in `below`')
     return
   }
@@ -62,7 +62,7 @@ function checkRule(
   }
 }
 
-/** Why a key of a rule is not accepted for a signal, where it is one of another signal's; undefined elsewhere. */
+/** Why a signal does not accept a key of another signal; undefined for any other key. */
 function notOf({ name }: SignalDefinition, key: string): string | undefined {
   if (!signals.some(({ keys }) => Object.hasOwn(keys, key))) return undefined
   if (Object.hasOwn(labelled, key)) return `\`${key}\` is not accepted, because \`${name}\` has no labels`
@@ -71,7 +71,7 @@ function notOf({ name }: SignalDefinition, key: string): string | undefined {
 
 type FileRule = { signal: string; above?: number; below?: number; clear?: number }
 
-/** The keys that are not a signal's own, as the program spells them. */
+/** The keys that belong to no signal, as the program spells them. */
 const SHARED: ReadonlySet<string> = new Set(
   Object.keys({ ...named, ...labelled, only_if: windowed.only_if, ...everyRule }).map(camelCase),
 )
@@ -88,14 +88,14 @@ function ruleOf({ signal: name, above, below, clear, ...rest }: FileRule): RuleO
   return rule as unknown as RuleOn<Signal>
 }
 
-/** The way back, every default written out; its section leaves out what a rule on this signal cannot have. */
+/** Encodes a rule for the file, with all defaults. The section leaves out keys that the signal does not accept. */
 function fileRuleOf({ signal, breach, threshold, ...common }: RuleOn<Signal>): z.output<typeof fileRule> {
   const { name, ...own } = signal
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a signal's fields are its rule's keys, which the language cannot follow
   return { ...common, signal: name, ...own, [breach]: threshold } as z.output<typeof fileRule>
 }
 
-/** The cross-check of what rules look back at and of how long finished calls are kept (seconds). */
+/** Cross-checks how far back rules read against how long finished calls are kept (seconds). */
 export function checkWindows(
   rules: readonly Record<string, unknown>[],
   history: unknown,
@@ -104,7 +104,7 @@ export function checkWindows(
   if (typeof history !== 'number') return
   const limit = `at most \`store.history\`, which is ${formatDuration(history)}`
   rules.forEach((rule, index) => {
-    // Rules that are wrong by themselves still have the file's keys here.
+    // A rule that failed its own checks still has the file's keys here.
     const { name, signal } = rule
     const window = isMap(signal) ? signal['window'] : rule['window']
     if (typeof window !== 'number') return

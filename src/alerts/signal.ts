@@ -9,32 +9,32 @@ import type { RuleLabel } from './groups.ts'
 import type { RuleKey, RuleOn } from './rule-keys.ts'
 import type { MonthOf, Poll, Trigger } from './trigger.ts'
 
-/** What a signal's value is measured in; a share is from 0 to 1, or more of a limit. */
+/** The unit of a signal's value. A share is from 0 to 1; a share of a limit may exceed 1. */
 export type Unit = 'calls' | 'share' | 'seconds' | 'minutes'
 
 /** What a signal measures. */
 export type Measurement = {
-  /** In the signal's unit; NaN where there is nothing to divide by. */
+  /** In the signal's unit; NaN if there is nothing to divide by. */
   value: number
-  /** How many calls are behind the value; undefined where it is not about calls. */
+  /** How many calls the value is based on; undefined if it is not about calls. */
   calls: number | undefined
-  /** How the calls behind a ratio ended. */
+  /** The outcomes of the calls behind a ratio. */
   counts: FinishedCounts | undefined
 }
 
-/** What a message knows of a value. */
+/** The value of an alert, as messages use it. */
 export type MessageValue = {
   kind: Change
   breach: 'above' | 'below'
   value: number
   /** What the value was compared with: the threshold for a firing alert, `clear` for a resolved one. */
   threshold: number
-  /** How many calls are behind the value. */
+  /** How many calls the value is based on. */
   calls?: number | undefined
   counts?: FinishedCounts | undefined
 }
 
-/** So many of the failures had this label value, and so many of all calls: more than its share of the calls. */
+/** A label value with more than its share of the failures: its failures among all failures, its calls among all calls. */
 export type Contributor = {
   label: RuleLabel
   value: string
@@ -49,33 +49,33 @@ export type Window = { from: number; to: number }
 
 type Shape = z.core.$ZodLooseShape
 
-/** A signal in a rule, in a store and in messages: its name and its own keys. */
+/** A signal in a rule, in the store and in messages: its name and its own keys. */
 type Configured<Name extends string, Keys extends Shape> = { name: Name } & Omit<Inside<Keys>, RuleKey>
 
 /** What every signal declares. */
 type DeclaredByEachSignal<Name extends string, Keys extends Shape, Signal> = {
   readonly name: Name
-  /** What its value is, for the schema and the documentation. */
+  /** What the value is, for the schema and the documentation. */
   readonly description: string
   /** The keys of its rules between `signal` and `for`, in the order in which they are printed. */
   readonly keys: Keys
   readonly unit: Unit
-  /** Whether the history in the store holds all that it is measured by. */
+  /** Whether the stored history holds all data that the signal is measured on. */
   readonly isReplayable: boolean
-  /** Whether `/api/v1/status` shows its values at each poll. */
+  /** Whether `/api/v1/status` shows its value at each poll. */
   readonly isShownInStatus?: boolean
-  /** The worst value in words, in place of `peak`. */
+  /** The name of the worst value, instead of `peak`. */
   readonly peakName?: string
-  /** Checks of its rules beyond those of all rules; it also sees rules that are wrong, with the file's keys. */
+  /** Further checks of its rules. It also gets rules that failed other checks, with the file's keys. */
   check?(rule: { readonly above?: unknown }, report: (path: string[], message: string) => void): void
   /** What is measured, in a message: `17 of 40 calls that finished in the last 15m failed: 42.5%`. */
   describe(message: MessageValue, signal: Signal): string
-  /** A value in a message, where the unit alone is too little. */
+  /** Formats a value in a message, if the unit alone is not enough. */
   format?(value: number, signal: Signal): string
-  /** Whether a message leaves the threshold out, because the value alone is enough. */
+  /** Whether a message omits the threshold, because the value alone is enough. */
   needsNoThreshold?(message: MessageValue): boolean
   /**
-   * The rule in PromQL; absent where callwatch's metrics are not enough.
+   * The rule in PromQL; absent if callwatch's metrics are not enough.
    *
    * @param interval seconds between two polls
    * @throws {NotExpressible} for a rule that PromQL cannot express
@@ -83,7 +83,7 @@ type DeclaredByEachSignal<Name extends string, Keys extends Shape, Signal> = {
   prometheus?(rule: RuleOn<Signal>, interval: number): PrometheusQuery
 }
 
-/** A signal of calls: of a window, or of those that are open now. */
+/** A signal measured on calls: those of a window, or those that are open now. */
 export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = DeclaredByEachSignal<
   Name,
   Keys,
@@ -91,39 +91,45 @@ export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = 
 > & {
   calls(poll: Poll, window: Window, signal: Signal): readonly Call[]
   measure(calls: readonly Call[], signal: Signal): Measurement
-  /** The statuses of the calls behind a value; absent where the view of calls cannot select them. */
+  /** The statuses of the calls behind a value; absent if the view of calls cannot select them. */
   statuses?(signal: Signal): readonly (FinalStatus | 'in_progress')[]
-  /** Whether a value beyond the threshold is so with the rule's confidence. */
+  /** Whether a value is beyond the threshold with the rule's confidence. */
   isSure?(measurement: Measurement, rule: RuleOn<Signal>): boolean
-  /** The label value whose share of the failures exceeds its share of the calls most, if by more than chance. */
+  /**
+   * The top contributor: the label value that is most overrepresented among the failures, if that is statistically
+   * significant.
+   */
   contributor?(calls: readonly Call[], rule: RuleOn<Signal>): Contributor | undefined
 }
 
 /** A signal of the target as a whole, without labels. */
 export type TargetSignal<Name extends string, Keys extends Shape, Signal> = DeclaredByEachSignal<Name, Keys, Signal> & {
-  /** Undefined where the trigger has no data for it. */
+  /** Undefined if the trigger has no data for it. */
   value(trigger: Trigger, monthOf: MonthOf, signal: Signal): number | undefined
-  /** The value that the month will come to at this rate. */
+  /** The value that the month will reach at this rate. */
   forecast?(value: number, poll: Poll, monthOf: MonthOf, signal: Signal): number | undefined
   describeForecast?(forecast: number, signal: Signal): string
 }
 
-/** Any signal, for code that meets a signal by its name. Methods take it for that one, which the name makes sure of. */
+/**
+ * Any signal, for code that looks a signal up by its name. Its methods accept any signal's keys; the name guarantees the
+ * right ones.
+ */
 export type AnySignal =
   | CallSignal<string, Shape, { name: string }, { readonly labels: Labels }>
   | TargetSignal<string, Shape, { name: string }>
 
-/** What a rule on this signal has of it. */
+/** The part of a rule that belongs to this signal. */
 export type ConfiguredAs<Definition extends { name: string; keys: Shape }> = Definition extends unknown
   ? Configured<Definition['name'], Definition['keys']>
   : never
 
-/** How far back a signal looks (seconds); undefined where it looks at what is now. */
+/** How far back a signal reads (seconds); undefined if it measures the present. */
 export function windowOf(signal: object): number | undefined {
   return 'window' in signal && typeof signal.window === 'number' ? signal.window : undefined
 }
 
-/** A value as people read it: `37.5%`, `12 calls`, `5m 30s`, `310.5 min`. */
+/** A value for people: `37.5%`, `12 calls`, `5m 30s`, `310.5 min`. */
 export function formatIn(unit: Unit, value: number): string {
   if (!Number.isFinite(value)) return 'unknown'
   switch (unit) {
@@ -148,17 +154,17 @@ export function isBeyond({ breach }: Pick<MessageValue, 'breach'>, value: number
   return breach === 'above' ? value > other : value < other
 }
 
-/** The time of `{window}` in a description (seconds). */
+/** The time that `{window}` in a description stands for (seconds). */
 export function describedWindow(signal: object): number | undefined {
   return 'longerThan' in signal && typeof signal.longerThan === 'number' ? signal.longerThan : windowOf(signal)
 }
 
-/** How many calls there are, of which some may be counted together. */
+/** The number of calls, if some items stand for several calls. */
 export function numberOf(calls: readonly object[]): number {
   return sum(calls.map((call) => ('n' in call && typeof call.n === 'number' ? call.n : 1)))
 }
 
-/** What is measured where the number of calls is all that matters. */
+/** Measures a signal whose value is the number of calls. */
 export function measureNumber(calls: readonly object[]): Measurement {
   return ofCalls(numberOf(calls), numberOf(calls))
 }

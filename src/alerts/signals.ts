@@ -10,7 +10,7 @@ import { minutes } from './signals/minutes.ts'
 import { pollAge } from './signals/poll-age.ts'
 import { stuckCalls } from './signals/stuck-calls.ts'
 
-/** All signals, in the order of the documentation. A further one is a file in signals/ and a line here. */
+/** All signals, in the order of the documentation. To add one, create a file in signals/ and add a line here. */
 export const signals = [
   failureRatio,
   callsFinished,
@@ -24,5 +24,5 @@ export const signals = [
   budgetMinutes,
 ] as const
 
-/** A signal as rules, stores and notifications have it: its name and its own keys. */
+/** A signal in rules, the store and notifications: its name and its own keys. */
 export type Signal = ConfiguredAs<(typeof signals)[number]>

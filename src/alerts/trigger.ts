@@ -2,19 +2,19 @@ import type { WindowEnd } from '../ledger/failure-ratio.ts'
 import type { FinishedCalls } from '../ledger/finished-calls.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 
-/** What rules are evaluated on: a successful poll, or a tick between polls, at which only the age of the last poll is known. */
+/** What starts an evaluation: a successful poll, or a tick between polls, which knows only the age of the last poll. */
 export type Trigger = Poll | Tick
 
-/** A successful poll, with all that it changes already counted. Times are UNIX seconds by the service's clock. */
+/** A successful poll, after all its changes were counted. Times are UNIX seconds by the service's clock. */
 export type Poll = WindowEnd & {
   kind: 'poll'
-  /** The service did not show all of its list: there may be unseen calls. */
+  /** The service did not show its whole list, so there may be unseen calls. */
   limited: boolean
   finished: FinishedCalls
   open: readonly TrackedCall[]
-  /** When the target was set up: what came before is not known. */
+  /** When the target was created in the store. Nothing before that is known. */
   created: number
-  /** Participant minutes counted since a moment. */
+  /** Participant minutes counted since a time. */
   usedSince: (time: number) => number
 }
 
@@ -22,15 +22,15 @@ export type Tick = {
   kind: 'tick'
   /** Seconds since the last successful poll. */
   pollAge: number
-  /** Why the last poll was not, where that is known. */
+  /** Why the last poll failed, if known. */
   cause?: string
 }
 
-/** From when to when the calendar month of a moment lasts in a time zone (UNIX seconds). */
+/** Begin and end of the calendar month around a time, in a time zone (UNIX seconds). */
 export type MonthOf = (time: number, timezone: string) => { from: number; to: number }
 
 /**
- * When rules were evaluated, by the host's clock (UNIX seconds), and on what beside the calls: enough to evaluate the
- * same history again. A tick is kept where it changed something or the last poll is long ago.
+ * When rules were evaluated, by the host's clock (UNIX seconds), and on what besides the calls: enough to repeat the
+ * evaluation over the same history. A tick is kept only if it changed something, or if the last poll is long ago.
  */
 export type EvaluationRecord = { at: number } & ((WindowEnd & Pick<Poll, 'kind' | 'limited'>) | Tick)

@@ -1,8 +1,8 @@
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js'
 
 /*
- * A value of a match may be a regular expression: `=~High.*`, as Alertmanager and Prometheus write it. Every user who may silence
- * can enter one, so it is run by RE2, whose time is at most the product of the lengths of expression and text.
+ * A value of a match may be a regular expression, written `=~High.*` as in Alertmanager and Prometheus. Every user who may
+ * silence can enter one. Therefore RE2 runs it: its time is at most the product of the lengths of expression and text.
  */
 
 const PREFIX = '=~'
@@ -10,26 +10,26 @@ const PREFIX = '=~'
 export const MAX_PATTERN_LENGTH = 200
 const MAX_PROGRAM = 1000
 
-/** Whether a value of a match is an expression rather than the text itself. */
+/** Whether a value of a match is an expression, not a plain text. */
 export function isPattern(value: string): boolean {
   return value.startsWith(PREFIX)
 }
 
-/** What is wrong with a value of a match, in a sentence; undefined where nothing is. */
+/** Why a value of a match is not valid, in a sentence; undefined if it is. */
 export function patternProblem(value: string): string | undefined {
   const compiled = isPattern(value) ? compile(value) : undefined
   return typeof compiled === 'string' ? compiled : undefined
 }
 
-/** Whether a value is what a match asks for: the same text, or one that its expression matches from beginning to end. */
+/** Whether a value equals the wanted text, or the wanted expression matches it from beginning to end. */
 export function matchesValue(wanted: string, value: string): boolean {
   if (!isPattern(wanted)) return wanted === value
   const compiled = compile(wanted)
-  // Another version may have stored what this one does not understand.
+  // Another version may have stored an expression that this version cannot compile.
   return typeof compiled === 'string' ? false : compiled.testExact(value)
 }
 
-/** The expressions that were compiled, or what is wrong, at most so many: each is compared with every alert, again and again. */
+/** Caches compiled expressions, or what is wrong with them: each is compared with every alert, again and again. */
 const known = new Map<string, RE2JS | string>()
 const MOST_KNOWN = 1000
 
@@ -42,7 +42,7 @@ function compile(value: string): RE2JS | string {
   return compiled
 }
 
-/** The problem is without the expression itself, which may come from a variable. */
+/** The problem does not quote the expression, which may come from a variable. */
 function compiledOrProblem(expression: string): RE2JS | string {
   if (expression === '') return 'there is no regular expression after =~'
   if (expression.length > MAX_PATTERN_LENGTH) return `a regular expression has at most ${MAX_PATTERN_LENGTH} characters`

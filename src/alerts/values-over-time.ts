@@ -4,15 +4,15 @@ import { isBeyond } from './signal.ts'
 /** A value, and when it was evaluated (UNIX seconds by the host's clock); null where there were too few calls. */
 export type ValueAt = readonly [at: number, value: number | null]
 
-/** As many are kept at most. */
+/** The most values that an alert keeps. */
 const MAX_VALUES = 100
 
-/** Seconds. */
+/** The shortest step between two values (seconds). */
 const MIN_STEP_SECONDS = 60
 
 /**
- * Adds a value to those of an alert, and keeps the worst one of each minute; of longer and longer steps, where these would
- * be too many. In the order of their times.
+ * Adds a value to an alert's values. Keeps the worst value of each minute, and makes the steps longer when there are too many
+ * values. Sorted by time.
  */
 export function addValue(values: readonly ValueAt[], added: ValueAt, breach: Rule['breach']): readonly ValueAt[] {
   const all = [...values, added]

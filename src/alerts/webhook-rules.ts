@@ -27,7 +27,7 @@ const WEBHOOK_ALERTS: readonly Parts[] = [
     severity: 'critical',
     summary: 'The webhook {{ $labels.webhook }} will never get some events',
     description:
-      'Events expired before they were delivered to the webhook {{ $labels.webhook }}, or the log does not go on where it was: it will never get them.',
+      'Events expired before they were delivered to the webhook {{ $labels.webhook }}, or its position in the event log no longer exists: it will never get them.',
   },
 ]
 
@@ -36,7 +36,7 @@ type Parts = { alert: string; expr: string; severity: 'warning' | 'critical'; su
 const SECTION = 'callwatchwebhookbehind-callwatchwebhookdeadletters-callwatchwebhookeventsexpired'
 
 /**
- * Alerts about the webhooks of events. Every daemon shows their gauges, the leader counts.
+ * Alerts about the webhooks of events. Every daemon exports their gauges; only the leader exports their counters.
  *
  * @param runbooks the URL of the page with the runbooks
  */

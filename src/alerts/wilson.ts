@@ -1,8 +1,8 @@
 /**
- * The bounds between which the true share lies, when `hits` of `n` were seen (Wilson 1927, "Probable inference, the law
- * of succession, and statistical inference"): the score interval, one-sided.
+ * The bounds of the true share if `hits` of `n` were seen: the one-sided score interval (Wilson 1927, "Probable inference,
+ * the law of succession, and statistical inference").
  *
- * @param confidence of each bound by itself, between 0.5 and 1
+ * @param confidence of each bound alone, between 0.5 and 1
  */
 export function wilsonBounds(hits: number, n: number, confidence: number): { lower: number; upper: number } {
   if (n === 0) return { lower: 0, upper: 1 }
@@ -14,7 +14,7 @@ export function wilsonBounds(hits: number, n: number, confidence: number): { low
   return { lower: Math.max(0, (middle - reach) / scale), upper: Math.min(1, (middle + reach) / scale) }
 }
 
-/** How many standard deviations the normal distribution's quantile lies from its mean, found by bisection. */
+/** How many standard deviations a quantile of the normal distribution lies from its mean, found by bisection. */
 function normalQuantile(probability: number): number {
   let [low, high] = [0, 10]
   for (let i = 0; i < 60; i++) {

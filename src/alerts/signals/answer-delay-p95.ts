@@ -13,7 +13,7 @@ export const answerDelayP95 = callSignal({
   statuses: () => ['ended'],
   measure: (calls) => {
     const delays = calls.flatMap(({ answerDelay }) => answerDelay ?? []).toSorted((a, b) => a - b)
-    // The nearest rank: the least value that 95% do not exceed.
+    // The nearest rank: the smallest value that at least 95% of the delays do not exceed.
     return ofCalls(delays[Math.ceil(delays.length * 0.95) - 1] ?? NaN, delays.length)
   },
   describe: ({ value, calls = 0 }, signal) =>

@@ -23,7 +23,7 @@ export const budgetMinutes = targetSignal({
   forecast: (value, { now, created }, monthOf, { timezone: zone }) => {
     const { from, to } = monthOf(now, zone)
     const counted = now - Math.max(from, created)
-    // A few hours are too little to forecast a month from.
+    // A few hours are not enough to forecast a month.
     return counted < DAY ? undefined : value + (value / counted) * (to - now)
   },
   describe: ({ value }, { limit }) => {

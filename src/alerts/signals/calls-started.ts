@@ -13,7 +13,7 @@ export const callsStarted = callSignal({
   isReplayable: false,
   calls: ({ finished, open }, { from, to }) => {
     const isInside = (began: number) => began >= from && began <= to
-    // A call that began in the window finished in it, or after it, or has not yet.
+    // A call that began in the window has either finished since, or is still open.
     const ended = finished.between(from, Infinity).filter(({ began }) => isInside(began))
     return [...ended, ...open.filter((call) => isInside(beganAt(call)))]
   },

@@ -91,14 +91,17 @@ export const failureRatio = callSignal({
 /** The confidence with which a share of the failures must exceed the share of the calls. */
 const LIFT_CONFIDENCE = 0.95
 
-/** With fewer failures it may be anything. */
+/** Fewer failures prove nothing. */
 const MIN_FAILURES = 3
 
 function saysSomething(one: Contributor): boolean {
   return one.failures >= MIN_FAILURES && liftOf(one) > 1
 }
 
-/** By how much its share of the failures exceeds its share of the calls, at least: few failures prove little. */
+/**
+ * At least by which factor its share of the failures exceeds its share of the calls. A lower bound, since few failures prove
+ * little.
+ */
 function liftOf({ failures, ofFailures, calls, ofCalls }: Contributor): number {
   return wilsonBounds(failures, ofFailures, LIFT_CONFIDENCE).lower / (calls / ofCalls)
 }
@@ -108,7 +111,7 @@ function failuresAmong(calls: readonly Tally[], reason: Reason) {
   return { failures: failureCount(counts, reason), calls: counts.total }
 }
 
-/** How many calls are behind the ratio: Prometheus has to be asked once more. */
+/** The number of calls behind the ratio, which needs a second query to Prometheus. */
 function callsTemplate(all: PrometheusRecord, { signal, by }: RuleOn<{ window: number }>): string {
   const own = ['target', ...by]
   const series = seriesOf(

@@ -16,7 +16,7 @@ export const inProgress = callSignal({
   measure: measureNumber,
   describe: ({ value }) => `${someCalls(value)} ${value > 1 ? 'are' : 'is'} open now`,
   prometheus: (rule, interval) => {
-    // While a target moves, two daemons may export it.
+    // Two daemons may export a target while it moves.
     const labels = ['target', ...RULE_LABELS, 'status'].join(', ')
     const open = `max by (${labels}) (callwatch_calls_in_progress${selectorOf(rule.match)})`
     const value = `sum by (${groupOf(rule)}) (${open})`

@@ -23,7 +23,7 @@ export const stuckCalls = callSignal({
   measure: measureNumber,
   describe: ({ value }, { longerThan }) =>
     `${someCalls(value)} ${value > 1 ? 'have' : 'has'} been open for longer than ${formatSeconds(longerThan)}`,
-  // Any stuck call is one too many.
+  // One stuck call is already a problem.
   needsNoThreshold: ({ breach, threshold }) => breach === 'above' && threshold === 0,
   prometheus: (rule, interval) => {
     if (rule.by.length > 0 || Object.keys(rule.match).length > 0) {
@@ -32,7 +32,7 @@ export const stuckCalls = callSignal({
     if (rule.breach !== 'above' || rule.threshold !== 0)
       throw new NotExpressible(`${OLDEST} is of the oldest call only, not a count`)
     const isStuck = `time() - min by (target) (${OLDEST}) > ${rule.signal.longerThan}`
-    // Prometheus knows for how long the oldest has been open, and not how many are stuck.
+    // Prometheus knows how long the oldest call has been open, but not how many are stuck.
     const value = '{{ $value | humanizeDuration }}'
     return { expr: whileScraped(isStuck, rule, interval), records: [], value }
   },
