@@ -5,7 +5,7 @@ import { messageReceiverNames, receiverNames, receivers } from './receivers.ts'
 
 type ReportProblem = (path: (string | number)[], message: string) => void
 
-/** The cross-check of the names of receivers, and of the routes that name them. Any value may be missing or wrong. */
+/** Cross-checks the names of receivers, and the routes that name them. Any value may be missing or invalid. */
 export function checkReceivers(notify: Readonly<Record<string, unknown>>, report: ReportProblem): void {
   const given: unknown[] = Array.isArray(notify['receivers']) ? notify['receivers'] : []
   const named = given.map((item) => (isMap(item) ? item : {}))
@@ -20,7 +20,7 @@ export function checkReceivers(notify: Readonly<Record<string, unknown>>, report
         : shorthand !== undefined
           ? `the same name as \`notify.${shorthand}\``
           : name === LOG
-            ? `\`${LOG}\` is the log, which is notified where there is no receiver`
+            ? `\`${LOG}\` is the name of the log, which is notified if there is no receiver`
             : undefined
     if (taken !== undefined) report(['receivers', index, 'name'], `${taken}; expected a name of its own`)
   })

@@ -9,7 +9,7 @@ import { receivers } from './receivers.ts'
 export type ReceiverDeps = {
   clock: Clock
   log: (line: LogLine) => void
-  /** Where alerts are shown; else {@link pageUrlIn}. */
+  /** Where the page shows alerts; default: {@link pageUrlIn}. */
   pageUrl?: string | undefined
 }
 
@@ -17,7 +17,7 @@ function typeOf({ type }: ConfiguredReceiver): ReceiverType {
   return receivers[type]
 }
 
-/** Those of the named receivers that a digest can be sent to. */
+/** The named receivers that accept a digest. */
 export function digestRecipients(
   { receivers: all }: Pick<NotifyConfig, 'receivers'>,
   names: readonly string[],
@@ -29,7 +29,7 @@ export function digestRecipients(
   return names.filter((name) => !others.some((other) => other.name === name))
 }
 
-/** Where alerts are shown, as the first receiver with such a link has it. */
+/** Where the page shows alerts: the first such link among the receivers. */
 export function pageUrlIn(notify: NotifyConfig): string | undefined {
   return notify.receivers
     .map(({ config }) => ('dashboardUrl' in config ? config.dashboardUrl : undefined))
@@ -44,13 +44,14 @@ async function createReceiver(configured: ConfiguredReceiver, context: Omit<Send
     : { name, refresh: await type.createState(config, { ...context, name }) }
 }
 
-/** Receivers, each with what it was created from. */
+/** Receivers, each with the configuration that created it. */
 export type CreatedReceivers = readonly { receiver: Receiver; from: unknown }[]
 
 /**
- * Each configured receiver; the log as well, where none of them takes messages.
+ * Creates each configured receiver, and the log if none of them accepts messages.
  *
- * @param before those of an earlier configuration: what has not changed keeps its connections, and what it knows of the other side
+ * @param before the receivers of the earlier configuration. A receiver whose configuration is the same is kept, with its
+ *   connections and what it knows of the other side.
  */
 export async function configuredReceivers(
   notify: NotifyConfig,

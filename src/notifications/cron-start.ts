@@ -1,7 +1,7 @@
 import { Cron } from 'croner'
 import { text } from '../schema/scalars.ts'
 
-/** A moment that comes again and again: minute, hour, day of the month, month, day of the week. */
+/** Five cron fields: minute, hour, day of the month, month, day of the week. */
 export function cronStart() {
   const expected = 'five cron fields (minute, hour, day of the month, month, day of the week), such as `0 2 * * 6`'
   return text(expected, isCron).refine((fields) => !isCron(fields) || comes(fields), {
@@ -10,16 +10,16 @@ export function cronStart() {
 }
 
 function isCron(fields: string): boolean {
-  // The library would also take a name such as `@daily`, a date, and `?` for the moment at which it reads.
+  // croner would also accept a name such as `@daily`, a date, and `?` for the current time.
   return /^[^\s?]+(?: +[^\s?]+){4}$/.test(fields) && read(fields) !== undefined
 }
 
-/** So many starts are compared with the next one. */
+/** This many starts are compared with the next one. */
 const COMPARED = 1000
 
 /**
- * Whether the mute would never end: each start falls within the duration of the previous one. Some may do so: a whole
- * weekend is two days, each with a start of its own.
+ * Whether the mute would never end, because each start falls within the duration of the previous one. Some starts may
+ * overlap: a whole weekend is two days, each with its own start.
  *
  * @param duration seconds
  */
@@ -35,12 +35,12 @@ export function neverEnds(fields: string, duration: number): boolean {
   return true
 }
 
-/** False for something like 30 February. */
+/** Whether the start ever comes. False for a date such as 30 February. */
 function comes(fields: string): boolean {
   return read(fields)?.nextRun(new Date(0)) !== null
 }
 
-/** Without a function to call nothing is scheduled. */
+/** Without a callback, croner schedules nothing. */
 function read(fields: string): Cron | undefined {
   try {
     return new Cron(fields, { mode: '5-part', timezone: 'UTC' })

@@ -5,26 +5,26 @@ import type { Store } from '../store/store.ts'
 import type { DayFigures, DigestMessage } from './message.ts'
 
 export type DigestOptions = {
-  /** When (`HH:MM`) in which time zone, and its recipients; undefined where there is none. */
+  /** The time of day (`HH:MM`), its time zone and the recipients; undefined if no digest is configured. */
   digest: () => { at: string; timezone: string; receivers: readonly string[] } | undefined
   clock: Clock
   store: Pick<Store, 'countFinished' | 'usedMinutes' | 'enqueueOnce' | 'rows'>
-  /** With when each was set up (UNIX seconds). */
+  /** All targets, and when each was created (UNIX seconds). */
   targets: () => readonly { name: string; created: number }[]
 }
 
 const MINUTE = 60
 const WEEK = 7 * 86_400
-/** A digest that could not be made for longer than this (seconds) is no news any more. */
+/** A digest that is later than this (seconds) is not sent any more. */
 const MAX_LATE_SECONDS = 12 * 3600
-/** Where so much of the day (seconds) was not polled yet, the digest waits for that, but not for longer than this. */
+/** If polls have not covered this much of the day yet (seconds), the digest waits for them, up to the limit below. */
 const MISSING_SECONDS = 3600
 const MAX_WAIT_SECONDS = 2 * 3600
 
 /**
- * Puts a digest of the day before into the outbox, each day at its time, once: also when the daemon was away just then. While
- * an hour of the day is missing, of which polls may still show the calls, it waits for two hours.
- * To be called each minute.
+ * Enqueues a digest of the previous day once a day, at its time. If the daemon was down at that time, it does so later. If an
+ * hour of the day is not covered yet, and polls may still show its calls, the digest waits up to two hours. Call it every
+ * minute.
  *
  * @throws {StoreError}
  */
@@ -35,7 +35,7 @@ export function dailyDigest(options: DigestOptions): () => Promise<void> {
   let done: number | undefined
 
   return async () => {
-    // It may have been another daemon's work since.
+    // Another daemon may have been responsible meanwhile.
     if (clock.monotonic() - calledAt > 2 * MINUTE) begun = clock.wall()
     calledAt = clock.monotonic()
     const configured = options.digest()
@@ -56,15 +56,15 @@ export function dailyDigest(options: DigestOptions): () => Promise<void> {
 }
 
 /**
- * The day before the one in which it is due (UNIX seconds); undefined where it waits for polls. Targets that did not exist on
- * that day are left out.
+ * The figures of the day before `due` (UNIX seconds); undefined while the digest waits for polls. Targets that did not exist
+ * on that day are left out.
  */
 async function digestOf(
   { targets, store }: DigestOptions,
   { timezone, due, now, mayWait }: { timezone: string; due: number; now: number; mayWait: boolean },
 ): Promise<DigestMessage | undefined> {
   const day = dayOf(dayOf(due, timezone).from - 1, timezone)
-  // Noon is in the same calendar day a week before, whatever the clocks were set to meanwhile.
+  // Noon minus seven days is in the same calendar day of the week before, even if daylight saving time changed.
   const weekBefore = dayOf((day.from + day.to) / 2 - WEEK, timezone)
   const existing = targets().filter(({ created }) => created < day.to)
   const names = existing.map(({ name }) => name)

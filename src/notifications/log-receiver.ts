@@ -5,13 +5,13 @@ import type { MessageReceiver } from './receiver.ts'
 import { flappedText } from './text/flapped-text.ts'
 import { storeText } from './text/store-text.ts'
 
-/** A line for the log: what it is about, to filter by, and the words. */
+/** A line for the log: its text, and the fields to filter by. */
 export type LogLine = { fields: Record<string, string>; text: string }
 
-/** The name of the log as a receiver. */
+/** The log's name as a receiver. */
 export const LOG = 'log'
 
-/** Where no receiver of messages is configured, they are logged: one line for each alert, or each target of a digest. */
+/** Logs messages if no receiver of messages is configured: one line per alert, or per target of a digest. */
 export function logReceiver(log: (line: LogLine) => void): MessageReceiver {
   return {
     name: LOG,

@@ -3,7 +3,7 @@ import type { Notification } from '../alerts/notification.ts'
 import type { Severity } from '../alerts/match-keys.ts'
 import type { AlertLinks } from './text/links.ts'
 
-/** What is sent to a receiver at once. Times are UNIX seconds. */
+/** A message to a receiver. Times are UNIX seconds. */
 export type Message = AlertMessage | DigestMessage | StoreMessage
 
 /** What the text of a message depends on beside the message. */
@@ -13,37 +13,37 @@ export type TextOptions = {
   dashboardUrl: string | undefined
 }
 
-/** What changed of a target's alerts of one severity. */
+/** Changes of a target's alerts of one severity. */
 export type AlertMessage = {
   kind: 'alerts'
   target: string
   severity: Severity
-  /** Each alert once, as it is now; firing ones first. */
+  /** Each alert once, in its current state; firing alerts first. */
   alerts: AlertUpdate[]
   /** Alerts that fired and resolved between deliveries. */
   flapped: FlappedAlert[]
-  /** Alerts of this target that fire and are silenced. */
+  /** Firing alerts of this target that are silenced. */
   silenced: SilencedAlert[]
-  /** Alerts that fire and are not notified, because alerts of this message inhibit them. */
+  /** Firing alerts that are not notified, because alerts of this message inhibit them. */
   inhibited: InhibitedAlert[]
 }
 
 export type AlertUpdate = {
-  /** The latest change, with the value as it is now where it still fires. */
+  /** The latest change. If the alert still fires, with its current value. */
   notification: Notification
-  /** How often it fired and resolved between this notification and the one before. */
+  /** How often the alert fired and resolved since its previous notification. */
   flaps: number
-  /** Where the configuration says how users reach the page. */
+  /** Absent if the configuration does not say how users reach the page. */
   links?: AlertLinks
 }
 
 export type FlappedAlert = {
-  /** Its latest firing. */
+  /** The latest firing. */
   notification: Notification
   times: number
-  /** The worst value of all times. */
+  /** The worst value of all the times it fired. */
   peak: number
-  /** When the latest ended. */
+  /** When it ended last. */
   endedAt: number
 }
 
@@ -52,7 +52,7 @@ export type InhibitedAlert = { alert: string; target: string; severity: Severity
 
 export type SilencedAlert = { alert: string; until: number; reason: string }
 
-/** How a day went, target by target, against the same weekday before. */
+/** A day, target by target, compared with the same weekday of the week before. */
 export type DigestMessage = {
   kind: 'digest'
   /** `2026-11-19` */
@@ -61,8 +61,11 @@ export type DigestMessage = {
   targets: { target: string; day: DayFigures; weekBefore: DayFigures | undefined }[]
 }
 
-/** A day of a target: how its calls ended, the participant minutes counted, and how much of it is not covered (history/coverage.ts). */
+/**
+ * A day of a target: outcomes of its calls, participant minutes counted, and how much of the day is not covered
+ * (history/coverage.ts).
+ */
 export type DayFigures = { counts: FinishedCounts; minutes: number; blindSeconds: number }
 
-/** The store cannot be written, or can again: sent without the outbox, which is in the store. */
+/** The store cannot be written, or can be written again. Sent without the outbox, which is in the store. */
 export type StoreMessage = { kind: 'store'; state: 'failing' | 'recovered'; problem: string; since: number; at: number }

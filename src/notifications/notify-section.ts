@@ -14,7 +14,7 @@ const digest = section({
   timezone: timezone().prefault('UTC').describe('Time zone of `at` and of the day (IANA name)'),
 })
 
-/** Selects alerts; each value that is given must be theirs, or an expression that matches theirs. */
+/** Selects alerts. Each given value must equal the alert's, or be an expression that matches it. */
 export function alertMatch() {
   const { severity, type, mode, receiver_type } = MATCH_VALUES
   return labelMap({
@@ -27,7 +27,7 @@ export function alertMatch() {
   })
 }
 
-/** A value of a match: a text, or one of some words, or `=~` and an expression that matches one of them. */
+/** A value of a match: a text or one of the given words, or `=~` and an expression that matches one of them. */
 function matched(what: string, about: string, words?: readonly string[]) {
   const listed = words?.map((word) => `\`${word}\``).join(', ')
   const expected = `${listed === undefined ? what : `one of ${listed}`}, or a regular expression after \`=~\``
@@ -50,7 +50,7 @@ const route = section({
   match: alertMatch()
     .prefault({})
     .describe('Which alerts; default: all. A value may be `=~` and a regular expression (alerting.md)'),
-  notify: eachOnce(text('the name of a receiver')).describe('The names of their recipients; []: none'),
+  notify: eachOnce(text('the name of a receiver')).describe('Names of the receivers that are notified; []: none'),
 })
 
 const inhibition = section({
@@ -59,7 +59,7 @@ const inhibition = section({
   equal: z
     .array(oneOf(MATCH_KEYS))
     .prefault(['target'])
-    .describe('What both must have in common; a label that neither has is in common, too'),
+    .describe('Labels that must have the same value in both alerts; a label that both lack counts as equal'),
 })
 
 const mute = section(
@@ -73,7 +73,7 @@ const mute = section(
     if (typeof start !== 'string' || typeof lasts !== 'number' || !neverEnds(start, lasts)) return
     report(
       ['duration'],
-      `found ${formatDuration(lasts)}, and \`start\` comes again by then, so that the mute never ends; ` +
+      `found ${formatDuration(lasts)}, but \`start\` comes again by then, so the mute would never end; ` +
         'expected less than the time between two starts',
     )
   },
@@ -101,19 +101,19 @@ const given = section(
     receivers: z
       .array(namedReceiver)
       .prefault([])
-      .describe('Further receivers, any number of each type; those above are short for one named like its key'),
+      .describe('More receivers, each with a name of your choice; a key such as `slack` is short for one of that name'),
     digest: digest.optional().describe('A daily summary; default: none'),
     routes: z
       .array(route)
       .prefault([])
       .describe(
-        'Recipients of alerts: the first route that matches an alert counts; one that none matches is sent to all',
+        'Which receivers are notified of which alerts: the first route that matches decides; without one, all receivers are',
       ),
     inhibit: z
       .array(inhibition)
       .prefault([])
-      .describe('Alerts that are not notified while others fire, beside those of a higher severity'),
-    mutes: z.array(mute).prefault([]).describe('Times at which the alerts that they match are not notified'),
+      .describe('Further alerts that are not notified while others fire, besides less severe ones'),
+    mutes: z.array(mute).prefault([]).describe('Recurring times at which matching alerts are not notified'),
   },
   checkReceivers,
 )
@@ -125,7 +125,10 @@ export type ConfiguredReceiver = {
   [Type in ReceiverName]: { name: string; type: Type; config: NonNullable<Given[Type]> }
 }[ReceiverName]
 
-/** Durations are in seconds. Receivers are in one list: first those under their types' keys, which are their names. */
+/**
+ * The section with durations in seconds. All receivers are in one list. Receivers given under a type's key come first, named
+ * like the key.
+ */
 export type NotifyConfig = Omit<Given, ReceiverName | 'receivers'> & { receivers: ConfiguredReceiver[] }
 
 /** The section `notify`. */
@@ -147,7 +150,7 @@ export const notifySection = z.codec(given, z.custom<NotifyConfig>(), {
   },
 })
 
-/** A key for each of these receivers. */
+/** An optional key for each of these receivers. */
 function receiverSections<Name extends ReceiverName>(names: readonly Name[]) {
   type Sections = { [Each in Name]: z.ZodOptional<(typeof receivers)[Each]['section']> }
   const entries = names.map((name) => [name, receivers[name].section.optional().describe(receivers[name].about)])

@@ -2,19 +2,19 @@ import type { z } from 'zod'
 import type { Clock } from '../clock/clock.ts'
 import type { Refresh, Send } from './receiver.ts'
 
-/** What can stand in the section `notify`, to be notified. Its folder has all of it; receivers.ts has its key. */
+/** A type of receiver, as the section `notify` can configure it. Its folder contains all of it; receivers.ts has its key. */
 export type ReceiverType<Section extends z.ZodType = z.ZodType> = {
-  /** What the key is for, as its description. */
+  /** The description of the key. */
   about: string
-  /** The key's value: with its defaults, secrets and environment variables. */
+  /** The schema of the key's value, with its defaults, secrets and environment variables. */
   section: Section
-  /** There is one at most: `notify.receivers` cannot have it. */
+  /** At most one may be configured, so `notify.receivers` cannot contain it. */
   isSingle?: boolean
 } & (
   | {
-      /** Loads what sends to it: every command reads the configuration, and few send anything. */
+      /** Loads the code that sends. Every command reads the configuration, but few commands send anything. */
       create(config: z.output<Section>, context: SendContext): Promise<Send>
-      /** Whether it can be sent a digest; default: yes. */
+      /** Whether it accepts a digest; default: yes. */
       takesDigest?(config: z.output<Section>): boolean
     }
   | {
@@ -24,11 +24,11 @@ export type ReceiverType<Section extends z.ZodType = z.ZodType> = {
     }
 )
 
-/** What a sender knows beside its section. */
+/** What a sender gets besides its section. */
 export type SendContext = {
   clock: Clock
-  /** Of the receiver. */
+  /** The receiver's name. */
   name: string
-  /** Where the alerts are shown, an absolute address. */
+  /** Where the page shows the alerts, an absolute address. */
   pageUrl?: string | undefined
 }

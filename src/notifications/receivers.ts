@@ -5,7 +5,7 @@ import { heartbeat } from './receivers/heartbeat/heartbeat.ts'
 import { slack } from './receivers/slack/slack.ts'
 import { webhook } from './receivers/webhook/webhook.ts'
 
-/** All receivers, by their keys in the section `notify`. Code that needs one of each iterates over this list. */
+/** All types of receivers, by their keys in the section `notify`. Code that needs one of each iterates over this list. */
 export const receivers = {
   slack,
   alertmanager,
@@ -17,7 +17,7 @@ export const receivers = {
 type Receivers = typeof receivers
 export type ReceiverName = keyof Receivers
 
-/** Those of which there may be any number, by name. */
+/** The types of which any number of receivers may be configured. */
 export type NamedReceiverName = {
   [Name in ReceiverName]: Receivers[Name] extends { isSingle: true } ? never : Name
 }[ReceiverName]
@@ -25,7 +25,7 @@ export type NamedReceiverName = {
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a list that never changes
 export const receiverNames = Object.keys(receivers) as ReceiverName[]
 export const namedReceiverNames = receiverNames.filter(isNamed)
-/** Those that take messages, and that routes can name. */
+/** The types that accept messages and that routes can name. */
 export const messageReceiverNames = receiverNames.filter((name) => 'create' in receivers[name])
 
 function isNamed(name: ReceiverName): name is NamedReceiverName {

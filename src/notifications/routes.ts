@@ -1,13 +1,13 @@
 import { matches } from '../alerts/match.ts'
 import type { AlertMatch } from '../alerts/match-keys.ts'
 
-/** The recipients of the alerts that a match matches, by name. */
+/** The receivers, by name, that are notified of the alerts that a match matches. */
 export type Route = { match: AlertMatch; notify: readonly string[] }
 
 /**
- * The recipients of an alert: those of the first route that matches it; all where none does.
+ * The recipients of an alert: those of the first matching route, or all receivers if no route matches.
  *
- * @param receivers the names of all that there are
+ * @param receivers the names of all receivers
  */
 export function recipientsBy(
   routes: readonly Route[],

@@ -4,23 +4,23 @@ import type { Round } from './delivery/deliver.ts'
 import type { StoreMessage } from './message.ts'
 import type { MessageReceiver } from './receiver.ts'
 
-/** Why the store could not be written, since when (UNIX seconds), for how long (seconds), and whether it can be by now. */
+/** Why, since when (UNIX seconds) and for how long (seconds) the store could not be written, and whether it can be again. */
 export type Outage = { problem: string; since: number; seconds: number; isOver: boolean }
 
 export type OutageOptions = {
-  /** The latest one; undefined before the first, and where another daemon notifies. */
+  /** The latest outage. Undefined before the first one, and while another daemon notifies. */
   problem: () => Outage | undefined
   clock: Clock
-  /** The store must have failed for so long (seconds): a short problem does not count. */
+  /** How long the store must fail before a message is sent (seconds). Shorter outages are not notified. */
   after: () => number
 }
 
 /**
- * While the store cannot be written, nothing can be enqueued in its outbox: one message is sent without it, and another when
- * the store can be written again. What a receiver has not accepted by then is not sent any more.
+ * While the store cannot be written, its outbox accepts nothing. So one message is sent without it, and another one when the
+ * store can be written again. A message that a receiver has not accepted by then is not sent any more.
  */
 export function storeOutage({ problem, clock, after }: OutageOptions) {
-  /** What each receiver was last told, or is to be told yet. */
+  /** For each receiver, the latest message, and whether it still must be sent. */
   const states = new WeakMap<MessageReceiver, { message: StoreMessage; isDue: boolean }>()
 
   function update(receiver: MessageReceiver): { message: StoreMessage; isDue: boolean } | undefined {
@@ -30,14 +30,14 @@ export function storeOutage({ problem, clock, after }: OutageOptions) {
     if (known?.message.state === 'failing') {
       if (latest?.isOver !== false) note('recovered', known.message)
     } else if (latest !== undefined && latest.since !== known?.message.since && latest.seconds >= after()) {
-      // It may have begun and ended while another message was on its way.
+      // The outage may have begun and ended while another message was being sent.
       note(latest.isOver ? 'recovered' : 'failing', latest)
     }
     return states.get(receiver)
   }
 
   return (receiver: MessageReceiver, attempts: Attempts): Round => {
-    // A receiver that is configured later need not know of it.
+    // A receiver that was configured after the outage need not know about it.
     if (!states.has(receiver) && problem()?.isOver === true) Object.assign(update(receiver) ?? {}, { isDue: false })
     return async () => {
       const told = update(receiver)

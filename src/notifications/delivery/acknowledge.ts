@@ -5,16 +5,17 @@ import { ownClaims } from './claim.ts'
 import { deliveryNotes } from './note.ts'
 
 /**
- * What became of the latest message of each receiver, where the store could not be told yet: before that, nothing more may be
- * sent to it. Outlives a sender that is ended and started again. Changed in place.
+ * By receiver, the outcome of its latest message that could not be written to the store yet. Until it is written, callwatch
+ * sends nothing more to that receiver. It outlives a sender that is stopped and started again. Changed in place.
  */
 export type Unwritten = Map<string, (store: Outbox) => Promise<void>>
 
 type Outbox = Pick<Store, 'claimOutbox' | 'removeFromOutbox'>
 
 /**
- * Removes from the outbox what was accepted, refused for good or discarded, and notes that in the history. What certainly did
- * not arrive is claimed no longer: an alert that resolves before the next attempt was not notified.
+ * Removes delivered, permanently refused and discarded entries from the outbox, and notes the outcome in the history. An
+ * entry that certainly did not arrive loses its claim: if its alert resolves before the next attempt, no one was notified
+ * that it fired.
  */
 export function acknowledge(name: string, store: Outbox, unwritten: Unwritten): Stage {
   return async (batch, { now: at }) => {
@@ -35,7 +36,7 @@ export function acknowledge(name: string, store: Outbox, unwritten: Unwritten): 
   }
 }
 
-/** Tells the store what it could not be told before. */
+/** Writes the outcome that the store could not take before. */
 export async function writeRest(name: string, store: Outbox, unwritten: Unwritten): Promise<void> {
   await unwritten.get(name)?.(store)
   unwritten.delete(name)

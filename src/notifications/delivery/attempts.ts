@@ -2,29 +2,33 @@ import type { Clock } from '../../clock/clock.ts'
 import { DeliveryError } from '../../network/delivery-error.ts'
 
 const FIRST_DELAY_SECONDS = 1
-/** The longest waits (seconds), by themselves and because the receiver asked for it: alerts are at stake. */
+/**
+ * The longest waits (seconds): the delay that callwatch chooses, and the one that the receiver requests. They are short,
+ * because alerts are waiting.
+ */
 const LONGEST = {
   message: { delay: 300, retryAfter: 3600 },
-  /** What is not refreshed would count as ended. */
+  /** Alertmanager would resolve alerts that are not refreshed. */
   state: { delay: 60, retryAfter: 60 },
 } as const
 
-/** What became of one attempt to deliver. */
+/** The outcome of one attempt to deliver. */
 export type Attempt = {
-  /** `retried`: it is sent again. `dropped`: the receiver refused it for good. */
+  /** `retried`: callwatch sends it again. `dropped`: the receiver refused it permanently. */
   outcome: 'sent' | 'retried' | 'dropped'
-  /** Why it was not sent. */
+  /** Why the attempt failed. */
   problem?: string
-  /** A bug that kept it from being sent. */
+  /** A bug that made the attempt fail. */
   error?: unknown
 }
 
 export type Attempts = ReturnType<typeof attemptsOn>
 
 /**
- * The attempts to deliver to one receiver: while it fails, after longer and longer waits, or when it asks for the next one.
+ * The attempts to deliver to one receiver. After failures it pauses longer and longer, or for as long as the receiver
+ * requests.
  *
- * @param of what is sent: a message that is refused for good is dropped; the state is sent again, as it is by then
+ * @param of what is delivered: a message that the receiver refuses is dropped; a state is sent again later, as it is then
  */
 export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
   const longest = LONGEST[of]
@@ -53,7 +57,7 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
         const { message: problem, retryable, retryAfter, mayHaveArrived } = error
         if (retryable) failed(retryAfter)
         else failures = 0
-        // What was refused would be refused again at once.
+        // The receiver would refuse the same state again at once.
         if (!retryable && of === 'state') pausedUntil = clock.monotonic() + longest.delay
         return { outcome: retryable || of === 'state' ? 'retried' : 'dropped', problem, mayHaveArrived }
       }

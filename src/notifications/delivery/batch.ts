@@ -7,51 +7,51 @@ import type { Attempt } from './attempts.ts'
 import type { MergedChanges } from './merge-changes.ts'
 import type { Past } from './past.ts'
 
-/** An alert's entries in the outbox, oldest first, and the changes in them. */
+/** An alert's entries in the outbox, oldest first, and their changes. */
 export type WaitingAlert = { entries: OutboxEntry[]; changes: Notification[] }
 
-/** Entries of the outbox of a receiver, as one stage of delivery passes them to the next. */
+/** Outbox entries of one receiver, as one stage of delivery passes them to the next. */
 export type Batch =
   /** Alerts of one target and severity. */
   | { kind: 'alerts'; alerts: readonly WaitingAlert[] }
-  /** Alerts that are sent now, each with its changes merged. */
+  /** Alerts to send now, each with its changes merged. */
   | { kind: 'ready'; alerts: readonly ReadyAlert[] }
   /** A message, and all entries that it contains. */
   | { kind: 'message'; entries: readonly OutboxEntry[]; message: Message }
-  /** Entries of a message that was sent, refused, or is retried in a later round. */
+  /** Entries of a message after an attempt: sent, refused, or to be retried in a later round. */
   | { kind: 'attempted'; entries: readonly OutboxEntry[]; delivery: Delivery; mayHaveArrived: boolean }
-  /** Entries that are removed from the outbox without a message. */
+  /** Entries to remove from the outbox without sending a message. */
   | { kind: 'discarded'; entries: readonly OutboxEntry[] }
 
 export type ReadyAlert = { alert: WaitingAlert; merged: MergedChanges }
 
-/** What became of one attempt to deliver to a receiver. */
+/** The outcome of one attempt to deliver to a receiver. */
 export type Delivery = Attempt & {
   /** The receiver's name. */
   receiver: string
-  /** What it was, where it is a message and not the state. */
+  /** The message; absent if a state was delivered. */
   message?: Message
 }
 
-/** What holds for all stages of one round. */
+/** What all stages of one round share. */
 export type Moment = {
   /** The host's clock (UNIX seconds). */
   now: number
-  /** Those that have not ended. */
+  /** The silences that have not expired. */
   silences: readonly Silence[]
   /** The alerts of all targets as they are now. */
   alerts: readonly LiveAlert[]
-  /** Reads what may have suppressed alerts that flapped; once, however many batches ask for it. */
+  /** Reads what may have suppressed alerts that flapped. It reads once, however many batches call it. */
   past: () => Promise<Past>
 }
 
 /**
- * Takes a batch a step further. Resolves to what the next stage gets, a batch of another stage as it came, or to undefined
- * where the batch waits for a later round. Rejects where the store cannot be used.
+ * Takes a batch one step further. Resolves to the batch for the next stage, or to undefined if the batch waits for a later
+ * round. Passes on batches of other stages unchanged. Rejects if the store cannot be used.
  */
 export type Stage = (batch: Batch, moment: Moment) => Batch | undefined | Promise<Batch | undefined>
 
-/** The latest change that waits of an alert. */
+/** The latest waiting change of an alert. */
 export function latestOf({ changes }: WaitingAlert): Notification {
   return changes.at(-1)!
 }

@@ -2,8 +2,8 @@ import type { OutboxEntry, Store } from '../../store/store.ts'
 import type { Stage } from './batch.ts'
 
 /**
- * Claims the entries of a message before it is sent: if the process dies meanwhile, it may have been delivered. Claims even
- * if all were claimed before, because the store refuses a claim of any daemon but the leader.
+ * Claims the entries of a message before it is sent: if the process dies meanwhile, the message may have been delivered.
+ * Claims entries even if all were claimed before, because the store accepts a claim only from the leader.
  */
 export function claim(store: Pick<Store, 'claimOutbox'>): Stage {
   return async (batch) => {
@@ -12,7 +12,10 @@ export function claim(store: Pick<Store, 'claimOutbox'>): Stage {
   }
 }
 
-/** The entries without an earlier claim. Such a claim is kept: a process that died since may have delivered its entry. */
+/**
+ * The entries that no one claimed before. An earlier claim stays, since the process that made it may have delivered the entry
+ * before it died.
+ */
 export function ownClaims(entries: readonly OutboxEntry[]): number[] {
   return entries.filter(({ claimed }) => !claimed).map(({ id }) => id)
 }

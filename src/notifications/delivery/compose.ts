@@ -8,11 +8,11 @@ import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
 
 export type ComposeOptions = {
   inhibitorsAmong: Inhibitors
-  /** How users reach the page, where that is known. */
+  /** The page's address for users, if known. */
   publicUrl?: string | undefined
 }
 
-/** One message of all alerts that are ready, with their current values; firing ones come first. */
+/** Composes one message of all ready alerts, with their current values. Firing alerts come first. */
 export const compose =
   ({ inhibitorsAmong, publicUrl }: ComposeOptions): Stage =>
   (batch, moment) => {
@@ -35,14 +35,14 @@ function withLinks(update: AlertUpdate, publicUrl: string | undefined): AlertUpd
   return publicUrl === undefined ? update : { ...update, links: linksOf(update.notification, publicUrl) }
 }
 
-/** Alerts that fire, and that are not notified because these alerts do. */
+/** Firing alerts that are not notified because the given alerts inhibit them. */
 function inhibitedBy(
   firing: readonly Notification[],
   { alerts, silences }: Moment,
   inhibitorsAmong: Inhibitors,
 ): AlertMessage['inhibited'] {
   const inhibitorsOf = inhibitorsAmong(alerts)
-  /** Whether one of these alerts keeps it from being notified, also by way of others that it inhibits. */
+  /** Whether one of the given alerts inhibits this one, directly or through another alert that it inhibits. */
   const isInhibited = (alert: Inhibited, flapped: readonly Inhibited[]): boolean =>
     inhibitorsOf(alert).some(
       (one) =>
@@ -58,7 +58,7 @@ function inhibitedBy(
   })
 }
 
-/** Gives an alert that still fires its current value, with what explains that one: all figures are of one moment. */
+/** Gives an alert that still fires its current value and evidence, so that all figures are of the same time. */
 function withCurrentValue(update: AlertUpdate, { alerts }: Moment): AlertUpdate {
   const { notification } = update
   if (hasEnded(notification)) return update
@@ -70,7 +70,7 @@ function withCurrentValue(update: AlertUpdate, { alerts }: Moment): AlertUpdate 
   return { ...update, notification: latest }
 }
 
-/** Alerts of the same target and severity that fire and are silenced. */
+/** Firing alerts of the same target and severity that are silenced. */
 function silencedBeside(
   target: string,
   severity: AlertMessage['severity'],

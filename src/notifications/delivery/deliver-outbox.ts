@@ -20,13 +20,13 @@ import type { Round } from './deliver.ts'
 export type DeliverOptions = {
   store: Pick<Store, 'outbox' | 'claimOutbox' | 'removeFromOutbox' | 'noteEpisodes' | 'silences' | 'rows'>
   clock: Clock
-  /** How long a firing alert waits for others before it is sent (seconds). */
+  /** How long a new alert waits for others before it is sent (seconds). */
   groupWait: number
   mutes: readonly Mute[]
   inhibit: readonly Inhibition[]
-  /** Whether this receiver is notified of an alert; of all unless said otherwise. */
+  /** Whether this receiver is notified of an alert; default: of all alerts. */
   isNotified?: ((alert: Inhibited) => boolean) | undefined
-  /** How users reach the page, where that is known. */
+  /** The page's address for users, if known. */
   publicUrl?: string | undefined
   /** The alerts of all targets as they are now. */
   alerts: () => readonly LiveAlert[]
@@ -34,8 +34,8 @@ export type DeliverOptions = {
 }
 
 /**
- * Delivers what waits in the outbox, one message a round. The entries of a message are claimed before it is sent, and removed
- * after it was accepted, or refused for good. A failing receiver gets a message of what waits by then.
+ * Delivers from the outbox, one message a round. Claims the entries of a message before it is sent, and removes them once the
+ * receiver accepted or permanently refused it. After a failure, the next message contains everything that waits by then.
  */
 export function outboxRound(receiver: MessageReceiver, attempts: Attempts, options: DeliverOptions): Round {
   const { store, clock, groupWait, mutes, inhibit, isNotified, publicUrl, unwritten = new Map() } = options
@@ -50,7 +50,7 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
     acknowledge(name, store, unwritten),
   ]
 
-  // The oldest batch that need not wait passes all stages.
+  // The oldest batch that need not wait passes through all stages.
   return async () => {
     await writeRest(name, store, unwritten)
     if (attempts.isPaused()) return undefined
@@ -71,7 +71,7 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
   }
 }
 
-/** Passes a batch through these stages; undefined if it waits. */
+/** Passes a batch through the stages; undefined if it waits. */
 export async function pass(batch: Batch, stages: readonly Stage[], moment: Moment): Promise<Batch | undefined> {
   let current: Batch | undefined = batch
   for (const stage of stages) {

@@ -5,13 +5,13 @@ import type { State, StateReceiver } from '../receiver.ts'
 import type { Attempts } from './attempts.ts'
 import type { Delivery } from './batch.ts'
 
-/** Looks for what there is to deliver to a receiver, and attempts it; undefined where nothing is due. */
+/** Attempts to deliver what is due for a receiver; undefined if nothing is due. */
 export type Round = () => Promise<Delivery | undefined>
 
 /**
- * Delivers to one receiver until `draining$`, at most one message a second. A store that cannot be used is asked again.
+ * Delivers to one receiver until `draining$`, at most one message a second. Retries if the store cannot be used.
  *
- * @param rounds the first of them with something that is due has this second
+ * @param rounds each second, the first round that has something due is used
  */
 export function deliver(
   rounds: readonly Round[],
@@ -36,7 +36,7 @@ export function stateRound({ name, refresh }: StateReceiver, attempts: Attempts,
   return async () => {
     let work: ReturnType<typeof refresh>
     try {
-      // Also while nothing may be sent: what ends now ended now.
+      // Runs during a pause as well: an alert that ends now must get this end time.
       work = refresh(state)
     } catch (error) {
       work = () => Promise.reject(error)

@@ -3,9 +3,10 @@ import type { DigestMessage } from '../message.ts'
 import type { Batch, WaitingAlert } from './batch.ts'
 
 /**
- * Groups what waits for a receiver: one batch for each target and severity, and one of digests, the oldest first.
+ * Groups a receiver's waiting entries: one batch per target and severity, and one of digests. The batch with the oldest entry
+ * comes first.
  *
- * @param entries the oldest first
+ * @param entries oldest first
  */
 export function group(entries: readonly OutboxEntry[]): Batch[] {
   const latest = new Map(entries.map(({ content }) => [alertOf(content), content]))
@@ -21,7 +22,9 @@ function alertOf(content: OutboxContent): string {
   return content.kind === 'digest' ? DIGESTS : JSON.stringify([content.target, content.key])
 }
 
-/** All changes of an alert are in the group of the latest: its rule's severity may have been edited in between. */
+/**
+ * All changes of an alert belong to the group of the latest one, since the rule's severity may have been edited in between.
+ */
 function groupOf(latest: OutboxContent): string {
   return latest.kind === 'digest' ? DIGESTS : JSON.stringify([latest.target, latest.severity])
 }
@@ -34,7 +37,7 @@ function digestOf(entries: readonly OutboxEntry[]): Batch {
   return { kind: 'message', entries, message: content.digest as DigestMessage }
 }
 
-/** The entries of each alert together. */
+/** Groups the entries by alert. */
 function waitingAlerts(entries: readonly OutboxEntry[]): WaitingAlert[] {
   const all = entries.flatMap((entry) => (entry.content.kind === 'digest' ? [] : { entry, change: entry.content }))
   return [...Map.groupBy(all, ({ change }) => change.key).values()].map((own) => ({

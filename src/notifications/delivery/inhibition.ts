@@ -3,23 +3,26 @@ import { matches } from '../../alerts/match.ts'
 import { isMoreSevere } from '../../alerts/match-keys.ts'
 import type { NotifyConfig } from '../notify-section.ts'
 
-/** While an alert fires that `sourceMatch` matches, those that `targetMatch` matches and that have equal labels wait. */
+/**
+ * A configured inhibition: while an alert that `sourceMatch` matches fires, alerts that `targetMatch` matches wait, if their
+ * labels in `equal` are the same.
+ */
 export type Inhibition = NotifyConfig['inhibit'][number]
 
-/** What inhibition needs to know of an alert. */
+/** The fields of an alert that inhibition needs. */
 export type Inhibited = Pick<
   Alert,
   'target' | 'key' | 'alert' | 'severity' | 'labels' | 'match' | 'signal' | 'breach' | 'firingSince'
 > & { /** When it ended (UNIX seconds); absent while it fires. */ until?: number }
 
-/** The alerts that inhibit one while they fire, among those of a moment or of the past. */
+/** For each alert, the firing alerts that inhibit it, among the given alerts. */
 export type Inhibitors = (alerts: readonly (LiveAlert | Inhibited)[]) => (alert: Inhibited) => readonly Inhibited[]
 
 /**
- * An alert is inhibited by those of the same target, signal and labels with a higher severity, and by those that a rule of the
- * configuration names. None inhibits itself, and of two that would inhibit each other none does.
+ * Alerts of the same target, signal and labels with a higher severity inhibit an alert, and so do those that a configured
+ * inhibition names. No alert inhibits itself. If two alerts would inhibit each other, neither does.
  *
- * @param isNotified whether the receiver is notified of an alert: only its message can take in those of a lower severity
+ * @param isNotified whether the receiver is notified of an alert. Only then can its message list the less severe ones.
  */
 export function inhibition(
   rules: readonly Inhibition[],
@@ -56,7 +59,10 @@ export function isSame(one: Pick<Inhibited, 'target' | 'key'>, other: Pick<Inhib
   return one.target === other.target && one.key === other.key
 }
 
-/** Whether it says the same of the same calls, only worse: its threshold and window are other ones. */
+/**
+ * Whether an alert is about the same calls and signal as another one, with a higher severity. Threshold and window may
+ * differ.
+ */
 function isWorse(one: Inhibited, other: Inhibited): boolean {
   return isMoreSevere(one, other) && one.target === other.target && subjectOf(one) === subjectOf(other)
 }

@@ -5,8 +5,8 @@ import type { FlappedAlert, AlertUpdate } from '../message.ts'
 import type { WaitingAlert } from './batch.ts'
 
 /**
- * The waiting changes of one alert as a message shows them: its state now, a note that it fired and resolved meanwhile, or
- * nothing.
+ * The waiting changes of one alert as a message shows them: its current state, a note that it fired and resolved in between,
+ * or nothing.
  */
 export type MergedChanges =
   | { kind: 'update'; update: AlertUpdate; isNew: boolean; firstAt: number }
@@ -14,10 +14,10 @@ export type MergedChanges =
   | { kind: 'nothing' }
 
 /**
- * Merges all changes of one alert that were not notified yet. Only its state now matters; how often it flapped meanwhile
- * is a number.
+ * Merges all changes of an alert that were not notified yet. The message shows the alert's current state, and how often it
+ * flapped in between.
  *
- * @param groupWait an alert that resolves sooner (seconds) is not notified of at all
+ * @param groupWait an alert that resolves sooner than this (seconds) is not notified at all
  */
 export function mergeChanges(alert: WaitingAlert, groupWait: number): MergedChanges {
   const { changes } = alert
@@ -32,7 +32,7 @@ export function mergeChanges(alert: WaitingAlert, groupWait: number): MergedChan
     const update = { notification: last, flaps: ends.length - 1 }
     return { kind: 'update', update, isNew: false, firstAt: first.at }
   }
-  // By each end's own beginning: not every firing need have an end here.
+  // Each end has its own start: not every firing has an end among these changes.
   const lasted = ends.map(({ at, firingSince }) => at - firingSince)
   if (lasted.every((seconds) => seconds < groupWait)) return { kind: 'nothing' }
   const peak = ends.map((end) => end.peak).reduce((worst, value) => (isBeyond(last, value, worst) ? value : worst))
@@ -41,17 +41,17 @@ export function mergeChanges(alert: WaitingAlert, groupWait: number): MergedChan
 }
 
 /**
- * Whether the recipients know that the alert fires. One whose notification may have been delivered before its process died
- * counts as known: its end must be notified as well.
+ * Whether the recipients know that the alert fires. If a process died that may have delivered the notification, they may
+ * know, so the end must be notified as well.
  */
 function isKnown({ entries, changes }: WaitingAlert): boolean {
   return changes[0]!.kind !== 'firing' || entries[0]!.claimed
 }
 
-/** A time that an alert fired: its entries, since when these say so, and its end. */
+/** One time that an alert fired: its entries, the time of the first change, and the last change. */
 export type UnknownTime = { entries: readonly OutboxEntry[]; from: number; change: Notification }
 
-/** The times that an alert fired and ended, and that its recipients know nothing of. */
+/** The times that an alert fired and ended without any recipient knowing. */
 export function unknownTimes({ entries, changes }: WaitingAlert): UnknownTime[] {
   const all = changes.map((change, i) => ({ change, entry: entries[i]! }))
   return [...Map.groupBy(all, ({ change }) => change.firingSince).values()].flatMap((time) => {

@@ -2,7 +2,7 @@ import { suppressionName, type EpisodeNote, type Notice, type Suppression } from
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import type { OutboxEntry, Store } from '../../store/store.ts'
 
-/** What the history of alerts notes of the entries of a message: once each that an alert began or continued, and that it ended. */
+/** The notes about a message in the history of alerts: for each alert, one that it fires and one that it ended. */
 export function deliveryNotes(entries: readonly OutboxEntry[], notice: Omit<Notice, 'kind'>): EpisodeNote[] {
   const changes = entries.flatMap(({ content, claimed }) =>
     content.kind === 'digest' ? [] : [{ change: content, claimed }],
@@ -13,7 +13,7 @@ export function deliveryNotes(entries: readonly OutboxEntry[], notice: Omit<Noti
   return [...episodes.values()].map((all) => {
     const begun = all.find(({ change }) => !hasEnded(change))
     const ended = all.find(({ change }) => hasEnded(change))
-    // The message says only how it ended: whether the earlier one arrived is not known.
+    // The message reports only the end. Whether the earlier message arrived is unknown.
     const isUnknown = begun?.claimed === true && ended !== undefined
     return noteOn((begun ?? ended)!.change, [
       ...(begun === undefined
@@ -24,13 +24,13 @@ export function deliveryNotes(entries: readonly OutboxEntry[], notice: Omit<Noti
   })
 }
 
-/** What suppresses an alert, of which this is the latest change. */
+/** What suppresses an alert, and the alert's latest change. */
 export type Suppressed = { change: Notification; by: readonly Suppression[] }
 
-/** The most notes in memory. */
+/** The most notes that are kept in memory. */
 const MAX_NOTED = 200_000
 
-/** Notes in the history of alerts why a message about them waits, each reason once in the life of a sender. */
+/** Notes in the history why alerts wait, each reason once in the life of a sender. */
 export function suppressionNotes(
   store: Pick<Store, 'noteEpisodes'>,
 ): (suppressed: readonly Suppressed[]) => Promise<void> {
@@ -44,7 +44,7 @@ export function suppressionNotes(
     if (unnoted.length === 0) return
     await store.noteEpisodes(unnoted.map(({ change, by }) => noteOn(change, by)))
     for (const { change, by } of unnoted) for (const one of by) noted.add(nameOf(change, one))
-    // The oldest first.
+    // Oldest first.
     for (const name of noted) {
       if (noted.size <= MAX_NOTED) break
       noted.delete(name)

@@ -5,10 +5,10 @@ import { parse } from '../../store/rows.ts'
 import type { Store } from '../../store/store.ts'
 import type { Inhibited } from './inhibition.ts'
 
-/** What may have suppressed alerts since a moment, what still does included, as far as the store keeps it. */
+/** What may have suppressed alerts since a time, including what still does, as far as the store keeps it. */
 export type Past = { silences: readonly Silence[]; fired: readonly Inhibited[] }
 
-/** Reads what may have suppressed alerts since a moment (UNIX seconds by the host's clock). */
+/** Reads what may have suppressed alerts since a time (UNIX seconds by the host's clock). */
 export async function pastSince(store: Pick<Store, 'silences' | 'rows'>, from: number): Promise<Past> {
   const rows = await store.rows(
     `SELECT target, alert, since, until, rule, severity, data FROM callwatch.alert_episodes

@@ -11,7 +11,7 @@ import { unknownTimes, type UnknownTime } from './merge-changes.ts'
 import type { Suppressed } from './note.ts'
 import type { Past } from './past.ts'
 
-/** A recurring time in which some alerts are not notified. */
+/** A recurring period in which matching alerts are not notified. */
 export type Mute = NotifyConfig['mutes'][number]
 
 export type SuppressOptions = {
@@ -20,12 +20,12 @@ export type SuppressOptions = {
 }
 
 /**
- * Alerts wait while a mute or a silence matches them, while the `poll_age` alert of their target fires, and while another alert
- * inhibits them (inhibition.ts).
- * Evaluation continues meanwhile; what still fires afterwards is notified then. What was muted, silenced or inhibited at every
- * moment from its firing to its end is discarded, however late that is found.
+ * Alerts wait while a mute or a silence matches them, while the `poll_age` alert of their target fires, or while another
+ * alert inhibits them (inhibition.ts). Evaluation continues meanwhile. An alert that still fires afterwards is notified then.
+ * An alert that was muted, silenced or inhibited from its start to its end without a gap is discarded, even if callwatch
+ * finds this out late.
  *
- * @param note is called with all that is suppressed, before it waits or is discarded
+ * @param note called with all suppressed alerts, before they wait or are discarded
  */
 export function suppress(options: SuppressOptions, note: (all: readonly Suppressed[]) => Promise<void>): Stage {
   return async (batch, { now, silences, alerts: live, past }) => {
@@ -48,7 +48,9 @@ export function suppress(options: SuppressOptions, note: (all: readonly Suppress
   }
 }
 
-/** The times that alerts fired and ended while something suppressed them at every moment, each with what did so at first. */
+/**
+ * The times that alerts fired and ended while something suppressed them throughout, each with what suppressed it at first.
+ */
 function discardedOf(
   times: readonly UnknownTime[],
   { mutes, inhibitorsAmong }: SuppressOptions,
@@ -70,10 +72,10 @@ function discardedOf(
   })
 }
 
-/** Something that suppresses all alerts that it matches, until a moment. */
+/** Suppresses all alerts that it matches, until a time. */
 type Active = { match: AlertMatch; until: number } & Omit<Suppression, 'at'>
 
-/** Mutes that are active at a moment, and silences. */
+/** The mutes that are active at a time, and the given silences. */
 function activeAt(at: number, mutes: readonly Mute[], silences: readonly Silence[]): Active[] {
   return [
     ...mutes.flatMap(({ match, start, timezone, duration }) => {
@@ -84,7 +86,7 @@ function activeAt(at: number, mutes: readonly Mute[], silences: readonly Silence
   ]
 }
 
-/** What suppresses a change at a moment, of what is active then. */
+/** What suppresses a change at a time. */
 function suppressorsOf(
   change: Notification,
   at: number,
@@ -102,7 +104,7 @@ function suppressorsOf(
   ]
 }
 
-/** The targets of whose calls nothing is known. All batches of a moment have the same alerts. */
+/** The targets whose calls cannot be polled. All batches of a round share the same alerts, so the result is cached. */
 function unseenTargets(alerts: readonly LiveAlert[]): ReadonlySet<string> {
   const unseen = knownUnseen.get(alerts) ?? new Set(alerts.filter(isUnseen).map(({ target }) => target))
   knownUnseen.set(alerts, unseen)
@@ -111,7 +113,7 @@ function unseenTargets(alerts: readonly LiveAlert[]): ReadonlySet<string> {
 
 const knownUnseen = new WeakMap<readonly LiveAlert[], ReadonlySet<string>>()
 
-/** Whether it says that nothing is known of its target's calls. */
+/** Whether the alert reports that its target's calls cannot be polled. */
 function isUnseen({ instance }: LiveAlert): boolean {
   return instance.rule.signal.name === 'poll_age' && instance.state !== 'pending'
 }

@@ -2,8 +2,8 @@ import { entriesOf, type ReadyAlert, type Stage } from './batch.ts'
 import { mergeChanges } from './merge-changes.ts'
 
 /**
- * A new alert waits for others, and is sent together with younger ones; everything else is sent at once. Alerts that
- * resolved sooner than that are discarded.
+ * A new alert waits for others, and is sent together with younger ones. Everything else is sent at once. Alerts that resolved
+ * before this wait is over are discarded.
  *
  * @param groupWait seconds
  */
@@ -14,12 +14,12 @@ export function wait(groupWait: number): Stage {
     const isDue = ({ merged }: ReadyAlert) => {
       if (merged.kind !== 'update' || !merged.isNew) return true
       const age = now - merged.firstAt
-      // If the clock was set back since, how long it has waited is unknown.
+      // If the clock was set back since, nobody knows how long the alert has waited.
       return age < 0 || age >= groupWait
     }
     const ready = all.some((each) => isNew(each) && isDue(each)) ? all : all.filter(isDue)
     if (ready.length === 0) return undefined
-    // What the message does not contain is not claimed with it: a claimed entry counts as delivered.
+    // Entries that the message does not contain are discarded, not claimed: a claimed entry counts as delivered.
     const unnotified = ready.filter(({ merged }) => merged.kind === 'nothing')
     if (unnotified.length === 0) return { kind: 'ready', alerts: ready }
     return { kind: 'discarded', entries: entriesOf(unnotified.map(({ alert }) => alert)) }

@@ -8,7 +8,7 @@ export function isFiring({ kind }: Pick<Notification, 'kind'>): boolean {
 }
 
 /**
- * What is known of an alert beside its result, each with its name.
+ * What is known of an alert besides its result, as names and values.
  *
  * @param now the host's clock (UNIX seconds)
  */
@@ -25,26 +25,26 @@ export function factsOf(notification: Notification, now: number): [name: string,
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
 }
 
-/** Since when, and what became of it. */
+/** Since when it fires, and what happened since. */
 function courseOf(notification: Notification, now: number): [name: string, value: string][] {
   const { kind, signal, since, firingSince, at } = notification
-  // What waited before it was delivered has gone on meanwhile.
+  // While the notification waited, the alert may have continued.
   const untilNow = (from: number) => `${formatTime(from)} (${formatSeconds(Math.max(at, now) - from)})`
   if (kind === 'reminder') return [['Firing since', untilNow(firingSince)]]
-  // How old the last successful poll is says since when.
+  // The age of the last successful poll already says since when.
   if (kind === 'firing') {
     return signal.name === 'poll_age' ? [] : [['Since', untilNow(since)]]
   }
   const [worst, value] = worstOf(notification)
   return [
     ['Fired', formatTime(firingSince)],
-    // How long an expired one lasted is not known.
+    // Nobody knows how long an expired alert lasted.
     ...(kind === 'resolved' ? [['Lasted', formatSeconds(at - firingSince)] as [string, string]] : []),
     [capitalized(worst), value],
   ]
 }
 
-/** What a reader must know beside the numbers, to decide whether to act. */
+/** What a reader must know besides the numbers to decide whether to act. */
 export function notesOf(notification: Notification, flaps: number): string[] {
   const { signal, expiredBecause } = notification
   const notes: string[] = []

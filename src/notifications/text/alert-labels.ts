@@ -1,12 +1,12 @@
 import type { Notification } from '../../alerts/notification.ts'
 import { descriptionOf, summaryOf } from './notification-text.ts'
 
-/** The labels by which Alertmanager, and what takes its webhooks, knows an alert. */
+/** The labels by which Alertmanager, and receivers of its webhooks, identify an alert. */
 export function labelsOf({ alert, severity, target, labels }: Notification): Record<string, string> {
   return { alertname: alert, severity, target, ...labels }
 }
 
-/** What Alertmanager shows beside the labels. */
+/** What Alertmanager shows besides the labels. */
 export function annotationsOf(notification: Notification): Record<string, string> {
   const { value, threshold, calls, runbookUrl } = notification
   const description = descriptionOf(notification)

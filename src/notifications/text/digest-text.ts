@@ -3,7 +3,7 @@ import { failureRatio } from '../../ledger/failure-ratio.ts'
 import type { DayFigures, DigestMessage } from '../message.ts'
 import { formatNumber, formatSeconds, formatShare } from '../../text/format.ts'
 
-/** A day of one target: `1,204 calls (+12%), 8,310 participant minutes (-3%), 4.2% failed (3.1% before)`. */
+/** A target's day: `1,204 calls (+12%), 8,310 participant minutes (-3%), 4.2% failed (3.1% before)`. */
 export function digestLine({ day, weekBefore }: DigestMessage['targets'][number]): string {
   const { total } = day.counts
   const calls = `${formatNumber(total)} ${total === 1 ? 'call' : 'calls'}${change(total, weekBefore?.counts.total)}`
@@ -16,7 +16,7 @@ function notCovered(when: string, { blindSeconds }: DayFigures): string {
   return blindSeconds === 0 ? '' : `; not covered${when}: ${formatSeconds(blindSeconds)}`
 }
 
-/** How the calls of a day ended: `ended 1,153, unanswered 30, rejected 15, canceled 6`; nothing where there was none. */
+/** The outcomes of a day: `ended 1,153, unanswered 30, rejected 15, canceled 6`; undefined without calls. */
 export function digestSplit({ counts }: DayFigures): string | undefined {
   if (counts.total === 0) return undefined
   const shown = [...FINAL_STATUSES, ...(counts.other > 0 ? (['other'] as const) : [])]
@@ -31,7 +31,7 @@ export function dayWithWeekday(day: string): string {
 }
 
 function failures(day: DayFigures, weekBefore: DayFigures | undefined): string[] {
-  // Of no calls there is no share; the number of calls has said so.
+  // Without calls there is no share, and the text has already said so.
   if (day.counts.total === 0) return []
   const before = weekBefore === undefined || weekBefore.counts.total === 0 ? undefined : ratioOf(weekBefore)
   return [`${formatShare(ratioOf(day))} failed${before === undefined ? '' : ` (${formatShare(before)} before)`}`]
@@ -41,7 +41,7 @@ function ratioOf({ counts }: DayFigures): number {
   return failureRatio(counts, 'any')
 }
 
-/** ` (+12%)`; of something that there was nothing of before, there is no percentage. */
+/** ` (+12%)`, or ` (0 before)`, since there is no percentage of 0. Empty if the value before is unknown. */
 function change(now: number, before: number | undefined): string {
   if (before === undefined) return ''
   if (before === 0) return now === 0 ? ' (as before)' : ' (0 before)'

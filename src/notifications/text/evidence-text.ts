@@ -17,8 +17,8 @@ export function contributorOf({ contributor }: Notification): string | undefined
 }
 
 /**
- * The values of the windows up to now, the oldest first, and how long they are: `▁▁▂▁▃▅▇█ last 8 × 15m`. The lowest bar
- * is 0, the highest the larger of the maximum and the threshold; `·` is a window with too few calls.
+ * The trend as bars, with its length: `▁▁▂▁▃▅▇█ last 8 × 15m`. The lowest bar is 0. The highest bar is the maximum or the
+ * threshold, whichever is larger. `·` is a window with too few calls.
  */
 export function trendOf({ trend, threshold, signal }: Notification): string | undefined {
   const window = windowOf(signal)
@@ -26,9 +26,9 @@ export function trendOf({ trend, threshold, signal }: Notification): string | un
   return `${sparkline(trend, threshold)} last ${trend.length} × ${formatSeconds(window)}`
 }
 
-/** What the month will come to: `at this rate 104,000 min, 104% of the limit, by the end of the month`. */
+/** The forecast for the month: `at this rate 104,000 min, 104% of the limit, by the end of the month`. */
 export function forecastOf({ forecast, signal, kind }: Notification): string | undefined {
-  // An alert that ended counted the month before, and the new month is too young for a forecast.
+  // An alert that ended was about the previous month, and the new month is too young for a forecast.
   if (forecast === undefined || kind === 'resolved' || kind === 'expired' || !Number.isFinite(forecast))
     return undefined
   const definition = definitionOf(signal)

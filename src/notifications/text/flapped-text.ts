@@ -2,7 +2,7 @@ import type { FlappedAlert } from '../message.ts'
 import { formatTime } from '../../text/format.ts'
 import { formatValue } from './notification-text.ts'
 
-/** What became of an alert that fired and resolved between deliveries: `fired and resolved 3 times, worst 62%, last at …`. */
+/** How often an alert fired and resolved between deliveries: `fired and resolved 3 times, worst 62%, last at …`. */
 export function flappedText({ notification, times, peak, endedAt }: FlappedAlert): string {
   const worst = formatValue(notification, peak)
   if (times === 1) return `fired and resolved at ${formatTime(endedAt)}, worst ${worst}`

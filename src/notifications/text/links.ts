@@ -2,14 +2,14 @@ import { callsBehind } from '../../alerts/calls-behind.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { isoTime } from '../../clock/iso-time.ts'
 
-/** Where the page shows more about an alert, and where it is silenced. */
+/** Where the page shows the calls behind an alert, and where users silence it. */
 export type AlertLinks = { calls?: string; silence: string }
 
-/** @param page the address of the page, without a slash at its end */
+/** @param page the page's address, without a trailing slash */
 export function linksOf(notification: Notification, page: string): AlertLinks {
   const { target, alert, labels } = notification
   const behind = callsBehind(notification)
-  // What is in progress now says nothing of an alert that has ended.
+  // Calls in progress now say nothing about an alert that has ended.
   const isEnded = hasEnded(notification) && behind?.window === undefined
   const view = (parameters: Record<string, string>, hash: string) =>
     `${page}/?${new URLSearchParams(parameters).toString()}#${hash}`
@@ -21,7 +21,7 @@ export function linksOf(notification: Notification, page: string): AlertLinks {
             target: behind.target,
             ...behind.labels,
             status: behind.statuses.join(','),
-            // The view leaves its end out; times there are milliseconds.
+            // The view excludes the end of a period; its times are milliseconds.
             ...(behind.window && { since: isoTime(behind.window.from), until: isoTime(behind.window.to + 0.001) }),
           },
           'calls',

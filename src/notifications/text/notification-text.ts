@@ -12,8 +12,8 @@ export function formatValue({ signal }: Pick<Notification, 'signal'>, value: num
 }
 
 /**
- * The alert in one line: what is measured, how it stands to the threshold, and over how many calls; of a reminder since
- * when, of a resolution also how bad it was and how long it lasted.
+ * The alert in one line: the value, its relation to the threshold, and the number of calls. A reminder adds since when it
+ * fires; a resolution adds the worst value and the duration.
  */
 export function summaryOf(notification: Notification): string {
   const { kind, at, firingSince } = notification
@@ -24,12 +24,12 @@ export function summaryOf(notification: Notification): string {
   return `${result}; ${worstOf(notification).join(' ')}, lasted ${formatSeconds(at - firingSince)}`
 }
 
-/** The summary, for a line that says of what kind the notification is. */
+/** The summary, for a line that already names the kind of the notification. */
 export function detailsOf(notification: Notification): string {
   return notification.kind === 'expired' ? resultOf(notification) : summaryOf(notification)
 }
 
-/** What is measured and how it stands to the threshold, without what went before; of an expired alert why it expired. */
+/** The value and its relation to the threshold, without the past. For an expired alert, why it expired. */
 export function resultOf(notification: Notification): string {
   const { kind, expiredBecause = 'unknown reason' } = notification
   const measured = definitionOf(notification.signal).describe(notification, notification.signal)
@@ -37,20 +37,20 @@ export function resultOf(notification: Notification): string {
   return `${measured}${comparisonOf(notification)}`
 }
 
-/** The worst value, and what it is called: `['peak', '62.5%']`. */
+/** The worst value and its name: `['peak', '62.5%']`. */
 export function worstOf(notification: Notification): [name: string, value: string] {
   const { signal, breach, peak } = notification
   const { peakName = 'peak' } = definitionOf(signal)
   return [breach === 'above' ? peakName : 'lowest', formatValue(notification, peak)]
 }
 
-/** The name of the alert, with what distinguishes it from its siblings: `HighFailureRate (type=video)`. */
+/** The alert's name, with its labels if the rule is grouped: `HighFailureRate (type=video)`. */
 export function titleOf({ alert, labels }: Pick<Notification, 'alert' | 'labels'>): string {
   const own = formatLabels(labels)
   return own === '' ? alert : `${alert} (${own})`
 }
 
-/** Which calls the alert is about: `type=video, mode=call`; empty where it is about all. */
+/** Which calls the alert is about: `type=video, mode=call`; empty for all calls. */
 export function callsLookedAt({ match, labels }: Pick<Notification, 'match' | 'labels'>): string {
   return formatLabels({ ...match, ...labels })
 }
@@ -69,7 +69,10 @@ export function descriptionOf(notification: Notification): string | undefined {
   return description?.replaceAll(/\{(\w+)\}/g, (whole, name: string) => fillings.get(name) ?? whole)
 }
 
-/** How the finished calls behind a ratio ended, failures first by number: `rejected 12, unanswered 5, canceled 0, ended 23`. */
+/**
+ * The outcomes of the calls behind a ratio, the most frequent failure first: `rejected 12, unanswered 5, canceled 0, ended
+ * 23`.
+ */
 export function splitOf({ counts }: Pick<Notification, 'counts'>): string | undefined {
   if (counts === undefined) return undefined
   const failures = (['unanswered', 'rejected', 'canceled'] as const).toSorted((a, b) => counts[b] - counts[a])
@@ -81,7 +84,7 @@ function formatLabels(labels: RuleLabels): string {
   return RULE_LABELS.flatMap((label) => (labels[label] === undefined ? [] : [`${label}=${labels[label]}`])).join(', ')
 }
 
-/** `, above the threshold of 30%`. A firing alert may be within the threshold, and not cleared yet. */
+/** `, above the threshold of 30%`. A firing alert may be within the threshold, but not cleared yet. */
 function comparisonOf(notification: Notification): string {
   const { kind, signal, breach, value, threshold } = notification
   const limit = limitOf(notification)
@@ -95,7 +98,7 @@ function comparisonOf(notification: Notification): string {
   return `, ${just}${breach} the threshold of ${limit}`
 }
 
-/** Where the threshold would say nothing more: no call at all is too few. */
+/** Whether the threshold would add nothing: no calls at all are too few in any case. */
 function needsNoThreshold(notification: Notification): boolean {
   const { signal, breach, value, threshold } = notification
   const definition = definitionOf(signal)
@@ -105,6 +108,6 @@ function needsNoThreshold(notification: Notification): boolean {
 
 function limitOf({ signal, threshold }: Notification): string {
   const { unit } = definitionOf(signal)
-  // The unit was just said.
+  // The value before it already named the unit.
   return unit === 'calls' ? formatNumber(threshold) : formatIn(unit, threshold)
 }

@@ -1,10 +1,10 @@
 import type { StoreMessage } from '../message.ts'
 import { formatSeconds, formatTime } from '../../text/format.ts'
 
-/** What the problem with the store means, in sentences around the problem itself, which is put in by {@link storeText}. */
+/** What a problem of the store means, in sentences around the problem. {@link storeText} inserts the problem itself. */
 export type StoreText = { title: string; before: string; problem: string; after: string }
 
-/** That the store cannot be written, or can again: since when, why, and what it means for the counts. */
+/** The text of a store message: since when, why, and what it means for the counts. */
 export function storeText({ state, problem, since, at }: StoreMessage): StoreText {
   const lasted = formatSeconds(at - since)
   if (state === 'recovered') {
@@ -12,7 +12,7 @@ export function storeText({ state, problem, since, at }: StoreMessage): StoreTex
       title: 'callwatch can write to its store again',
       before: `It was not writable from ${formatTime(since)} on, for ${lasted}: `,
       problem,
-      after: '. What happened to calls meanwhile is counted now, as far as the service still lists it.',
+      after: '. callwatch now counts what happened to calls meanwhile, if the service still lists them.',
     }
   }
   return {
@@ -20,7 +20,7 @@ export function storeText({ state, problem, since, at }: StoreMessage): StoreTex
     before: `Since ${formatTime(since)} (${lasted}): `,
     problem,
     after:
-      '. Nothing new is counted, and no further alert is sent, until it can be written to again. ' +
-      'No call is lost that the service still lists then.',
+      '. Until callwatch can write again, it counts nothing new and sends no further alerts. ' +
+      'After that it counts every call that the service still lists.',
   }
 }

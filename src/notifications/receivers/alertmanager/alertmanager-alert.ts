@@ -2,10 +2,10 @@ import type { LiveAlert } from '../../../alerts/alert.ts'
 import { notificationOf } from '../../../alerts/notification.ts'
 import { annotationsOf, labelsOf } from '../../text/alert-labels.ts'
 
-/** An alert as Alertmanager takes it (`POST /api/v2/alerts`): its labels are its identity. */
+/** An alert as Alertmanager takes it (`POST /api/v2/alerts`). Alertmanager identifies an alert by its labels. */
 export type AlertmanagerAlert = ReturnType<typeof alertmanagerAlert>
 
-/** An alert's identity in Alertmanager: the same key, the same labels. */
+/** An alert's identity: two alerts with the same key have the same labels in Alertmanager. */
 export function alertKey({ target, instance: { key, rule } }: LiveAlert): string {
   return JSON.stringify([target, key, rule.severity])
 }
@@ -14,14 +14,14 @@ export function alertKey({ target, instance: { key, rule } }: LiveAlert): string
  * A firing or recovering instance as an alert.
  *
  * @param times now and when the alert ends (UNIX seconds, host's clock)
- * @param pageUrl where the alert is shown; Alertmanager refuses anything but an absolute address
+ * @param pageUrl where the page shows the alert; Alertmanager accepts only an absolute address
  */
 export function alertmanagerAlert(live: LiveAlert, { now, endsAt }: { now: number; endsAt: number }, pageUrl?: string) {
   const notification = notificationOf({ kind: 'firing' }, live, now)
   return {
     labels: labelsOf(notification),
     annotations: annotationsOf(notification),
-    // An alert that begins after it ends is refused, as when the host's clock was set back.
+    // Alertmanager refuses an alert that begins after it ends, which happens when the host's clock was set back.
     startsAt: timestamp(Math.min(notification.firingSince, now, endsAt)),
     // Alertmanager takes the alert for resolved from then on, unless a later time is posted.
     endsAt: timestamp(endsAt),

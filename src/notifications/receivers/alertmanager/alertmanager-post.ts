@@ -5,10 +5,10 @@ import type { AlertmanagerAlert } from './alertmanager-alert.ts'
 /** Posts these alerts to Alertmanager; rejects with a DeliveryError. */
 export type PostAlerts = (alerts: readonly AlertmanagerAlert[]) => Promise<void>
 
-/** A reason longer than this (characters) is cut. */
+/** Longer reasons are cut (characters). */
 const MAX_REASON_LENGTH = 300
 
-/** Posts to the Alertmanager at this address, `/api/v2/alerts` left out. */
+/** Posts to the Alertmanager at this address, without `/api/v2/alerts`. */
 export function alertmanagerPost({ url: address, clock }: { url: string; clock: Clock }): PostAlerts {
   const url = `${address.replace(/\/+$/, '')}/api/v2/alerts`
   const deliver = httpSender({ receiver: 'Alertmanager', url, clock, reasonIn })
@@ -16,7 +16,7 @@ export function alertmanagerPost({ url: address, clock }: { url: string; clock: 
   return (alerts) => deliver((request) => request({ method: 'POST', headers, body: JSON.stringify(alerts) }))
 }
 
-/** Alertmanager says in a JSON string what it refuses, or in `message` where the form is wrong. */
+/** Alertmanager explains a refusal in a JSON string, or in `message` if the form of the request is wrong. */
 function reasonIn(body: string): string | undefined {
   try {
     const parsed: unknown = JSON.parse(body)

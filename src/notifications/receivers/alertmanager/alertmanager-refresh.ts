@@ -5,33 +5,35 @@ import { alertmanagerPost, type PostAlerts } from './alertmanager-post.ts'
 import type { Refresh, State } from '../../receiver.ts'
 
 export type AlertmanagerOptions = {
-  /** Alertmanager's own address, without `/api/v2/alerts`. */
+  /** Alertmanager's address, without `/api/v2/alerts`. */
   url: string
   clock: Clock
-  /** Where the alerts are shown, an absolute address. */
+  /** Where the page shows the alerts, an absolute address. */
   pageUrl?: string | undefined
-  /** How Alertmanager is reached; by HTTP unless said otherwise. */
+  /** Sends the alerts; default: by HTTP. */
   post?: PostAlerts
 }
 
-/** What fires is posted again after this long (seconds). */
+/** Firing alerts are posted again after this long (seconds). */
 const REFRESH_SECONDS = 60
-/** What is due is looked for each second; no post takes so long (seconds). */
+/**
+ * Refreshes come each second, and no post takes this long (seconds). A longer pause means that another daemon was the leader.
+ */
 const MAX_PAUSE_SECONDS = 20
-/** Without a refresh an alert resolves after so many polls, and not before so many seconds. */
+/** Without a refresh, an alert resolves after this many polls, but not before this many seconds. */
 const LIFETIME_POLLS = 4
 const MIN_LIFETIME_SECONDS = 300
 
-/** An alert that Alertmanager may know of, and when it ended. */
+/** An alert that Alertmanager may know, and when it ended. */
 type Posted = LiveAlert & { ended?: { wall: number; monotonic: number } }
 
 /**
- * Posts to Alertmanager what fires: at once when that has changed, and again each minute. Bypasses the outbox, for it is a state and
- * not a message: what is accepted last is true. When callwatch dies, alerts end by their `endsAt`.
+ * Posts firing alerts to Alertmanager: at once after a change, and again each minute. It bypasses the outbox, because this is
+ * a state and not a message: the latest accepted post is right. If callwatch dies, alerts resolve by their `endsAt`.
  *
- * An ended alert is posted until a post at least a minute after its end was accepted. Alertmanager uses its own clock: if
- * that is some milliseconds behind ours, what ends now has not ended yet, and the later `endsAt` that was posted before
- * stays until we repeat ours.
+ * An ended alert is posted until a post at least a minute after its end was accepted. Alertmanager compares with its own
+ * clock. If that clock is some milliseconds behind ours, an alert that ends now has not ended yet for Alertmanager, which
+ * keeps the later `endsAt` of an earlier post until callwatch repeats the new one.
  */
 export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
   const { clock, pageUrl, post = alertmanagerPost(options) } = options
@@ -40,7 +42,7 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
   let refreshAt = 0
   let lookedAt = clock.monotonic()
 
-  /** Another daemon has posted since, if this one is the leader again. */
+  /** After such a pause this daemon is the leader again, and another daemon has posted since. */
   function forgetOlder(now: number): void {
     if (now - lookedAt > MAX_PAUSE_SECONDS) {
       posted.clear()
@@ -58,7 +60,7 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
     const isDue = accepted.symmetricDifference(firing).size > 0 || (posted.size > 0 && started >= refreshAt)
     if (!isDue) return undefined
     return async () => {
-      // Before it is known whether they are accepted: an answer that got lost may have been one.
+      // Recorded before the answer: Alertmanager may have accepted a post whose answer was lost.
       for (const [key, instance] of firing) posted.set(key, instance)
       const lifetime = Math.max(LIFETIME_POLLS * interval(), MIN_LIFETIME_SECONDS)
       await post([...posted.values()].map((one) => alertOf(one, lifetime)))
@@ -68,7 +70,7 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
     }
   }
 
-  /** Also while it may not be posted yet: it ended now, not when it can be posted. */
+  /** Also runs while nothing may be posted: the alert ended now, not when it can be posted. */
   function endOthers(firing: ReadonlyMap<string, LiveAlert>, monotonic: number): void {
     for (const [key, one] of posted) {
       if (!firing.has(key)) one.ended ??= { wall: clock.wall(), monotonic }
@@ -90,7 +92,7 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
   return refresh
 }
 
-/** What counts as firing, by its identity in Alertmanager. */
+/** The firing and recovering alerts, by their identity in Alertmanager. */
 function firingOf(instances: Iterable<LiveAlert>): Map<string, LiveAlert> {
   const firing = new Map<string, LiveAlert>()
   for (const { target, instance } of instances) {

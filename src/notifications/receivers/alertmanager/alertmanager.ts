@@ -4,7 +4,7 @@ import type { ReceiverType } from '../../receiver-type.ts'
 
 const alertmanagerSection = section({ url: nearbyBaseAddress().describe('Base URL, without /api/v2/alerts') })
 
-/** An Alertmanager. It takes alerts as they are and no messages. */
+/** An Alertmanager. It takes the state of all alerts, and no messages. */
 export const alertmanager: ReceiverType<typeof alertmanagerSection> = {
   about: 'An Alertmanager that gets every alert, as Prometheus would send it',
   section: alertmanagerSection,

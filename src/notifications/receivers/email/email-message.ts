@@ -8,10 +8,10 @@ import { descriptionOf, resultOf, summaryOf, titleOf } from '../../text/notifica
 import { flappedText } from '../../text/flapped-text.ts'
 import { storeText } from '../../text/store-text.ts'
 
-/** Subject and body, the latter as plain text and as HTML. */
+/** Subject and body; the body as plain text and as HTML. */
 export type EmailMessage = { subject: string; text: string; html: string }
 
-/** What both forms of the body are made from. */
+/** The content from which both forms of the body are made. */
 type Content = { subject: string; parts: readonly Section[]; notes: readonly string[]; links: readonly Link[] }
 type Section = {
   title: string
@@ -21,16 +21,16 @@ type Section = {
 }
 type Link = readonly [name: string, url: string | undefined]
 
-/** Characters. Lists of mails show less. */
+/** Characters. Mail programs show fewer in lists. */
 const MAX_SUBJECT = 200
-/** The most of any text of a configuration (characters). */
+/** The most that is shown of a configured text (characters). */
 const MAX_TEXT = 4000
-/** Further alerts get a line each. */
+/** Further alerts get one line each. */
 const MAX_IN_FULL = 20
-/** A message that was made longer ago than this (seconds) says so. */
+/** A message delivered later than this (seconds) says so. */
 const LATE_AFTER_SECONDS = 120
 
-/** A message as an e-mail: enough to decide without opening anything else. */
+/** A message as an e-mail, with enough to decide without opening anything else. */
 export function emailMessage(message: Message, options: TextOptions): EmailMessage {
   const content = contentOf(message, options)
   const subject = onLine(content.subject)
@@ -81,7 +81,7 @@ function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links
   }
 }
 
-/** `[firing] critical HighFailureRate on production: …`; of several alerts their numbers and names. */
+/** `[firing] critical HighFailureRate on production: …`. For several alerts, their number and names. */
 function subjectOf({ target, severity, alerts, flapped, silenced }: AlertMessage): string {
   const [first] = alerts
   if (first !== undefined && alerts.length === 1) {
@@ -103,7 +103,7 @@ function subjectOf({ target, severity, alerts, flapped, silenced }: AlertMessage
 
 function sectionOf({ notification, flaps, links }: AlertUpdate, now: number): Section {
   const { kind, runbookUrl } = notification
-  // It says what is wrong, so it says nothing of an alert that ended.
+  // The description says what is wrong, so it does not apply to an alert that ended.
   const description = isFiring(notification) ? descriptionOf(notification) : undefined
   return {
     title: `[${kind}] ${titleOf(notification)}`,
@@ -128,7 +128,7 @@ function digestContent({ day, timezone, targets }: DigestMessage): Omit<Content,
       const split = digestSplit(each.day)
       return { title: each.target, lines: [digestLine(each), ...(split === undefined ? [] : [split])] }
     }),
-    notes: [`The day as it was in ${timezone}; in brackets, against the same weekday a week before.`],
+    notes: [`The day in ${timezone}; in brackets, the change from the same weekday a week before.`],
   }
 }
 
@@ -151,7 +151,7 @@ function plainBody({ parts, notes, links }: Content): string {
   return `${[...blocks, ...(after === '' ? [] : [after])].join('\n\n')}\n`
 }
 
-/** Simple enough for every reader of mail: no style sheet, no image. */
+/** HTML that every mail program can show: no style sheet, no image. */
 function htmlBody({ parts, notes, links }: Content): string {
   const body = parts.map(({ title, lines, facts = [], links: own = [] }) => {
     const rows = facts.map(
@@ -172,7 +172,7 @@ function anchors(links: readonly Link[]): string[] {
   return shown(links).map(([name, url]) => `<p><a href="${escaped(url)}">${escaped(name)}</a></p>`)
 }
 
-/** Those that a browser can open. */
+/** The links that a browser can open. */
 function shown(links: readonly Link[]): [name: string, url: string][] {
   return links.flatMap(([name, url]) =>
     url !== undefined && isLink(url) ? [[name, new URL(url).href] as [string, string]] : [],
@@ -187,7 +187,7 @@ function onLine(text: string): string {
   return readable(text).replaceAll(/\s+/g, ' ').trim()
 }
 
-/** Without what is not to be seen, and no longer than one reads. */
+/** Removes invisible characters and cuts the text to a readable length. */
 function readable(text: string): string {
   return plainText(text.slice(0, MAX_TEXT).toWellFormed()).trim()
 }

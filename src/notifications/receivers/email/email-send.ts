@@ -9,22 +9,23 @@ import { emailMessage } from './email-message.ts'
 import { idsOf } from './message-ids.ts'
 
 /**
- * One delivery (seconds), the whole conversation included. Longer than one by HTTP: a mail server examines a message
- * before it accepts it, and one that is given up then was probably accepted, and arrives twice.
+ * The limit for one delivery, including the whole conversation (seconds). It is longer than for HTTP: a mail server examines
+ * a message before it accepts it. If callwatch gave up during that, the server would probably have accepted the message, and
+ * get it twice.
  */
 const TIMEOUT_SECONDS = 30
-/** To connect, and to be greeted (milliseconds). */
+/** For connecting and for the server's greeting (milliseconds). */
 const CONNECT_TIMEOUT_MS = 10_000
 const MAX_REASON_LENGTH = 200
 
-/** What nodemailer says of a failure. */
+/** The fields of nodemailer's errors. */
 type Failure = {
   [Key in 'code' | 'originalCode' | 'command' | 'response' | 'recipient']?: string | undefined
 } & { responseCode?: number | undefined; permanent?: boolean | undefined; rejectedErrors?: Failure[] | undefined }
 
 /**
- * Sends each message as one e-mail, by a connection of its own. If the server takes it for some recipients and asks to try
- * again for others, the next attempt is only for these.
+ * Sends each message as one e-mail, with its own connection. If the server accepts it for some recipients and asks to retry
+ * others, the next attempt is for those only.
  */
 export function emailSend(config: EmailConfig, { clock, name }: SendContext): Send {
   const { to, from, host, port, tls, username, password, dashboardUrl } = config
@@ -34,14 +35,14 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
     secure: tls === 'tls',
     requireTLS: tls === 'starttls',
     ignoreTLS: tls === 'none',
-    // Also where the server offers no login: it must not accept the message from nobody instead.
+    // Also if the server offers no login. Otherwise it might accept the message from an anonymous sender.
     ...(username !== undefined && { auth: { user: username, pass: password ?? '' }, forceAuth: true }),
     connectionTimeout: CONNECT_TIMEOUT_MS,
     greetingTimeout: CONNECT_TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
   }
-  /** The message that only some recipients have, those that may get it yet, and those that were refused for good. */
+  /** A message that only some recipients got, the recipients to retry, and those that were permanently refused. */
   let partly: { id: string; to: readonly string[]; refused: readonly Failure[] } | undefined
 
   return async (message) => {
@@ -89,7 +90,7 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
   }
 }
 
-/** The server reads the message after it has accepted sender and recipients: the text is asked for no sooner. */
+/** Notes when the server starts to read the message, which it does after it accepted sender and recipients. */
 async function* noted(message: AsyncIterable<Buffer>, progress: { isSending: boolean }): AsyncGenerator<Buffer> {
   progress.isSending = true
   yield* message
@@ -99,7 +100,7 @@ function recipientsIn(failures: readonly Failure[]): string {
   return failures.map((failure) => `${failure.recipient}${reasonOf(failure)}`).join(', ')
 }
 
-/** A failure becomes a problem without what was sent: in the course of a login, a server may repeat the password. */
+/** Turns a failure into a problem that does not quote what was sent: during a login, a server may repeat the password. */
 function deliveryError(error: Failure, { isLate, isSending }: { isLate: boolean; isSending: boolean }): DeliveryError {
   const { code, originalCode = code, command = '', responseCode, permanent, rejectedErrors = [] } = error
   if (isLate) {
@@ -128,7 +129,7 @@ function deliveryError(error: Failure, { isLate, isSending }: { isLate: boolean;
   return new DeliveryError(`the mail server refused ${refused}${reason}`, { retryable: false, ...status })
 }
 
-/** Its answer on one line, such as `: 550 no such user`. */
+/** The server's answer on one line, such as `: 550 no such user`. */
 function reasonOf({ response = '' }: Failure): string {
   const line = plainText(response.toWellFormed()).replaceAll(/\s+/g, ' ').trim().slice(0, MAX_REASON_LENGTH)
   return line === '' ? '' : `: ${line}`

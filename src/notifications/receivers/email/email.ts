@@ -6,7 +6,7 @@ import { secret } from '../../../schema/secret.ts'
 import { completed, section } from '../../../schema/section.ts'
 import type { ReceiverType } from '../../receiver-type.ts'
 
-/** The usual port of each kind of connection (RFC 8314, section 7.3; RFC 5321 for a relay on this machine). */
+/** The usual port for each kind of connection (RFC 8314, section 7.3; RFC 5321 for a relay on this machine). */
 const PORTS = { starttls: 587, tls: 465, none: 25 } as const
 
 const emailKeys = section(
@@ -53,14 +53,14 @@ const emailSection = completed(emailKeys, (given) => ({ ...given, port: given.po
 
 export type EmailConfig = z.output<typeof emailSection>
 
-/** People, by e-mail. */
+/** Sends messages to people by e-mail. */
 export const email: ReceiverType<typeof emailSection> = {
   about: 'People, by e-mail through an SMTP server',
   section: emailSection,
   create: async (config, context) => (await import('./email-send.ts')).emailSend(config, context),
 }
 
-/** As browsers check it: what a mail server takes without extensions and quotes. */
+/** Checked as browsers do: an address that mail servers accept without extensions and quotes. */
 function mailAddress() {
   const expected = 'an e-mail address without a name, such as `ops@example.com`'
   const label = '[a-z\\d](?:[a-z\\d-]{0,61}[a-z\\d])?'

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Message } from '../../message.ts'
 
-/** More alerts than this in a message do not join its thread. */
+/** A message belongs to at most this many threads, whatever the number of its alerts. */
 const MAX_REFERENCES = 20
 
 /**
- * The `Message-ID` of a message, and the threads that it belongs to. Another attempt has the same id as long as it is about
- * the same changes: a mail server that got both can drop one. All messages on one firing of an alert refer to the same id,
- * which no message has: so they are one thread, whichever of them arrive, and in a message with other alerts too.
+ * The `Message-ID` of a message, and the threads that it belongs to. A further attempt has the same id if it is about the
+ * same changes, so that a mail server that got both can drop one. All messages about one firing of an alert refer to the same
+ * id, which no message has. So they form one thread, whichever of them arrive, also if a message contains other alerts.
  */
 export function idsOf(
   message: Message,

@@ -10,7 +10,7 @@ export type HeartbeatOptions = {
   clock: Clock
 }
 
-/** Requests a URL each interval for as long as callwatch works: the service there notices when the requests stop. */
+/** Requests a URL each interval while callwatch works. The service behind it notices when the requests stop. */
 export function heartbeats({ url, interval, clock }: HeartbeatOptions): Refresh {
   const deliver = httpSender({ receiver: 'the heartbeat URL', url, clock })
   let dueAt = -Infinity
@@ -19,7 +19,7 @@ export function heartbeats({ url, interval, clock }: HeartbeatOptions): Refresh 
     if (now < dueAt || !isWorking()) return undefined
     return async () => {
       await deliver((request) => request({}))
-      // It is looked for each second: what is a little late delays none that follow.
+      // It is called each second. A request that is a little late does not delay those that follow.
       dueAt = (now - dueAt < interval ? dueAt : now) + interval
     }
   }

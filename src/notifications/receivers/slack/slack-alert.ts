@@ -6,24 +6,24 @@ import { context, fields, section, type SlackBlock } from './slack-blocks.ts'
 import type { Item } from './slack-listing.ts'
 import { code, prose, sentence } from './slack-text.ts'
 
-/** Cuts (characters), so that no text of a configuration crowds the numbers out. */
+/** The most characters of each text, so that configured texts leave room for the numbers. */
 const RESULT = 600
 const NAME = 150
 const VALUE = 200
 const DESCRIPTION = { alone: 1500, inGroup: 500 }
-/** A longer address makes no button beside one of several alerts: the others need the room. */
+/** In a message with several alerts, a longer address gets no button: the other alerts need the room. */
 const GROUP_URL = 500
 
 const FIRING_SIGNS = { critical: '🔴', warning: '🟠', info: '🔵' } as const
 const SIGNS = { resolved: '✅', expired: '⚪' } as const
 
-/** What one sees first: red fires, a tick has resolved, white is not known. */
+/** The first thing a reader sees: red for firing, a tick for resolved, white for unknown. */
 export function signOf({ kind, severity }: Pick<Notification, 'kind' | 'severity'>): string {
   return kind === 'resolved' || kind === 'expired' ? SIGNS[kind] : FIRING_SIGNS[severity]
 }
 
 /**
- * All that is known of an alert. One of several says its name and has its own button to the runbook.
+ * All that is known about an alert. In a message with several alerts, it names the alert and has its own runbook button.
  *
  * @param now the host's clock (UNIX seconds)
  */
@@ -33,7 +33,7 @@ export function alertBlocks(
 ): SlackBlock[] {
   const { runbookUrl } = notification
   const result = `*${sentence(resultOf(notification), RESULT)}*`
-  // It says what is wrong, so it says nothing of an alert that ended.
+  // The description says what is wrong, so it does not apply to an alert that ended.
   const description = isFiring(notification) ? prose(descriptionOf(notification) ?? '', DESCRIPTION[place]) : ''
   const url = runbookUrl !== undefined && runbookUrl.length <= GROUP_URL ? runbookUrl : undefined
   return [

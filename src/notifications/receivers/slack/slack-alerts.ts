@@ -27,21 +27,21 @@ import { listing, type Item } from './slack-listing.ts'
 import { code, fallback, plain, sentence } from './slack-text.ts'
 import { flappedText } from '../../text/flapped-text.ts'
 
-/** A message that was made longer ago than this (seconds) says so. */
+/** A message delivered later than this (seconds) says so. */
 const LATE_AFTER_SECONDS = 120
-/** More alerts in full are not read: the others get a line each. */
+/** Nobody reads more alerts in full. Further alerts get one line each. */
 const MAX_IN_FULL = 5
-/** Kept for the alerts themselves, whatever else there is to say (of MESSAGE_SIZE). */
+/** Reserved for the alerts themselves, whatever else the message contains (out of MESSAGE_SIZE). */
 const ROOM_FOR_ALERTS = 7000
-/** The most that is said of those that resolved between deliveries, and of those that are silenced (characters). */
+/** The most room for alerts that resolved between deliveries, and for silenced ones (characters). */
 const ROOM_FOR_FLAPPED = 2000
 const ROOM_FOR_SILENCED = 1000
-/** A notification shows a few lines at most (characters). */
+/** A phone's notification shows only a few lines (characters). */
 const FALLBACK = 500
-/** What a block takes up beside its text. */
+/** The size of a block without its text. */
 const FRAME = 100
 
-/** The alerts of a target: the first of them in full, the others in a line each, and at last only by name. */
+/** The alerts of a target: the first ones in full, others in one line each, and the rest by name only. */
 export function alertsMessage(message: AlertMessage, { now, dashboardUrl }: TextOptions): SlackMessage {
   const { alerts } = message
   const title = header(titleOfMessage(message))
@@ -51,11 +51,11 @@ export function alertsMessage(message: AlertMessage, { now, dashboardUrl }: Text
   return { text, blocks: [title, ...body, ...after], unfurl_links: false, unfurl_media: false }
 }
 
-/** What a notification says below the title, where there is room for a line. */
+/** What a phone's notification shows below the title, if there is room for a line. */
 function whatIn({ alerts, flapped, silenced }: AlertMessage): string {
   const [first] = alerts
   if (first !== undefined && alerts.length === 1) {
-    // That a reminder still fires, the title has said.
+    // The title already says that a reminder still fires.
     return first.notification.kind === 'resolved' ? summaryOf(first.notification) : resultOf(first.notification)
   }
   if (alerts.length === 0 && flapped.length === 1) return flappedText(flapped[0]!)
@@ -96,13 +96,13 @@ function alertsWithin(alerts: readonly AlertUpdate[], size: number, now: number)
     const others = items.slice(full)
     const left = size - sizeOf(first)
     const needed = others.reduce((sum, { line }) => sum + JSON.stringify(line).length, 4 * FRAME)
-    // Rather every alert in a line than some in full and others not at all.
+    // Every alert in one line is better than some in full and others missing.
     if (needed <= left || full === 1) return [...first, ...sections(others, left)]
   }
   return []
 }
 
-/** What stands below the alerts, the most needed first, for as long as there is room. */
+/** The parts below the alerts, most important first, while there is room. */
 function afterwards(
   { target, alerts, flapped, silenced, inhibited }: AlertMessage,
   { now, dashboardUrl }: TextOptions,

@@ -4,17 +4,17 @@ import { actions, context, header, LIMITS, MESSAGE_SIZE, section, sizeOf, type S
 import { listing } from './slack-listing.ts'
 import { code, fallback, plain, sentence } from './slack-text.ts'
 
-/** The frames of the sections. */
+/** The size of the sections without their texts. */
 const FRAMES = 500
 
-/** How a day went, target by target. */
+/** A day, target by target. */
 export function digestMessage(
   { day, timezone, targets }: DigestMessage,
   { dashboardUrl }: Pick<TextOptions, 'dashboardUrl'>,
 ): SlackMessage {
   const title = header(`📊 Calls on ${plain(dayWithWeekday(day), 60)}`)
   const note = context([
-    `The day as it was in ${sentence(timezone, 100) || 'UTC'}; in brackets, against the same weekday a week before.`,
+    `The day in ${sentence(timezone, 100) || 'UTC'}; in brackets, the change from the same weekday a week before.`,
   ])
   const buttons = actions([{ name: 'Dashboard', url: dashboardUrl }])
   const items = targets.map((target) => {

@@ -1,17 +1,17 @@
 import { clip } from './slack-text.ts'
 
-/** A line of a list, and what to call it where there is no room for the line. */
+/** A line of a list, and its name if there is no room for the line. */
 export type Item = { line: string; name: string }
 
-/** Reserved for the names of items whose lines have no room (characters). */
+/** Reserved for the names of items without a line (characters). */
 const ROOM_FOR_NAMES = 700
 
 /**
- * A list within a size, in texts of a length: as many lines as there is room for, and then `and 12 more: …` with as many
- * of the names.
+ * A list within a size, split into texts of limited length: as many lines as fit, then `and 12 more: …` with as many of the
+ * names as fit.
  *
  * @param size of all texts together, as JSON (characters)
- * @param perText the most that one text may hold
+ * @param perText the most characters of one text
  */
 export function listing(items: readonly Item[], size: number, perText: number): string[] {
   const kept: string[] = []
@@ -41,7 +41,7 @@ function moreOf(items: readonly Item[], room: number): string {
   return `${begun}: ${names.join(', ')}${names.length < items.length ? ', …' : ''}`
 }
 
-/** Lines together in texts, each within the limit. */
+/** Joins lines to texts within the limit. */
 function chunksOf(lines: readonly string[], perText: number): string[] {
   const texts: string[] = []
   for (const line of lines) {
@@ -52,7 +52,7 @@ function chunksOf(lines: readonly string[], perText: number): string[] {
   return texts
 }
 
-/** With the line's end, of which JSON makes two characters. */
+/** Includes the line break, which takes two characters in JSON. */
 function sizeInJson(text: string): number {
   return JSON.stringify(text).length
 }

@@ -6,8 +6,8 @@ import { code, fallback } from './slack-text.ts'
 import { storeText } from '../../text/store-text.ts'
 
 /**
- * A message in Slack's Block Kit: enough to decide without opening anything else, and within Slack's limits whatever it
- * is made of. Texts from configuration can neither break it nor mention users.
+ * A message in Slack's Block Kit, with enough to decide without opening anything else, and always within Slack's limits.
+ * Texts from the configuration can neither break it nor mention users.
  */
 export function slackMessage(message: Message, options: TextOptions): SlackMessage {
   switch (message.kind) {

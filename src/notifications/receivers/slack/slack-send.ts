@@ -10,14 +10,17 @@ export function slackSend({ webhookUrl, dashboardUrl }: SlackConfig, { clock }: 
   const deliver = httpSender({ receiver: 'Slack', url: webhookUrl, clock, accepted: 'ok', reasonIn })
   return (message) =>
     deliver((request) =>
-      // The webhook's own fetch ignores the proxy, and its errors hide the headers of a 429.
+      // The webhook's own fetch would ignore the proxy, and its errors would hide the headers of a 429.
       new IncomingWebhook(webhookUrl, { fetch: (_url, init) => request(init ?? {}) }).send(
         slackMessage(message, { now: clock.wall(), dashboardUrl }),
       ),
     )
 }
 
-/** Slack answers in a few words, such as `no_service`. Anything else may be a proxy's page, which quotes the address. */
+/**
+ * Slack answers with a short text such as `no_service`. Any other body may be a proxy's page, which quotes the secret
+ * address.
+ */
 function reasonIn(body: string): string | undefined {
   return /^[a-z][a-z_ ]{0,99}$/.test(body) ? body : undefined
 }

@@ -1,11 +1,11 @@
 import { plainText } from '../../../text/plain-text.ts'
 
 /**
- * Texts as Slack takes them: of a length that it accepts, and such that names and texts from configuration show as they
- * are. They can neither mention users nor make links, formatting, or emoji.
+ * Texts for Slack: cut to the accepted length, and escaped so that names and configured texts show as they are. They cannot
+ * mention users, or make links, formatting or emoji.
  */
 
-/** Prose for a mrkdwn text: it may span lines and be formatted, but has no mention and no link. */
+/** Prose for a mrkdwn text. It may span lines and be formatted, but has no mention and no link. */
 export function prose(text: string, limit: number): string {
   const paragraphs = readable(text, limit).replaceAll(/\n{3,}/g, '\n\n')
   return escape(paragraphs.trim(), limit)
@@ -17,32 +17,32 @@ export function sentence(text: string, limit: number): string {
 }
 
 /**
- * A name for a mrkdwn text, as code: nothing inside it is formatting or an emoji, though it be called `*`. It is on one
- * line, and never empty, which Slack would show as two backticks.
+ * A name for a mrkdwn text, as code, in which nothing is formatting or an emoji, even in a name such as `*`. It is on one
+ * line, and never empty: Slack would show an empty one as two backticks.
  */
 export function code(name: string, limit: number): string {
   return `\`${isolated(escape(onLine(name, limit).replaceAll('`', "'"), limit - 4) || '-')}\``
 }
 
-/** A name for a plain text without emoji, of which Slack shows everything as it is. */
+/** A name for a plain text without emoji. Slack shows it as it is. */
 export function plain(name: string, limit: number): string {
   return isolated(clip(onLine(name, limit), limit - 2))
 }
 
-/** A name for the text of a notification, which Slack reads like mrkdwn, and which has no `verbatim`. */
+/** A name for the text of a phone's notification. Slack reads it like mrkdwn, but without `verbatim`. */
 export function fallback(text: string, limit: number): string {
   return escape(onLine(text, limit).replaceAll(/@(?=here|channel|everyone)/gi, '@\u200B'), limit)
 }
 
-/** Cut to a limit, but not within a surrogate pair: the half of one would not be JSON that Slack reads. */
+/** Cuts to a limit, but not within a surrogate pair: Slack cannot read JSON with half of one. */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text
   return `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
 /**
- * Slack reads `&`, `<` and `>` as control characters (https://docs.slack.dev/messaging/formatting-message-text). A cut
- * leaves no half of an escaped one.
+ * Escapes `&`, `<` and `>`, Slack's control characters (https://docs.slack.dev/messaging/formatting-message-text). A cut
+ * never leaves half of an escaped character.
  */
 function escape(text: string, limit: number): string {
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
@@ -53,14 +53,16 @@ function onLine(text: string, limit: number): string {
   return readable(text, limit).replaceAll(/\s+/g, ' ').trim()
 }
 
-/** Without what is not to be seen: halves of characters, controls, and format characters such as marks that turn the direction. */
+/**
+ * Removes what cannot be seen: halves of characters, controls, and format characters such as marks that change the direction.
+ */
 function readable(text: string, limit: number): string {
-  // Of a text that is far too long, the end is not looked at.
+  // The end of a text that is far too long is not read.
   const begin = text.length > 4 * limit ? text.slice(0, 4 * limit) : text
   return plainText(begin.toWellFormed())
 }
 
-/** Text that runs from right to left would take the numbers that follow with it, and they would read as another's. */
+/** Isolates right-to-left text. Otherwise the numbers that follow would run with it, and seem to belong to another name. */
 function isolated(text: string): string {
   return /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/.test(text) ? `\u2068${text}\u2069` : text
 }

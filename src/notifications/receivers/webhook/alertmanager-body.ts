@@ -12,9 +12,10 @@ type Sources = { receiver: string; pageUrl?: string | undefined }
 const ZERO_TIME = '0001-01-01T00:00:00Z'
 
 /**
- * A message as a webhook of Alertmanager posts it (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config):
- * the alerts that are new, and those that fired and resolved between deliveries as resolved. A problem of the store is an alert
- * of callwatch itself. Undefined of a digest, for which there is no form, and of a message without alerts.
+ * A message in the form of Alertmanager's webhook
+ * (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config), with its alerts. Alerts that fired and resolved
+ * between deliveries are resolved ones. A problem of the store is an alert of callwatch itself. Undefined for a digest, which
+ * Alertmanager does not have, and for a message without alerts.
  */
 export function alertmanagerBody(message: Message, sources: Sources) {
   switch (message.kind) {
@@ -103,7 +104,7 @@ function statusOf(isFiring: boolean): 'firing' | 'resolved' {
   return isFiring ? 'firing' : 'resolved'
 }
 
-/** What all have, with the same value. */
+/** The entries that all have with the same value. */
 function commonOf([first = {}, ...others]: readonly Texts[]): Texts {
   return Object.fromEntries(
     Object.entries(first).filter(([name, value]) => others.every((other) => other[name] === value)),

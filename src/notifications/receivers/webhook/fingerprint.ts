@@ -3,8 +3,8 @@ const PRIME = 1_099_511_628_211n
 const SEPARATOR = 255
 
 /**
- * What Alertmanager knows an alert by: the 64-bit FNV-1a hash (Fowler, Noll, Vo 1991) of its labels, as the package `model`
- * of prometheus/common makes it of the sorted names and values.
+ * Alertmanager's fingerprint of an alert: the 64-bit FNV-1a hash (Fowler, Noll, Vo 1991) of its sorted labels, computed like
+ * the package `model` of prometheus/common.
  */
 export function fingerprintOf(labels: Readonly<Record<string, string>>): string {
   const names = Object.keys(labels).toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))

@@ -3,7 +3,7 @@ import { isMap } from '../../../schema/path.ts'
 import { headerValue } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 
-/** A request that sets one of these by itself is refused or misread, or says something else than it carries. */
+/** Headers that callwatch sets itself. With another value, the receiver would refuse or misread the request. */
 const own = [
   'connection',
   'content-length',
@@ -15,7 +15,7 @@ const own = [
   'upgrade',
 ]
 
-/** Headers of a request, value by name; the values are secrets. */
+/** Request headers, value by name. The values are secrets. */
 export function httpHeaders() {
   const of = 'the value of a header'
   const value = secret(headerValue(of), { of, about: 'Sent with each request' })

@@ -12,9 +12,10 @@ import { storeText } from '../../text/store-text.ts'
 export type WebhookBody = ReturnType<typeof webhookBody>
 
 /**
- * What the webhook posts (docs/webhook.md). `version` changes only when something is removed or means something else; a receiver
- * ignores fields that it does not know. Times are RFC 3339 in UTC, durations seconds, ratios 0 to 1; null stands for a value that
- * does not exist. A message may come more than once: `target`, `key`, `state` and `at` together name a change.
+ * The body that the webhook posts (docs/webhook.md). `version` changes only if a field is removed or changes its meaning; a
+ * receiver must ignore fields that it does not know. Times are RFC 3339 in UTC, durations are seconds, ratios are 0 to 1; null
+ * means that the value does not exist. A message may arrive more than once: `target`, `key`, `state` and `at` together identify
+ * a change.
  *
  * @param now the host's clock (UNIX seconds)
  */
@@ -110,7 +111,7 @@ function dayOf({ counts, minutes }: DayFigures) {
   return { calls: counts, minutes: number(minutes), failure_ratio: number(failureRatio(counts, 'any')) }
 }
 
-/** JSON has no NaN. */
+/** JSON has no NaN, so it becomes null. */
 function number(value: number | null | undefined): number | null {
   return value !== null && value !== undefined && Number.isFinite(value) ? value : null
 }

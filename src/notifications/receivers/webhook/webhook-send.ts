@@ -6,7 +6,7 @@ import { alertmanagerBody } from './alertmanager-body.ts'
 import { webhookBody } from './webhook-body.ts'
 import type { WebhookConfig } from './webhook.ts'
 
-/** Posts each message as JSON. The configured headers come in place of those of the same name here. */
+/** Posts each message as JSON. A configured header replaces the header of the same name. */
 export function webhookSend(
   { url, format, headers }: WebhookConfig,
   { clock, name: receiver, pageUrl }: SendContext,
@@ -19,7 +19,7 @@ export function webhookSend(
     await deliver((request) => {
       const sent = new Headers({ 'content-type': 'application/json', 'user-agent': 'callwatch' })
       for (const [name, value] of Object.entries(headers)) sent.set(name, value)
-      // Half a character is JSON, but not to every receiver.
+      // Not every receiver accepts half of a surrogate pair, although it is valid JSON.
       const body = JSON.stringify(content, (_name, value: unknown) =>
         typeof value === 'string' ? value.toWellFormed() : value,
       )
