@@ -24,7 +24,7 @@ export function callView(target: string, call: TrackedCall) {
   }
 }
 
-/** What an event says of a call: all that `/api/v1/calls` says, and what is known of its course (seconds). */
+/** A call in an event: the fields of `/api/v1/calls`, and how long it rang and lasted (seconds), if known. */
 export function callData(target: string, call: TrackedCall): CallData {
   const { answerDelay, duration } = answeredTimes(call, call.finish?.status ?? 'other')
   return {
@@ -37,7 +37,7 @@ export function callData(target: string, call: TrackedCall): CallData {
 
 export type CallRowView = ReturnType<typeof callRowView>
 
-/** A call in `/api/v1/calls`: all that `call_history` shows (docs/sql.md). A call that is lost finished when it was lost. */
+/** A call in `/api/v1/calls`, with all fields of `call_history` (docs/sql.md). A lost call finished when it was lost. */
 export function callRowView({ target, call }: { target: string; call: TrackedCall }) {
   const [, , audio = 0, video = 0] = call.counted
   const finished = inHistorySince(call)

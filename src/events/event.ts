@@ -8,29 +8,29 @@ import type { TransitionPoint } from '../ledger/delta/transitions.ts'
 import { callData } from './call-data.ts'
 import type { AlertChange, CallChange, EventType, Participant } from './types.ts'
 
-/** An event as it is kept: what a CloudEvent has, but for what follows from its place in the log. */
+/** An event as the log stores it: the fields of a CloudEvent that do not follow from its place in the log. */
 export type EventBody = {
   type: EventType
-  /** Of a call its session id. */
+  /** The session id, for a call. */
   subject?: string
   /** When it happened, by the service's clock (ISO 8601). */
   time: string
   data: CallChange | AlertChange
 }
 
-/** An event as the log has it (JSON): without participants, which the log has apart, so that it can erase them. */
+/** An event as JSON for the log. Without participants: the log stores them apart, so that it can erase them. */
 export function writeBody(body: EventBody): string {
   if (!('participant_list' in body.data)) return JSON.stringify(body)
   const { participant_list: _, ...data } = body.data
   return JSON.stringify({ ...body, data })
 }
 
-/** Its participants (JSON); empty where it has none. */
+/** The event's participants as JSON; empty if it has none. */
 export function writeParticipants({ data }: EventBody): string {
   return 'participant_list' in data ? JSON.stringify(data.participant_list) : ''
 }
 
-/** Reads what {@link writeBody} and {@link writeParticipants} wrote. */
+/** Parses what {@link writeBody} and {@link writeParticipants} wrote. */
 export function readBody(text: string, participants: string): EventBody {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else writes to the log
   const body = JSON.parse(text) as EventBody
@@ -38,12 +38,12 @@ export function readBody(text: string, participants: string): EventBody {
   return body
 }
 
-/** What was committed of a target, as far as events depend on it. */
+/** The committed changes of a target that lead to events. */
 export type Changes = {
   target: string
   ledger: Pick<Delta, 'transitions' | 'corrections' | 'details'>
   notifications: readonly Notification[]
-  /** It was found in the first poll, or after a time in which nothing was seen. */
+  /** Whether callwatch found the changes late: in the first poll, or after a time in which it saw nothing. */
   backfilled: boolean
 }
 
@@ -57,7 +57,10 @@ export function eventsOf({ target, ledger, notifications, backfilled }: Changes)
   ]
 }
 
-/** A call that has ended when it reappears is two events: readers that wait for its end need not know that it was lost. */
+/**
+ * A call that has already ended when it reappears gets two events. Readers that wait for its end need not know that it was
+ * lost.
+ */
 function transitionEvents(
   target: string,
   { call, from, to, observed, participants, at }: Transition,
@@ -73,14 +76,14 @@ function transitionEvents(
     backfilled,
   }
   const event = (type: EventType, time: number): EventBody => ({ type, subject: call.id, time: isoTime(time), data })
-  // A call with an undocumented status is open until the service says when it ended.
+  // A call with an undocumented status is open until the service reports its `endedAt`.
   const isChanges = to !== 'none' && (to !== 'other' || call.finish !== undefined)
   const reached = isChanges ? [event(`call.${to}`, happenedAt(call, to, at))] : []
   if (from !== 'lost') return reached
   return [event('call.reappeared', at), ...(call.finish === undefined ? [] : reached)]
 }
 
-/** When a call came to a status: as the service says, where it does, and not after callwatch saw it (UNIX seconds). */
+/** When a call reached a status (UNIX seconds): the service's time if there is one, but not later than callwatch saw it. */
 function happenedAt(call: TrackedCall, to: TransitionPoint, seen: number): number {
   if (to === 'lost') return seen
   if (to === 'initiated') return Math.min(call.initiatedAt ?? seen, seen)
@@ -142,7 +145,7 @@ const ALERT_TYPES = {
   firing: 'alert.firing',
   resolved: 'alert.resolved',
   expired: 'alert.expired',
-  // Nothing has changed.
+  // A reminder changes nothing.
   reminder: undefined,
 } as const satisfies Record<Notification['kind'], EventType | undefined>
 

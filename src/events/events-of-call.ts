@@ -2,24 +2,24 @@ import type { RowReader } from '../store/row-reader.ts'
 import { loggedEventsOf } from '../store/events.ts'
 import { eventIn, type CloudEvent } from './read-events.ts'
 
-/** How long before its first event a call may have been seen by the service's clock (seconds). */
+/** By the service's clock, callwatch may have seen a call this long before the call's first event (seconds). */
 const MAX_CLOCK_DIFFERENCE_SECONDS = 86_400
-/** Commits with events of one call that are read at most. */
+/** The most commits with events of one call that are read. */
 const MAX_COMMITS = 1000
 
-/** What the log still has of a call, and since when it has everything. */
+/** What the log still has of a call, and since when the log is complete. */
 export type CallEvents = {
-  /** The oldest first. */
+  /** Oldest first. */
   events: CloudEvent[]
-  /** When the oldest event of the log was found (UNIX seconds by the host's clock); undefined of an empty log. */
+  /** When callwatch found the oldest event in the log (UNIX seconds by the host's clock); undefined if the log is empty. */
   keptSince: number | undefined
 }
 
 /**
  * The events of one call that the log still has, without participants.
  *
- * @param firstSeen when callwatch saw the call first (UNIX seconds)
- * @throws {StoreError} when the store cannot be read now
+ * @param firstSeen when callwatch first saw the call (UNIX seconds)
+ * @throws {StoreError} if the store cannot be read now
  */
 export async function eventsOfCall(
   store: RowReader,

@@ -3,7 +3,7 @@ import type { NewEvents } from '../store/store.ts'
 import { eventsOf, writeBody, writeParticipants, type Changes } from './event.ts'
 
 /**
- * What the log gets of a commit; undefined where it has no events.
+ * The log entry of a commit; undefined if the commit has no events.
  *
  * @param at the host's clock (UNIX seconds)
  */
@@ -19,7 +19,7 @@ export function newEvents(changes: Changes, at: number): NewEvents | undefined {
   }
 }
 
-/** The same of alerts that expired without a commit of their target. */
+/** The log entry of alerts that expired without a commit of their target. */
 export function expiryEvents(
   target: string,
   notifications: Changes['notifications'],

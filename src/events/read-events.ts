@@ -5,19 +5,19 @@ import type { EventType } from './types.ts'
 
 /** An event as readers get it. */
 export type ReadEvent = {
-  /** Of this event: a reader that has processed it continues after it. */
+  /** The cursor of this event. A reader that has processed the event continues after it. */
   cursor: string
   at: Cursor
   type: EventType
-  /** What its order is kept with: those of one call, or the alerts of one target. */
+  /** Events of one series keep their order. A series is one call, or the alerts of one target. */
   series: string
-  /** By the host's clock (UNIX seconds). */
+  /** When callwatch found it, by the host's clock (UNIX seconds). */
   foundAt: number
   id: string
   event: CloudEvent
 }
 
-/** Which events are wanted: those that meet all conditions given. */
+/** Selects events: those that meet all given conditions. */
 export type EventFilter = {
   types?: readonly EventType[] | undefined
   targets?: readonly string[] | undefined
@@ -28,10 +28,10 @@ export type EventFilter = {
 /** A part of the log, and the cursor after it. */
 export type EventsPage = { events: ReadEvent[]; next: Cursor }
 
-/** The events after a cursor are not known any more: they are expired, or the log is another one. */
+/** The events after a cursor no longer exist: they expired, or the log was restored or replaced. */
 export class CursorExpired extends Error {
   override readonly name = 'CursorExpired'
-  /** From which all events that are still there are read. */
+  /** The cursor before the oldest event that still exists. */
   readonly oldest: string
 
   constructor(oldest: Cursor) {
@@ -41,27 +41,27 @@ export class CursorExpired extends Error {
 }
 
 export type ReadEventsOptions = {
-  /** Where the reader is; undefined reads from the oldest event on. */
+  /** Where the reader is; undefined for the start of the log. */
   cursor?: Cursor | undefined
-  /** Events at most. */
+  /** The most events to return. */
   limit: number
   filter?: EventFilter
-  /** Reads only up to the first commit that was found then or later (UNIX seconds by the host's clock). */
+  /** Stops at the first commit that was found at this time or later (UNIX seconds by the host's clock). */
   until?: number
 }
 
 type Log = Pick<Store, 'events' | 'latestEvents'>
 
-/** Events that are read from the store at a time, and at most for one page. */
+/** How many events are read from the store at a time, and for one page at most. */
 const BATCH = 500
 const MAX_READ = 20_000
 
 /**
- * The next events after a cursor, in the order of the log. There may be more, also where there are none that are wanted: read
- * again with `next` until it stays the same.
+ * The next events after a cursor, in the order of the log. There may be more, even if the page is empty: read again with
+ * `next` until it stays the same.
  *
  * @throws {CursorExpired}
- * @throws {StoreError} when the store cannot be read
+ * @throws {StoreError} if the store cannot be read
  */
 export async function readEvents(
   log: Log,
@@ -71,7 +71,7 @@ export async function readEvents(
   for (let eventsRead = 0; ;) {
     const { position } = page.next
     const following = await log.events(position + 1, Math.min(limit, BATCH))
-    // Afterwards: as long as the commit where the reader is has not been deleted, nothing behind it has.
+    // Checked after reading: if the commit at the cursor still exists, no later commit has been deleted.
     const hasPlace = cursor !== undefined || position > 0
     const [own] = hasPlace ? await log.events(position, 0) : []
     if (hasPlace) await expectPlace(log, page.next, own)
@@ -91,14 +91,14 @@ export async function readEvents(
   }
 }
 
-/** The event at a place of the log (JSON); undefined if it is not there any more. */
+/** The event at a place in the log (JSON); undefined if it no longer exists. */
 export async function readOne(log: Log, { position, place, id }: Cursor): Promise<string | undefined> {
   const [row] = await log.events(position, 0)
   const isThere = row?.position === position && row.id === id && place < row.texts.length
   return isThere ? JSON.stringify(eventIn(row, place, {})?.event) : undefined
 }
 
-/** The newest events, the oldest of them first, and the cursor after the newest one. */
+/** The newest events, oldest first, and the cursor after them. */
 export async function readLatest(log: Log, limit: number): Promise<EventsPage> {
   const rows = await log.latestEvents(limit)
   const last = rows.at(-1)
@@ -109,14 +109,14 @@ export async function readLatest(log: Log, limit: number): Promise<EventsPage> {
 }
 
 /**
- * The cursor before the first event that was found since a moment (UNIX seconds by the host's clock), as if that clock never
- * stepped back; after the newest event where none was.
+ * The cursor before the first event that was found at or after a time (UNIX seconds by the host's clock); if there is none,
+ * the cursor after the newest event. Assumes that the clock was never set back.
  */
 export async function cursorSince(log: Log, since: number): Promise<Cursor> {
   let first = (await log.latestEvents(0)).at(-1)
   if (first === undefined) return START
   if (first.at < since) return after(first)
-  // Of the events from `end` on, `first` is the first one.
+  // The first commit at or after `end` is `first`.
   for (let [begin, end] = [1, first.position]; begin < end;) {
     const middle = Math.floor((begin + end) / 2)
     const row: LoggedEvents = (await log.events(middle, 0))[0] ?? first
@@ -137,7 +137,7 @@ async function expectPlace(log: Log, cursor: Cursor, row: LoggedEvents | undefin
   throw new CursorExpired(oldest === undefined ? START : before(oldest))
 }
 
-/** The event at a place of a commit; undefined where it is not wanted. */
+/** The event at a place of a commit; undefined if the filter rejects it. */
 export function eventIn(row: LoggedEvents, place: number, filter: EventFilter): ReadEvent | undefined {
   if (filter.targets?.includes(row.target) === false) return undefined
   const body = readBody(row.texts[place]!, row.participants?.[place] ?? '')
@@ -151,7 +151,7 @@ export function eventIn(row: LoggedEvents, place: number, filter: EventFilter): 
   return { cursor: writeCursor(at), at, type, series, foundAt: row.at, id, event: cloudEvent(row, id, body) }
 }
 
-/** An event of the log as CloudEvents 1.0 has it (https://github.com/cloudevents/spec, JSON format). */
+/** A stored event in the form of CloudEvents 1.0 (https://github.com/cloudevents/spec, JSON format). */
 function cloudEvent({ target }: LoggedEvents, id: string, { type, subject, time, data }: EventBody) {
   return {
     specversion: '1.0' as const,

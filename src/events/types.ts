@@ -1,6 +1,6 @@
-// What receivers of events import from the package: so it imports nothing itself.
+// Receivers of events import this file from the package, so it imports nothing.
 
-/** Every type of an event, without its prefix `callwatch.`. */
+/** All types of events, without the prefix `callwatch.`. */
 export const EVENT_TYPES = [
   'call.initiated',
   'call.ongoing',
@@ -19,23 +19,23 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** A CloudEvent 1.0, as webhooks get it and `/api/v1/events` has it. */
+/** A CloudEvent 1.0, as webhooks and `/api/v1/events` deliver it. */
 export type CallwatchEvent = CallEvent | AlertEvent
 
-/** Something happened to a call, whose session id is the `subject`. */
+/** An event of a call. The call's session id is the `subject`. */
 export type CallEvent = CloudEvent<Extract<EventType, `call.${string}`>, CallChange> & { subject: string }
 
-/** Something happened to an alert. */
+/** An event of an alert. */
 export type AlertEvent = CloudEvent<Extract<EventType, `alert.${string}`>, AlertChange> & { subject?: undefined }
 
-/** Whether an event is of a call; else it is of an alert. */
+/** Whether an event is about a call. Otherwise it is about an alert. */
 export function isCallEvent(event: CallwatchEvent): event is CallEvent {
   return event.type.startsWith('callwatch.call.')
 }
 
 type CloudEvent<Type extends string, Data> = {
   specversion: '1.0'
-  /** The same each time that this event is sent, and of no other one. */
+  /** Unique for each event, and the same each time that the event is sent. */
   id: string
   /** `urn:callwatch:TARGET`. */
   source: string
@@ -50,7 +50,7 @@ type CallStatus = 'initiated' | 'ongoing' | 'ended' | 'unanswered' | 'rejected' 
 type CallPoint = 'none' | CallStatus | 'lost'
 type Minutes = { audio: number; video: number }
 
-/** A call. In all enumerations, `other` is every value that the service does not document. */
+/** A call. In all enumerations, `other` stands for every value that the service does not document. */
 export type CallData = {
   target: string
   session_id: string
@@ -59,7 +59,7 @@ export type CallData = {
   receiver_type: 'user' | 'group' | 'other'
   status: CallStatus
   began: string
-  /** Absent while it is in progress. */
+  /** Absent while the call is in progress. */
   finished?: string
   participants: number
   minutes: Minutes
@@ -68,49 +68,52 @@ export type CallData = {
   has_recording: boolean
 }
 
-/** What an event says of a call; `from`, `to` and `inferred` only of a step, `before` and `after` only of a correction. */
+/**
+ * A call in an event. `from`, `to` and `inferred` exist only for a change of the status, `before` and `after` only for a
+ * correction.
+ */
 export type CallChange = CallData & {
   from?: CallPoint
   to?: CallPoint
-  /** callwatch did not see it: it must have happened between two polls. */
+  /** callwatch did not see this step: it must have happened between two polls. */
   inferred?: boolean
-  /** What was known before a correction. */
+  /** The values before a correction. */
   before?: { status: CallStatus; minutes: Minutes }
   after?: { status: CallStatus }
-  /** Only with `events.participants`, where the answer had a list. */
+  /** Only with `events.participants`, and if the service's answer had a list. */
   participant_list?: Participant[]
-  /** When callwatch saw it. */
+  /** When callwatch saw the change. */
   detected_at: string
-  /** It was found in the first poll, or after a time in which nothing was seen. */
+  /** callwatch found the change late: in the first poll, or after a time in which it saw nothing. */
   backfilled: boolean
 }
 
-/** Someone who took part in a call, or was to. */
+/** Someone who took part in a call, or was invited to it. */
 export type Participant = {
   uid?: string
   state?: 'ongoing' | 'ended' | 'unanswered' | 'rejected' | 'other'
-  /** Whether they have been in the call. */
+  /** Whether they have joined the call. */
   joined: boolean
   joined_at?: string
   left_at?: string
   minutes: Minutes
 }
 
-/** What an event says of an alert. */
+/** An alert in an event. */
 export type AlertChange = {
   target: string
   alert: string
   severity: 'info' | 'warning' | 'critical'
-  /** By which the rule groups calls. */
+  /** The labels by which the rule groups calls. */
   labels: Readonly<Partial<Record<'type' | 'mode' | 'receiver_type', string>>>
   signal: string
   breach: 'above' | 'below'
   value: number
   threshold: number
-  /** In the window of the signal; null where it counts none. */
+  /** How many calls are in the signal's window; null if the signal does not count calls. */
   calls: number | null
   since: string
-  /** The worst value since then. */
+  /** The worst value since it fired. */
   peak: number
   /** Why it expired. */
   expired_because?: 'too few calls' | 'rule removed' | 'rule changed' | 'target removed' | 'target reset'

@@ -41,7 +41,7 @@ export const COUNTER_DEFINITIONS = {
   },
   webhookDeliveries: {
     name: 'callwatch_webhook_deliveries_total',
-    help: 'Events by what became of an attempt to deliver them: delivered, retried, dead (a dead letter), expired before any succeeded; gap counts how often the log did not go on',
+    help: 'Events by what became of an attempt to deliver them: delivered, retried, dead (a dead letter), expired before any succeeded; gap counts how often the position in the log was lost',
     labels: ['webhook', 'outcome'],
     values: { outcome: ['delivered', 'retried', 'dead', 'expired', 'gap'] },
   },

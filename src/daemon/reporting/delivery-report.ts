@@ -82,7 +82,7 @@ export function reportWebhook(
       return warn(`${mask(event.problem)}: paused until \`callwatch events webhooks resume ${webhook}\``)
     case 'gap':
       count('gap', 1)
-      warn('the log does not go on where the webhook was: events may not have been delivered')
+      warn('the position of the webhook in the event log no longer exists: events may not have been delivered')
   }
 }
 

@@ -27,26 +27,29 @@ import { counted, type WebhookEvent } from './webhook-event.ts'
 
 export type DeliverEventsOptions = Omit<OpenOptions, 'report'> & {
   post: PostEvent
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   random: () => number
   isLeader: () => boolean
-  /** Emits when nothing more may be sent. */
+  /** Emits when no further request may be sent. */
   draining$: Observable<unknown>
 }
 
-/** Seconds between two savings of how far it is, which is what a crash may repeat. */
+/**
+ * The pause between two saves of the webhook's position (seconds). After a crash, events delivered since then are sent again.
+ */
 const SAVE_INTERVAL_SECONDS = 1
-/** The longest delay between two attempts of an event (seconds), without what is drawn. */
+/** The longest delay between two attempts of an event (seconds), before jitter. */
 const MAX_DELAY_SECONDS = 300
-/** How long an event that is refused is sent again (seconds). */
+/** How long callwatch retries an event that the receiver refuses (seconds). */
 const MAX_REFUSED_SECONDS = 600
-/** Requests under way have so long when the daemon stops (seconds). */
+/** How long requests in flight may take when the daemon stops (seconds). */
 const DRAIN_SECONDS = 3
 const [TIMEOUT, TOO_EARLY, GONE] = [408, 425, 410]
 
 /**
- * Delivers the events of the log that a webhook wants, each at least once, in order for each call, until `draining$`. One that
- * fails is retried with longer and longer delays, and holds up later events of its call only. How far it is is in the store.
+ * Delivers the events of the log that a webhook wants until `draining$`: each at least once, and in order for each call. A
+ * failed event is retried with longer and longer delays, and delays only later events of its call. The store keeps the
+ * webhook's position.
  */
 export function deliverEvents(options: DeliverEventsOptions): Observable<WebhookEvent> {
   const { webhook, post, store, clock, random, isLeader, draining$ } = options
@@ -56,14 +59,14 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
     const aborting = new AbortController()
     const jittered = (delay: number) => delay * (0.5 + random() / 2)
     const receiver = throttle(clock, jittered)
-    /** What happened and was not reported yet: work that fails later has happened as well. */
+    /** Events that were not reported yet. They are reported even if later work fails. */
     const unreported: WebhookEvent[] = []
     let opened: OpenWebhook | undefined
     let active = 0
     let isDraining = false
     let checkedAt = -Infinity
 
-    /** Sends what may be sent now. */
+    /** Sends as many events as the receiver may get now. */
     function pump(): void {
       if (opened === undefined || opened.progress.paused !== undefined || isDraining || !isLeader()) return
       while (receiver.permits(active)) {
@@ -127,7 +130,7 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
       return [...outcome, { webhook: name, kind: 'paused', problem: message }]
     }
 
-    /** Reads what there is room for, and saves how far the webhook is. */
+    /** Reads as many events as the queue has room for, and saves the webhook's position. */
     async function work(): Promise<WebhookEvent[]> {
       if (!isLeader()) return []
       const isDue = opened === undefined || clock.monotonic() - checkedAt >= SAVE_INTERVAL_SECONDS
@@ -136,9 +139,9 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
         const stored = (await store.webhooks()).find((known) => known.name === name)
         if (opened?.isCurrent(stored) !== true) {
           opened = undefined
-          // Otherwise requests under way would be sent twice.
+          // With a new queue, requests in flight would be sent twice.
           if (active > 0) return []
-          // A user who resumes it, or replays events, does not wait for an earlier Retry-After.
+          // After a user resumes the webhook or replays events, an earlier Retry-After no longer applies.
           receiver.reset()
           opened = await openWebhook({ ...options, report: (...events) => void unreported.push(...events) }, stored)
         }
@@ -177,7 +180,7 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
   })
 }
 
-/** The store cannot be read now. */
+/** The event's text cannot be read from the store now, so the attempt is retried. */
 function unreadable(error: unknown): never {
   if (error instanceof StoreError) throw new DeliveryError(error.message, { retryable: true })
   throw error

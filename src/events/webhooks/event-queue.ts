@@ -1,42 +1,43 @@
 import type { LogPlace, UndeliveredEvent } from '../../store/webhook-store.ts'
 import { isBefore } from '../cursor.ts'
 
-/** An event on its way to a webhook. Times are of the host's monotonic clock (seconds). */
+/** An event in the queue of a webhook. Times are by the host's monotonic clock (seconds). */
 export type QueuedEvent = UndeliveredEvent & {
-  /** The CloudEvent; undefined while it waits to be sent again, for then it is read when that is due. */
+  /** The CloudEvent. Undefined while the event waits for a retry: it is read again when the retry is due. */
   text: string | undefined
-  /** Whether the store lists it as undelivered, and whether what it lists is out of date. */
+  /** Whether the store lists it as undelivered, and whether that row is outdated. */
   isListed: boolean
   isChanged: boolean
-  /** Since when it is being sent. */
+  /** When its current request began. */
   sentAt?: number | undefined
 }
 
-/** What of the queue the store must list if the cursor is to move to a place. */
+/** What the store must list as undelivered so that the cursor can move on. */
 export type Checkpoint = {
-  /** The first event that may still be read again; undefined if all are listed. */
+  /** The first event that is not listed and must be read again after a crash; undefined if all are listed. */
   first: QueuedEvent | undefined
   put: { event: QueuedEvent; row: UndeliveredEvent }[]
   remove: LogPlace[]
-  /** Why an event fails again and again; undefined where none does. */
+  /** Why an event keeps failing; undefined if none does. */
   problem: string | undefined
 }
 
-/** After so many attempts an event fails again and again. */
+/** An event that failed this often counts as failing. */
 const FAILING_AFTER_ATTEMPTS = 3
 
-/** A request that takes longer than this (seconds) does not keep the cursor where it is. */
+/** A request that takes longer than this (seconds) does not hold back the cursor. */
 const LONG_REQUEST_SECONDS = 2
 
 export type EventQueue = ReturnType<typeof eventQueue>
 
-/** Events that a webhook has not received yet. Each series has its first event sent, and the others wait for it. */
+/** Events that a webhook has not received yet. Only the first event of each series is sent; the others wait for it. */
+
 export function eventQueue() {
   const series = new Map<string, QueuedEvent[]>()
-  /** The first ones of their series that may be sent at once, and those that are postponed, with when they are due. */
+  /** First events of their series: those ready to send, and those that wait for a retry, with its time. */
   const ready = new Set<QueuedEvent>()
   const postponed = new Map<QueuedEvent, number>()
-  /** Dead letters that the store does not have as such. */
+  /** Dead letters that the store does not list as such yet. */
   const dead = new Set<QueuedEvent>()
   let removed: LogPlace[] = []
   let size = 0
@@ -118,10 +119,10 @@ export function eventQueue() {
       expired.forEach(done)
       return expired.length
     },
-    /** @param isWhole lists all that is undelivered, so that nothing is repeated */
+    /** @param isWhole lists every undelivered event, so that none is sent twice */
     checkpoint: (now: number, isWhole: boolean): Checkpoint => {
       const waiting = all()
-      // Fresh ones are read again after a crash. Only those that cannot be delivered soon are listed.
+      // Fresh events are read again after a crash. Only events that cannot be delivered soon are listed.
       const isFresh = (event: QueuedEvent) =>
         !isWhole &&
         event.attempts === 0 &&
@@ -142,7 +143,7 @@ export function eventQueue() {
       removed = removed.slice(remove.length)
       for (const { event, row } of put) {
         event.isListed = true
-        // Meanwhile it may have gone on.
+        // The event may have changed while the checkpoint was being saved.
         if (event.attempts === row.attempts && event.dead === row.dead) event.isChanged = false
         if (event.dead && row.dead) dead.delete(event)
         else if (!event.dead && !isQueued(event)) forget(event)

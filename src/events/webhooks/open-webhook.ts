@@ -19,25 +19,26 @@ export type OpenOptions = {
   webhook: WebhookConfig
   store: Pick<Store, 'events' | 'latestEvents' | keyof WebhookStore>
   clock: Clock
-  /** Events from before then are expired (UNIX seconds). */
+  /** Events found before this time are expired (UNIX seconds). */
   expiredBefore: () => number
   report: (...events: WebhookEvent[]) => void
 }
 
 export type OpenWebhook = Awaited<ReturnType<typeof openWebhook>>
 
-/** Events in memory that are sent next; more are read once there are fewer than half. */
+/** The most events in memory with their text. More are read once fewer than half are left. */
 const CAPACITY = 1000
-/** Undelivered events of which only the place is in memory: those that failed, and those behind them. */
+/** The most undelivered events of which only the place is in memory: failed events, and events that wait behind them. */
 const MAX_WAITING = 50_000
-/** Events, and rows of undelivered ones, that are read at a time. */
+/** How many events, and rows of undelivered events, are read at a time. */
 const PAGE = 500
 const ROWS = 5000
 
 /**
- * A webhook as the store had it, and what is read for it since. Its methods reject while the store cannot be used.
+ * A webhook as it was loaded from the store, and the events read for it since. Its methods reject while the store cannot be
+ * used.
  *
- * @param stored undefined of one that is new
+ * @param stored undefined for a new webhook
  */
 export async function openWebhook(options: OpenOptions, stored: StoredWebhook | undefined) {
   const { webhook, store, clock, expiredBefore, report } = options
@@ -48,10 +49,10 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
   const queue = eventQueue()
   let revision = stored?.revision ?? 1
   let isLost = false
-  /** The progress as it is stored. */
+  /** The progress as the store has it. */
   let saved = JSON.stringify(stored?.progress ?? progress)
   let readTo = readCursor(progress.cursor) ?? START
-  /** Undelivered events of the store after this place are not in the queue yet. */
+  /** The store's undelivered events after this place are not in the queue yet. */
   let rowsAfter: LogPlace | undefined = START
   let isBehind = false
   const room = () =>
@@ -63,9 +64,9 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
     return rows.length < ROWS ? undefined : rows.at(-1)
   }
 
-  /** Reads a part of the log; resolves with whether that was all of it. */
+  /** Reads a part of the log. Resolves to whether the end of the log was reached. */
   async function readOn(): Promise<boolean> {
-    // Where there is no room, only expired events are skipped.
+    // If the queue is full, only expired events are read, to skip them.
     const part = room() > 0 ? { limit: Math.min(PAGE, room()) } : { limit: PAGE, until: expiredBefore() }
     const { events, next } = await readEvents(store, { cursor: readTo, filter, ...part }).catch(fromOldest)
     const isAll = writeCursor(next) === writeCursor(readTo)
@@ -82,7 +83,7 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
     return { events: [], next: readCursor(error.oldest) ?? START }
   }
 
-  /** Changes what is stored, unless it was changed meanwhile. */
+  /** Saves a change, unless another process changed the webhook meanwhile. */
   async function change(what: Omit<WebhookChange, 'name' | 'revision'>): Promise<boolean> {
     isLost = !(await store.saveWebhook({ name, revision, ...what }))
     if (isLost) return false

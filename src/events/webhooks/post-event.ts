@@ -6,7 +6,7 @@ import type { WebhookConfig } from './webhook-section.ts'
 /** Posts an event (its id, and the CloudEvent). Rejects with a {@link DeliveryError}. */
 export type PostEvent = (id: string, body: string, signal: AbortSignal) => Promise<void>
 
-/** Posts events as CloudEvents in structured mode, signed as Standard Webhooks say. */
+/** Posts events as CloudEvents in structured mode, signed as Standard Webhooks specifies. */
 export function eventPoster(
   { name, url, secret, oldSecret, timeout }: WebhookConfig,
   { clock }: { clock: Clock },

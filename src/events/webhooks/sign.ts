@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 
 const PREFIX = 'whsec_'
 /**
- * The headers by which a receiver knows who sent a body, and when (https://www.standardwebhooks.com).
+ * The headers with which a receiver verifies the sender and the time of a body (https://www.standardwebhooks.com).
  *
  * @param timestamp UNIX seconds
  */

@@ -2,28 +2,28 @@ import type { Clock } from '../../clock/clock.ts'
 import type { DeliveryError } from '../../network/delivery-error.ts'
 import type { QueuedEvent } from './event-queue.ts'
 
-/** Requests at the same time. */
+/** The most requests at the same time. */
 const CONCURRENT = 16
-/** So many events in a row that fail in one of these ways at their first attempt are those of a receiver that is down. */
+/** If this many events in a row fail at their first attempt with one of these statuses, the receiver is down. */
 const DOWN_AFTER_FAILURES = 5
 const DOWN: readonly (number | undefined)[] = [undefined, 429, 502, 503, 504]
-/** The longest delay between two requests to it (seconds). */
+/** The longest delay between two requests to a receiver that is down (seconds). */
 const MAX_PROBE_DELAY_SECONDS = 15
-/** Their `Retry-After` is about the receiver, that of others about the event. */
+/** With these statuses, `Retry-After` applies to the receiver; with others, only to the event. */
 const BUSY: readonly (number | undefined)[] = [429, 503]
 const MAX_RETRY_AFTER_SECONDS = 3600
 
 /**
- * How much a receiver may be sent: many events at once; one at a time, with delays, while it is down; none while it asks
- * to wait.
+ * How much callwatch may send to a receiver: many events at once; while the receiver is down, one at a time with delays; none
+ * while the receiver asks to wait.
  *
- * @param jittered draws a delay (seconds)
+ * @param jittered randomizes a delay (seconds)
  */
 export function throttle(clock: Clock, jittered: (delay: number) => number) {
   let failures = 0
   let problem = ''
   let pausedUntil = 0
-  /** The one that is sent while the receiver is down. */
+  /** The event that is sent while the receiver is down. */
   let probe: QueuedEvent | undefined
   const isDown = () => failures >= DOWN_AFTER_FAILURES
   const pauseFor = (seconds: number) => (pausedUntil = Math.max(pausedUntil, clock.monotonic() + seconds))
@@ -41,7 +41,7 @@ export function throttle(clock: Clock, jittered: (delay: number) => number) {
         failures = 0
         return
       }
-      // Those that were under way when it went down say nothing new.
+      // Events that were already being sent when the receiver went down give no new information.
       if (isDown() ? event !== probe : event.attempts > 1) return
       failures += 1
       problem = message
@@ -58,7 +58,7 @@ export function throttle(clock: Clock, jittered: (delay: number) => number) {
   }
 }
 
-/** How long a receiver asks to wait with an event alone (seconds). */
+/** How long a receiver asks callwatch to wait with this event alone (seconds). */
 export function delayOfEvent({ status, retryAfter = 0 }: DeliveryError): number {
   return BUSY.includes(status) ? 0 : Math.min(retryAfter, MAX_RETRY_AFTER_SECONDS)
 }

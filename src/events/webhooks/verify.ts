@@ -4,32 +4,32 @@ import type { CallwatchEvent } from '../types.ts'
 import { signedHeaders } from './sign.ts'
 import { isSigningSecret } from './signing-secret.ts'
 
-/** A request that is not from a callwatch with the secret, or is too old: answer 401. */
+/** A request that was not signed with the secret, or is too old. Answer 401. */
 export class WebhookRefused extends Error {
   override readonly name = 'WebhookRefused'
 }
 
 /** A request of a webhook. */
 export type WebhookRequest = {
-  /** As it arrived, to the byte: a body that was parsed and written again has another signature. */
+  /** The body as it arrived, byte for byte. A body that was parsed and serialized again has another signature. */
   body: string | Uint8Array
-  /** Those of Node.js (`request.headers`), or of the Fetch API. */
+  /** The headers of Node.js (`request.headers`), or of the Fetch API. */
   headers: HeadersLike | Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
 type HeadersLike = { get: (name: string) => string | null }
 
-/** A request that is older or newer is refused (seconds). */
+/** A request that is older or newer than this is refused (seconds). */
 const TOLERANCE_SECONDS = 300
 
 /**
- * Verifies the signature and the time of a request, as Standard Webhooks say, and returns its event. The same event may arrive again:
- * keep the ids of those that you have processed.
+ * Verifies the signature and time of a request, as Standard Webhooks specifies, and returns its event. The same event may
+ * arrive again, so keep the ids of processed events.
  *
- * @param secret as in the configuration (`whsec_…`); several while it is changed
+ * @param secret as in the configuration (`whsec_…`); several while you replace a secret
  * @param now UNIX seconds
  * @throws {WebhookRefused}
- * @throws {TypeError} for a mistake of the receiver: a secret that is none, or a body that was parsed
+ * @throws {TypeError} for a mistake in the receiver: an invalid secret, or a body that was already parsed
  */
 export function verifyWebhook(
   { body, headers }: WebhookRequest,
@@ -37,7 +37,7 @@ export function verifyWebhook(
   now = systemClock.wall(),
 ): CallwatchEvent {
   const secrets = [secret].flat()
-  // With an empty secret any signature would be accepted.
+  // With an empty secret, any signature would be valid.
   if (secrets.length === 0 || !secrets.every((one) => typeof one === 'string' && isSigningSecret(one)))
     throw new TypeError('the secret of the webhook is missing, or is not whsec_ and base64 of 24 to 64 bytes')
   const text = body instanceof Uint8Array ? Buffer.from(body).toString() : body
@@ -54,7 +54,7 @@ export function verifyWebhook(
   return JSON.parse(text) as CallwatchEvent
 }
 
-/** Reads headers whatever their case. */
+/** Reads headers case-insensitively. */
 function headerOf(headers: WebhookRequest['headers']): (name: string) => string {
   const all = isHeaders(headers) ? undefined : new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])) // oxfmt-ignore
   return (name) => {

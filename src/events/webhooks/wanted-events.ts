@@ -3,7 +3,7 @@ import type { EventBody } from '../event.ts'
 import type { EventFilter } from '../read-events.ts'
 import type { WebhookConfig } from './webhook-section.ts'
 
-/** The events that a webhook gets. */
+/** The filter of the events that a webhook wants. */
 export function wantedBy({ types, targets, match, backfilled }: WebhookConfig): EventFilter {
   const labels = RULE_LABELS.filter((label) => match[label] !== undefined)
   return {

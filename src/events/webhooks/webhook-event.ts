@@ -1,18 +1,18 @@
-/** What happened to the events of a webhook, or to it. */
+/** A change of a webhook, or of its events, for log and metrics. */
 export type WebhookEvent = { webhook: string } & (
   | { kind: 'events'; outcome: WebhookOutcome; n: number; problem?: string }
-  /** An event has failed several times; none has any more. */
+  /** An event keeps failing; or none does any more. */
   | { kind: 'failing'; problem: string }
   | { kind: 'recovered' }
   | { kind: 'paused'; problem: string }
-  /** The log does not go on where the webhook was: events may have been missed. */
+  /** The webhook's position in the log no longer exists, so it may have missed events. */
   | { kind: 'gap' }
 )
 
-/** `dead` is a dead letter, `expired` was deleted by the retention before it was delivered. */
+/** `dead`: a dead letter. `expired`: deleted by the retention before it was delivered. */
 export type WebhookOutcome = 'delivered' | 'retried' | 'dead' | 'expired'
 
-/** So many events of a webhook; nothing of none. */
+/** An event with a count, or none if the count is 0. */
 export function counted(webhook: string, outcome: WebhookOutcome, n: number, problem?: string): WebhookEvent[] {
   return n === 0 ? [] : [{ webhook, kind: 'events', outcome, n, ...(problem !== undefined && { problem }) }]
 }

@@ -18,7 +18,7 @@ const signingSecret = () =>
 
 /** One item of `events.webhooks`. Durations are in seconds. */
 export const webhookSection = section({
-  name: nameText().describe('Name of the webhook: in metrics, in commands, and with its progress in the store'),
+  name: nameText().describe('Name of the webhook: in metrics, in commands, and for its position in the store'),
   url: secret(address(), { of: 'the URL', about: 'Gets each event in a POST request', example: 'CRM_WEBHOOK_URL' }),
   secret: secret(signingSecret(), { of: 'the secret', about: 'Signs each request', example: 'CRM_WEBHOOK_SECRET' }),
   old_secret: secret(signingSecret(), {
@@ -35,11 +35,11 @@ export const webhookSection = section({
   backfilled: z
     .boolean({ error: '`true` or `false`' })
     .prefault(true)
-    .describe('Whether to deliver what was found late: in the first poll, or after a time without one'),
+    .describe('Whether to deliver events found late: in the first poll, or after a time without polls'),
   timeout: duration({ min: 1, max: MAX_TIMEOUT_SECONDS }).prefault('15s').describe('How long a request may take'),
   from: oneOf(['now', 'start'])
     .prefault('now')
-    .describe('Where a new webhook begins: with what happens from `now` on, or at the `start` of the log'),
+    .describe('Where a new webhook begins: with events from `now` on, or at the `start` of the log'),
 })
 
 export type WebhookConfig = z.output<typeof webhookSection>

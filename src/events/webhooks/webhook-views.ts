@@ -5,7 +5,7 @@ import { readCursor, START } from '../cursor.ts'
 
 export type WebhookView = Awaited<ReturnType<typeof webhookViews>>[number]
 
-/** What is known of these webhooks, as the store has it. One that was never run is not there yet. */
+/** The webhooks in the store. A webhook that never ran is not there yet. */
 export async function webhookViews(
   store: Pick<Store, 'webhooks' | 'events' | 'latestEvents'>,
   /** The host's clock (UNIX seconds). */
@@ -41,14 +41,14 @@ function stateOf({ paused, removedAt, failingSince }: StoredWebhook['progress'])
   return failingSince === undefined ? 'delivering' : 'failing'
 }
 
-/** How many events come after a cursor, wanted or not, and when the first of them was found (UNIX seconds). */
+/** How many events follow a cursor, wanted or not, and when callwatch found the first of them (UNIX seconds). */
 async function unreadBy(
   log: Pick<Store, 'events'>,
   cursor: string,
   total: number,
 ): Promise<{ events: number; since: number | undefined }> {
   const { position, place } = readCursor(cursor) ?? START
-  // What was deleted before it was read is not there any more, and so is not pending.
+  // Events that were deleted before they were read are gone, so they are not pending.
   const [own, next] = await Promise.all([log.events(position, 0), log.events(position + 1, 0)])
   const [found, following] = [own[0], next[0]]
   if (found?.position === position) {

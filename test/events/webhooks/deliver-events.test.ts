@@ -384,7 +384,7 @@ describe('the retention', () => {
     expect(expired.reduce((sum, n) => sum + n, 0)).toBe(3)
   })
 
-  test('says so where the log does not go on, and continues with the oldest event that is left', async () => {
+  test('says so if its position in the log no longer exists, and continues with the oldest event that is left', async () => {
     const { append, run, clock, subjects, outcomes, store } = delivering()
     await append(calls(1))
     const first = run()
