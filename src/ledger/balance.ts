@@ -4,18 +4,20 @@ import type { TrackedCall } from './tracked-call.ts'
 
 const minutesOf = ({ level, media }: Measure) => `${level} ${media} minutes` as const
 
-/** By which the counters are compared with the calls' rows, summed over all labels. Stores contain these names. */
+/**
+ * The quantities in which counters and rows of calls are compared, summed over all labels. The store contains these names.
+ */
 export const QUANTITIES = ['started', 'finished', ...MEASURES.map(minutesOf)] as const
 export type Quantity = (typeof QUANTITIES)[number]
 
 /** An amount of each quantity, in the order of QUANTITIES. */
 export type Amounts = readonly number[]
 
-/** The sums of a target in the store, at one moment. */
+/** The sums of a target in the store, all read at the same time. */
 export type StoredBalance = {
-  /** According to the counters; minutes less corrections. */
+  /** The sums of the counters; for minutes, less the corrections. */
   counters: Amounts
-  /** What was counted of the calls that have a row, tracked or in the history. */
+  /** What was counted of calls that have a row, tracked or in the history. */
   rows: Amounts
   /** What was counted of calls whose rows were deleted. */
   deletedTotals: Amounts
@@ -23,19 +25,19 @@ export type StoredBalance = {
 
 export const NO_AMOUNTS: Amounts = QUANTITIES.map(() => 0)
 
-/** What a call contributes to the counters. */
+/** What a call contributes to each quantity. */
 export function amountsOf({ phase, finish, counted }: Pick<TrackedCall, 'phase' | 'finish' | 'counted'>): Amounts {
   return [phase === 'baseline' ? 0 : 1, finish === undefined ? 0 : 1, ...counted]
 }
 
-/** The amounts of several calls together. */
+/** The sum over several calls. */
 export function sumOfAmounts(calls: Iterable<Pick<TrackedCall, 'phase' | 'finish' | 'counted'>>): Amounts {
   const sums = [...NO_AMOUNTS]
   for (const call of calls) for (const [i, amount] of amountsOf(call).entries()) sums[i]! += amount
   return sums
 }
 
-/** The amounts according to the counters. */
+/** The sums of the counters. */
 export function countedAmounts(counters: Iterable<readonly [key: string, value: number]>): Amounts {
   const sums = [...NO_AMOUNTS]
   for (const [key, value] of counters) {
@@ -46,10 +48,10 @@ export function countedAmounts(counters: Iterable<readonly [key: string, value: 
   return sums
 }
 
-/** A quantity of which the counters differ from the sum of the calls. */
+/** A quantity in which the counters differ from the sum of the calls. */
 export type Imbalance = { quantity: Quantity; counters: number; calls: number }
 
-/** Compares the counters with the sum of all rows, deleted ones included. */
+/** Compares the counters with the sum of all rows, including deleted ones. */
 export function imbalancesOf({ counters, rows, deletedTotals }: StoredBalance): Imbalance[] {
   return QUANTITIES.flatMap((quantity, i) => {
     const [counted, calls] = [counters[i]!, rows[i]! + deletedTotals[i]!]
@@ -59,7 +61,7 @@ export function imbalancesOf({ counters, rows, deletedTotals }: StoredBalance): 
 
 type Term = { matches: (key: string) => boolean; sign: 1 | -1 }
 
-/** The series that each quantity is the sum of. */
+/** The series whose sum each quantity is. */
 const TERMS: readonly Term[][] = [
   [{ matches: (key) => key.startsWith(`${COUNTERS.started.name}|`), sign: 1 }],
   [{ matches: (key) => key.startsWith(`${COUNTERS.finished.name}|`), sign: 1 }],

@@ -2,16 +2,16 @@ import { finalStatusOf, labelCode, labelsOfCode, statusCode, statusOf } from './
 import type { Finish, EvictionTimes, TrackedCall } from './tracked-call.ts'
 
 /**
- * A call without its id, as bytes in memory: they take a third of the memory of an object.
+ * A call without its id, as bytes in memory. An object would take three times as much memory.
  *
- * Numbers are 64-bit floats, because times may have fractions; NaN means unknown. Codes of one byte each follow, and the
- * marks. All is little-endian.
+ * Numbers are 64-bit floats, because times may have fractions; NaN means unknown. Codes of one byte each and the marks
+ * follow. Everything is little-endian.
  */
 export const RECORD_BYTES = 160
 
 const PHASES = ['open', 'lost', 'final', 'baseline'] as const satisfies readonly TrackedCall['phase'][]
 
-/** The offset of each value (bytes). */
+/** The offset of each value in the record (bytes). */
 const AT = {
   firstSeen: 0,
   initiatedAt: 8,
@@ -38,7 +38,7 @@ const AT = {
   marks: 158,
 } as const
 
-/** In place of the finish's status and labels, where the call has not finished. */
+/** Stands for status and labels of the finish if the call has not finished. */
 const NONE = 255
 
 /** Writes a call's record at an offset. */
@@ -97,7 +97,7 @@ export function readCall(view: DataView, offset: number, id: string): TrackedCal
   }
 }
 
-/** Reads only what decides when the call is evicted. */
+/** Reads only the values that decide when the call is evicted. */
 export function readEvictionTimes(view: DataView, offset: number): EvictionTimes {
   const known = (at: number) => orUndefined(view.getFloat64(offset + at, true))
   const finishKnown = known(AT.finishKnown)
@@ -120,7 +120,7 @@ export function readPhase(view: DataView, offset: number): TrackedCall['phase'] 
   return PHASES[view.getUint8(offset + AT.phase)]!
 }
 
-/** Reads only how the call finished; undefined if it has not. */
+/** Reads only the finish; undefined if the call has not finished. */
 export function readFinish(view: DataView, offset: number): Finish | undefined {
   const status = view.getUint8(offset + AT.finishStatus)
   if (status === NONE) return undefined

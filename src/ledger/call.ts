@@ -1,4 +1,4 @@
-/** The statuses of a call. In all enumerations, `other` is every value that the service does not document. */
+/** The statuses of a call. In all enumerations, `other` stands for every value that the service does not document. */
 export const OPEN_STATUSES = ['initiated', 'ongoing'] as const
 export const FINAL_STATUSES = ['ended', 'unanswered', 'rejected', 'canceled'] as const
 export type FinalStatus = (typeof FINAL_STATUSES)[number] | 'other'
@@ -11,14 +11,14 @@ export type CallType = (typeof TYPES)[number]
 export type CallMode = (typeof MODES)[number]
 export type ReceiverType = (typeof RECEIVER_TYPES)[number]
 
-/** The labels of a call's series. Interned by {@link labelsOf}: equal label sets are the same object. */
+/** The labels of a call's series. {@link labelsOf} interns them: equal label sets are the same object. */
 export type Labels = { readonly type: CallType; readonly mode: CallMode; readonly receiverType: ReceiverType }
 
 const interned = byValue(TYPES, (type) =>
   byValue(MODES, (mode) => byValue(RECEIVER_TYPES, (receiverType) => Object.freeze({ type, mode, receiverType }))),
 )
 
-/** The label set of these three values. */
+/** The interned label set of these values. */
 export function labelsOf(type: CallType, mode: CallMode, receiverType: ReceiverType): Labels {
   return interned[type][mode][receiverType]
 }
@@ -34,8 +34,8 @@ export const DOCUMENTED_LABELS: readonly Labels[] = ALL_LABELS.filter(
 )
 
 /**
- * A call as one answer of the service showed it, normalized. Times are UNIX seconds; `undefined` means that the answer had
- * no usable value.
+ * A call as one answer of the service showed it, normalized. Times are UNIX seconds. `undefined` means that the answer had no
+ * usable value.
  */
 export type SeenCall = {
   id: string
@@ -46,31 +46,34 @@ export type SeenCall = {
   initiatedAt: number | undefined
   startedAt: number | undefined
   endedAt: number | undefined
-  /** Call-level minutes; `total` only where neither medium was given. */
+  /** Call-level minutes. `total` is set only if neither medium was given. */
   callMinutes: SeenMinutes
-  /** Participant-level minutes, summed over the entries; `total` is the sum of entries without a medium. */
+  /** Participant-level minutes, summed over the entries. `total` is the sum of the entries without a medium. */
   participantMinutes: SeenMinutes
-  /** Whether the answer had a list of participants. Only then it says anything about their minutes. */
+  /** Whether the answer had a list of participants. Without a list it says nothing about their minutes. */
   hasParticipantList: boolean
   totalParticipants: number | undefined
-  /** Participants who are in the call now: joined and not left. Without a list, the service's `totalParticipants`. */
+  /**
+   * Participants who are in the call now: joined and not left. Without a list of participants, the service's
+   * `totalParticipants`.
+   */
   joined: number | undefined
   hasRecording: boolean
-  /** The latest of its times that is too far in the future to be accepted now. It may be accepted once it is nearer. */
+  /** The latest of its times that is too far in the future to be accepted. callwatch may accept it once it is nearer. */
   ahead?: number | undefined
-  /** Whether one of its numbers had to be discarded. */
+  /** Whether one of its numbers was unusable and discarded. */
   badValue: boolean
-  /** The list of participants, for events; undefined where there is none, and where events do not have them. */
+  /** The participants, for events. Undefined if the answer has no list, or if events must not have participants. */
   participants?: readonly SeenParticipant[]
 }
 
 export const PARTICIPANT_STATES = ['ongoing', 'ended', 'unanswered', 'rejected', 'other'] as const
 
-/** A participant as an answer shows them. No ledger keeps them. */
+/** A participant as an answer shows them. The ledger does not keep participants. */
 export type SeenParticipant = {
   uid: string | undefined
   state: (typeof PARTICIPANT_STATES)[number] | undefined
-  /** Whether they have been in the call. */
+  /** Whether they have joined the call. */
   joined: boolean
   joinedAt: number | undefined
   leftAt: number | undefined
@@ -79,13 +82,13 @@ export type SeenParticipant = {
 
 export type SeenMinutes = { audio: number | undefined; video: number | undefined; total: number | undefined }
 
-/** The call's final status; undefined while it is open. An undocumented status is final once there is an `endedAt`. */
+/** The call's final status; undefined while it is open. An undocumented status is final once the call has an `endedAt`. */
 export function finalStatus({ status, endedAt }: Pick<SeenCall, 'status' | 'endedAt'>): FinalStatus | undefined {
   if (status === 'initiated' || status === 'ongoing') return undefined
   return status === 'other' && endedAt === undefined ? undefined : status
 }
 
-/** The call's own time (UNIX seconds), on which baseline and horizon depend; undefined if the service gave none. */
+/** The call's own time (UNIX seconds), which decides about baseline and horizon; undefined if the service gave none. */
 export function ownTime(call: Pick<SeenCall, 'initiatedAt' | 'startedAt' | 'endedAt'>): number | undefined {
   return call.endedAt ?? call.startedAt ?? call.initiatedAt
 }

@@ -7,10 +7,10 @@ export const FAILURES = ['unanswered', 'rejected', 'canceled'] as const
 
 /** The exported windows (seconds), by their value of the label `window`. */
 export const EXPORTED_WINDOWS = { '15m': 900, '1h': 3600, '24h': 86_400 } as const
-/** With fewer finished calls a ratio would be noise, and is not exported. */
+/** With fewer finished calls the ratio would be noise, so it is not exported. */
 export const MIN_EXPORTED_CALLS = 5
 
-/** The failures among the finished calls of a window, from 0 to 1; NaN without any call. */
+/** The share of failures among the finished calls of a window, 0 to 1; NaN without calls. */
 export function failureRatio(counts: FinishedCounts, reason: Reason): number {
   return failureCount(counts, reason) / counts.total
 }
@@ -19,7 +19,7 @@ export function failureCount(counts: FinishedCounts, reason: Reason): number {
   return reason === 'any' ? counts.unanswered + counts.rejected + counts.canceled : counts[reason]
 }
 
-/** When a window ends, and when the successful poll before that ended (UNIX seconds, service's clock). */
+/** When a window ends, and when the previous successful poll ended (UNIX seconds, service's clock). */
 export type WindowEnd = { now: number; previousSuccess: number | undefined }
 
 /**

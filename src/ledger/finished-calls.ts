@@ -5,38 +5,35 @@ import type { Finish } from './tracked-call.ts'
 /** How many calls finished in a window, by final status. */
 export type FinishedCounts = Record<FinalStatus | 'total', number>
 
-/** A finished call as windows need it. */
+/** The fields of a finished call that windows need. */
 export type FinishedCall = Omit<Finish, 'known' | 'knownHostTime'>
 
 /** `n` calls that finished with the same status and labels. */
 export type Tally = { readonly status: FinalStatus; readonly labels: Labels; readonly n: number }
 
-/** The calls that finished recently, from which windows are counted. Windows are UNIX seconds, both ends included. */
+/** The calls that finished recently, for windows. Windows are UNIX seconds, both ends included. */
 export type FinishedCalls = {
-  /** The calls of a window by status and labels. The cost depends on the minutes of the window, not on its calls. */
+  /** The calls of a window, tallied by status and labels. The cost depends on the minutes of the window, not on its calls. */
   tally: (from: number, to: number) => Tally[]
-  /** The same, of the minute (UTC) of a moment. No call is in two minutes. */
+  /** The tally of the minute (UTC) that contains a time. Each call is in one minute only. */
   tallyOfMinute: (time: number) => Tally[]
-  /** The calls of a window, in the order in which they finished. */
+  /** The calls of a window, sorted by when they finished. */
   between: (from: number, to: number) => FinishedCall[]
 }
 
-/** Finished calls to which more are added, in place. */
+/** Finished calls that can grow, in place. */
 export type KeptFinishes = FinishedCalls & {
   add: (finish: FinishedCall) => void
-  /** Drops the minutes that ended before a moment (UNIX seconds). */
+  /** Drops the minutes that ended before a time (UNIX seconds). */
   dropBefore: (time: number) => void
 }
 
 const MINUTE = 60
 
-/**
- * The calls of one minute, each as WIDTH numbers, with NaN for unknown ones. As objects they would take three times the
- * memory.
- */
+/** The calls of one minute, each as WIDTH numbers; NaN means unknown. Objects would take three times as much memory. */
 type Minute = { tallies: Map<number, number>; packed: number[] }
 const WIDTH = 7
-/** The index of the code of labels and status among them. */
+/** The index of the code for labels and status. */
 const CODE = 6
 
 export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishes {
@@ -47,7 +44,7 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
   function minuteNumbersIn(from: number, to: number): number[] {
     const begin = Math.max(first, minuteOf(from))
     const end = Math.min(last, minuteOf(to))
-    // A call with a time in the far future makes the window longer than there are minutes.
+    // A call with a time far in the future can make the window longer than all known minutes.
     if (end - begin < minutes.size) return Array.from({ length: Math.max(0, end - begin + 1) }, (_, i) => begin + i)
     return [...minutes.keys()].filter((number) => number >= begin && number <= end).toSorted((a, b) => a - b)
   }
@@ -101,7 +98,7 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
   return kept
 }
 
-/** Finished calls together with a few more that were not added yet. */
+/** Finished calls together with some that were not added yet. */
 export function withFinishes(finished: FinishedCalls, added: readonly FinishedCall[]): FinishedCalls {
   if (added.length === 0) return finished
   const more = keptFinishes(added)
@@ -112,7 +109,7 @@ export function withFinishes(finished: FinishedCalls, added: readonly FinishedCa
   }
 }
 
-/** The sums of tallies, by final status. */
+/** The sums of tallies by final status. */
 export function countByStatus(tallies: Iterable<Pick<Tally, 'status' | 'n'>>): FinishedCounts {
   const counts: FinishedCounts = { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, total: 0 }
   for (const { status, n } of tallies) {

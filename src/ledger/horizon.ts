@@ -2,9 +2,9 @@ import { finalStatus, ownTime, type SeenCall } from './call.ts'
 import type { SyncState } from './state.ts'
 
 /**
- * How far back calls count (UNIX seconds): `lookback` before the last complete sweep began, or before the set-up. If that
- * sweep listed invalid items, before the sweep before it: any of them may be a call that was not seen yet. It never
- * moves back, so that calls that were evicted before a larger lookback was configured do not look new.
+ * The horizon (UNIX seconds): `lookback` before the last complete sweep began, or before the target was created. If that
+ * sweep listed invalid items, the sweep before it counts, because each item may be a call that was not seen yet. The horizon
+ * never moves back, so a longer lookback does not make evicted calls look new.
  */
 export function horizon(sync: SyncState, lookback: number): number {
   const { horizon = -Infinity, horizonSweep, lastSweepBegan, created } = sync
@@ -12,8 +12,8 @@ export function horizon(sync: SyncState, lookback: number): number {
 }
 
 /**
- * Whether an unknown call is excluded each time it is listed: it ended before the horizon (UNIX seconds). A call with a
- * time in the far future is tracked instead, because it would look new once that time has come.
+ * Whether an unknown call is excluded each time it is listed, because it ended before the horizon (UNIX seconds). A call with
+ * a time far in the future is tracked instead: it would look new when that time has come.
  */
 export function isExcluded(seen: SeenCall, horizon: number): boolean {
   return finalStatus(seen) !== undefined && seen.ahead === undefined && (ownTime(seen) ?? Infinity) < horizon

@@ -1,16 +1,16 @@
 import { isUnordered } from './known-list.ts'
 import type { SyncState } from './state.ts'
 
-/** A property of the service's list or clock that a user should know. The counts are correct nevertheless. */
+/** A property of the service's list or clock that users should know. It does not make the counts wrong. */
 export type ListWarning = {
   kind: 'clock_skew' | 'order_unverified' | 'order_refuted'
   message: string
 }
 
-/** Clocks that differ by more are misconfigured. */
+/** Clocks that differ by more than this are misconfigured. */
 const HOUR = 3600
 
-/** The warnings of a target as last committed; `now` in UNIX seconds by the service's clock. */
+/** The warnings of a target, from its committed state. `now` in UNIX seconds by the service's clock. */
 export function listWarnings({ clockSkew = 0, list, lastSweepBegan }: SyncState, now: number): ListWarning[] {
   const warnings: ListWarning[] = []
   const warn = (kind: ListWarning['kind'], message: string) => void warnings.push({ kind, message })

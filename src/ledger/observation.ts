@@ -3,48 +3,51 @@ import type { InvalidReason } from './series.ts'
 import type { KnownList } from './known-list.ts'
 import type { TrackedCall } from './tracked-call.ts'
 
-/** A call as an answer of the service showed it; its tracked value where the answer said nothing new. */
+/** A call as an answer showed it, or its tracked value if the answer showed nothing new. */
 export type ListedCall = SeenCall | TrackedCall
 
-/** What one answer of the service showed. */
+/** The content of one answer of the service. */
 export type ServiceAnswer = {
   source: 'list' | 'get'
-  /** The service's clock when it answered, or the host's where the answer shows none (UNIX seconds). */
+  /** The service's clock when it answered (UNIX seconds). The host's clock if the answer has no time. */
   serviceTime: number
-  /** The host's clock at that moment (UNIX seconds). */
+  /** The host's clock when the service answered (UNIX seconds). */
   hostTime: number
   calls: ListedCall[]
-  /** Ids of listed calls that began earlier than the tracked ones, and are these all the same. */
+  /** Ids of listed calls that began earlier than the tracked calls with these ids, but are the same calls. */
   confirmed?: ReadonlySet<string>
   /** Requested calls that the service does not know. */
   notFound: string[]
-  /** Items of a list that could not be used, by reason. */
+  /** Items of a list that were unusable, by reason. */
   invalid: Partial<Record<InvalidReason, number>>
 }
 
-/** The result of a successful poll: it saw every new call. */
+/** The result of a successful poll, one that saw every new call. */
 export type PollSuccess = {
-  /** It saw all that the service shows back to the horizon, also where that is limited. */
+  /** Whether it saw everything that the service shows back to the horizon. True also if the service limits its list. */
   movesHorizon: boolean
-  /** When it began and ended, by the service's clock and by the host's (UNIX seconds). */
+  /** When it began and ended, by the service's clock and by the host's clock (UNIX seconds). */
   beganServiceTime: number
   beganHostTime: number
   serviceTime: number
   hostTime: number
   /** The ids that were listed with a usable status. */
   listed: ReadonlySet<string>
-  /** Invalid items were listed: any of them may be a call that was not seen. */
+  /** Whether invalid items were listed. Each of them may be a call that was not seen. */
   hasInvalid?: boolean
-  /** What the next poll depends on. */
+  /** The list as the next poll needs it. */
   list: KnownList
-  /** The service refused deeper pages. */
+  /** Whether the service refused deeper pages. */
   limited?: boolean
 }
 
-/** A part of a poll: some answers. The last part has the result of a poll that succeeded. */
+/** A part of a poll: some answers. The last part of a successful poll has its result. */
 export type Observation = {
   answers: ServiceAnswer[]
-  /** By how much the service's clock is ahead of the host's (seconds), once several answers agree; else the first answer decides. */
+  /**
+   * By how much the service's clock is ahead of the host's (seconds), once several answers agree. Until then the first answer
+   * decides.
+   */
   clockSkew?: number | undefined
   success?: PollSuccess
 }

@@ -3,8 +3,8 @@ import { MEASURES } from './delta/minutes.ts'
 import { DOCUMENTED_STEPS } from './delta/transitions.ts'
 
 /**
- * A counter that the store keeps. The key of a series is the metric's name and its label values in the order of `labels`,
- * joined by `|` (no documented value contains one). It has no `target`, because each target has its own ledger.
+ * A counter that the store keeps. The key of a series is the metric's name and the label values, in the order of `labels`,
+ * joined by `|`, which no documented value contains. There is no label `target`, because each target has its own ledger.
  */
 export type DurableCounter = {
   name: string
@@ -14,7 +14,7 @@ export type DurableCounter = {
   span: readonly (readonly string[])[]
 }
 
-/** A histogram's keys end in the upper bound of one bucket, whose count is not cumulative, or in `sum`. */
+/** A histogram. Its keys end in `sum` or in the upper bound of a bucket. A bucket's count is not cumulative. */
 export type DurableHistogram = DurableCounter & { buckets: readonly number[] }
 
 const labelValues = ({ type, mode, receiverType }: Labels) => [type, mode, receiverType]

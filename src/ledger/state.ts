@@ -7,15 +7,15 @@ import type { TransitionPoint } from './delta/transitions.ts'
 import { addUsage } from './usage.ts'
 
 /**
- * The state of one target. Only {@link applyDelta} changes it, and only after the delta was committed. It is changed in place,
- * because a copy in each poll would cost as much as there is, not as much as changed. All calls are kept as records; `open`
- * and `detailsWanted` have those that each poll needs as objects as well.
+ * The state of one target. Only {@link applyDelta} changes it, after the delta was committed. It changes in place, because
+ * copying it in each poll would cost as much as the state is large. All calls are kept as records. `open` and `detailsWanted`
+ * also keep the calls that each poll needs as objects.
  */
 export type LedgerState = {
   readonly calls: TrackedCalls
-  /** The open calls among `calls`. */
+  /** The open calls of `calls`. */
   readonly open: Map<string, TrackedCall>
-  /** Calls whose list of participants must be requested. */
+  /** Calls whose list of participants callwatch must request. */
   readonly detailsWanted: Map<string, TrackedCall>
   readonly counters: Map<string, number>
   /** Participant minutes by quarter of an hour (usage.ts). */
@@ -24,34 +24,36 @@ export type LedgerState = {
   sync: SyncState
 }
 
-/** How far the ledger is in sync with the service. Times are UNIX seconds by the service's clock unless said otherwise. */
+/** How far the ledger is in sync with the service. Times are UNIX seconds by the service's clock unless noted otherwise. */
 export type SyncState = {
   /** The sequence number of the last commit. */
   readonly seq: number
-  /** When the target was first set up in the store. */
+  /** When the target was created in the store. */
   readonly created: number
-  /** By how much the service's clock is ahead of the host's (seconds). Its first value corrected `created`. */
+  /** By how much the service's clock is ahead of the host's (seconds). The first value corrected `created`. */
   readonly clockSkew: number | undefined
-  /** Since when it is that, by the host's clock; undefined where the clocks have always agreed. */
+  /** Since when the skew has this value, by the host's clock; undefined if the clocks have always agreed. */
   readonly clockSkewSince?: number
-  /** When the last complete sweep began; undefined before the first one, which ends the baseline. */
+  /** When the last complete sweep began. Undefined before the first one, which ends the baseline. */
   readonly lastSweepBegan: number | undefined
-  /** When the sweep before it began, if the last one listed invalid items: the horizon depends on that one then. */
+  /**
+   * When the previous sweep began. Set if the last sweep listed invalid items: the horizon then depends on the previous one.
+   */
   readonly horizonSweep?: number
-  /** How far back calls count, since the last complete sweep. Never decreases. Absent before the first one. */
+  /** The horizon of the last complete sweep. Never decreases. Absent before the first complete sweep. */
   readonly horizon?: number
-  /** When the last successful poll ended, and the one before it, to which windows reach back. */
+  /** When the last two successful polls ended. Windows reach back to the earlier one. */
   readonly lastSuccess: number | undefined
   readonly previousSuccess: number | undefined
-  /** The host's clock at the end of the last successful poll. */
+  /** The host's clock when the last successful poll ended. */
   readonly lastSuccessHostTime: number | undefined
-  /** The list as the last successful poll left it; undefined before the first one. */
+  /** The list after the last successful poll; undefined before the first one. */
   readonly list: KnownList | undefined
   /** How many calls the last complete sweep excluded. */
   readonly excluded: { readonly baseline: number; readonly beforeHorizon: number }
 }
 
-/** What changed of a call after its end: its status or minutes. */
+/** A change of a call's status or minutes after its end. */
 export type Correction = {
   before: TrackedCall
   call: TrackedCall
@@ -60,13 +62,13 @@ export type Correction = {
   at: number
 }
 
-/** Of the answer that showed it; undefined where it had none, and where events do not have them. */
+/** The participants in the answer. Undefined if it has no list, or if events must not have participants. */
 type Participants = readonly SeenParticipant[] | undefined
 
-/** The participants of a call that were not known when it ended. */
+/** Participants of a call that became known after its end. */
 export type Details = Pick<Correction, 'call' | 'participants' | 'at'>
 
-/** A transition up to the end of a call, which was not final when the target was set up. */
+/** A transition of a call up to its end. Not for a call that was final before the target was created. */
 export type Transition = {
   call: TrackedCall
   from: TransitionPoint
@@ -77,27 +79,27 @@ export type Transition = {
   at: number
 }
 
-/** What one observation changes, in one commit. */
+/** The changes of one observation, which are committed together. */
 export type Delta = {
   sync: SyncState
-  /** New and changed calls by id. */
+  /** New and changed calls, by id. */
   calls: Map<string, TrackedCall>
   /** Calls that are no longer tracked. */
   evicted: TrackedCall[]
-  /** Increments of durable series by key. */
+  /** Increments of durable series, by key. */
   counters: Map<string, number>
   /** Participant minutes by quarter of an hour. */
   usage: Map<number, number>
-  /** The quarters of an hour in whose history a call changes (usage.ts). */
+  /** Quarters of an hour in which a call of the history changed (usage.ts). */
   stale: Set<number>
   finishes: Finish[]
   transitions: Transition[]
   corrections: Correction[]
-  /** None where events do not have participants. */
+  /** Empty if events must not have participants. */
   details: Details[]
 }
 
-/** The ledger of a target that was just set up. `created` in UNIX seconds by the host's clock. */
+/** The ledger of a new target. `created` in UNIX seconds by the host's clock. */
 export function newLedger(created: number): LedgerState {
   const sync: SyncState = {
     seq: 0,
@@ -144,7 +146,7 @@ export function applyDelta(state: LedgerState, delta: Delta, longestWindow: numb
   if (oldest !== Infinity) state.finished.dropBefore(oldest)
 }
 
-/** Tracks a call, in the maps that its phase and marks require. */
+/** Adds a call to the maps that its phase and marks require. */
 export function track(
   { calls, open, detailsWanted }: Pick<LedgerState, 'calls' | 'open' | 'detailsWanted'>,
   call: TrackedCall,

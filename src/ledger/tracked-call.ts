@@ -1,18 +1,18 @@
 import { ownTime, type CallStatus, type FinalStatus, type Labels } from './call.ts'
 
 /**
- * A call that the ledger tracks, and its row in the store: what the service last said, and what was already counted.
- * Immutable: a call that changes gets a new value. Times are UNIX seconds by the service's clock.
+ * A call that the ledger tracks, and its row in the store: the service's latest values, and what was already counted.
+ * Immutable: a call that changes gets a new object. Times are UNIX seconds by the service's clock.
  *
  * - `open`: counted as started, not yet finished
  * - `lost`: was open, and the service no longer knows it; it may reappear
  * - `final`: counted as finished, once
- * - `baseline`: was final before the target was set up, and is never counted
+ * - `baseline`: was final before the target was created, and is never counted
  */
 export type TrackedCall = {
   readonly id: string
   readonly phase: 'open' | 'lost' | 'final' | 'baseline'
-  /** As last served. After the finish it may differ from `finish.status` (anomaly `final_changed`). */
+  /** The status that the service showed last. It may differ from `finish.status` later (anomaly `final_changed`). */
   readonly status: CallStatus
   readonly labels: Labels
   readonly firstSeen: number
@@ -24,29 +24,29 @@ export type TrackedCall = {
   /** Minutes already counted, in the order of MEASURES. */
   readonly counted: readonly number[]
   readonly finish: Finish | undefined
-  /** Consecutive Get Call requests that the service answered with not found, while the call is open. */
+  /** While the call is open: how many Get Call requests in a row the service answered with not found. */
   readonly notFound: number
   /**
-   * The call is not evicted before the horizon passes this moment, whatever its times say. It is when the call was lost, or
-   * one of its times that is too far in the future to be accepted yet. For a call without an own time, or a final one that
-   * is listed as open again, it is when the call was last listed, to about an hour.
+   * The call is not evicted before the horizon passes this time, whatever its own times are. For a lost call it is when the
+   * call was lost. For a call with a time that is too far in the future to be accepted, it is that time. For a call without
+   * an own time, or a final call that is listed as open again, it is when the call was last listed, to about an hour.
    */
   readonly retainUntil: number | undefined
   /** Set of MARK bits. */
   readonly marks: number
 }
 
-/** How a call was counted as finished; never changes afterwards. */
+/** How a call finished, as it was counted. Never changes. */
 export type Finish = {
   readonly status: FinalStatus
   readonly labels: Labels
-  /** `endedAt` clamped to [began, known]; `known` where there is none. */
+  /** `endedAt`, clamped to [began, known]; `known` if there is none. */
   readonly at: number
-  /** When callwatch first saw it final. */
+  /** When callwatch first saw it as final. */
   readonly known: number
-  /** The same moment by the host's clock, which dates rule evaluations as well. */
+  /** `known` by the host's clock, which also dates rule evaluations. */
   readonly knownHostTime: number
-  /** As known at that moment: when it began, and, if it was answered, how long it rang and lasted (seconds). */
+  /** The values known then: when it began, and, if it was answered, how long it rang and lasted (seconds). */
   readonly began: number
   readonly answerDelay: number | undefined
   readonly duration: number | undefined
@@ -55,14 +55,14 @@ export type Finish = {
   readonly video: number
 }
 
-/** What was counted or noted of a call once, and must not be again. */
+/** Bits for what was counted or noted of a call, and must not be counted again. */
 export const MARK = {
   durationObserved: 1 << 0,
   answerDelayObserved: 1 << 1,
   participantsObserved: 1 << 2,
   recordingSeen: 1 << 3,
   recordedCounted: 1 << 4,
-  /** It finished, and no answer had its list of participants: one Get Call request is due. */
+  /** The call finished, but no answer had its participants. One Get Call request is due. */
   detailsWanted: 1 << 5,
   finalChanged: 1 << 6,
   unknownStatus: 1 << 7,
@@ -71,16 +71,16 @@ export const MARK = {
   timeReversed: 1 << 10,
   tooManyParticipants: 1 << 11,
   repeatedId: 1 << 12,
-  /** It was final when the target was set up, and is counted nevertheless: it has no events. */
+  /** The call was final when the target was created, but is counted. It has no events. */
   overAtSetUp: 1 << 13,
 } as const
 
-/** Whether the counters have the call: then its row is kept after its eviction. */
+/** Whether the call is in the counters. Then its row is kept after its eviction. */
 export function isCounted({ phase }: Pick<TrackedCall, 'phase'>): boolean {
   return phase !== 'baseline'
 }
 
-/** When the call finished or was lost, as the history has it (UNIX seconds); undefined where it is not in it. */
+/** When the call finished or was lost, for the history (UNIX seconds); undefined if it is not in the history. */
 export function inHistorySince({ phase, finish, retainUntil }: TrackedCall): number | undefined {
   return phase === 'lost' ? retainUntil : phase === 'baseline' ? undefined : finish?.at
 }
@@ -90,7 +90,7 @@ export function beganAt(call: Pick<TrackedCall, 'initiatedAt' | 'startedAt' | 'e
   return call.initiatedAt ?? call.startedAt ?? call.endedAt ?? call.firstSeen
 }
 
-/** What decides when a call is evicted. */
+/** The values that decide when a call is evicted. */
 export type EvictionTimes = Pick<
   TrackedCall,
   'phase' | 'firstSeen' | 'initiatedAt' | 'startedAt' | 'endedAt' | 'retainUntil'
@@ -98,9 +98,9 @@ export type EvictionTimes = Pick<
   finish: Pick<Finish, 'known'> | undefined
 }
 
-/** The call is evicted once the horizon passes this moment (UNIX seconds). Open calls never are. */
+/** The call is evicted once the horizon passes this time (UNIX seconds). Open calls are never evicted. */
 export function evictAfter(call: EvictionTimes): number {
   if (call.phase === 'open') return Infinity
-  // Nor before its end was seen: an `endedAt` that arrives late would make it look new.
+  // Nor before its end was seen. Otherwise an `endedAt` that arrives late would make the call look new.
   return Math.max(ownTime(call) ?? 0, call.retainUntil ?? 0, call.finish?.known ?? call.firstSeen)
 }

@@ -4,12 +4,12 @@ import { evictAfter, type TrackedCall } from './tracked-call.ts'
 
 export type TrackedCalls = ReturnType<typeof trackedCalls>
 
-/** Calls in a block. There may be thousands of targets with few calls, which should take little memory. */
+/** How many calls a block holds. There may be thousands of targets with few calls, which should need little memory. */
 const BLOCK = 64
 
 /**
- * The tracked calls of a target, by id. Changed in place. Keeps calls as records in blocks of memory. As objects, a million calls would take three times as much, and slow down
- * every garbage collection.
+ * The tracked calls of a target, by id. Changed in place. Keeps calls as records in blocks of memory. As objects, a million
+ * calls would take three times as much memory, and slow down every garbage collection.
  */
 export function trackedCalls() {
   const slots = new Map<string, number>()
@@ -21,7 +21,7 @@ export function trackedCalls() {
   const offsetOf = (slot: number) => (slot % BLOCK) * RECORD_BYTES
   const read = (slot: number, id: string) => readCall(blockOf(slot), offsetOf(slot), id)
 
-  /** The slot of a call, a new one if it has none. */
+  /** The slot of a call, or a new slot. */
   function slotFor(id: string): number {
     let slot = slots.get(id)
     if (slot === undefined) {
@@ -41,7 +41,7 @@ export function trackedCalls() {
       return slots.size
     },
     has: (id: string) => slots.has(id),
-    /** A new object each time. */
+    /** Returns a new object each time. */
     get: (id: string) => {
       const slot = slots.get(id)
       return slot === undefined ? undefined : read(slot, ids[slot]!)
@@ -62,14 +62,14 @@ export function trackedCalls() {
       return slots.delete(id)
     },
     values,
-    /** The newest and the oldest of the wanted calls, by their own times (UNIX seconds): at most `count` of each. */
+    /** The newest and the oldest wanted calls by their own times (UNIX seconds), at most `count` of each. */
     outermost: (count: number, isWanted: (id: string, time: number) => boolean) => {
       let newest: { slot: number; time: number }[] = []
       let oldest: { slot: number; time: number }[] = []
       for (const [slot, id] of ids.entries()) {
         const time = id === undefined ? undefined : ownTime(readEvictionTimes(blockOf(slot), offsetOf(slot)))
         if (id === undefined || time === undefined || !isWanted(id, time)) continue
-        // Of equal times the later slot is the newer one, so that no call is in both lists if there are enough.
+        // If times are equal, the later slot counts as newer. So no call is in both lists if there are enough calls.
         if (newest.length < count || time >= newest.at(-1)!.time)
           newest = [{ slot, time }, ...newest].toSorted((a, b) => b.time - a.time).slice(0, count)
         if (oldest.length < count || time < oldest[0]!.time)
@@ -78,7 +78,7 @@ export function trackedCalls() {
       const found = new Set([...newest, ...oldest].map(({ slot }) => slot))
       return [...found].map((slot) => read(slot, ids[slot]!))
     },
-    /** The ids of calls that a horizon (UNIX seconds) has passed. */
+    /** The ids of calls that the horizon (UNIX seconds) has passed. */
     evictable: (horizon: number) =>
       ids.flatMap((id, slot) =>
         id !== undefined && evictAfter(readEvictionTimes(blockOf(slot), offsetOf(slot))) < horizon ? id : [],

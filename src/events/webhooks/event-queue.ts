@@ -61,7 +61,7 @@ export function eventQueue() {
   }
 
   const forget = ({ position, place }: LogPlace) => void removed.push({ position, place })
-  /** It was delivered, or need not be any more. */
+  /** Removes an event that was delivered, or need not be delivered any more. */
   const done = (event: QueuedEvent): void => {
     drop(event)
     if (event.isListed) forget(event)
@@ -71,10 +71,10 @@ export function eventQueue() {
 
   return {
     size: () => size,
-    /** How many of them have their text. */
+    /** How many events have their text in memory. */
     withText: () => withText,
     setText,
-    /** Adds an event behind the others of its series. */
+    /** Adds an event after the others of its series. */
     add: (event: QueuedEvent): void => {
       const queue = series.get(event.series) ?? []
       series.set(event.series, queue)
@@ -83,7 +83,7 @@ export function eventQueue() {
       withText += Number(event.text !== undefined)
       if (queue.length === 1) ready.add(event)
     },
-    /** The next event to be sent, which is then under way. */
+    /** Removes and returns the next event to send. */
     take: (now: number): QueuedEvent | undefined => {
       const [next] = ready
       if (next === undefined) return undefined
@@ -92,20 +92,20 @@ export function eventQueue() {
       return next
     },
     done,
-    /** It is sent again once that is due. */
+    /** Retries an event at a time. */
     postpone: (event: QueuedEvent, due: number): void => {
       event.sentAt = undefined
       event.isChanged = true
       postponed.set(event, due)
     },
-    /** It is a dead letter. */
+    /** Makes an event a dead letter. */
     bury: (event: QueuedEvent): void => {
       drop(event)
       event.dead = true
       event.isChanged = true
       dead.add(event)
     },
-    /** Those that may be sent again now. */
+    /** Makes events ready whose retry is due. */
     wake: (now: number): void => {
       for (const [event, due] of postponed) {
         if (due > now) continue
@@ -113,7 +113,7 @@ export function eventQueue() {
         ready.add(event)
       }
     },
-    /** Removes what was found before a moment, and is not under way; returns how many events that were. */
+    /** Removes events that were found before a time and are not being sent; returns their number. */
     expire: (before: number): number => {
       const expired = all().filter(({ at, sentAt }) => at < before && sentAt === undefined)
       expired.forEach(done)
@@ -138,7 +138,7 @@ export function eventQueue() {
       const problem = waiting.find(({ attempts }) => attempts >= FAILING_AFTER_ATTEMPTS)?.problem
       return { first, put, remove: [...removed], problem }
     },
-    /** A checkpoint was stored. */
+    /** Call it after a checkpoint was saved. */
     stored: ({ put, remove }: Checkpoint): void => {
       removed = removed.slice(remove.length)
       for (const { event, row } of put) {

@@ -107,16 +107,16 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
 
   return {
     queue,
-    /** Its cursor is the one that was saved last. */
+    /** Its cursor is the one saved last. */
     progress,
-    /** Whether it is unchanged in the store. */
+    /** Whether the webhook is unchanged in the store. */
     isCurrent: (known: StoredWebhook | undefined) => !isLost && known?.revision === revision,
-    /** Whether the queue has room again for events that had none. */
+    /** Whether the queue has room again, after it was full. */
     hasRoomAgain: () => isBehind && queue.withText() < CAPACITY / 2 && queue.size() < MAX_WAITING / 2,
     /**
-     * Fills the queue: with undelivered events of the store, then from the log.
+     * Fills the queue, first with undelivered events of the store, then from the log.
      *
-     * @param added called when there are new events in the queue
+     * @param added called when the queue has new events
      */
     fill: async (continues: () => boolean, added: () => void) => {
       report(...counted(name, 'expired', queue.expire(expiredBefore())))
@@ -127,7 +127,7 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
       }
       isBehind = progress.paused === undefined && room() <= 0
     },
-    /** Removes dead letters that the retention has deleted. */
+    /** Removes dead letters that have expired. */
     expireDead: async () => {
       const dead = (limit: number) => store.undelivered(name, { dead: true, after: START, limit })
       const isExpired = ({ at }: { at: number }) => at < expiredBefore()
@@ -136,9 +136,9 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
       if (await change({ progress, remove })) report(...counted(name, 'expired', remove.length))
     },
     /**
-     * Saves how far it is.
+     * Saves the webhook's position.
      *
-     * @param isLast saves each event that is left, so that none is repeated
+     * @param isLast saves every undelivered event, so that none is sent twice
      * @param problem why the receiver is down
      */
     save: async ({ isLast = false, problem }: { isLast?: boolean; problem: string | undefined }) => {

@@ -29,12 +29,12 @@ export function throttle(clock: Clock, jittered: (delay: number) => number) {
   const pauseFor = (seconds: number) => (pausedUntil = Math.max(pausedUntil, clock.monotonic() + seconds))
 
   return {
-    /** Whether another event may be sent beside so many that are under way. */
+    /** Whether another event may be sent while so many are being sent. */
     permits: (active: number) => clock.monotonic() >= pausedUntil && active < (isDown() ? 1 : CONCURRENT),
-    /** An event is sent. */
+    /** Call it when an event is sent. */
     sent: (event: QueuedEvent) => void (probe = isDown() ? event : undefined),
     accepted: () => void (failures = 0),
-    /** An event was not accepted, which has counted this attempt. */
+    /** Call it when an event was not accepted, after counting the attempt. */
     failed: (event: QueuedEvent, { message, status, retryAfter = 0 }: DeliveryError) => {
       if (BUSY.includes(status)) pauseFor(Math.min(retryAfter, MAX_RETRY_AFTER_SECONDS))
       if (!DOWN.includes(status)) {
@@ -48,7 +48,7 @@ export function throttle(clock: Clock, jittered: (delay: number) => number) {
       if (isDown())
         pauseFor(jittered(Math.min(MAX_PROBE_DELAY_SECONDS, 2 ** Math.min(failures - DOWN_AFTER_FAILURES, 20))))
     },
-    /** Forgets all of it. */
+    /** Forgets failures and pauses. */
     reset: () => {
       failures = 0
       pausedUntil = 0

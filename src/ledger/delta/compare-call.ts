@@ -5,7 +5,7 @@ import type { LedgerOptions } from './compute-delta.ts'
 import { horizon } from '../horizon.ts'
 import { MARK, type TrackedCall } from '../tracked-call.ts'
 
-/** A value of a call that the ledger counted differently from what the service shows. */
+/** A value of a call that the ledger counted differently from what the service shows now. */
 export type Discrepancy = {
   what:
     | 'call'
@@ -14,28 +14,29 @@ export type Discrepancy = {
     | `${(typeof MEASURES)[number]['level']} ${(typeof MEASURES)[number]['media']} minutes`
   counted: string | number
   served: string | number
-  /** The anomaly as which the ledger already counted it; undefined if it did not notice. */
+  /** The anomaly with which the ledger already counted the difference; undefined if the ledger did not notice it. */
   known?: 'final_changed' | 'labels_changed'
 }
 
 /**
- * How a call as it is served compares with what the ledger counted.
+ * The result of comparing a call as the service shows it with what the ledger counted.
  *
- * - `equal`: final, and counted as it is served
+ * - `equal`: final, and counted with the same values
  * - `open`: not final, and tracked; its values may still change
  * - `new`: not final, and not tracked
  * - `note`: differs only in what the ledger already counted as an anomaly
- * - `difference`: the ledger does not know that it is final, or counted other values
- * - `baseline`, `ignored`, `lost`: not counted, by the rules
+ * - `difference`: final, but the ledger counted other values, or does not know that it is final
+ * - `baseline`, `ignored`, `lost`: not counted, as the rules say
  */
 export type Verdict =
   | { kind: 'equal' | 'open' | 'new' | 'baseline' | 'ignored' | 'lost' }
   | { kind: 'note' | 'difference'; discrepancies: Discrepancy[] }
 
 /**
- * Compares a call as it is served with its row. Shares no code with compute-delta.ts, so that a mistake there shows here.
+ * Compares a call as the service shows it with its row. It shares no code with compute-delta.ts, so that a mistake there is
+ * found here.
  *
- * @param counted the call's row; undefined where there is none
+ * @param counted the call's row; undefined if it has none
  */
 export function compareCall(
   counted: TrackedCall | undefined,
@@ -61,13 +62,16 @@ export function compareCall(
   return { kind: discrepancies.every(({ known }) => known !== undefined) ? 'note' : 'difference', discrepancies }
 }
 
-/** The labels under which a call is served; what an answer leaves out keeps its last value. */
+/** The labels that the service shows for a call. A label that the answer omits keeps its last value. */
 export function servedLabels(counted: TrackedCall | undefined, { type, mode, receiverType }: SeenCall): Labels {
   const last = counted?.labels ?? labelsOf('other', 'other', 'other')
   return labelsOf(type ?? last.type, mode ?? last.mode, receiverType ?? last.receiverType)
 }
 
-/** The minutes of a final call as they are served, in the order of MEASURES; what an answer leaves out keeps its last value. */
+/**
+ * The minutes that the service shows for a final call, in the order of MEASURES. A value that the answer omits keeps its last
+ * value.
+ */
 export function lastMinutes(counted: TrackedCall | undefined, seen: SeenCall): number[] {
   const served = servedMinutes(seen, servedLabels(counted, seen).type, true)
   return served.map((value, i) => value ?? counted?.counted[i] ?? 0)
@@ -97,12 +101,12 @@ function compareFinished(
   return discrepancies
 }
 
-/** Labels as a person reads them: `audio call user`. */
+/** Labels for people: `audio call user`. */
 export function spell({ type, mode, receiverType }: Labels): string {
   return `${type} ${mode} ${receiverType}`
 }
 
-/** Whether a final call is from before the target was set up. */
+/** Whether a final call ended before the target was created. */
 function wasFinalBefore(own: number | undefined, { created, lastSweepBegan }: SyncState): boolean {
   return own === undefined ? lastSweepBegan === undefined : Math.floor(own) < Math.floor(created)
 }

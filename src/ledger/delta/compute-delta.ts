@@ -10,17 +10,17 @@ import { evictAfter, inHistorySince, MARK, type TrackedCall } from '../tracked-c
 import { quarterHourOf } from '../usage.ts'
 
 export type LedgerOptions = {
-  /** How far back a call may still change, and how long it is tracked (seconds). */
+  /** How long before now a call may still change, and how long it is tracked (seconds). */
   lookback: number
-  /** Whether calls that were final before the target was set up are excluded. */
+  /** Whether calls that were final before the target was created are excluded. */
   baseline: 'skip' | 'count'
   /** Whether a finished call that was listed without participants is requested once. */
   details: 'missing' | 'never'
 }
 
 /**
- * The ids of calls that would count as new, though they may have been counted and evicted: pass their stored rows
- * to {@link computeDelta}. None before the first complete sweep, because nothing is evicted until then.
+ * The ids of calls that would count as new, but may have been counted and evicted. Pass their stored rows to
+ * {@link computeDelta}. Empty before the first complete sweep, because nothing is evicted until then.
  */
 export function possiblyEvictedIds(state: LedgerState, { answers }: Observation, options: LedgerOptions): string[] {
   if (state.sync.lastSweepBegan === undefined) return []
@@ -33,9 +33,9 @@ export function possiblyEvictedIds(state: LedgerState, { answers }: Observation,
 const NO_ROWS: ReadonlyMap<string, TrackedCall> = new Map()
 
 /**
- * What an observation changes. A pure function.
+ * Computes what an observation changes. Pure.
  *
- * @param evictedRows rows of evicted calls, by id: a call that is listed again continues from its row
+ * @param evictedRows rows of evicted calls, by id. A call that is listed again continues from its row.
  * @returns undefined if nothing changed
  */
 export function computeDelta(
@@ -61,11 +61,11 @@ export function computeDelta(
       listedPrecision: Math.min(3600, options.lookback / 10),
     }
     for (const seen of calls) {
-      // The client found that the answer says nothing new.
+      // The client found that the answer equals the tracked call.
       if ('phase' in seen) continue
       const before = find(seen.id)
       const after = track(before, seen, answer, confirmed?.has(seen.id) === true)
-      // An evicted call is tracked again even if the answer says nothing new.
+      // An evicted call is tracked again even if the answer shows nothing new.
       if (after !== undefined && after !== before) delta.calls.set(seen.id, after)
     }
     for (const id of notFound) {
@@ -77,7 +77,8 @@ export function computeDelta(
   }
   for (const call of delta.calls.values()) {
     const phase = state.calls.phase(call.id)
-    // Only a lost call moves: it finished when it was lost, and not any more when it is back.
+    // Only a lost call moves in the history. It finished when it was lost, and no longer counts as finished when it
+    // reappears.
     const before =
       phase === 'lost' ? state.calls.get(call.id) : phase === undefined ? evictedRows.get(call.id) : undefined
     for (const each of before === undefined ? [call] : [before, call]) {
@@ -93,7 +94,7 @@ export function computeDelta(
     delta.counters.size > 0
   return hasChanged ? delta : undefined
 
-  /** @param isConfirmed the list shows this call, though it began earlier */
+  /** @param isConfirmed the list shows that this is the tracked call, although it began earlier */
   function track(
     tracked: TrackedCall | undefined,
     seen: SeenCall,
@@ -105,25 +106,26 @@ export function computeDelta(
     const own = ownTime(seen)
     const before = tracked ?? evictedRows.get(seen.id)
     if (before === undefined) {
-      // A call with another time in the far future is not excluded, but its own time may be before the horizon.
+      // A call with another time far in the future is tracked, although its own time may be before the horizon.
       const isBeforeHorizon = own !== undefined && own < oldest
       const wasFinal = !isOpen && (isBeforeHorizon || isBaseline(own))
       if (!wasFinal) return observeCall(undefined, seen, answer, draft)
       if (isBeforeHorizon || options.baseline === 'skip') return baselineCall(undefined, seen, answer)
-      // It counts, but it is no news.
+      // The call counts, but causes no event.
       const { length } = delta.transitions
       const counted = observeCall(undefined, seen, answer, draft)
       delta.transitions.length = length
       return { ...counted, marks: counted.marks | MARK.overAtSetUp }
     }
-    // Get Call shows one row alone. Of an open call it is believed; of a final one the list decides.
+    // Get Call shows only one of the rows with this id. callwatch uses the answer for an open call; for a final call the list
+    // decides.
     const isBelieved = isConfirmed || (answer.source === 'get' && before.phase !== 'final')
     if (!isBelieved && isEarlierRow(before, seen)) {
       const noted = noteEarlierRow(before, draft)
       return answer.source === 'list' ? noted : observeNotFound(noted, answer.serviceTime, draft)
     }
     if (tracked === undefined) {
-      // Listed again after its eviction: tracked for as long as any other call.
+      // The call was listed again after its eviction. It is tracked for as long as any other call.
       const listedAgain = observeCall(before, seen, answer, draft)
       return { ...listedAgain, retainUntil: Math.max(listedAgain.retainUntil ?? 0, answer.serviceTime) }
     }
@@ -179,12 +181,12 @@ export function computeDelta(
   }
 }
 
-/** So long (seconds) the service's clock must have been ahead of the host's to be believed. */
+/** callwatch trusts that the service's clock is ahead of the host's once it has been for this long (seconds). */
 export const STABLE_SECONDS = 3600
 
 /**
- * When a sweep began, for the horizon. If the service's clock or the host's makes a step, the earlier of the two counts, and
- * the time never moves back. So no clock step evicts a call that will be listed again.
+ * When a sweep began, for the horizon. If the service's clock or the host's clock steps, the earlier time counts, and the
+ * result never moves back. So no clock step evicts a call that will be listed again.
  */
 function steadyTime(
   { lastSweepBegan = -Infinity, clockSkew = 0, clockSkewSince = -Infinity }: SyncState,
@@ -196,9 +198,9 @@ function steadyTime(
 }
 
 /**
- * `created` was read from the host's clock, but everything that it is compared with is the service's time. So the first
- * answer corrects it, if the clocks differ by more than the resolution of the `Date` header. Later only `clockSkew` changes,
- * when one of the clocks makes a step.
+ * `created` was read from the host's clock, but is compared with the service's times. So the first answer corrects it, if the
+ * clocks differ by more than the resolution of the `Date` header. After that only `clockSkew` changes, when one of the clocks
+ * steps.
  */
 function setClock(sync: SyncState, { serviceTime, hostTime }: ServiceAnswer, clockSkew: number | undefined): SyncState {
   if (sync.clockSkew !== undefined) {

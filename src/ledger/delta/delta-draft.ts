@@ -4,7 +4,7 @@ import type { Finish, TrackedCall } from '../tracked-call.ts'
 import { addUsage, quarterHourOf } from '../usage.ts'
 import { stepsBetween, type TransitionPoint } from './transitions.ts'
 
-/** A delta while it is computed. */
+/** A delta while it is being computed. */
 export type DeltaDraft = ReturnType<typeof newDraft>
 
 type Seen = Pick<Transition, 'call' | 'participants' | 'at'>
@@ -24,9 +24,9 @@ export function newDraft(sync: SyncState) {
     details: [],
   }
   const { counters } = delta
-  /** Adds to a durable series (series.ts seriesKey). */
+  /** Increments a durable series (series.ts seriesKey). */
   const add = (series: string, amount: number) => void counters.set(series, (counters.get(series) ?? 0) + amount)
-  /** Counts all transitions from one status to another. */
+  /** Counts all transitions between two statuses. */
   const path = (call: TrackedCall, from: TransitionPoint, to: TransitionPoint) => {
     const steps = stepsBetween(from, to, call.labels.mode)
     for (const step of steps) add(transitionSeries(step), 1)
@@ -35,11 +35,11 @@ export function newDraft(sync: SyncState) {
   return {
     delta,
     add,
-    /** Adds participant minutes, or subtracts a correction, at the moment they became known (UNIX seconds). */
+    /** Adds participant minutes, or subtracts a correction, at the time when callwatch learned of them (UNIX seconds). */
     use: (minutes: number, at: number) => addUsage(delta.usage, quarterHourOf(at), minutes),
-    /** One observation of a histogram, in its unit. */
+    /** Adds a value to a histogram, in its unit. */
     observe: ({ bounds, buckets, sum }: HistogramSeries, value: number) => {
-      // -1 above all bounds: the last bucket has none.
+      // -1 if the value is above all bounds. The last bucket has none.
       const bucket = bounds.findIndex((bound) => value <= bound)
       add(buckets.at(bucket)!, 1)
       add(sum, value)
@@ -48,12 +48,12 @@ export function newDraft(sync: SyncState) {
     correct: (correction: Correction) => void delta.corrections.push(correction),
     details: (details: Details) => void delta.details.push(details),
     path,
-    /** Reports an end without a change of the status. */
+    /** Reports that a call ended without a change of its status. */
     end: (change: Seen) => {
       const { status } = change.call
       delta.transitions.push({ ...change, from: status, to: status, observed: true })
     },
-    /** Counts them, and reports each. */
+    /** Counts the transitions and reports each of them. */
     recordTransition: (change: Seen, from: TransitionPoint, to: TransitionPoint) => {
       for (const step of path(change.call, from, to)) delta.transitions.push({ ...change, ...step })
     },

@@ -1,6 +1,6 @@
 import type { CallType, SeenCall, SeenMinutes } from '../call.ts'
 
-/** The four quantities of minutes of a call, which are counted separately. */
+/** The four kinds of minutes of a call, which are counted separately. */
 export const MEASURES = [
   { level: 'call', media: 'audio' },
   { level: 'call', media: 'video' },
@@ -10,9 +10,9 @@ export const MEASURES = [
 export type Measure = (typeof MEASURES)[number]
 
 /**
- * The minutes of a call in one answer, in the order of {@link MEASURES}; `undefined` where it has none. Minutes without a
- * medium count as those of the call's type: at call level only once the call is final, because a later answer may still
- * split them.
+ * The minutes that an answer shows for a call, in the order of {@link MEASURES}; `undefined` if it shows none. Minutes
+ * without a medium count for the call's type. At call level they count only once the call is final, because a later answer
+ * may still split them.
  */
 export function servedMinutes(seen: SeenCall, type: CallType, final: boolean): (number | undefined)[] {
   const call = final ? assignTotal(seen.callMinutes, type) : seen.callMinutes
@@ -20,7 +20,7 @@ export function servedMinutes(seen: SeenCall, type: CallType, final: boolean): (
   return [call.audio, call.video, participants.audio, participants.video]
 }
 
-/** Minutes with those that have no medium as those of the call's type. */
+/** Assigns minutes without a medium to the call's type. */
 export function assignTotal(
   { audio, video, total }: SeenMinutes,
   type: CallType,
@@ -30,9 +30,9 @@ export function assignTotal(
 }
 
 /**
- * What a served value changes (minutes): `add` goes to the counter, `correction` to the corrections, and `counted` is the
- * new value of the call's row. While a call is open its minutes only grow. Once it is final they may decrease, so that
- * minutes less corrections equal the values last served.
+ * How a new value changes the minutes: `add` goes to the counter, `correction` to the corrections, and `counted` is the new
+ * value of the call's row. While a call is open, its minutes only grow. Once it is final they may decrease, so that minutes
+ * less corrections equal the latest values of the service.
  */
 export function countMinutes(
   counted: number,

@@ -21,19 +21,19 @@ const ANOMALY_MARKS: Record<Anomaly, number> = {
   repeated_id: MARK.repeatedId,
 }
 
-/** When and how an answer was obtained, and how to count it. Times in UNIX seconds. */
+/** When and how an answer was obtained, and how to count it. Times are UNIX seconds. */
 export type AnswerContext = {
   serviceTime: number
-  /** The host's clock at that moment. */
+  /** The host's clock when the service answered. */
   hostTime: number
   source: 'list' | 'get'
   askForDetails: boolean
-  /** How exactly the last listing of a call without an own time is recorded (seconds). */
+  /** How precisely `retainUntil` records the last listing of a call without an own time (seconds). */
   listedPrecision: number
 }
 
 /**
- * A call that is tracked but never counted, because it was final before the target was set up.
+ * A call that is tracked but never counted, because it was final before the target was created.
  *
  * @param before the tracked call; undefined if it is new
  */
@@ -48,8 +48,8 @@ export function baselineCall(
 }
 
 /**
- * Counts a baseline call from now on, as if it were new: it is open again, such as a meeting that continues, or its id was
- * used again.
+ * Counts a baseline call from now on, as if it were new. Either it is open again, such as a meeting that continues, or its id
+ * was reused.
  */
 export function resumedCall(
   before: TrackedCall,
@@ -67,10 +67,10 @@ export function resumedCall(
 }
 
 /**
- * Adds to the draft what an answer says new of a call.
+ * Adds what an answer changes of a call to the draft.
  *
- * @param before the tracked call; undefined for one that counts from now on
- * @returns its new value; the same object if the answer changed nothing
+ * @param before the tracked call; undefined for a call that counts from now on
+ * @returns the call's new value; the same object if the answer changed nothing
  */
 export function observeCall(
   before: TrackedCall | undefined,
@@ -120,8 +120,8 @@ export function observeCall(
 }
 
 /**
- * Records that the service does not know a call. An open call is lost when that happens twice in a row. For a final call no
- * more details are requested.
+ * Records that the service does not know a call. After two such answers in a row an open call is lost. For a final call no
+ * further details are requested.
  */
 export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDraft): TrackedCall {
   if ((before.marks & MARK.detailsWanted) !== 0) return { ...before, marks: before.marks & ~MARK.detailsWanted }
@@ -133,7 +133,7 @@ export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDr
   return lost
 }
 
-/** The call's labels; what the answer leaves out keeps its last value. */
+/** The call's labels. A label that the answer omits keeps its last value. */
 function labelsNow(known: Labels, { type, mode, receiverType }: SeenCall): Labels {
   return labelsOf(type ?? known.type, mode ?? known.mode, receiverType ?? known.receiverType)
 }
@@ -187,7 +187,9 @@ function finish(
   return finish
 }
 
-/** How long an answered call rang and lasted (seconds); undefined if a time is missing, or the times are reversed. */
+/**
+ * How long an answered call rang and lasted (seconds); undefined if a time is missing, or the times are in the wrong order.
+ */
 export function answeredTimes(
   { initiatedAt = NaN, startedAt = NaN, endedAt = NaN }: Pick<TrackedCall, 'initiatedAt' | 'startedAt' | 'endedAt'>,
   status: FinalStatus,
@@ -199,22 +201,25 @@ export function answeredTimes(
 function countTransitions(before: TrackedCall | undefined, change: Details, draft: DeltaDraft): void {
   const { call } = change
   const from: TransitionPoint = before === undefined ? 'none' : before.phase === 'lost' ? 'lost' : before.status
-  // An undocumented status is the end once `endedAt` is there.
+  // A call with an undocumented status ends when `endedAt` appears.
   if (from === call.status && from === 'other' && before?.phase === 'open' && call.phase === 'final') {
     draft.end(change)
   }
   if (from === call.status) return
-  // After its end it is a correction.
+  // A change after the end is a correction.
   if (before?.phase === 'final') draft.path(call, from, call.status)
   else draft.recordTransition(change, from, call.status)
 }
 
-/** Whether the participants of a call were still missing, of one that has events. */
+/** Whether the list of participants is still missing for a call that has events. */
 function isDetailed(before: TrackedCall | undefined): boolean {
   return before !== undefined && (before.marks & (MARK.detailsWanted | MARK.overAtSetUp)) === MARK.detailsWanted
 }
 
-/** Whether the service says something else of a call after its end; who took part for how long may become known later. */
+/**
+ * Whether the service changed its answer about a call after its end. Participants and their minutes may become known later,
+ * so they do not count.
+ */
 function isCorrected(before: TrackedCall, call: TrackedCall): boolean {
   return call.status !== before.status || [0, 1].some((medium) => call.counted[medium] !== before.counted[medium])
 }
@@ -245,8 +250,8 @@ function countAllMinutes(
 }
 
 /**
- * Counts once what a finished call shows once: its histograms and its recording, each as soon as it is known. The number of
- * participants is taken from an answer that shows the call as final, because more may join while it runs.
+ * Counts the histograms and the recording of a finished call once, each as soon as it is known. The number of participants
+ * comes from an answer that shows the call as final, because more may join while the call lasts.
  */
 function observeOnce(call: Mutable<TrackedCall>, totalParticipants: number | undefined, draft: DeltaDraft): void {
   const { labels, status } = call.finish!
@@ -293,8 +298,8 @@ function isAfter(earlier: number | undefined, later: number | undefined): boolea
 }
 
 /**
- * The call's `retainUntil`. The last listing counts only for a call without an own time, or a final one that is listed as
- * open again, and not to the second, which saves a write in each poll.
+ * The call's `retainUntil`. The last listing counts only for a call without an own time, or for a final call that is listed
+ * as open again. It is recorded with low precision, which saves a write in each poll.
  */
 function retentionOf(call: TrackedCall, seen: SeenCall, now: number, precision: number): number | undefined {
   const { retainUntil } = call

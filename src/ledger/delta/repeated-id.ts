@@ -3,12 +3,12 @@ import type { DeltaDraft } from './delta-draft.ts'
 import { COUNTERS, seriesKey } from '../series.ts'
 import { MARK, type TrackedCall } from '../tracked-call.ts'
 
-/** The beginnings of one call in two answers differ by at most this (seconds). */
+/** Start times of one call in two answers differ by at most this (seconds). */
 const SAME_START_SECONDS = 1
 
 /**
- * Whether an answer shows another row with the id of a tracked call: one that began earlier (-1) or later (1), by every
- * time that both have. 0 if it is the same call, or this cannot be decided: a call that was just answered has a new time.
+ * Whether an answer shows another row with the id of a tracked call: one that began earlier (-1) or later (1), judged by
+ * every time that both have. 0 if it is the same call, or if that is unknown: a call that was just answered has a new time.
  */
 export function compareStart(
   before: Pick<SeenCall, 'initiatedAt' | 'startedAt'> & { phase?: TrackedCall['phase'] },
@@ -17,7 +17,7 @@ export function compareStart(
   const initiated = compareTime(initiatedAt, before.initiatedAt)
   const started = compareTime(startedAt, before.startedAt)
   const wasAnswered = before.phase === 'open' && before.startedAt === undefined && startedAt !== undefined
-  // No call is answered before it rings.
+  // A call is not answered before it rings.
   if (started === undefined && initiated === undefined)
     return compareTime(startedAt, before.initiatedAt) === -1 ? -1 : 0
   if (started === undefined) return wasAnswered && initiated === 1 ? 0 : (initiated ?? 0)
@@ -30,8 +30,8 @@ function compareTime(time: number | undefined, before: number | undefined): -1 |
 }
 
 /**
- * Whether a list shows what may be another row with the id of a tracked call: it began earlier, and either ended before the tracked
- * call began, or this id was seen with two beginnings before. Else the call's times have changed.
+ * Whether a list may show another row with the id of a tracked call. It began earlier, and it either ended before the tracked
+ * call began, or this id was already listed with two different start times. Otherwise the times of the call have changed.
  */
 export function isEarlierRow(
   tracked: Pick<TrackedCall, 'phase' | 'initiatedAt' | 'startedAt' | 'marks'>,
@@ -42,7 +42,7 @@ export function isEarlierRow(
   return (tracked.marks & MARK.repeatedId) !== 0 || (seen.endedAt ?? Infinity) <= began + SAME_START_SECONDS
 }
 
-/** Counts the anomaly of a tracked call whose id an earlier row has as well. */
+/** Counts the anomaly if an earlier row has the id of a tracked call. */
 export function noteEarlierRow(before: TrackedCall, draft: DeltaDraft): TrackedCall {
   if ((before.marks & MARK.repeatedId) !== 0) return before
   draft.add(seriesKey(COUNTERS.anomalies, 'repeated_id'), 1)

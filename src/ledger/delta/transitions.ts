@@ -2,7 +2,7 @@ import type { CallMode, CallStatus } from '../call.ts'
 
 export type TransitionPoint = CallStatus | 'none' | 'lost'
 
-/** A transition from one status to the next; `observed` if both were seen. */
+/** A transition from one status to the next; `observed` if callwatch saw both. */
 export type Step = { from: TransitionPoint; to: TransitionPoint; observed: boolean }
 
 /** The documented transitions, exported as 0 from the start. */
@@ -29,8 +29,8 @@ const CALL_PATH = {
 const MEETING_PATH = { ...CALL_PATH, ongoing: ['ongoing'], ended: ['ongoing', 'ended'] } as const
 
 /**
- * The transitions from one known status to another, including those that must have happened between two polls.
- * Transitions from or to `other` and `lost`, backwards, or out of a final status are a single step.
+ * The transitions from one known status to another, including those that must have happened between two polls. A transition
+ * from or to `other` or `lost`, backwards, or out of a final status is a single step.
  */
 export function stepsBetween(from: TransitionPoint, to: TransitionPoint, mode: CallMode): readonly Step[] {
   const meeting = mode === 'meet' || mode === 'presenter'
@@ -43,7 +43,7 @@ export function stepsBetween(from: TransitionPoint, to: TransitionPoint, mode: C
   return steps
 }
 
-/** Cached: there are only a few dozen. */
+/** Caches the steps: there are only a few dozen. */
 const stepsOf = { call: new Map(), meeting: new Map() } satisfies Record<
   string,
   Map<TransitionPoint, Map<TransitionPoint, readonly Step[]>>
@@ -54,13 +54,13 @@ function computeSteps(from: TransitionPoint, to: TransitionPoint, meeting: boole
     return [{ from, to, observed: from !== 'none' }]
   }
   if (to === 'none') return []
-  // A meeting that was seen as initiated continues like any call.
+  // A meeting that was seen as initiated continues like a call.
   const path: readonly TransitionPoint[] = (meeting && from !== 'initiated' ? MEETING_PATH : CALL_PATH)[to]
   const start = from === 'none' ? -1 : path.indexOf(from)
   const isForward = from === 'none' || (start >= 0 && start < path.length - 1)
   if (!isForward) return [{ from, to, observed: true }]
   const points: TransitionPoint[] = [from, ...path.slice(start + 1)]
-  // The first status, or the one after the last: no step was inferred.
+  // Two points are one step, so no step was inferred.
   const observed = points.length === 2
   return points.slice(1).map((point, i) => ({ from: points[i]!, to: point, observed }))
 }
