@@ -22,9 +22,9 @@ export async function activeReceivers(first: ReceiversConfig, clock: Clock, logg
   let active = await create(first)
   return {
     all: () => all(active),
-    /** The names of those that take messages. */
+    /** The names of the receivers that accept messages. */
     names: () => namesOf(active),
-    /** Creates those of another configuration, which are active once that is called. */
+    /** Creates the receivers of another configuration. They become active when the returned function is called. */
     prepare: async (config: ReceiversConfig) => {
       const next = await create(config, active)
       return { names: namesOf(next), activate: () => void (active = next) }

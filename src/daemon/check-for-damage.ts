@@ -4,9 +4,9 @@ import type { Clock } from '../clock/clock.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
 
-/** When it begins: by then the first polls are over (seconds). */
+/** When the check begins, after the first polls (seconds). */
 const AFTER_SECONDS = 60
-/** How often the log says how far it is (seconds). */
+/** How often the log reports its progress (seconds). */
 const LOG_SECONDS = 10
 
 export type DamageOptions = {
@@ -16,7 +16,9 @@ export type DamageOptions = {
   draining$: Observable<unknown>
 }
 
-/** Checks the whole store for damage once, beside everything else. Emits nothing; fails with a StoreError where it is damaged. */
+/**
+ * Checks the whole store for damage once, in the background. Emits nothing. Fails with a StoreError if the store is damaged.
+ */
 export function checkForDamage({ store: { check }, clock, log, draining$ }: DamageOptions): Observable<never> {
   if (check === undefined) return EMPTY
   const once = async () => {

@@ -4,15 +4,15 @@ import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError, type Problem } from '../config/config-error.ts'
 
-/** The configuration as it was read, or what keeps it from being one. */
+/** A configuration that was read, or the problems that make it invalid. */
 export type ConfigReading = { config: Config } | { problems: readonly Problem[] }
 
 export type ConfigReadingsOptions = {
-  /** Reads file, secrets' files and environment; throws a ConfigError. */
+  /** Reads the file, the secrets' files and the environment. Throws a ConfigError. */
   load: () => Config
-  /** The one that is active at the start. */
+  /** The configuration that is active at the start. */
   first: Config
-  /** Emits when it must be read now (SIGHUP). */
+  /** Emits when the configuration must be read now (SIGHUP). */
   requested$: Observable<unknown>
   clock: Clock
   draining$: Observable<unknown>
@@ -22,9 +22,9 @@ export type ConfigReadingsOptions = {
 const READ_INTERVAL_SECONDS = 2
 
 /**
- * The configuration each time that it has changed, and each time that `requested$` emits, until `draining$`. It is read every two
- * seconds: watching files would miss those that editors replace, and those that Kubernetes changes by turning a link to
- * another folder. A file may be read while it is written: a change counts when two readings in a row agree.
+ * Emits the configuration each time that it has changed, and each time that `requested$` emits, until `draining$`. It is read
+ * every two seconds: watchers miss files that editors replace, and files that Kubernetes changes by pointing a link at
+ * another folder. A file may be read while it is being written, so a change counts when two readings in a row agree.
  */
 export function configReadings(options: ConfigReadingsOptions): Observable<ConfigReading> {
   const { first, requested$, clock, draining$ } = options
@@ -53,7 +53,7 @@ function read({ load }: ConfigReadingsOptions): ConfigReading {
     return { config: load() }
   } catch (error) {
     if (error instanceof ConfigError) return { problems: error.problems }
-    // A running daemon must not end because of a file that it cannot read.
+    // A file that cannot be read must not end a running daemon.
     return { problems: [{ path: 'the configuration', message: `cannot be read: ${String(error)}` }] }
   }
 }

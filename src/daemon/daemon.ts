@@ -13,23 +13,23 @@ import { reloads } from './reload.ts'
 import { rollups } from './rollups.ts'
 
 export type Daemon = {
-  /** Where the page is. */
+  /** The page's address. */
   url: string
   targets: Targets
-  /** Everything that the daemon does while this is subscribed to, once; completes when all is closed after `draining$`. */
+  /** Runs the daemon while it is subscribed to. Subscribe once. Completes when everything is closed after `draining$`. */
   events$: Observable<DaemonEvent>
 }
 
-/** What changes within so many seconds is logged together. */
+/** Changes within this time are logged together (seconds). */
 const LOG_SECONDS = 5
 
 /**
- * Opens all parts of a daemon, and wires them together. When the configuration changes, only the parts whose settings have
- * changed restart.
+ * Opens all parts of a daemon and connects them. When the configuration changes, only the parts whose settings changed
+ * restart.
  *
- * @throws {StoreError} when the store cannot be used
- * @throws {QueryError} when neither the configuration nor the store has the target to reset
- * @throws {Error} with a `code` when the web address cannot be listened on
+ * @throws {StoreError} if the store cannot be used
+ * @throws {QueryError} if neither the configuration nor the store has the target to reset
+ * @throws {Error} with a `code` if the web server cannot listen on its address
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { readings$ = EMPTY } = options
@@ -49,9 +49,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     { every: 1, first: 0, leaderOnly: false, run: targets.replicatePauses },
   ]
 
-  /** Polls and sends. */
+  /** Polls and sends notifications. */
   const work$ = merge(targets.run(config$), notifying(parts, config$), eventWebhooks(common, config$))
-  /** Keeps the leases for as long as anything is asked or sent. */
+  /** Keeps the leases while anything is polled or sent. */
   const cluster$ = (ended$: Observable<unknown>) =>
     merge(
       ownership.run(ended$).pipe(map((event): DaemonEvent => ({ kind: 'ownership', event }))),
@@ -74,7 +74,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     url: web.url,
     targets,
     events$: concat(reported$, closed$).pipe(
-      // A store that is refused ends the daemon, and nothing may keep the process. A bug ends the process as it is.
+      // If the store refuses to work, the daemon must end, and nothing may keep the process alive. A bug ends the process as
+      // it is.
       catchError((error: unknown) =>
         concat(
           error instanceof StoreError ? closed$ : EMPTY,

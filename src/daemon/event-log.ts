@@ -8,21 +8,24 @@ export type EventLogOptions = {
   store: Store
   clock: Clock
   config: () => Pick<Config, 'events'>
-  /** From when ages are counted (UNIX seconds); undefined while that is not known. */
+  /** The time from which ages are counted (UNIX seconds); undefined if unknown. */
   retentionNow: () => number | undefined
 }
 
-/** Keeps the log of events, and what is known of its webhooks, in order. */
+/** Maintains the log of events and the stored state of its webhooks. */
 export function eventLog({ store, clock, config, retentionNow }: EventLogOptions): Job[] {
   async function deleteExpired(): Promise<void> {
     const { participants, retention } = config().events
-    // Also what another daemon has added before it reloaded the configuration.
+    // This also erases participants that another daemon added before it reloaded its configuration.
     if (!participants) await store.eraseParticipants()
     const now = retentionNow()
     if (now !== undefined) await store.deleteEvents(now - retention, await neededFrom(store))
   }
 
-  /** A webhook that was removed from the configuration continues where it was if it is added again within the retention. */
+  /**
+   * Marks webhooks that were removed from the configuration. A webhook that is added again within the retention continues
+   * where it stopped.
+   */
   async function markRemoved(): Promise<void> {
     const { webhooks, retention } = config().events
     const names = webhooks.map(({ name }) => name)
@@ -43,7 +46,7 @@ export function eventLog({ store, clock, config, retentionNow }: EventLogOptions
   ]
 }
 
-/** The first position that a webhook needs: what it leaves undelivered, it counts first. */
+/** The first position that a webhook still needs: it counts the events that expire before it has delivered them. */
 async function neededFrom(store: Pick<Store, 'webhooks'>): Promise<number> {
   const configured = (await store.webhooks()).filter(({ progress }) => progress.removedAt === undefined)
   const positions = configured.flatMap(({ progress, oldest }) => [

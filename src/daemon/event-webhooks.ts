@@ -8,8 +8,8 @@ import { runJobs } from './jobs.ts'
 import type { Common } from './open-parts.ts'
 
 /**
- * Keeps the log of events in order, and delivers events to all webhooks while this daemon is the leader. A reload of `events`
- * lets what is under way end first.
+ * Maintains the log of events, and delivers events to all webhooks while this daemon is the leader. After a reload of
+ * `events`, requests in flight end first.
  */
 export function eventWebhooks(options: Common & EventLogOptions, config$: Observable<Config>): Observable<DaemonEvent> {
   const { store, clock, random, ownership, retentionNow, draining$: daemonDraining$ } = options
@@ -36,7 +36,7 @@ export function eventWebhooks(options: Common & EventLogOptions, config$: Observ
   })
 }
 
-/** Loaded where there is a webhook: the client for HTTP takes memory. */
+/** Loaded only if there is a webhook, because the HTTP client needs memory. */
 async function deliveries() {
   const { deliverEvents } = await import('../events/webhooks/deliver-events.ts')
   const { eventPoster } = await import('../events/webhooks/post-event.ts')

@@ -19,12 +19,12 @@ export type ExposeOptions = {
   droppedLines: () => number
 }
 
-/** A scrape waits so long for the store (seconds). */
+/** How long a scrape waits for the store (seconds). */
 const READ_TIMEOUT_SECONDS = 0.02
 
 /**
- * Exposes all metrics. Gauges of what is in the store keep their values while it cannot be read; what a store that is far
- * away, or has a slow disk, answers later is in the next scrape.
+ * Exposes all metrics. While the store cannot be read, gauges about it keep their values. If the store answers too late,
+ * because it is far away or has a slow disk, the next scrape has the values.
  */
 export function exposer({ metrics, store, clock, targets, config, receivers, droppedLines }: ExposeOptions) {
   const { operational } = metrics

@@ -2,10 +2,10 @@ import type { Targets } from '../pipeline/lifecycle.ts'
 import type { Target } from '../pipeline/target.ts'
 import type { Job } from './jobs.ts'
 
-/** Seconds after which an initial sync counts as a long one, and between two reports of it. */
+/** An initial sync that takes longer than this is reported, and again after each such period (seconds). */
 const REPORT_INTERVAL_SECONDS = 5
 
-/** Reports how far the initial syncs of targets are that take long, while they move. */
+/** Reports the progress of initial syncs that take long, when they have progressed. */
 export function initialSyncs({ loaded }: Pick<Targets, 'loaded'>): Job {
   const reported = new WeakMap<Target, number>()
   return {

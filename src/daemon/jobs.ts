@@ -5,21 +5,23 @@ import type { Ownership } from '../cluster/ownership.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 
-/** Work beside the polls that is done again and again. What the store keeps from being done is done the next time. */
+/** Recurring work besides the polls. If a problem of the store prevents a run, the next run does the work. */
 export type Job = {
-  /** Seconds between two runs, of which the first comes after so many, too, or `first`. A run that takes longer delays the next one. */
+  /**
+   * Seconds between two runs, and before the first one unless `first` is set. A run that takes longer delays the next one.
+   */
   every: number
   first?: number
-  /** Of the daemons that share a store, one does it. */
+  /** Whether only one of the daemons that share a store does it. */
   leaderOnly: boolean
   /**
-   * @param draining aborts a run of several steps after its step
-   * @returns what happened, if that is reported
+   * @param draining aborts a run of several steps after its current step
+   * @returns events to report, if any
    */
   run: (draining: AbortSignal) => Promise<readonly DaemonEvent[] | void>
 }
 
-/** Does these jobs until `draining$`; a run under way is finished. Errors only through a bug. */
+/** Runs jobs until `draining$`. A job in progress is completed. Errors only after a bug. */
 export function runJobs(
   jobs: readonly Job[],
   {

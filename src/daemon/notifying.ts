@@ -16,9 +16,9 @@ import type { DaemonEvent } from './daemon-event.ts'
 import type { Job } from './jobs.ts'
 import type { Common } from './open-parts.ts'
 
-/** Intervals without an evaluation after which callwatch does not do what it is there for. */
+/** After this many intervals without an evaluation, callwatch does not count as working. */
 const STALE_AFTER_INTERVALS = 3
-/** A target whose owner died is polled again within the lease and two intervals. */
+/** A target whose owner died is polled again within the lease and two intervals, so other daemons' targets have more time. */
 const OTHERS_STALE_AFTER_INTERVALS = 6
 
 /** A leader that does not know all targets yet would miss alerts that suppress others, and targets of the digest. */
@@ -35,13 +35,13 @@ export function notifying(parts: Common, config$: Observable<Config>): Observabl
   }).pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery })))
 }
 
-/** What is delivered to a receiver, the most urgent first. */
+/** What is delivered to a receiver, most urgent first. */
 function rounds(parts: Common): (receiver: Receiver) => Round[] {
   const { config, clock, store, receivers, ownership, health } = parts
   const unwritten: Unwritten = new Map()
   const state = stateOf(parts)
   const outage = storeOutage({
-    // A daemon that cannot reach the store does not know whether it is still the leader: the last leader notifies.
+    // A daemon that cannot reach the store does not know whether it is still the leader, so the last leader notifies.
     problem: () => (ownership.wasLeader() ? health.latest() : undefined),
     clock,
     after: () => 2 * config().poll.interval,
@@ -51,7 +51,7 @@ function rounds(parts: Common): (receiver: Receiver) => Round[] {
     return async () => (notifies(parts) ? round() : undefined)
   }
 
-  /** A daemon that was suspended must not send what another one has sent since. */
+  /** A daemon that was suspended must not send messages that another daemon has sent meanwhile. */
   function leaderOnly<T>(send: (given: T) => Promise<void>): (given: T) => Promise<void> {
     return async (given) => {
       if (!ownership.isLeader())
@@ -78,7 +78,7 @@ function rounds(parts: Common): (receiver: Receiver) => Round[] {
   }
 }
 
-/** Makes the digests. */
+/** Enqueues the daily digests. */
 export function digests(parts: Common): Job {
   const { config, clock, store, receivers, targets, overviews } = parts
   const makeDigest = dailyDigest({
@@ -96,7 +96,7 @@ export function digests(parts: Common): Job {
   return { every: 60, first: 0, leaderOnly: true, run: async () => (notifies(parts) ? makeDigest() : undefined) }
 }
 
-/** What there is to tell of all targets, also of those of other daemons. */
+/** The state of all targets, including those of other daemons. */
 function stateOf({ config, clock, targets, overviews: { others } }: Common): State {
   const begun = clock.monotonic()
   return {
@@ -115,7 +115,7 @@ function stateOf({ config, clock, targets, overviews: { others } }: Common): Sta
             evaluationAge() <= STALE_AFTER_INTERVALS * interval && health().fault !== 'store',
         ) &&
         elsewhere.every(({ at, evaluationAge }) => isFresh(evaluationAge + clock.wall() - at)) &&
-        // No daemon has loaded the rest of them yet.
+        // No daemon has loaded the remaining targets yet.
         (loaded.length + elsewhere.length === targets.all().length || isFresh(clock.monotonic() - begun))
       )
     },

@@ -27,32 +27,32 @@ import { expireStrayAlerts } from './stray-alerts.ts'
 import { VERSION } from './version.ts'
 
 export type DaemonOptions = {
-  /** The configuration with which it starts. */
+  /** The configuration at the start. */
   config: Config
-  /** The configuration as it is read again while the daemon runs. */
+  /** The configurations that are read while the daemon runs. */
   readings$?: Observable<ConfigReading>
-  /** Learns the secrets of each configuration before it is active. */
+  /** Learns the secrets of each configuration before the configuration becomes active. */
   secrets?: SecretsMask
   clock: Clock
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   random: () => number
   log: Logger
   /** How many lines of the log could not be written. */
   droppedLines?: () => number
   /** Emits when the daemon must stop; must replay. */
   draining$: Observable<unknown>
-  /** A target whose stored state is removed before it is polled. */
+  /** A target whose stored state is deleted before it is polled. */
   resetTarget?: string | undefined
 }
 
 /** What most parts of a daemon need. */
 export type Common = Pick<DaemonOptions, 'clock' | 'random' | 'log' | 'draining$'> & {
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   mask: SecretsMask['mask']
   /** The active configuration. */
   config: () => Config
   store: Store
-  /** Which targets this daemon owns; of the daemons that share a store, one is the leader. */
+  /** Which targets this daemon owns, and whether it is the leader of the daemons that share a store. */
   ownership: Membership
   targets: Lifecycle
   overviews: Overviews
@@ -65,12 +65,15 @@ export type Common = Pick<DaemonOptions, 'clock' | 'random' | 'log' | 'draining$
 
 export type Parts = Awaited<ReturnType<typeof openParts>>
 
-/** The name of this daemon on the page of others: in containers hosts differ, on one machine processes do. */
+/**
+ * The name of this daemon on other daemons' pages. Containers differ in the host name, daemons on one machine in the process
+ * id.
+ */
 const DAEMON_NAME = `${hostname()}, process ${process.pid}`
-/** The exported windows are counted from the history after a restart (seconds). */
+/** After a restart, the exported windows are counted from the history (seconds). */
 const MAX_WINDOW_SECONDS = Math.max(...Object.values(EXPORTED_WINDOWS))
 
-/** Opens the parts of a daemon, each with what it needs of those before it. Where one cannot be opened, the others are closed. */
+/** Opens the parts of a daemon, each with the parts that it needs. If one cannot be opened, the others are closed. */
 export async function openParts(options: DaemonOptions) {
   const { config: first, clock, random, log, draining$, droppedLines = () => 0 } = options
   const { secrets = secretsMask(secretsOf(first)) } = options
@@ -82,7 +85,7 @@ export async function openParts(options: DaemonOptions) {
   const receiversOf: ReceiversOf = (change) => recipientsBy(active.notify.routes, receivers.names())(change)
   const store = await openStore(first.store, receivers.names(), (line) => log.info(line))
   opened.defer(store.close)
-  // What was committed while it stopped is read also while no daemon runs.
+  // Numbers what was committed while the daemon stopped, so that it can be read even if no daemon runs.
   opened.defer(async () => store.cluster?.numberEvents().catch(onlyStoreErrors(undefined)))
   const ownership = await join(store, { ...options, config })
   opened.defer(ownership.leave)

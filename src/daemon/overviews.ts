@@ -14,25 +14,25 @@ export type OverviewsOptions = {
   ownership: Pick<Ownership, 'ownerOf' | 'problem'>
 }
 
-/** What this daemon knows of the targets that others own. */
+/** What this daemon knows about targets that other daemons own. */
 export type Overviews = {
-  /** Those of them of which an overview was read. */
+  /** The other daemons' targets whose overview was read. */
   others: () => readonly OtherTarget[]
-  /** Whether each target was loaded, or had an overview; true at the latest a minute after the start, and from then on. */
+  /** Whether each target was loaded here or has an overview. Always true after a minute. */
   isComplete: () => boolean
-  /** Notes what this daemon did: what changes an overview. */
+  /** Notes which overviews an event of this daemon changes. */
   note: (event: DaemonEvent) => void
-  /** Write overviews of the own targets for the other daemons, and read what these have written. */
+  /** Jobs that write overviews of the own targets for the other daemons, and read theirs. */
   jobs: readonly Job[]
 }
 
-/** Seconds between two times that overviews are written and read. */
+/** How often overviews are written and read (seconds). */
 const EXCHANGE_INTERVAL_SECONDS = 1
-/** Overviews that are written in one statement: making them takes the event loop's time. */
+/** How many overviews are written in one statement. Making them blocks the event loop. */
 const WRITTEN_TOGETHER = 50
-/** After so many seconds a target that no daemon has loaded does not delay the notifications of others any more. */
+/** After this long, a target that no daemon has loaded no longer delays notifications about other targets (seconds). */
 const INCOMPLETE_SECONDS = 60
-/** What changes an overview, beside commits. */
+/** Events that change an overview, besides commits. */
 const CHANGES: ReadonlySet<DaemonEvent['kind']> = new Set(['polled', 'skipped', 'progress', 'internal error'])
 
 export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOptions): Overviews {
@@ -40,16 +40,16 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
     return { others: () => [], isComplete: () => true, note: () => undefined, jobs: [] }
   }
   const known = new Map<string, Overview>()
-  /** Own targets whose overview is not written yet. */
+  /** Own targets whose overview must be written. */
   const changed = new Set<string>()
-  /** Bugs that are not reported yet. */
+  /** Bugs that were not reported yet. */
   const failed: DaemonEvent[] = []
   const begun = clock.monotonic()
   let cursor: string | undefined
   let wasComplete = false
   const namesLoaded = () => new Set(targets.loaded().map(({ name }) => name))
 
-  /** Writes what has changed, the earliest change first; returns the bugs that it met. */
+  /** Writes changed overviews, the earliest change first. Returns the bugs that occurred. */
   async function write(): Promise<DaemonEvent[]> {
     const loaded = new Map(targets.loaded().map((target) => [target.name, target]))
     const due = [...changed].flatMap((name) => loaded.get(name) ?? [])
@@ -99,7 +99,7 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
     note: (event) => {
       for (const name of changedBy(event, targets)) changed.add(name)
     },
-    // Many writes do not keep it from reading.
+    // Separate jobs, so that many writes do not delay reading.
     jobs: [write, read].map((run) => ({ every: EXCHANGE_INTERVAL_SECONDS, first: 0, leaderOnly: false, run })),
   }
 }
@@ -107,13 +107,13 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
 /** The targets whose overview an event changes. */
 function changedBy(event: DaemonEvent, { owned }: Pick<Targets, 'owned'>): readonly string[] {
   if (event.kind === 'committed') return [event.committed.target]
-  // Rules and intervals are shown as well.
+  // Overviews also show rules and intervals.
   if (event.kind === 'reload') return owned()
   if (event.kind === 'ownership') return event.event.kind === 'acquired' ? event.event.targets : []
   return CHANGES.has(event.kind) && 'target' in event ? [event.target] : []
 }
 
-/** The overviews of these targets; a bug in one keeps no other one from being written. */
+/** The overviews of these targets. A bug in one overview does not prevent the others from being written. */
 function writeOverviews(targets: readonly Target[], wall: number) {
   const texts = new Map<string, string>()
   const failed: DaemonEvent[] = []

@@ -10,19 +10,19 @@ import type { ConfigReading } from './config-readings.ts'
 import type { Parts } from './open-parts.ts'
 import { sharedSettings } from './shared-settings.ts'
 
-/** The result of a configuration that was read while the daemon runs. */
+/** The result of reading a configuration while the daemon runs. */
 export type Reload = {
-  /** The configuration that is active from now on; the old one where the new one was refused. */
+  /** The active configuration: the new one, or the old one if the new one was refused. */
   config: Config
-  /** Why it was refused; none where it is active. */
+  /** Why the new configuration was refused; empty if it is active. */
   problems: readonly Problem[]
   /** The sections of the file that changed. */
   changed: readonly string[]
 }
 
 /**
- * The active configuration, the first one at once, and the result of each reading. A configuration is reloaded whole or not
- * at all: one that is invalid, that cannot change while the daemon runs, or with a target that cannot be opened, is refused.
+ * The active configuration, first the initial one, then the result of each reading. A configuration is reloaded completely or
+ * not at all. It is refused if it is invalid, contains a change that needs a restart, or has a target that cannot be opened.
  */
 export function reloads(parts: Parts, readings$: Observable<ConfigReading>) {
   const reloads$ = readings$.pipe(
@@ -71,7 +71,7 @@ async function apply(parts: Parts, next: Config): Promise<void> {
   const { clock, log, store, secrets, targets, receivers, web, config, activate, draining$ } = parts
   const { cluster } = store
 
-  /** Retries while the store cannot be used. */
+  /** Retries until the store can be used. */
   const whenAvailable = (work: () => Promise<void>): Promise<void> =>
     lastValueFrom(defer(work).pipe(storeRetried(clock, ['refused', 'stale']), takeUntil(draining$)), {
       defaultValue: undefined,
@@ -84,7 +84,7 @@ async function apply(parts: Parts, next: Config): Promise<void> {
   }
 
   secrets.learn(secretsOf(next))
-  // All daemons on the store have read the same: one that cannot use the store now must not refuse it.
+  // All daemons on the store have read the same configuration. A daemon that cannot use the store now must not refuse it.
   await (cluster === undefined ? declare() : whenAvailable(declare))
   const prepared = await receivers.prepare(next)
   if (!isDeepStrictEqual(prepared.names, receivers.names()))

@@ -8,8 +8,8 @@ import type { Store } from '../store/store.ts'
 import type { Job } from './jobs.ts'
 
 /**
- * The newest end of a call that the service has said, and not callwatch's clock, which is when all others were noticed. Of the newest
- * thousand of each target.
+ * The newest end of a call by the service's clock, among the newest thousand of each target. Ends that only callwatch noticed
+ * are left out, because they are by callwatch's clock.
  */
 const NEWEST = `
   SELECT max(newest) AS newest FROM (
@@ -22,9 +22,9 @@ const NEWEST = `
   ) AS each_target`
 
 /**
- * The moment from which the ages of stored rows are counted (UNIX seconds): the latest successful poll of any target by its service's
- * clock, but later neither than the host's clock nor than the newest call. So a wrong clock deletes nothing early. Undefined before
- * there was such a poll.
+ * The time from which the ages of stored rows are counted (UNIX seconds). It is the end of the latest successful poll of any
+ * target, by its service's clock, but not later than the host's clock or the newest call. So a wrong clock deletes nothing
+ * early. Undefined before the first successful poll.
  *
  * @param lastSuccesses when the latest successful poll of each target ended, by its service's clock
  */
@@ -44,15 +44,15 @@ export type RetentionOptions = {
   /** How long rows are kept (seconds). */
   kept: () => number
   log: Pick<Logger, 'warn' | 'debug'>
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   mask: Mask
 }
 
-/** Deletes rows that are older than they are kept. */
+/** Deletes expired rows. */
 export function newRetention({ store, clock, lastSuccesses, kept, log, mask }: RetentionOptions) {
   let newest: number | undefined
   let hasFailed = false
-  /** As {@link retentionTime}, of what this daemon has read; undefined while it has read nothing. */
+  /** {@link retentionTime} from what this daemon has read; undefined before it has read anything. */
   const now = () => newest && retentionTime(lastSuccesses(), clock, newest)
 
   async function deleteExpired(): Promise<void> {
@@ -64,7 +64,7 @@ export function newRetention({ store, clock, lastSuccesses, kept, log, mask }: R
       hasFailed = false
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
-      // Once, until it succeeds: what keeps it from that is logged as a problem of the store.
+      // Logged once until it succeeds. Problems of the store are logged elsewhere.
       const line = `expired rows were not deleted from the store (retried each minute): ${mask(String(error))}`
       log[hasFailed ? 'debug' : 'warn'](line)
       hasFailed = true

@@ -10,7 +10,7 @@ const LOG_INTERVAL_SECONDS = 60
 
 export type RollupsOptions = { store: Store; clock: Clock; log: Pick<Logger, 'info'> }
 
-/** Adds up calls for charts and reports. Until that is done, they read the calls themselves. */
+/** Adds up calls for charts and reports. Charts and reports read calls one by one until they are added up. */
 export function rollups({ store, clock, log }: RollupsOptions): Job {
   const newRun = progressLog(clock, log)
   return {
@@ -27,7 +27,7 @@ export function rollups({ store, clock, log }: RollupsOptions): Job {
   }
 }
 
-/** Logs a run that takes longer than the time between two: how far it is, in all runs at most once a minute, and how long it took. */
+/** Logs a run that takes longer than an interval: its progress at most once a minute, and at the end its duration. */
 function progressLog(clock: Clock, log: Pick<Logger, 'info'>) {
   let nextLine = 0
   return () => {

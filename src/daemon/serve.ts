@@ -12,8 +12,8 @@ import { VERSION } from './version.ts'
 /**
  * Serves the page, the API and the metrics.
  *
- * @returns the server, and where a browser on this machine finds the page
- * @throws {Error} with a `code` when the address cannot be listened on
+ * @returns the server, and the address at which a browser on this machine finds the page
+ * @throws {Error} with a `code` if the server cannot listen on its address
  */
 export async function serve(options: Common): Promise<Web & { url: string }> {
   const { config, store, clock, log, targets, overviews, ownership, metrics } = options
@@ -40,7 +40,7 @@ export async function serve(options: Common): Promise<Web & { url: string }> {
   return { ...web, url: pageUrl(http, web.port) }
 }
 
-/** User and password as they are at the moment; whether there are any does not change while the daemon runs. */
+/** The current user and password. Whether there are any does not change while the daemon runs. */
 function credentialsOf(config: () => Config): Credentials {
   const auth = () => config().http.auth ?? { username: '', password: '' }
   return {

@@ -6,14 +6,14 @@ import type { Setting, Settings } from '../store/settings.ts'
 import { targetFingerprint } from '../pipeline/target.ts'
 
 /**
- * What all daemons on one store must agree in: the targets, how they are counted and evaluated, and the recipients. By the
- * names of the configuration, as a file would say it; what is long, or could hold a secret, only as a digest.
+ * The settings that all daemons on one store must have in common: the targets, how they are counted and evaluated, and the
+ * receivers. Named as in the configuration file. Long values, and values that could contain a secret, are digests.
  */
 export function sharedSettings(config: Config): Settings {
   const { targets, alerts } = config
   const { poll = {}, notify = {}, store = {}, events = {} } = z.encode(configSchema, config)
   const { digest, receivers = [], ...others } = notify
-  // Of a receiver only whether there is one: each daemon may have its own address and key.
+  // Of a receiver, only its name and type. Each daemon may use another address and key.
   const named = receivers.map((item) => [item.name, namedReceiverNames.find((type) => item[type] !== undefined)])
   const areSet = receiverNames.map((name) => [name, isSet(notify[name])])
   return {
@@ -41,7 +41,7 @@ function inSection(section: string, values: object): Settings {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${section}.${name}`, settingOf(value)]))
 }
 
-/** What is not set here may be set elsewhere, and is compared as well. */
+/** Also compared if it is not set here, because another daemon may have set it. */
 function isSet(value: object | undefined): string {
   return value === undefined ? 'not set' : 'set'
 }

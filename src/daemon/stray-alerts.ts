@@ -7,11 +7,11 @@ import { logNotified } from './reporting/log-alerts.ts'
 import type { DaemonOptions } from './open-parts.ts'
 
 /**
- * Removes what is stored of a target that must be reset. Closes its alerts, and those of targets that were removed from the
- * configuration, and notifies their recipients; the open calls of the latter are lost from now on.
+ * Deletes the stored state of a target that must be reset. Expires its alerts, and the alerts of targets that were removed
+ * from the configuration, and notifies their recipients. Open calls of the removed targets are lost from now on.
  *
  * @throws {StoreError}
- * @throws {QueryError} when neither the configuration nor the store has the target to reset
+ * @throws {QueryError} if neither the configuration nor the store has the target to reset
  */
 export async function expireStrayAlerts(
   options: DaemonOptions & { store: Store; receiversOf: ReceiversOf },

@@ -6,11 +6,11 @@ import type { Commit, Gap } from '../store/store.ts'
 import type { Decision } from './decide.ts'
 import type { Target } from './target.ts'
 
-/** What was just committed of a target, and how long that took (seconds). */
+/** What was committed of a target, and how long the commit took (seconds). */
 export type Committed = Pick<Commit, 'ledger' | 'alerts'> & { target: string; seconds: number }
 
 /**
- * Writes a decision to the store, whole or not at all.
+ * Writes a decision to the store, completely or not at all.
  *
  * @throws {StoreError} and then nothing has changed, unless the answer of a shared store was lost
  */
@@ -36,21 +36,21 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
   return { target: name, ...decision, seconds: clock.monotonic() - begun }
 }
 
-/** After so many intervals without a successful poll, what the next one finds is late. */
+/** After this many intervals without a successful poll, the next poll's findings are late. */
 const BLIND_INTERVALS = 3
 
-/** Whether what is found now may have happened long ago: nothing was seen before, or not for a while. */
+/** Whether what the poll finds may have happened long ago, because nothing was polled before, or not for a while. */
 function isBackfilled({ ledger, settings, clock }: Target): boolean {
   const { lastSuccessHostTime = -Infinity } = ledger.sync
   return clock.wall() - lastSuccessHostTime > BLIND_INTERVALS * settings.poll.interval
 }
 
-/** The time before this successful poll in which there was none, where that was long. */
+/** The time before this successful poll without any, if it was long. */
 function gapOf({ ledger, settings }: Target, { ledger: { sync } }: Decision): Gap | undefined {
   const ended = sync.lastSuccess
   if (ended === undefined || ended === ledger.sync.lastSuccess) return undefined
   const began = sync.previousSuccess ?? sync.created
-  // By both clocks: the service's may have shown a false time for a while.
+  // By both clocks, since the service may have sent a wrong time for a while.
   const { lastSuccessHostTime: hostEnded = Infinity } = sync
   const { lastSuccessHostTime: hostBegan = -Infinity } = ledger.sync
   return Math.min(ended - began, hostEnded - hostBegan) > BLIND_INTERVALS * settings.poll.interval
@@ -59,9 +59,9 @@ function gapOf({ ledger, settings }: Target, { ledger: { sync } }: Decision): Ga
 }
 
 /**
- * Moves the state in memory on by what was committed: the only place that changes it.
+ * Applies a commit to the state in memory. Nothing else changes that state.
  *
- * @param success of the poll that the commit concludes, where it does
+ * @param success of the poll that this commit completes, if it does
  */
 export function apply(target: Target, committed: Committed, success?: PollSuccess): Committed {
   const { ledger, alerts, times, clock } = target

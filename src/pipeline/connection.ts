@@ -11,14 +11,14 @@ export type ConnectionOptions = {
   ownership: Pick<Ownership, 'owns'>
   clock: Clock
   log: Logger
-  /** How the service is reached; by HTTP unless said otherwise. */
+  /** Sends requests to the service; default: by HTTP. */
   transportTo?: (baseUrl: string, maxAnswerBytes: number) => { send: Transport; close: () => Promise<void> }
 }
 
 /**
- * How the service is asked about one target: with its key, and as its settings say.
+ * Connects to the service for one target, with its key and settings.
  *
- * @param ledger what is known of the target at the moment
+ * @param ledger the current state of the target
  */
 export function connect(
   { target, poll, participants = false }: TargetSettings,
@@ -27,7 +27,7 @@ export function connect(
 ): { client: CallsClient; close: () => Promise<void> } {
   const { name } = target
   const { send, close } = transportTo(target.baseUrl, poll.maxAnswerBytes)
-  // A process that was halted for longer than its lease must not continue where it was.
+  // A process that was suspended for longer than its lease must not continue with its poll.
   const sendWhileOwned: Transport = (request) =>
     ownership.owns(name)
       ? send(request)
@@ -49,10 +49,10 @@ export function connect(
   return { client, close }
 }
 
-/** The most values that are distinguished; a broken service must not fill the log. */
+/** The most values that are logged. A broken service must not fill the log. */
 const MAX_VALUES = 100
 
-/** Passes on each pair of values the first time that it comes. */
+/** Calls `log` for each pair of values the first time that it occurs. */
 function onceEach(log: (field: string, value: string) => void): (field: string, value: string) => void {
   const logged = new Set<string>()
   return (field, value) => {

@@ -16,15 +16,15 @@ export type Decision = { ledger: Delta; alerts: AlertDelta; evaluated?: Evaluati
 
 type Decided = Pick<Target, 'name' | 'ledger' | 'alerts' | 'settings'>
 
-/** A poll age of more intervals than this is kept in the log of evaluations. */
+/** A tick is kept in the log of evaluations if the last poll is older than this many intervals. */
 const NOTED_INTERVALS = 2
 
 /**
- * What an observation changes of the calls, and, where a poll has ended, of the alerts. Pure.
+ * Computes what an observation changes of the calls, and at the end of a poll of the alerts. Pure.
  *
- * @param evicted rows of calls that the observation shows and that were evicted, by id
+ * @param evicted rows of evicted calls that the observation shows, by id
  * @param wall the host's clock (UNIX seconds)
- * @returns undefined where nothing changed
+ * @returns undefined if nothing changed
  */
 export function decide(
   target: Decided,
@@ -43,9 +43,9 @@ export function decide(
 }
 
 /**
- * What the mere passing of time changes of the alerts. Pure.
+ * Computes what the passing of time changes of the alerts. Pure.
  *
- * @param polls how long ago the last successful one was (seconds), and why the last one was not
+ * @param polls how long ago the last successful poll was (seconds), and why the last poll failed
  * @param wall the host's clock (UNIX seconds)
  */
 export function decideTick(
@@ -56,7 +56,7 @@ export function decideTick(
   const age = wholeMilliseconds(pollAge)
   const at = wholeMilliseconds(wall)
   const alerts = evaluateRules(target, { kind: 'tick', pollAge: age, ...(cause !== undefined && { cause }) }, at)
-  // What a tick saw of a failing service is kept also where no rule minds: a backtest may try one that does.
+  // Kept even if it changes no alert: a backtest may try a rule that fires on it.
   const hasChanges = alerts.changed.length + alerts.ended.length > 0
   if (!hasChanges && age <= NOTED_INTERVALS * target.settings.poll.interval) return undefined
   return { ledger: newDraft(target.ledger.sync).delta, alerts, evaluated: { kind: 'tick', at, pollAge: age } }
@@ -67,14 +67,14 @@ function evaluateRules({ name, alerts, settings }: Decided, trigger: Trigger, no
   return evaluate(alerts, trigger, { target: name, rules, now, interval: poll.interval, monthOf })
 }
 
-/** What rules evaluate of a successful poll, before it is committed. */
+/** What rules evaluate after a successful poll, before it is committed. */
 function evaluatedPoll(ledger: LedgerState, delta: Delta, { serviceTime, limited = false }: PollSuccess): Poll {
   const { lastSuccess } = ledger.sync
   const unchanged = [...ledger.open.values()].filter(({ id }) => !delta.calls.has(id))
   const changed = [...delta.calls.values()].filter(({ phase }) => phase === 'open')
   return {
     kind: 'poll',
-    // Not rounded here, or a call that finished at this very moment could be past the end of the window.
+    // Not rounded. Otherwise a call that finished just now could be after the end of the window.
     now: serviceTime,
     previousSuccess: lastSuccess,
     limited,

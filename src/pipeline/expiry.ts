@@ -3,7 +3,7 @@ import { expiredNotifications } from '../alerts/evaluate.ts'
 import { expiryEvents } from '../events/new-events.ts'
 import type { Target } from './target.ts'
 
-/** What ends the alerts of a target that is not polled any more: what is said of them, and what the store gets. */
+/** Expires the alerts of a target that is no longer polled: the notifications, and the changes of the store. */
 export function expiry(
   { clock, receiversOf }: Pick<Target, 'clock' | 'receiversOf'>,
   target: string,

@@ -3,8 +3,8 @@ import { defer, endWith, finalize, from, ignoreElements, merge, take, takeWhile,
 const ENDED = Symbol('ended')
 
 /**
- * Emits what an async generator yields. `aborted$`, and unsubscribing, abort its signal; once nothing is subscribed any more, it must
- * have no further effect.
+ * Emits what an async generator yields. `aborted$` and unsubscribing abort the generator's signal. After unsubscribing, the
+ * generator must have no further effect.
  */
 export function fromGenerator<T>(
   create: (aborted: AbortSignal, isUnsubscribed: () => boolean) => AsyncGenerator<T, void>,

@@ -1,25 +1,25 @@
 import type { PollReport } from '../polling/poll-report.ts'
 
-/** How a target is doing: what its last poll says, and what is known of those before. */
+/** How a target is doing: the report of its last poll, and what earlier polls showed. */
 export type Health = Readonly<Omit<PollReport, 'requests'>> & {
-  /** Whether the last poll brought a page of the list; true as well until one has ended. */
+  /** Whether the last poll got a page of the list. True until the first poll has ended. */
   readonly hasPage: boolean
-  /** The polls that the service made fail since the last successful one: how many, and for how long (seconds). */
+  /** The polls since the last successful one that failed because of the service: how many, and for how long (seconds). */
   readonly failed: { polls: number; seconds: number } | undefined
-  /** For how long the target has been polled (seconds): since its first poll ended, or since the start until then. */
+  /** How long the target has been polled (seconds): since its first poll ended, or until then since the start. */
   readonly polledFor: number
   readonly requestsLastMinute: number
-  /** Seconds between the ends of the last two polls; undefined before. */
+  /** Seconds between the ends of the last two polls; undefined before the second one. */
   readonly effectiveInterval: number | undefined
 }
 
-/** How a target has been doing since the process started. */
+/** Records how a target has been doing since the process started. */
 export type HealthRecord = {
   readonly add: (poll: PollReport) => void
   readonly current: () => Health
 }
 
-/** What a poll did that has done nothing. */
+/** The report of a poll that did nothing. */
 export const NO_POLL: PollReport = {
   outcome: 'failed',
   successful: false,

@@ -12,35 +12,36 @@ import { requestLimits, type RequestLimitsOptions } from './request-limits.ts'
 import { runWhile } from './run-while.ts'
 import { identityOf, rateLimitKey, targetFingerprint, type Target, type TargetSettings } from './target.ts'
 
-/** What happens to the targets. */
+/** An event of the targets. */
 export type TargetEvent =
   | ManagedEvent
-  /** A target was removed from the configuration; what is said of its alerts. */
+  /** A target was removed from the configuration, and its alerts expired. */
   | { kind: 'removed'; target: string; notifications: readonly Notification[] }
 
-/** The targets of the configuration, in its order, as they are at the moment. */
+/** The targets of the configuration, in its order, in their current state. */
 export type Targets = {
-  /** The names of all. */
+  /** The names of all targets. */
   readonly all: () => readonly string[]
-  /** The names of those that this daemon owns. */
+  /** The names of the targets that this daemon owns. */
   readonly owned: () => readonly string[]
-  /** Those of them whose state is loaded, with all commits of earlier owners. */
+  /** The owned targets whose state is loaded, with all commits of earlier owners. */
   readonly loaded: () => readonly Target[]
-  /** The others of them, each with why it cannot be loaded once that has failed. */
+  /** The other owned targets, each with the problem if loading it has failed. */
   readonly loading: () => readonly { name: string; problem: string | undefined }[]
 }
 
 export type Lifecycle = Targets & {
   /**
-   * Adds those targets that are new, so that nothing is left that could refuse this configuration. Where no other daemon uses
-   * the store, they are loaded.
+   * Adds new targets, so that nothing can refuse this configuration afterwards. If no other daemon uses the store, it loads
+   * them.
    *
-   * @throws {StoreError} when one cannot be loaded, or is another one than the target that has its name; then all stays as it was
+   * @throws {StoreError} if a target cannot be loaded, or differs from the stored target of its name; then nothing has
+   *   changed
    */
   open: (config: Config) => Promise<void>
-  /** Polls what the latest configuration names, each target undisturbed for as long as its settings are the same. */
+  /** Polls the targets of the latest configuration. A reload does not interrupt a target whose settings stay the same. */
   run: (config$: Observable<Config>) => Observable<TargetEvent>
-  /** Applies the rate limit pauses that other daemons received; to be called each second. */
+  /** Applies the rate limit pauses that other daemons received. Call it every second. */
   replicatePauses: () => Promise<void>
 }
 
@@ -50,7 +51,7 @@ export type LifecycleOptions = Omit<ManagedTargetOptions, 'limits'> &
     draining$: Observable<unknown>
   }
 
-/** So many targets are loaded at a time. */
+/** How many targets are loaded at the same time. */
 const LOADED_AT_A_TIME = 8
 
 export function lifecycle(given: LifecycleOptions): Lifecycle {
@@ -85,7 +86,7 @@ export function lifecycle(given: LifecycleOptions): Lifecycle {
     order = [...new Set([...config.targets.map(({ name }) => name), ...managedTargets.keys()])]
   }
 
-  /** Ends the alerts and open calls of a target that is not in the configuration any more. */
+  /** Expires the alerts, and ends the open calls, of a target that is no longer in the configuration. */
   async function remove(name: string): Promise<TargetEvent[]> {
     if (!managedTargets.has(name)) return []
     const others = [...managedTargets.keys()].filter((other) => other !== name)
@@ -104,7 +105,7 @@ export function lifecycle(given: LifecycleOptions): Lifecycle {
   ): Observable<TargetEvent> {
     if (settings === undefined)
       return defer(() => remove(name)).pipe(storeRetried(clock), takeUntil(daemonDraining$), mergeAll())
-    // It may have been removed, and be there again.
+    // The target may have been removed and added again.
     const managed = managedTargets.get(name) ?? newManagedTarget(settings.target)
     managedTargets.set(name, managed)
     const draining$ = merge(settingsDraining$, daemonDraining$)
@@ -143,7 +144,7 @@ function newManagedTarget(target: TargetConfig): ManagedTarget {
   return { ...identityOf(target), rateLimitKey: rateLimitKey(target), state: { kind: 'unloaded' } }
 }
 
-/** What the limits of requests depend on. */
+/** What the rate limits depend on. */
 function memberOf({ rateLimitKey, state }: ManagedTarget) {
   return {
     rateLimitKey,
@@ -151,7 +152,7 @@ function memberOf({ rateLimitKey, state }: ManagedTarget) {
   }
 }
 
-/** What a target depends on; undefined where the configuration does not name it. */
+/** The settings of a target; undefined if it is not in the configuration. */
 function settingsOf(
   { targets, poll, alerts: rules, events: { participants } }: Config,
   name: string,

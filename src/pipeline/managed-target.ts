@@ -11,24 +11,24 @@ import { pipeline, type PipelineEvent, type PipelineOptions } from './pipeline.t
 import type { RequestLimits } from './request-limits.ts'
 import { openTarget, type OpenTargetOptions, type Target, type TargetSettings } from './target.ts'
 
-/** A target of the configuration, for as long as that names it. */
+/** A target of the configuration, until it is removed from it. */
 export type ManagedTarget = TargetIdentity & { readonly rateLimitKey: string; state: TargetState }
 
 export type TargetState =
-  /** Not in memory; and why it cannot be loaded, once that has failed. */
+  /** Not in memory. `problem` is why it cannot be loaded, once that has failed. */
   | { kind: 'unloaded'; problem?: string }
-  /** Between two runs: a poll is due then (monotonic seconds). Without a lease none has begun. */
+  /** Between two runs. `due`: when the next poll is due (monotonic seconds). Without a lease, no run has begun. */
   | { kind: 'loaded'; target: Target; lease?: Lease; due: number }
   | { kind: 'running'; target: Target; lease: Lease }
-  /** Loaded anew before it is polled: what is in memory may be half of a change, or less than what was committed. */
+  /** Must be loaded again before it is polled: the state in memory may miss a part of a commit. */
   | { kind: 'outdated'; target: Target; lease: Lease; due?: number }
 
-/** What happens to a target that this daemon owns. */
+/** An event of a target that this daemon owns. */
 export type ManagedEvent =
   | PipelineEvent
-  /** Its state cannot be loaded; that is retried each second. */
+  /** Its state cannot be loaded. callwatch retries each second. */
   | { kind: 'not loaded'; target: string; problem: string }
-  /** A bug ended the work on it, which is retried after a pause (seconds). */
+  /** A bug ended its run. callwatch retries after a pause (seconds). */
   | { kind: 'internal error'; target: string; error: unknown; seconds: number }
 
 export type ManagedTargetOptions = Pick<OpenTargetOptions, 'store' | 'clock' | 'receiversOf'> &
@@ -37,19 +37,19 @@ export type ManagedTargetOptions = Pick<OpenTargetOptions, 'store' | 'clock' | '
 
 /** How long a running poll may still take when it must end (seconds). */
 const GRACE_PERIOD_SECONDS = 8
-/** Seconds until a target is loaded again; that doubles with each bug that ends its polls, up to the longest pause. */
+/** The pause before a target is loaded again (seconds). Each bug that ends its polls doubles it, up to the longest pause. */
 const RETRY_SECONDS = 1
 const MAX_PAUSE_SECONDS = 300
 
 const inMemory = ({ state }: ManagedTarget) => (state.kind === 'unloaded' ? undefined : state.target)
 
-/** The target in memory, unless another daemon may have committed since it was loaded. */
+/** The target in memory; undefined if another daemon may have committed since it was loaded. */
 export function loadedOf({ state }: ManagedTarget): Target | undefined {
   return state.kind === 'unloaded' || (state.lease?.isAborted() ?? false) ? undefined : state.target
 }
 
 /**
- * Loads a target from the store, anew where it was loaded before.
+ * Loads a target from the store, also if it was loaded before.
  *
  * @throws {StoreError}
  */
@@ -63,8 +63,8 @@ export function loadTarget(
 }
 
 /**
- * Polls a target while this daemon owns it and the settings stay the same. What a problem of the store or a bug ends begins
- * again after a pause, and no other target is touched.
+ * Polls a target while this daemon owns it and its settings stay the same. After a problem of the store or a bug, it starts
+ * again after a pause. Other targets are not affected.
  */
 export function runTarget(
   managed: ManagedTarget,
@@ -130,7 +130,7 @@ export function runTarget(
       repeat({ delay: () => timer(pause * 1000, clock.scheduler).pipe(takeUntil(draining$)) }),
       finalize(() => {
         void close()
-        // Under the same lease, other settings continue with what is loaded.
+        // If the lease continues, the next run uses the loaded state with the new settings.
         if (lease.isDraining()) managed.state = { kind: 'unloaded' }
         release()
       }),
@@ -139,8 +139,8 @@ export function runTarget(
 }
 
 /**
- * The target with its settings, and seconds until its first poll. Under the same lease it continues where it was; what was read
- * of its list stays read, unless the settings of the poll have changed.
+ * The target with its settings, and the seconds until its first poll. If the lease is the same, it continues with the loaded
+ * state. It also keeps the pages of its list that it has read, unless the poll settings changed.
  *
  * @throws {StoreError}
  */
@@ -151,15 +151,15 @@ async function ready(
 ): Promise<{ target: Target; offset: number }> {
   const { clock, limits, lease, aborted } = options
   const { state } = managed
-  // Otherwise another daemon may have committed before this lease.
+  // Under another lease, another daemon may have committed in between.
   const continues = state.kind === 'loaded' && (state.lease ?? lease) === lease
   const before = continues ? state.target : undefined
   const rateLimiter = await limits.rateLimiterOf(settings)
   const isSame = before !== undefined && isDeepStrictEqual(before.settings, settings)
   const target = isSame ? before : await loadTarget(managed, settings, options)
-  // Its lease has ended meanwhile, or another one has begun, before which other daemons may have committed.
+  // The lease may have ended while the target was loaded, so other daemons may have committed since.
   aborted.throwIfAborted()
-  // With another page size the pages that were read are others.
+  // With another page size, the pages that were read differ.
   if (before !== undefined && isDeepStrictEqual(before.settings.poll, settings.poll)) target.memory = before.memory
   target.rateLimiter = rateLimiter
   const due = continues || state.kind === 'outdated' ? state.due : undefined
@@ -168,8 +168,8 @@ async function ready(
 }
 
 /**
- * When the first poll is due after another daemon's last one (seconds). Where that is late, at once; but not of all
- * targets at once, and so that a target whose owner died is polled within the lease and two intervals, renewals included.
+ * When the first poll is due after another daemon's last poll (seconds). If it is overdue, it is due soon, but targets are
+ * spread over time. A target whose owner died is polled within the lease, including its renewals, and two intervals.
  */
 function dueAfterFailover(
   { ledger, pollAge, settings: { poll } }: Target,

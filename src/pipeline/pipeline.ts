@@ -25,13 +25,13 @@ import type { Health } from './health.ts'
 import type { Target } from './target.ts'
 
 /**
- * Runs the polls of a target on schedule, and beside each of them a tick, which is a decision on the time alone:
+ * Runs the polls of a target on schedule. At the same times, a tick evaluates the rules that depend on time alone.
  *
  *     due$ → observe → decide → commit → apply → polled
  *               ▲                            │
  *               └───── next observation ─────┘
  *
- * Completes once it is draining and the last poll has ended, and where the target must be loaded anew; errors only through a bug.
+ * Completes when it is draining and the last poll has ended, or when the target must be loaded again. Errors only after a bug.
  */
 export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
   const { target, offset, draining$, aborted$ } = options
@@ -50,30 +50,30 @@ export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
   )
 }
 
-/** What happens to a target that this process polls. */
+/** An event of a target that this process polls. */
 export type PipelineEvent =
   | { kind: 'committed'; committed: Committed }
-  /** A poll has ended; `before`, how the target was doing until then. */
+  /** A poll has ended; `before` is how the target was doing until then. */
   | { kind: 'polled'; target: string; report: PollReport; before: Health; sync: SyncState }
-  /** A poll was due while the one before still ran. */
+  /** A poll was due while the previous one was still running. */
   | { kind: 'skipped'; target: string }
 
 export type PipelineOptions = {
   target: Target
   client: CallsClient
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   random: () => number
-  /** Seconds until the first poll, so that many targets do not all ask at once. */
+  /** Seconds until the first poll, so that many targets do not all send requests at once. */
   offset: number
-  /** Emits when no new poll must begin. */
+  /** Emits when no new poll may begin. */
   draining$: Observable<unknown>
-  /** Emits when the running poll must end; what it has seen by then is committed. */
+  /** Emits when the running poll must end. What it has seen by then is committed. */
   aborted$: Observable<unknown>
-  /** Takes secrets out of what the service says. */
+  /** Removes secrets from texts of the service. */
   mask: (text: string) => string
 }
 
-/** One poll: each observation is committed before the next one is asked for. */
+/** Runs one poll. Each observation is committed before the next one is requested. */
 export async function* runPoll(
   { target, client, random, mask }: Pick<PipelineOptions, 'target' | 'client' | 'random' | 'mask'>,
   aborted: AbortSignal,

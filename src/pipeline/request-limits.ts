@@ -8,20 +8,22 @@ import { rateLimitKey, type TargetSettings } from './target.ts'
 export type RequestLimitsOptions = {
   store: Pick<Store, 'cluster' | 'pausedUntil' | 'pauseUntil'>
   clock: Clock
-  /** All targets, by their URL and API key (`rateLimitKey`); of those that this daemon polls at the moment, the limit. */
+  /**
+   * All targets with their URL and API key (`rateLimitKey`). `limit` is set for targets that this daemon polls at the moment.
+   */
   members: () => Iterable<{ rateLimitKey: string; limit: number | undefined }>
   draining$: Observable<unknown>
-  /** The rate limiters that there are, by URL and API key; a missing one is added. */
+  /** The rate limiters by URL and API key. Missing ones are added. */
   rateLimiters?: Map<string, AdjustableRateLimiter> | undefined
 }
 
 export type RequestLimits = ReturnType<typeof requestLimits>
 
-/** What differs by less (seconds) is the same pause, by clocks that are not quite the same. */
+/** Pauses that differ by less than this are the same pause, since clocks differ slightly (seconds). */
 const SAME_PAUSE_SECONDS = 0.5
 
 /**
- * The rate limiters, one for each URL and API key. Daemons that share a store keep a limit together: a daemon's share of it is its
+ * The rate limiters, one for each URL and API key. Daemons that share a store also share the limit: a daemon's share is its
  * share of the targets with that URL and API key.
  */
 export function requestLimits(options: RequestLimitsOptions) {
@@ -30,14 +32,14 @@ export function requestLimits(options: RequestLimitsOptions) {
   let isResizing = false
 
   /**
-   * The rate limiter of a target, with the rate limit pauses stored before a restart or by other daemons.
+   * The rate limiter of a target, with the rate limit pauses that were stored before a restart or by other daemons.
    *
    * @throws {StoreError}
    */
   async function rateLimiterOf({ target, poll }: TargetSettings): Promise<RateLimiter> {
     const key = rateLimitKey(target)
     const pausedUntil = await store.pausedUntil(key)
-    // Where daemons share a store, none has a part of the limit before it polls anything.
+    // If daemons share a store, none has a share of the limit before it polls a target.
     const maxRequestsPerMinute = cluster === undefined ? poll.maxRequestsPerMinute : 0
     const existing = rateLimiters.get(key)
     if (existing === undefined) {
@@ -51,7 +53,7 @@ export function requestLimits(options: RequestLimitsOptions) {
     return existing
   }
 
-  /** Kept in memory meanwhile: retries until the store is writable or the pause has ended. */
+  /** Keeps the pause in memory meanwhile. Retries until the store is writable or the pause has ended. */
   async function writePause(key: string, until: number): Promise<void> {
     const ended$ = timer(leftOfPause(until, clock) * 1000, clock.scheduler)
     const written$ = defer(() => store.pauseUntil(key, until)).pipe(
@@ -66,7 +68,7 @@ export function requestLimits(options: RequestLimitsOptions) {
     if (rateLimiter !== undefined && seconds > rateLimiter.pausedFor() + SAME_PAUSE_SECONDS) rateLimiter.pause(seconds)
   }
 
-  /** Of each key the limit, and how many targets there are and how many of them this daemon polls. */
+  /** For each key: the limit, the number of targets, and how many of them this daemon polls. */
   function shares(): Map<string, { limit: number; all: number; own: number }> {
     const counts = new Map<string, { limit: number; all: number; own: number }>()
     for (const { rateLimitKey: key, limit } of members()) {
@@ -80,7 +82,7 @@ export function requestLimits(options: RequestLimitsOptions) {
 
   return {
     rateLimiterOf,
-    /** Sets this daemon's shares; once for thousands of targets that begin to run in one turn. */
+    /** Sets this daemon's shares. Runs once if thousands of targets start in the same turn of the event loop. */
     resize: (): void => {
       if (cluster === undefined || isResizing) return
       isResizing = true
@@ -89,7 +91,10 @@ export function requestLimits(options: RequestLimitsOptions) {
         for (const [key, { limit, own, all }] of shares()) rateLimiters.get(key)?.setLimit((limit * own) / all)
       }, 0)
     },
-    /** Applies the pauses (Retry-After) that other daemons received for targets that this one polls too; to be called each second. */
+    /**
+     * Applies the pauses (Retry-After) that other daemons received for targets that this daemon polls too. Call it every
+     * second.
+     */
     replicatePauses: async (): Promise<void> => {
       const keys = [...shares()].filter(([, { own, all }]) => own > 0 && own < all).map(([key]) => key)
       for (const [key, until] of (await cluster?.pauses(keys)) ?? []) applyPause(rateLimiters.get(key), until)

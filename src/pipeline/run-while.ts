@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { concatMap, defer, distinctUntilChanged, EMPTY, filter, shareReplay, take, tap, type Observable } from 'rxjs'
 
 /**
- * Runs something for a part of the configuration, for as long as that part stays equal. When it has changed, the run is
- * drained, and once it has ended, the next one begins with the latest part. Completes when `part$` does and the last run
- * has ended.
+ * Runs something for a part of the configuration, while that part stays equal. When the part changes, the run is drained, and
+ * after it has ended the next run begins with the latest part. Completes when `part$` has completed and the last run has
+ * ended.
  *
- * @param part$ the part as it is, and each time that it was reloaded
- * @param run gets, beside the part, a signal that emits once that is not active any more; replays
+ * @param part$ the part of the first configuration, and of each one after a reload
+ * @param run gets the part, and a signal that emits when the part is no longer active (replays)
  */
 export function runWhile<Part, Event>(
   part$: Observable<Part>,

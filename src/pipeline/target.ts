@@ -13,7 +13,7 @@ import { UNLIMITED, type RateLimiter } from '../polling/rate-limiter.ts'
 import type { Store, TargetIdentity } from '../store/store.ts'
 import { healthRecord, type Health, type HealthRecord } from './health.ts'
 
-/** What a target depends on in the configuration: its own part, and what holds for all of them. */
+/** The configuration of a target: its own part, and the settings that all targets share. */
 export type TargetSettings = {
   target: TargetConfig
   poll: PollConfig
@@ -25,7 +25,7 @@ export type TargetSettings = {
 /** The receivers, by name, that are notified of a change. */
 export type ReceiversOf = (change: Notification) => readonly string[]
 
-/** What metrics, API and page show of a target. Ages are in seconds. */
+/** The status of a target, as metrics, API and page show it. Ages are in seconds. */
 export type TargetStatus = {
   readonly name: string
   readonly ledger: LedgerState
@@ -34,37 +34,37 @@ export type TargetStatus = {
     readonly poll: Pick<PollConfig, 'baseline' | 'interval' | 'lookback' | 'maxRequestsPerMinute'>
     readonly rules: readonly Rule[]
   }
-  /** Since the last successful poll; since the set-up before the first. */
+  /** Since the last successful poll; before the first one, since the target was created. */
   readonly pollAge: () => number
-  /** Since the last complete sweep began; undefined before the first. */
+  /** Since the last complete sweep began; undefined before the first one. */
   readonly sweepAge: () => number | undefined
-  /** Since the rules were last evaluated; since the start before. */
+  /** Since the last evaluation of the rules; before the first one, since the start. */
   readonly evaluationAge: () => number
   readonly health: () => Health
-  /** The daemon that polls it, by name, where several share the store and one of them does. */
+  /** The name of the daemon that polls the target, if several daemons share the store and one of them polls it. */
   readonly owner: () => string | undefined
   /** The progress of the running sweep. */
   readonly progress: () => SweepProgress | undefined
-  /** For how many seconds more no request is made, because the service asked for that. */
+  /** How many seconds the rate limit pause still lasts. */
   readonly pausedFor: () => number
-  /** Requests a minute for its app, where the service's own limit allows no more beside others. */
+  /** Requests a minute for the target's app, if the service's limit allows fewer than configured. */
   readonly slowedTo: () => number | undefined
 }
 
 /**
- * One target as it was loaded. What is committed of it changes by `apply` alone (commit.ts); where the configuration changes, or
- * another daemon has moved on, it is loaded anew.
+ * A loaded target. Only `apply` changes its committed state (commit.ts). If the configuration changes, or another daemon has
+ * committed, the target is loaded again.
  */
 export type Target = TargetStatus & {
   settings: TargetSettings
   readonly alerts: Map<string, AlertInstance>
-  /** How far back finished calls are kept, by its rules (seconds). */
+  /** How long finished calls are kept for its rules (seconds). */
   readonly longestWindow: number
-  /** What polls remember from one to the next. */
+  /** What a poll remembers for the next one. */
   memory: PollMemory
-  /** When things happened (monotonic seconds). */
+  /** When the events of the target happened (monotonic seconds). */
   readonly times: Times
-  /** The answer to the last commit was lost: nothing more is committed until the store says whether it was made. */
+  /** The answer to the last commit was lost. Nothing more is committed until the store says whether that commit was made. */
   lastCommitUnknown: boolean
   readonly record: HealthRecord
   rateLimiter: RateLimiter
@@ -76,25 +76,25 @@ export type Target = TargetStatus & {
 }
 
 export type Times = {
-  /** When the last successful poll ended, and the last complete sweep began. */
+  /** When the last successful poll ended, and when the last complete sweep began. */
   polled: number
   swept: number | undefined
   evaluated: number
-  /** Until then the first poll may take: a pause before it is not the service's fault. */
+  /** By when the first poll should have ended. A pause until then is not the service's fault. */
   awaited: number
 }
 
 export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock' | 'receiversOf'> & {
   owner?: Target['owner']
-  /** The same target as it was loaded before. */
+  /** The same target from an earlier load. */
   before?: Pick<Target, 'record' | 'runExclusive'> | undefined
 }
 
-/** So many intervals a first poll may take before its target counts as not polled. */
+/** How many intervals a first poll may take before the target counts as not polled. */
 const FIRST_POLL_INTERVALS = 2
 
 /**
- * Opens a target in the store, and sets it up where it is new.
+ * Opens a target in the store, and creates it if it is new.
  *
  * @throws {StoreError}
  */
@@ -103,7 +103,7 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
   const { record = healthRecord(clock.monotonic), runExclusive = oneAtATime() } = before ?? {}
   const { target: config, poll, rules } = settings
   const longestWindow = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
-  // A commit that is under way must not come after it.
+  // A commit in flight must end before this.
   const stored = await runExclusive(() => store.openTarget(identityOf(config), clock.wall(), longestWindow))
   const now = clock.monotonic()
   const { lastSuccessHostTime, created, lastSweepBegan, clockSkew = 0 } = stored.ledger.sync
@@ -147,13 +147,13 @@ export function identityOf(config: TargetConfig): TargetIdentity {
   return { name: config.name, fingerprint: targetFingerprint(config) }
 }
 
-/** What makes a target another one though its name is the same. */
+/** Distinguishes targets that have the same name. */
 export function targetFingerprint({ baseUrl, onBehalfOf = '', query }: TargetConfig): string {
   const sorted = Object.entries(query).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return digest(JSON.stringify([baseUrl, onBehalfOf, sorted]))
 }
 
-/** The service limits the requests of an app, which is an address of its own, whatever their keys are. */
+/** The service limits the requests of an app, whichever key is used. An app has its own base URL. */
 export function rateLimitKey({ baseUrl }: TargetConfig): string {
   return digest(baseUrl)
 }
@@ -162,7 +162,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 
-/** Runs what it is given one after the other, in the order in which it was asked. */
+/** Runs work in the order of the calls, one after the other. */
 function oneAtATime(): Target['runExclusive'] {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

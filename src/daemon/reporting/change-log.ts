@@ -1,34 +1,34 @@
 import type { Logger } from 'pino'
 import { formatNumber } from '../../text/format.ts'
 
-/** A change of state of a target, or of an alert of it. */
+/** A change of state of a target or of one of its alerts. */
 export type Change = {
   level: 'info' | 'warn'
   target: string
-  /** What its line can be filtered by, beside the target; and what the line of many can be filtered by as well. */
+  /** `fields` are in the change's own line, `shared` also in a line about many changes. */
   fields: object
   shared?: object
   line: string
-  /** What many such changes say after their number: `more alerts of NoCalls are firing`. */
+  /** The text of many such changes, after their number: `more alerts of NoCalls are firing`. */
   together: string
-  /** Why, where that differs from one change to another. */
+  /** The cause, if it can differ between such changes. */
   cause?: string
 }
 
-/** Logs each change of state as a line; where many come in the same moment, most of them in one. */
+/** Logs each change of state as a line. If many changes come at the same time, most of them share a line. */
 export type ChangeLog = {
   add: (change: Change) => void
-  /** Ends the moment; to be called every few seconds, and at the end. */
+  /** Logs the collected changes. Call it every few seconds, and at the end. */
   flush: () => void
 }
 
-/** How many changes that say the same have lines of their own in one moment. */
+/** How many changes with the same text get a line of their own each time. */
 const MAX_LINES = 3
-/** The names that a log line has at most. */
+/** The most names in a log line. */
 export const MAX_NAMES = 20
 
 export function changeLog(log: Logger): ChangeLog {
-  /** Of this moment, by what they say together. */
+  /** The changes since the last flush, by their common text. */
   const changes = new Map<string, Change[]>()
 
   function write({ level, target, fields, shared, line }: Change, at: Change['level'] | 'debug' = level): void {
@@ -65,7 +65,7 @@ export function changeLog(log: Logger): ChangeLog {
   }
 }
 
-/** `: cause`, or of how many of them it is the cause. */
+/** `: cause`, with the number of changes that have it if not all do. */
 function mostCommonCause(changes: readonly Change[]): string {
   const counts = new Map<string, number>()
   for (const { cause } of changes) if (cause !== undefined) counts.set(cause, (counts.get(cause) ?? 0) + 1)

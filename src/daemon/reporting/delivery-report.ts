@@ -13,16 +13,16 @@ import { formatNumber, formatSeconds } from '../../text/format.ts'
 export type DeliveryReportOptions = {
   log: Logger
   clock: Pick<Clock, 'monotonic'>
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   mask: Mask
 }
 
-/** Logs what was sent: each message once, and of a receiver that fails when that begins and ends. */
+/** Logs each message that was sent once. For a failing receiver it logs when the failures begin and end. */
 export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (delivery: Delivery) => void {
-  /** The receivers that fail: since when, and how many attempts. */
+  /** The failing receivers: since when, and after how many attempts. */
   const failing = new Map<string, { since: number; attempts: number }>()
 
-  /** Logs that a receiver works again, where it has failed. */
+  /** Logs that a receiver works again, if it failed before. */
   function logEnd(receiver: string): void {
     const { since, attempts } = failing.get(receiver) ?? { since: 0, attempts: 0 }
     if (!failing.delete(receiver)) return
@@ -45,7 +45,7 @@ export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (deliv
     } else if (outcome === 'dropped') {
       log.warn(fields, `notification dropped: ${mask(problem)}`)
     } else {
-      // Without a message it is a state that is repeated, and what the log itself receives is there already.
+      // Without a message, the delivery is a repeated state. Messages to the log are already there.
       log[message === undefined || receiver === LOG ? 'debug' : 'info'](fields, `notification sent to ${receiver}`)
       logEnd(receiver)
     }
@@ -53,9 +53,9 @@ export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (deliv
 }
 
 /**
- * Reports what happened to the events of a webhook.
+ * Reports events of a webhook.
  *
- * @param isConfigured whether it still has series
+ * @param isConfigured whether the webhook still has metrics
  */
 export function reportWebhook(
   { log, metrics, mask }: Pick<DeliveryReportOptions, 'log' | 'mask'> & { metrics: OperationalMetrics },
@@ -86,7 +86,7 @@ export function reportWebhook(
   }
 }
 
-/** What a message was about. */
+/** The fields that say what a message is about. */
 function fieldsOf(message: Message): object {
   if (message.kind === 'digest') return { digest: message.day }
   if (message.kind === 'store') return { store: message.state }

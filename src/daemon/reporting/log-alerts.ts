@@ -4,7 +4,7 @@ import type { Notification } from '../../alerts/notification.ts'
 import { detailsOf, formatValue, titleOf } from '../../notifications/text/notification-text.ts'
 import type { ChangeLog } from './change-log.ts'
 
-/** Of one alert, and of several. */
+/** The texts for one alert and for several. */
 const STATES = {
   pending: ['is pending', 'are pending'],
   inactive: ['is no longer pending', 'are no longer pending'],
@@ -18,14 +18,14 @@ type Changed = Pick<Notification, 'target' | 'alert' | 'labels' | 'severity' | '
   state: keyof typeof STATES
 }
 
-/** Logs what an evaluation of a target changed of its alerts. */
+/** Logs the changes of alerts that an evaluation of a target led to. */
 export function logAlerts(log: ChangeLog, target: string, { changed, ended, notifications }: AlertDelta): void {
   for (const instance of changed) if (isNew(instance)) logPending(log, target, instance, 'pending')
   for (const instance of ended) if (instance.state === 'pending') logPending(log, target, instance, 'inactive')
   logNotified(log, notifications)
 }
 
-/** Logs the changes of state that notifications are about; a reminder is none. */
+/** Logs the changes of state behind notifications. A reminder is no change. */
 export function logNotified(log: ChangeLog, notifications: readonly Notification[]): void {
   for (const notification of notifications) {
     const { kind, target, alert, labels, severity, value, threshold } = notification
@@ -53,7 +53,7 @@ function write(log: ChangeLog, { target, alert, severity, state, ...fields }: Ch
   log.add({ level: 'info', target, fields, shared, line, together: `more alerts of ${alert} ${several}` })
 }
 
-/** Of a pending alert the evaluation that saw the breach first; none of those that follow is a change. */
+/** Whether this evaluation is the first that saw the breach of a pending alert. Later evaluations change nothing. */
 function isNew({ state, since, evaluatedAt }: AlertInstance): boolean {
   return state === 'pending' && since === evaluatedAt
 }

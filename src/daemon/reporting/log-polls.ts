@@ -6,7 +6,7 @@ import type { DaemonEvent } from '../daemon-event.ts'
 
 type Polled = Extract<DaemonEvent, { kind: 'polled' }>
 
-/** Logs polls: what is wrong with the list of a target, once for as long as it holds, and since which the target is up or down. */
+/** Logs polls: a problem with a target's list once while it lasts, and when a target goes up or down. */
 export function pollLog(log: Logger, changes: ChangeLog): (event: Polled) => void {
   const warned = new Map<string, readonly string[]>()
   return (event) => {
@@ -32,13 +32,13 @@ function warningsOf({ report: { refusedFrom: page, slowSweep }, sync }: Polled) 
     const long = `the whole list (${pages} pages) takes ${seconds} s to read, longer than poll.sweep_interval`
     warn('slow sweep', slowSweep, `${long}: raise that or poll.max_requests_per_minute`)
   }
-  // That the order is not verified is what the first polls of a new target are for.
+  // During the first polls of a new target, the order of its list is not verified yet. That is normal.
   for (const { kind, message } of listWarnings(sync, sync.lastSuccess ?? sync.created))
     if (kind !== 'order_unverified') warn(kind, { kind }, message)
   return warnings
 }
 
-/** Since this poll the target is up or down, or it is for debugging alone. */
+/** Logs whether the target went up or down with this poll. Other polls are logged at level debug. */
 function logPoll(log: Logger, changes: ChangeLog, { target, report, before }: Polled): void {
   const { outcome, requests, problem = '', successful } = report
   const fields = { outcome, requests: requests.length, seconds: Math.round(report.seconds * 1000) / 1000 }

@@ -3,7 +3,7 @@ import type { OperationalMetrics } from '../../metrics/operational-metrics.ts'
 import type { WebEvent } from '../../web/authentication.ts'
 import { silenceView } from '../../web/api/silences.ts'
 
-/** Logs and counts what users did over HTTP, with the address of the client. */
+/** Logs and counts what users did over HTTP, with the client's address. */
 export function logWebEvents(
   log: Logger,
   { loginFailures, silenceChanges }: OperationalMetrics,

@@ -24,10 +24,10 @@ export type ReporterOptions = {
   metrics: Pick<Metrics, 'operational'>
   clock: Pick<Clock, 'monotonic'>
   targets: Pick<Targets, 'owned'>
-  /** The receivers, and the webhooks of events, that are configured at the moment. */
+  /** The configured receivers and webhooks of events. */
   receivers?: Pick<ActiveReceivers, 'all'>
   config?: () => Pick<Config, 'events'>
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   mask: Mask
 }
 
@@ -41,8 +41,8 @@ const OWNERSHIP_LINES = {
 }
 
 /**
- * Reports what happened to metrics and log, after it was committed. The log is an audit trail: it has each change of state
- * once. What lasts is in the metrics and on the page.
+ * Reports committed events to metrics and log. The log is an audit trail, with each change of state once. Ongoing states are
+ * in the metrics and on the page.
  */
 export function reporter(options: ReporterOptions): (event: DaemonEvent) => void {
   const { log, targets, receivers, config, mask } = options
@@ -76,11 +76,11 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
   return (event) => (reports[event.kind] as (one: DaemonEvent) => void)(event)
 }
 
-/** A target has series for as long as this daemon owns it: a poll may end just after another one has acquired it. */
+/** A target has series only while this daemon owns it, but one of its polls may end after another daemon acquired it. */
 function targetReports({ log, metrics: { operational: metrics }, mask, series, changes }: Context) {
   const logPoll = pollLog(log, changes)
   const hasSeries = (target: string) => series.has('target', target)
-  /** The last one that was logged, until a target is polled. */
+  /** The last logged problem, until a target is polled. */
   let loadProblem: string | undefined
 
   function logBug(target: string, error: unknown, what: string): void {
@@ -110,7 +110,7 @@ function targetReports({ log, metrics: { operational: metrics }, mask, series, c
     },
     progress: ({ target, progress }) => log.info({ target, ...progress }, formatSync(progress)),
     'not loaded': ({ problem }) => {
-      // The store is the same for all of them.
+      // All targets use the same store, so its problem is logged once.
       if (problem !== loadProblem) log.warn(`targets cannot be loaded from the store: ${problem}`)
       loadProblem = problem
     },
@@ -139,7 +139,7 @@ function storeReport({ log, clock, mask }: ReporterOptions): Reports['store'] {
   }
 }
 
-/** The series of a target are those of the daemon that owns it. */
+/** Only the daemon that owns a target has its series. */
 function reportOwnership(
   { log, metrics: { operational: metrics }, mask, series }: Context,
   event: OwnershipEvent,

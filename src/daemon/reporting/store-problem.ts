@@ -6,9 +6,9 @@ import type { DaemonEvent } from '../daemon-event.ts'
 
 export type StoreHealth = ReturnType<typeof storeHealth>
 
-/** Whether the store can be written, from what happens to targets and ownership. */
+/** Whether the store can be written, derived from events of targets and ownership. */
 export function storeHealth({ wall, monotonic }: Pick<Clock, 'wall' | 'monotonic'>, { owns }: Pick<Ownership, 'owns'>) {
-  /** By target, and of the lease of all of them. */
+  /** The problems by target; undefined stands for the lease of all targets. */
   const failing = new Map<string | undefined, string>()
   let latest: { problem: string; since: number; began: number; ended?: number } | undefined
 
@@ -16,9 +16,9 @@ export function storeHealth({ wall, monotonic }: Pick<Clock, 'wall' | 'monotonic
     if (event.kind === 'removed') failing.delete(event.target)
     if (event.kind === 'polled') {
       const { target, report } = event
-      // A poll may end after its target has become another daemon's concern.
+      // A poll may end after another daemon acquired its target.
       if (report.fault === 'store' && owns(target)) failing.set(target, report.problem ?? '')
-      // A full store has room for a small commit now and then: only a whole poll shows that it is none any more.
+      // A full disk may have room for a small commit now and then. Only a successful poll shows that the problem has ended.
       else if (report.successful) failing.delete(target)
     }
     if (event.kind === 'ownership') noteOwnership(event.event)

@@ -44,10 +44,10 @@ export function countMinutes(
   return final ? { counted: served, add: 0, correction: counted - served } : { counted, add: 0, correction: 0 }
 }
 
-/** Sums of floats depend on the order of what was added. */
+/** The order of an answer's entries, in which minutes are added, may change, and sums of floats depend on it. */
 const TOLERANCE = 1e-9
 
-/** Whether two sums are the same: relative above one, absolute below. */
+/** Whether two sums are equal. The tolerance is relative for sums above 1, else absolute. */
 export function isEqual(a: number, b: number): boolean {
   return Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(a), Math.abs(b))
 }
