@@ -1,6 +1,6 @@
 import { defer, firstValueFrom, fromEvent, merge, Observable, of, take, takeUntil, throwIfEmpty } from 'rxjs'
 
-/** Runs a promise-returning operation as an Observable: emits its one value, or errors. Unsubscribing aborts it. */
+/** Runs an asynchronous operation as an Observable: it emits the one value, or errors. Unsubscribing aborts the operation. */
 export function abortable<T>(operation: (signal: AbortSignal) => Promise<T>): Observable<T> {
   return new Observable<T>((subscriber) => {
     const controller = new AbortController()
@@ -16,30 +16,30 @@ export function abortable<T>(operation: (signal: AbortSignal) => Promise<T>): Ob
         subscriber.error(error)
       },
     )
-    // Aborting creates an exception with its stack, which is wasted on a settled operation.
+    // Aborting a completed operation would create an exception with its stack for nothing.
     return () => {
       if (!isSettled) controller.abort()
     }
   })
 }
 
-/** The poll was aborted before its request had an answer. */
+/** The poll was aborted before its request was answered. */
 export class AbortedError extends Error {
   override readonly name = 'AbortedError'
 }
 
-/** Emits once the signal is aborted; at once if it already is. */
+/** Emits when the signal is aborted; immediately if it already is. */
 export function whenAborted(signal: AbortSignal): Observable<unknown> {
   return defer(() => (signal.aborted ? of(undefined) : fromEvent(signal, 'abort')))
 }
 
-/** The one value of an Observable; rejects with an {@link AbortedError} if the signal is aborted before it comes. */
+/** The one value of an Observable. Rejects with an {@link AbortedError} if the signal is aborted first. */
 export function firstUnlessAborted<T>(value$: Observable<T>, aborted: AbortSignal): Promise<T> {
   const error = () => new AbortedError('the poll was aborted')
   return firstValueFrom(value$.pipe(takeUntil(whenAborted(aborted)), throwIfEmpty(error)))
 }
 
-/** A signal that is aborted when `after$` emits, when `aborted` is, or by `dispose`, which must be called in any case. */
+/** A signal that is aborted when `after$` emits, when `aborted` is aborted, or by `dispose`. Always call `dispose`. */
 export function deadlineOf(
   after$: Observable<unknown>,
   aborted: AbortSignal,

@@ -2,20 +2,20 @@ import { EMPTY, expand, filter, take, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
-/** The duration of a poll, without the time in which its requests waited for the rate limit. */
+/** The duration of a poll, without the time in which its requests waited for the rate limiter. */
 export type ActiveTime = {
-  /** The rate limiter whose waits do not count. */
+  /** A rate limiter whose waits are left out of the duration. */
   rateLimiter: RateLimiter
-  /** Seconds so far. */
+  /** The duration so far (seconds). */
   elapsed: () => number
   /**
-   * Emits once: when so many seconds have elapsed, or, if the rate limit pause lasts longer than that, when as many have
-   * passed by the clock.
+   * Emits once, when this much time has elapsed. If a rate limit pause lasts longer than this, it emits after this much time
+   * by the clock.
    */
   after$: (seconds: number) => Observable<unknown>
 }
 
-/** A timer may fire slightly early. */
+/** A timer may fire slightly early (seconds). */
 const TOLERANCE_SECONDS = 1e-6
 
 export function activeTime(rateLimiter: RateLimiter, clock: Clock): ActiveTime {
@@ -44,7 +44,7 @@ export function activeTime(rateLimiter: RateLimiter, clock: Clock): ActiveTime {
       const left = () => seconds - elapsed()
       const hasEnded = () => left() <= TOLERANCE_SECONDS || rateLimiter.pausedFor() > seconds
       return timer(left() * 1000, clock.scheduler).pipe(
-        // No time elapses while requests wait, so it checks again after the time that is left.
+        // No active time elapses while requests wait, so this checks again after the remaining time.
         expand(() => (hasEnded() ? EMPTY : timer(left() * 1000, clock.scheduler))),
         filter(hasEnded),
         take(1),

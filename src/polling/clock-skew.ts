@@ -2,31 +2,31 @@ import { STABLE_SECONDS } from '../ledger/delta/compute-delta.ts'
 
 /** How far the service's clock is ahead of the host's (seconds), measured with the `Date` headers of its answers. */
 export type ClockSkew = {
-  /** The latest answers that agree with each other. */
+  /** The latest skews that agree with each other. */
   readonly agreeing: readonly number[]
-  /** The latest twenty, and when the first one ever came (monotonic seconds). */
+  /** The latest twenty skews, and when the first answer came (monotonic seconds). */
   readonly all: readonly number[]
   readonly since: number | undefined
-  /** A service that is further ahead of the host (seconds) is believed only after an hour. */
+  /** If the service's clock is further ahead than this (seconds), its skew is accepted only after an hour. */
   readonly mostAhead: number
-  /** Number of answers without a `Date`. */
+  /** The number of answers without a `Date` header. */
   readonly undated: number
   /**
-   * The skew to use. Until there is one nothing is counted, because it decides which calls were final before the target was
+   * The skew to use. Until there is one, nothing is counted: the skew decides which calls were final before the target was
    * created.
    */
   readonly accepted: number | undefined
 }
 
-/** Answers that differ by no more show the same clock: a `Date` has whole seconds, and an answer takes time. */
+/** Answers within this tolerance show the same clock: a `Date` has whole seconds, and an answer takes time. */
 const TOLERANCE_SECONDS = 5
-/** So many consecutive answers must agree with each other if they do not agree with the host. */
+/** If the clocks differ, this many answers in a row must agree with each other. */
 export const AGREEING_ANSWERS = 5
-/** After so many answers without agreement the median is used: each of many servers has its own clock. */
+/** After this many answers without agreement, their median is used: each of many servers may have its own clock. */
 const MAX_ANSWERS = 20
-/** A larger step is one wrong answer, unless others agree with it. */
+/** A larger step is a single wrong answer, unless other answers agree with it. */
 export const MAX_STEP_SECONDS = 3600
-/** The first skew dates the set-up for good: if it is larger, the clocks must differ for an hour. A later one may be a day. */
+/** The first skew determines `created` permanently, so a larger one must last for an hour. A later one may be up to a day. */
 const [MAX_FIRST_AHEAD_SECONDS, MAX_STEP_AHEAD_SECONDS] = [3600 + TOLERANCE_SECONDS, 86_400]
 
 export const UNKNOWN_SKEW: ClockSkew = {
@@ -39,9 +39,10 @@ export const UNKNOWN_SKEW: ClockSkew = {
 }
 
 /**
- * Adds the skew that one more answer showed; undefined for an answer without a `Date`. If the clocks agree, both are right.
- * If not, either may be wrong, and the first answers may come from a server whose clock is not set yet: then five must
- * agree, or twenty have come. If the service is far ahead, that must last for an hour. A service that never sends a `Date` is assumed to have the host's clock.
+ * Adds the skew of one answer; undefined for an answer without a `Date`. If the clocks agree, both are right. If they differ,
+ * either may be wrong, and the first answers may come from a server whose clock is not set yet. Then five answers must agree,
+ * or twenty must have come. If the service is far ahead, this must last for an hour. If a service never sends a `Date`, it
+ * counts as having the host's clock.
  *
  * @param now monotonic seconds
  */
@@ -61,8 +62,8 @@ export function addSkew(before: ClockSkew, skew: number | undefined, now: number
 }
 
 /**
- * Checks the skew of an answer after one was accepted. If it differs by more than an hour, a clock was set or the answer is
- * wrong: it is accepted once as many answers agree with it as were needed at first.
+ * Checks the skew of an answer after a skew was accepted. If the two differ by more than an hour, a clock was set, or the
+ * answer is wrong. The new skew is accepted when as many answers agree with it as were needed for the first skew.
  *
  * @param inUse the skew in use (seconds)
  * @param isCounted whether an earlier answer of the same poll was already added
@@ -80,7 +81,7 @@ export function checkSkew(
   return { clock, isAccepted: clock.accepted !== undefined }
 }
 
-/** The median once there are enough answers; those without a `Date` count as the host's clock. */
+/** The median once there are enough answers. Answers without a `Date` count as having the host's clock. */
 function medianOfMost(skews: readonly number[], undated: number): number | undefined {
   if (skews.length + undated < MAX_ANSWERS) return undefined
   return median([...skews, ...Array.from({ length: undated }, () => 0)])

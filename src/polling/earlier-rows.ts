@@ -3,12 +3,13 @@ import { isEarlierRow } from '../ledger/delta/repeated-id.ts'
 import type { LedgerState } from '../ledger/state.ts'
 
 /**
- * Rows of the list that seem to be another call with the id of a tracked one, since they began earlier. Two calls with one id are
- * both listed by a sweep. If a complete sweep lists only the earlier row, it is the tracked call, whose times the service has changed.
+ * Listed rows that may be another call with the id of a tracked call, because they began earlier. If there are two such
+ * calls, a sweep lists both. If a complete sweep lists only the earlier row, that row is the tracked call, and the service
+ * has changed the call's times.
  */
 export type EarlierRows = {
   /**
-   * Notes the calls of a page, and returns the ids of earlier rows that are the tracked calls.
+   * Notes the calls of a page. Returns the ids of earlier rows that are the tracked calls themselves.
    *
    * @param now monotonic seconds
    * @param sweptAt when the last complete sweep began (monotonic seconds)
@@ -17,7 +18,7 @@ export type EarlierRows = {
 }
 
 export function earlierRows(): EarlierRows {
-  /** Since when only earlier rows with these ids were listed (monotonic seconds). */
+  /** For each id, since when only its earlier row was listed (monotonic seconds). */
   const alone = new Map<string, number>()
   return {
     confirm: (calls, { calls: tracked }, now, sweptAt = -Infinity) => {

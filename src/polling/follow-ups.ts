@@ -12,7 +12,7 @@ export type RequestedAt = Map<string, number>
 export type FollowUpLimits = {
   /** The most calls to request. */
   limit: number
-  /** Seconds between two polls, and the longest time between two requests for an open call. */
+  /** Seconds between two polls. Also the longest pause between two requests for an open call. */
   interval: number
   maxPause: number
 }
@@ -20,11 +20,11 @@ export type FollowUpLimits = {
 const CONCURRENT = 4
 
 /**
- * The calls to request one by one: open calls that the list did not show, and final calls without participants. The older a
- * call is, the less often it is requested; the one that was not requested for longest comes first.
+ * Chooses the calls to request one by one: open calls that the list did not show, and final calls without participants. Old
+ * calls are requested less often than young ones. The call whose last request is longest ago comes first.
  *
- * @param requestedAt loses the calls that need no more requests
- * @param times now: the service's clock (UNIX seconds), for the age of a call; monotonic: for `requestedAt`
+ * @param requestedAt calls that need no further requests are removed from it
+ * @param times `now` is the service's clock (UNIX seconds), for the age of a call; `monotonic` is for `requestedAt`
  */
 export function chooseFollowUps(
   state: Pick<LedgerState, 'open' | 'detailsWanted'>,
@@ -50,22 +50,23 @@ export function chooseFollowUps(
 export type CallRequestOptions = {
   /** Rejects with a {@link ServiceError}, or with an {@link AbortedError} once the poll is aborted. */
   fetchCall: (id: string) => Promise<CallAnswer>
-  /** Stops the requests; the answers so far count. */
+  /** Stops the requests. Answers received before that count. */
   aborted: AbortSignal
   /** The host's clock (UNIX seconds). */
   wall: () => number
-  /** Gets each problem. */
+  /** Called with each problem. */
   onProblem: (problem: ServiceError) => void
 }
 
 export type FollowUpRequestOptions = CallRequestOptions & {
-  /** Called if the service knows none of the calls that it should know. */
+  /** Called if the service does not know any of the calls that it should know. */
   onDistrust: () => void
 }
 
 /**
- * Requests calls one by one. If the service does not know more than half of at least five, a call that it has just listed is
- * requested as a control: if it does not know that one either, the target is wrong, and those answers are dropped.
+ * Requests calls one by one. If at least five are requested and the service does not know more than half of them, a call that
+ * it has just listed is requested as a control. If the service does not know that call either, the target is wrong, and the
+ * "not found" answers are discarded.
  *
  * @param listed the ids that this poll listed
  */
@@ -89,7 +90,7 @@ export async function followUps(
   return found
 }
 
-/** Requests calls one by one, a few at a time. */
+/** Requests calls one by one, with a few requests in parallel. */
 export async function requestCalls(
   calls: readonly TrackedCall[],
   options: CallRequestOptions,
@@ -104,7 +105,7 @@ export async function requestCalls(
   return results.flatMap((result) => (result !== undefined && 'answer' in result ? [result.answer] : []))
 }
 
-/** Resolves with undefined once the poll is aborted. */
+/** Resolves to undefined when the poll is aborted. */
 async function requestCall(
   id: string,
   { fetchCall, wall }: CallRequestOptions,

@@ -28,7 +28,7 @@ export type ObserveOptions = {
   settings: PollSettings
 }
 
-/** From the configuration's `poll`, in seconds. */
+/** The settings of `poll` in the configuration, in seconds. */
 export type PollSettings = {
   interval: number
   lookback: number
@@ -38,9 +38,9 @@ export type PollSettings = {
   pageSize: number
 }
 
-/** Calls in one commit, plus at most a page. */
+/** The most calls in one commit, plus up to a page. */
 const MAX_CALLS = 500
-/** A poll may take so many intervals, but at least so many seconds. */
+/** How long a poll may take, in intervals, and at least in seconds. */
 const DEADLINE_INTERVALS = 4
 const MIN_DEADLINE_SECONDS = 30
 
@@ -59,7 +59,7 @@ const MIN_DEADLINE_SECONDS = 30
  * 5. `list/shrunk-list.ts` decides whether to accept a list that has shrunk.
  * 6. `poll-report.ts` sums the poll up.
  *
- * The next pages are read while an observation is committed. Each must be committed before the next one is requested. If that fails, the caller throws the
+ * The next pages are read while an observation is committed. Each observation must be committed before the next one is requested. If that fails, the caller throws the
  * {@link StoreError} into the generator, which ends the poll. The report has all problems of service and store; this only
  * throws because of a bug in callwatch.
  *
@@ -70,7 +70,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   const { interval, lookback, sweepInterval, pageSize } = settings
   const begun = clock.monotonic()
   const longest = Math.max(MIN_DEADLINE_SECONDS, DEADLINE_INTERVALS * interval)
-  // Waiting for the rate limit does not end a poll, because the next one would wait as well. A long Retry-After does.
+  // Waiting for the rate limiter does not end a poll, because the next poll would wait as well. A long Retry-After does.
   const { rateLimiter, elapsed, after$ } = activeTime(options.requestOptions.rateLimiter, clock)
   const deadline = deadlineOf(after$(longest), aborted)
   const isOver = () => elapsed() >= longest - 1e-3
@@ -118,7 +118,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
     }
   }
 
-  /** Requests single calls: withheld ones, those that the list did not show, and those that a shrunk list lacks. */
+  /** Requests single calls: withheld ones, open calls that the list did not show, and calls that a shrunk list lacks. */
   async function singleCalls(): Promise<ServiceAnswer[]> {
     if (poll.pages === 0 || ledger.sync.clockSkew === undefined) return []
     const limit = budget.singleCalls(requests.made.length)
@@ -187,12 +187,12 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   return reportOf({ poll, memory: memory.list, settings, slice: budget.slice, storeProblem }, measured)
 }
 
-/** @param longest seconds that the poll may take; `pause` those left of the rate limit pause */
+/** @param longest how long the poll may take (seconds); `pause` is what is left of the rate limit pause */
 function abortProblem(poll: RunningPoll, longest: number, pause: number, isOver: boolean): ServiceError {
   return pause > longest ? rateLimitPause(pause) : endedEarly(poll, !isOver)
 }
 
-/** Requests pages: one that has no answer by the deadline has failed like one that timed out. */
+/** Requests pages. A page without an answer by the deadline fails like a request that timed out. */
 function untilDeadline(page: PollRequests['page'], problem: () => ServiceError | undefined): PollRequests['page'] {
   return async (number, withoutRetries) => {
     try {
@@ -204,10 +204,10 @@ function untilDeadline(page: PollRequests['page'], problem: () => ServiceError |
 }
 
 /**
- * How many requests a poll may make. Half of what the limit allows in an interval is for a sweep, the other half for single calls. Where
- * others use the service's limit, the list comes first, single calls next, and sweeps last.
+ * How many requests a poll may make. Half of what the limit allows in an interval is for a sweep, the other half for single
+ * calls. If others use up the service's limit, the list has priority, then single calls, then sweeps.
  *
- * @param spoken requests that were made and that single calls will need, if there are so many at most
+ * @param spoken requests already made, plus those that single calls will need, up to their limit
  */
 function requestBudget(
   { perMinute, isSlowed }: ReturnType<RateLimiter['pace']>,
@@ -224,7 +224,7 @@ function requestBudget(
   }
 }
 
-/** Gathers pages until they have enough calls for a commit. */
+/** Collects pages until they have enough calls for a commit. */
 async function* inChunks(pages: AsyncIterable<CallPage>): AsyncGenerator<CallPage[], void> {
   let chunk: CallPage[] = []
   let items = 0
@@ -239,7 +239,7 @@ async function* inChunks(pages: AsyncIterable<CallPage>): AsyncGenerator<CallPag
   if (chunk.length > 0) yield chunk
 }
 
-/** Takes the next item while the one before is used. If that fails, `stop` ends what is under way. */
+/** Reads the next item while the previous one is being used. If that fails, `stop` ends the read. */
 async function* ahead<T>(items: AsyncGenerator<T, void>, stop: () => void): AsyncGenerator<T, void> {
   let next = items.next()
   let isDone = false
@@ -249,7 +249,7 @@ async function* ahead<T>(items: AsyncGenerator<T, void>, stop: () => void): Asyn
       isDone = result.done === true
       if (result.done === true) return
       next = items.next()
-      // The next turn of the loop handles the error; if there is none, nobody needs the item.
+      // The next turn of the loop handles an error. Without a next turn, nobody needs the item.
       next.catch(() => undefined)
       yield result.value
     }

@@ -21,11 +21,11 @@ export type PollContextOptions = {
   sweepInterval: number
   /** The most pages of a sweep in one poll. */
   slice: number
-  /** Whether enough requests are left for a slice beside the poll. */
+  /** Whether enough requests are left for a slice of a sweep. */
   maySweep: () => boolean
   /** Seconds between two polls, which limit how long one may read. */
   interval: number
-  /** Seconds of this poll in which it did not wait for the rate limit; by default all of them. */
+  /** The active seconds of this poll, without waits for the rate limiter; default: all seconds. */
   elapsed?: () => number
   /** Calls requested in one page. */
   pageSize: number
@@ -34,10 +34,10 @@ export type PollContextOptions = {
   /**
    * Rejects with a {@link ServiceError}.
    *
-   * @param withoutRetries for a page that the poll does not depend on
+   * @param withoutRetries for a page that the poll does not need
    */
   fetchPage: (page: number, withoutRetries?: boolean) => Promise<CallPage>
-  /** What a single reading of the list must reach; by default a joint, as polls need it. */
+  /** What a single reading must reach. The default is a joint, as polls need it. */
   goal?: Reading['goal']
 }
 
@@ -46,11 +46,11 @@ export type PollContext = Required<PollContextOptions> & {
   readonly poll: RunningPoll
   /** When it began (monotonic seconds). */
   readonly begun: number
-  /** A sweep is due, which continues where this poll joins. */
+  /** Whether a sweep is due. It continues where this poll joins. */
   readonly startsSweep: boolean
   /** Requests a page and records what it shows. */
   fetch: (number: number, withoutRetries?: boolean) => Promise<CallPage>
-  /** The same, and yields it. */
+  /** Requests a page, records what it shows, and yields it. */
   read: (number: number) => AsyncGenerator<CallPage, CallPage>
 }
 
@@ -84,7 +84,7 @@ export function newPollContext(poll: RunningPoll, options: PollContextOptions): 
   return { elapsed: () => clock.monotonic() - begun, goal: 'joint', ...options, poll, begun, fetch, read, startsSweep }
 }
 
-/** What a page shows of the list, whatever it was read for. */
+/** Records what a page shows about the list, whatever it was read for. */
 function notePage(
   { depth, pages, catchUp }: ListMemory,
   before: CallPage | undefined,
@@ -93,14 +93,14 @@ function notePage(
 ): void {
   if (page.page >= (depth.refusedFrom ?? Infinity) && page.items > 0) depth.refusedFrom = undefined
   if (page.page === depth.failing?.page) depth.failing = undefined
-  // Calls that came in long ago may stand further back in another order.
+  // Old calls further back may be in another order.
   const isAtEnd = catchUp !== undefined && catchUp.began === undefined
   if (isAtEnd || knownOrder(pages.evidence) === 'unknown') pages.evidence = learnOrder(pages.evidence, page.calls)
   if (before !== undefined) notePageSize(pages, before.page < page.page ? [before, page] : [page, before], requested)
 }
 
 function notePageSize(pages: ListMemory['pages'], [first, second]: [CallPage, CallPage], requested: number): void {
-  // Only the last page may be shorter than others; one that repeats rows of the page before is longer.
+  // Only the last page may be shorter than others. A page that repeats rows of the previous page has more items.
   const isFollowed = second.page === first.page + 1 && second.items > 0 && first.items > 0
   if (!isFollowed) return
   const size = Math.min(first.items, requested)
@@ -108,7 +108,7 @@ function notePageSize(pages: ListMemory['pages'], [first, second]: [CallPage, Ca
   pages.size = size
 }
 
-/** Whether it is time for a sweep, or for the rest of one. */
+/** Whether a sweep is due, or the rest of one. */
 export function isSweepDue({ memory, clock, sweepInterval }: PollContextOptions): boolean {
   const { state, last } = memory.sweep
   const dueAt = last === undefined ? -Infinity : last.at + sweepInterval - last.seconds
@@ -124,7 +124,7 @@ function isOpen({ status, endedAt }: ListedCall): boolean {
   return finalStatus({ status, endedAt }) === undefined
 }
 
-/** A second row with the id of an open call, which the ledger ignores: the call itself was not listed. */
+/** Whether a row is a second row with the id of an open call. The ledger ignores it, so the call itself was not listed. */
 function isOtherRow(call: ListedCall, { open }: LedgerState): boolean {
   const tracked = open.get(call.id)
   return tracked !== undefined && !('phase' in call) && isEarlierRow(tracked, call)

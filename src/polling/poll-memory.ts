@@ -5,7 +5,7 @@ import type { RequestedAt } from './follow-ups.ts'
 import { newListMemory, type ListMemory } from './list/list-state.ts'
 import { statusRegressions, type StatusRegressions } from './status-regressions.ts'
 
-/** What the polls of a target remember from one to the next, beside what is committed. Changed in place. */
+/** What the polls of a target remember from one poll to the next, besides what is committed. Changed in place. */
 export type PollMemory = {
   list: ListMemory
   requestedAt: RequestedAt
@@ -29,7 +29,10 @@ export function newPollMemory(sync: SyncState, sweptAt: number | undefined): Pol
   }
 }
 
-/** How many pages a running sweep has read; if the service says so, how many the list has, and how long the rest takes at that pace. */
+/**
+ * How many pages a running sweep has read. If the service says so, how many the list has, and how long the rest takes at this
+ * pace.
+ */
 export type SweepProgress = { pagesRead: number; pages: number | undefined; secondsLeft?: number | undefined }
 
 /**

@@ -2,7 +2,7 @@ import { ServiceError } from '../service/service-error.ts'
 import { AGREEING_ANSWERS, type ClockSkew } from './clock-skew.ts'
 import type { RunningPoll } from './poll.ts'
 
-/** A list that has shrunk, which is not accepted yet. */
+/** The list has shrunk, and is not accepted yet. */
 export function shrunkList({ ended }: RunningPoll, areUnknown: boolean): ServiceError {
   const size = ended?.reading.rows.seen.size ?? 0
   const listed = size === 0 ? 'an empty list' : `only ${size} calls`
@@ -12,7 +12,7 @@ export function shrunkList({ ended }: RunningPoll, areUnknown: boolean): Service
   return new ServiceError('invalid', `the service shows ${listed}, much less than before; ${why}`)
 }
 
-/** Two clocks that differ: nothing is counted until one is known to be right. */
+/** The two clocks differ. Nothing is counted until it is known which one is right. */
 export function unknownClockSkew({ all, agreeing, undated, mostAhead }: ClockSkew): ServiceError {
   const skew = all.at(-1) ?? 0
   const minutes = Math.round(skew / 60)
@@ -28,7 +28,7 @@ export function unknownClockSkew({ all, agreeing, undated, mostAhead }: ClockSke
   return new ServiceError('invalid', problem)
 }
 
-/** Calls that are not older than the horizon may be on a page that is not shown. */
+/** A page that the service does not show may have calls that are not older than the horizon. */
 export function refusedFrom(page: number, error: ServiceError): ServiceError {
   const problem = `the service refuses page ${page} and all after it: ${error.message}`
   return new ServiceError('refused', problem, { cause: error })

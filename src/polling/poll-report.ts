@@ -2,18 +2,18 @@ import type { RequestRecord } from './request-with-retries.ts'
 import type { ListMemory } from './list/list-state.ts'
 import type { RunningPoll } from './poll.ts'
 
-/** The result of a poll, whether or not anything of it was committed. */
+/** The result of a poll, even if none of it was committed. */
 export type PollReport = {
   outcome: 'complete' | 'incremental' | 'partial' | 'failed'
-  /** Whether it missed no new call: complete, incremental, or limited only because the service refuses deep pages. */
+  /** Whether it missed no new call: it is complete, incremental, or partial only because the service refuses deep pages. */
   successful: boolean
   seconds: number
   requests: RequestRecord[]
-  /** Requests left in the service's own limit, by its last answer. */
+  /** How many requests the service's own limit still allows, according to its last answer. */
   remaining: number | undefined
   /** What failed, in a sentence. */
   problem: string | undefined
-  /** What the problem is: of the service, of the store, a list that is longer than one poll may read, or a bug in callwatch. */
+  /** Where the problem is: in the service, in the store, in a list that is too long for one poll, or in callwatch (a bug). */
   fault?: 'service' | 'store' | 'list' | 'bug'
   /** The first page of the list that the service refuses to show. */
   refusedFrom?: number

@@ -15,16 +15,17 @@ export type PollRequestsOptions = {
 }
 
 /**
- * The requests of one poll. Each rejects with a {@link ServiceError}, and with an {@link AbortedError} once the poll is aborted. An
- * answer whose clock has moved by more than an hour is rejected until enough answers agree with it.
+ * The requests of one poll. Each rejects with a {@link ServiceError}, or with an {@link AbortedError} once the poll is
+ * aborted. If the clock of an answer has moved by more than an hour, the answer is rejected until enough answers agree with
+ * it.
  */
 export type PollRequests = {
-  /** The finished requests. */
+  /** The completed requests. */
   readonly made: readonly RequestRecord[]
-  /** @param withoutRetries for a page that the poll does not depend on */
+  /** @param withoutRetries for a page that the poll does not need */
   page: (page: number, withoutRetries?: boolean) => Promise<CallPage>
   call: (id: string) => Promise<CallAnswer>
-  /** Until the clock skew is known, reads the first page to measure it. Returns whether it is known. */
+  /** If the clock skew is unknown, reads the first page to measure it. Returns whether it is known. */
   measureSkew: () => Promise<boolean>
 }
 
@@ -43,7 +44,7 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
   let firstPage: CallPage | undefined
 
   function checkClock({ serviceTime, hostTime, isUndated }: Dated): void {
-    // In the first poll of a target, that of its first page.
+    // In the first poll of a target, the skew of its first page.
     const inUse = ledger.sync.clockSkew ?? memory.clock.accepted
     if (inUse === undefined || isUndated === true) return
     const { clock, isAccepted } = checkSkew(memory.clock, serviceTime - hostTime, {
@@ -92,7 +93,7 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
       const skew = first.isUndated === true ? undefined : first.serviceTime - first.hostTime
       memory.clock = addSkew(memory.clock, skew, requestOptions.clock.monotonic())
       const { accepted } = memory.clock
-      // Of answers that do not agree, the median is used: this one may be far from it.
+      // If answers do not agree, their median is used, and this answer may be far from it.
       if (accepted !== undefined && Math.abs((skew ?? accepted) - accepted) <= MAX_STEP_SECONDS) firstPage = first
       return accepted !== undefined
     },

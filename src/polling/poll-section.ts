@@ -4,9 +4,9 @@ import { oneOf, wholeNumber } from '../schema/scalars.ts'
 import { completed, section } from '../schema/section.ts'
 import { variables } from '../schema/variables.ts'
 
-/** Twice what a call with 50 participants takes, which is the most that a call has. */
+/** Twice the size of a call with 50 participants, the most that a call has. */
 const BYTES_PER_CALL = 32 * 1024
-/** Also for services that ignore the size of pages. */
+/** A minimum, for services that ignore the page size. */
 const MIN_ANSWER = 1024 * 1024
 const DEFAULT_STATUS_MAP = { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' } as const
 
@@ -31,7 +31,7 @@ const given = section({
   baseline: oneOf(['skip', 'count']).prefault('skip').describe('Calls that had ended when callwatch first started'),
   details: oneOf(['missing', 'never'])
     .prefault('missing')
-    .describe('One Get Call for a final call listed without participants'),
+    .describe('Whether a final call that is listed without participants is requested once by its id'),
   status_map: z
     .record(z.string(), oneOf(['initiated', 'ongoing', 'ended', 'unanswered', 'rejected', 'canceled']))
     .prefault({})
@@ -46,5 +46,5 @@ export const pollSection = completed(given, ({ statusMap, ...poll }) => {
   return { ...poll, maxAnswerBytes, statusMap: spellings }
 })
 
-/** Durations are in seconds; the spellings of statuses in lower case. */
+/** Durations are in seconds, spellings of statuses in lower case. */
 export type PollConfig = z.output<typeof pollSection>

@@ -6,21 +6,21 @@ import type { Reading } from './list/reading.ts'
 
 /** What a running poll has seen so far. Changed in place. */
 export type RunningPoll = {
-  /** The service's clock and the host's at the latest answer (UNIX seconds). */
+  /** The service's clock and the host's clock at the latest answer (UNIX seconds). */
   serviceTime: number
   hostTime: number
-  /** Number of pages that were read, and the last one. */
+  /** The number of pages that were read, and the last page. */
   pages: number
   lastPage: CallPage | undefined
-  /** Ids of the open calls that were listed, and of the first call. */
+  /** The ids of listed open calls, and the first listed call. */
   readonly listed: Set<string>
-  /** The reading that ended without joining what was known, and what it reached. */
+  /** The reading that ended without joining, and what it reached. */
   ended: { reading: Reading; at: Ended['at'] } | undefined
-  /** Undefined for a poll that is not successful. */
+  /** Undefined if the poll is not successful. */
   success: PollSuccess | undefined
-  /** The service does not show the rest of the list. */
+  /** Whether the service does not show the rest of its list. */
   limited: boolean
-  /** Why it is not successful. */
+  /** Why the poll is not successful. */
   problem: ServiceError | undefined
 }
 

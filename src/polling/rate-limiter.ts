@@ -2,24 +2,26 @@ import { sleep, type Clock } from '../clock/clock.ts'
 import type { RateLimitWindow } from '../service/answer-headers.ts'
 import { serviceWindow } from './service-window.ts'
 
-/** Grants requests to one app, one after the other. Shared by all its targets. */
+/** Grants requests to one app, one after the other. All targets of the app share it. */
 export type RateLimiter = {
-  /** Resolves when a request may be made; rejects if `signal` is aborted before that, and then costs nothing. */
+  /** Resolves when a request may be made. Rejects if `signal` is aborted before that; then it uses up nothing. */
   take: (signal: AbortSignal) => Promise<void>
-  /** Starts or extends the rate limit pause: no request for that many seconds, because the service asked for it. */
+  /** Starts or extends the rate limit pause, because the service asked callwatch to wait this long. */
   pause: (seconds: number) => void
   /** Seconds left of the rate limit pause; 0 without one. */
   pausedFor: () => number
-  /** An answer says what is left of the service's own limit. */
+  /** Call it when an answer says how much of the service's own limit is left. */
   note: (limit: RateLimitWindow) => void
-  /** Requests a minute that are granted now, and whether the service's own limit is why there are not more. */
+  /**
+   * How many requests a minute are granted now, and whether the service's own limit is the reason for fewer than configured.
+   */
   pace: () => { perMinute: number; isSlowed: boolean }
 }
 
 /** A rate limiter whose limit can change; with 0 it grants nothing. */
 export type AdjustableRateLimiter = RateLimiter & { setLimit: (maxRequestsPerMinute: number) => void }
 
-/** Grants everything. */
+/** Grants every request at once. */
 export const UNLIMITED: AdjustableRateLimiter = {
   take: async () => undefined,
   pause: () => undefined,
@@ -32,26 +34,26 @@ export const UNLIMITED: AdjustableRateLimiter = {
 export type RateLimiterOptions = {
   clock: Clock
   maxRequestsPerMinute: number
-  /** End of a pause from before a restart (UNIX seconds by the host's clock). */
+  /** When a pause from before a restart ends (UNIX seconds by the host's clock). */
   pausedUntil: number | undefined
   /** Called with the end of each pause (UNIX seconds by the host's clock), so that it can survive a restart. */
   onPause: (until: number) => void
 }
 
 const MAX_SLEEP_SECONDS = 1
-/** So much of the pace that the service's own limit allows may be used at once. */
+/** How many seconds' worth of the service's own pace may be used at once. */
 const BURST_SECONDS = 6
 
-/** The longest pause. If the service asks for more, one request then checks whether it still refuses. */
+/** The longest pause. If the service asked for more, one request then checks whether it still refuses. */
 const MAX_PAUSE_SECONDS = 3600
-/** How long all other requests wait for the answer to that one. */
+/** How long all other requests wait for the answer to that request. */
 const CHECK_SECONDS = 10
-/** Hosts that share a store have clocks that differ by less. */
+/** Clocks of hosts that share a store differ by less than this. */
 const CLOCK_TOLERANCE_SECONDS = 60
 
 /**
- * Seconds left of a stored pause, by the host's clock. One that would be longer than any was stored while the host's clock was
- * ahead: it is ignored, and the service says again how long to wait.
+ * Seconds left of a stored pause, by the host's clock. A pause that would exceed the longest one was stored while the host's
+ * clock was ahead. It is ignored, and the service says again how long to wait.
  *
  * @param until UNIX seconds
  */
@@ -61,8 +63,8 @@ export function leftOfPause(until: number | undefined, clock: Clock): number {
 }
 
 /**
- * A token bucket of a tenth of the minute's requests, refilled at nine tenths of the limit and empty at the start: no
- * 60 seconds see more than `maxRequestsPerMinute`, restarts included. First come, first served.
+ * A token bucket of a tenth of the minute's requests, refilled at nine tenths of the limit, and empty at the start. No 60
+ * seconds see more than `maxRequestsPerMinute`, even across restarts. First come, first served.
  */
 export function newRateLimiter({
   clock,
@@ -74,7 +76,7 @@ export function newRateLimiter({
   let tokens = 0
   let countedAt = clock.monotonic()
   let pauseEnd = countedAt + leftOfPause(pausedUntil, clock)
-  /** The service asked for more than the longest pause. */
+  /** Whether the service asked for more than the longest pause. */
   let mustCheck = false
   let queue: Promise<unknown> = Promise.resolve()
 
@@ -94,7 +96,7 @@ export function newRateLimiter({
       signal.throwIfAborted()
       const now = refill()
       const wait = Math.max(pauseEnd - now, (1 - tokens) / perSecond())
-      // No timer can wait for less than a microsecond.
+      // A timer cannot wait for less than a microsecond.
       if (wait < 1e-6) break
       // In steps, because the limit may be raised meanwhile.
       await sleep(clock, Math.min(wait, MAX_SLEEP_SECONDS), signal)

@@ -17,17 +17,17 @@ import type { RateLimiter } from './rate-limiter.ts'
 
 export type Operation = 'list_calls' | 'get_call'
 
-/** One finished request: `code` is its HTTP status, or timeout, network, invalid. */
+/** A completed request. `code` is its HTTP status, or timeout, network, invalid. */
 export type RequestRecord = { operation: Operation; code: string; seconds: number }
 
 export type RequestOptions = {
   clock: Clock
   rateLimiter: RateLimiter
-  /** For one request, including its whole body (seconds). */
+  /** The limit for one request, including its whole body (seconds). */
   timeout: number
   /** How often a request is repeated after a retryable error. */
   retries: number
-  /** From 0 to 1, for the jitter. */
+  /** A random number from 0 to 1, for the jitter. */
   random: () => number
   onRequest: (record: RequestRecord) => void
 }
@@ -36,12 +36,12 @@ const FIRST_DELAY_SECONDS = 0.5
 const MAX_DELAY_SECONDS = 30
 
 /**
- * One request to the service: waits for the rate limiter, has a timeout, and is repeated after a retryable error. Delays
- * between attempts grow exponentially with full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter", 2015).
- * If the service sends Retry-After, the rate limiter pauses all requests of the key instead.
+ * Sends one request to the service. It waits for the rate limiter, has a timeout, and is retried after a retryable error.
+ * Delays between attempts grow exponentially with full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter",
+ * 2015). If the service sends Retry-After, the rate limiter pauses all requests of the key instead.
  *
- * @returns emits the one answer, or errors with a {@link ServiceError}; with any other error only because of a bug in
- *   callwatch. Unsubscribing aborts the request
+ * @returns emits the one answer, or errors with a {@link ServiceError}. Any other error is a bug in callwatch. Unsubscribing
+ *   aborts the request.
  */
 export function requestWithRetries<T>(
   operation: Operation,
@@ -70,7 +70,7 @@ export function requestWithRetries<T>(
       count: retries,
       delay: (error: unknown, attempts) => {
         if (!(error instanceof ServiceError) || !isRetryable(error)) return throwError(() => error)
-        // The rate limiter waits for as long as Retry-After asks.
+        // The rate limiter waits as long as Retry-After asks.
         if (error.retryAfter !== undefined) return timer(0, clock.scheduler)
         const longest = Math.min(MAX_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (attempts - 1))
         return timer(random() * longest * 1000, clock.scheduler)

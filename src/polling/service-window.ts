@@ -1,33 +1,33 @@
 import type { Clock } from '../clock/clock.ts'
 import type { RateLimitWindow } from '../service/answer-headers.ts'
 
-/** The pace that leaves room in the service's own limit for others who use the same app. */
+/** The pace that leaves a part of the service's own limit to other users of the app. */
 export type ServiceWindow = {
-  /** A request is made. */
+  /** Call it for each request. */
   count: () => void
-  /** An answer says what is left. */
+  /** Call it when an answer says how much is left. */
   note: (limit: RateLimitWindow) => void
-  /** Requests a second that callwatch may make; Infinity while the service says nothing of a limit. */
+  /** How many requests a second callwatch may make; Infinity while the service reports no limit. */
   pace: () => number
 }
 
-/** The limits of the service are for a minute. What was said longer ago is out of date. */
+/** The service's limits are per minute. An older report is outdated (seconds). */
 const WINDOW_SECONDS = 60
-/** What others use is measured over so long at least, and forgotten in about four times as long. */
+/** The use by others is measured over at least this long, and forgotten in about four times as long (seconds). */
 const SPAN_SECONDS = 5
 const KEPT = 0.75
-/** Requests a second that are always made: without any, nobody would learn that there is room again. */
+/** Requests a second that are always made. Without any, callwatch would not notice that the limit allows more again. */
 const LEAST = 2 / 60
 
 /**
- * Half of what is left is for others: of a limit that counts the last minute, half of what is left at any time; of one that begins anew
- * each minute, half of what will be left when others go on as in the last seconds.
+ * Leaves half of the remaining limit to others. For a limit over the last minute: half of what is left at any time. For a
+ * limit that restarts each minute: half of what will be left if others continue as in the last seconds.
  */
 export function serviceWindow(clock: Clock): ServiceWindow {
   let made = 0
   let last: { at: number; remaining: number; end: number } | undefined
   let span: { at: number; remaining: number; made: number } | undefined
-  /** Requests a second of others. */
+  /** Requests a second of other users. */
   let others = 0
 
   return {

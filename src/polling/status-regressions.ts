@@ -4,21 +4,21 @@ import type { ListedCall } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 
 /**
- * Calls that a list shows in an earlier status than they had: open after a final status, or initiated after ongoing. That
- * may be true, or the answer may be outdated: a cached page, a server that lags behind. An undocumented status without an
- * end is open as well. A regression is accepted once Get Call shows it, or when two polls in a row list it and Get Call has
- * not answered.
+ * Calls that a list shows with an earlier status than before: open after a final status, or initiated after ongoing. That may
+ * be true, or the answer may be outdated, such as a cached page or a server that lags behind. An undocumented status without
+ * an end counts as open. callwatch accepts a regression if Get Call confirms it, or if two polls in a row list it and Get
+ * Call did not answer.
  */
 export type StatusRegressions = {
-  /** Starts a poll. */
+  /** Call it when a poll starts. */
   startPoll: () => void
-  /** Ends a group of pages that one commit contains. By the next page the state has them, or the poll has failed. */
+  /** Call it after the pages of one commit. Before the next page, the state has these calls, or the poll has failed. */
   endChunk: () => void
-  /** A page's calls without the regressions that are not accepted yet. */
+  /** The calls of a page without regressions that are not accepted yet. */
   withhold: (calls: readonly ListedCall[], state: LedgerState) => ListedCall[]
-  /** The calls that this poll has withheld, which Get Call must confirm. */
+  /** The calls that this poll has withheld and that Get Call must confirm. */
   unconfirmed: (state: LedgerState) => TrackedCall[]
-  /** Get Call has answered: the next regression in a list is a new one. */
+  /** Call it after an answer of Get Call. The next regression in a list is then a new one. */
   answered: (id: string) => void
 }
 
@@ -26,10 +26,10 @@ export type StatusRegressions = {
 type Standing = 'final' | CallStatus
 
 export function statusRegressions(): StatusRegressions {
-  /** Ids of the regressions that the previous poll listed, and this one. */
+  /** The ids of regressions that the previous poll listed, and that this poll listed. */
   let previous = new Set<string>()
   let current = new Set<string>()
-  /** What the pages of this group showed last, which the state does not have yet. */
+  /** What the pages of this group showed last. The state does not have it yet. */
   const inChunk = new Map<string, Standing>()
 
   const isRegression = (call: ListedCall, state: LedgerState): boolean => {
@@ -59,7 +59,7 @@ export function statusRegressions(): StatusRegressions {
   }
 }
 
-/** Undefined of a call that is lost or not tracked: whatever a list shows of it is no regression. */
+/** Undefined for a call that is lost or not tracked: nothing that a list shows of it is a regression. */
 function standingOf(id: string, state: LedgerState): Standing | undefined {
   const phase = state.calls.phase(id)
   if (phase === 'baseline') return 'final'

@@ -1,30 +1,33 @@
 import type { KnownList } from '../../ledger/known-list.ts'
 
-/** So many settled rows in a row, next to each other as before, show that a reading joins what was known. */
+/** This many settled rows in a row, adjacent as before, show that a reading joins what was known. */
 const ROWS_TO_JOIN = 5
 /** The most ids in a joint. */
 const MOST_ROWS = 100
 
 /**
- * Where a reading, from the end at which calls come in, joins what the last one knew. Open rows do not join: in a list that is
- * sorted by state or by the last change they move. Changed in place.
+ * Finds where a reading joins what the last reading knew. The reading starts at the end where new calls appear. Open rows do
+ * not join, because they move in a list that is sorted by state or by the last change. Changed in place.
  */
 export type Joining = {
-  /** The place of each id in the joint. */
+  /** The index of each id in the joint. */
   readonly places: ReadonlyMap<string, number>
-  /** The joint is the whole list. */
+  /** Whether the joint is the whole list. */
   readonly isWhole: boolean
-  /** Rows that the reading has shown, each once. */
+  /** The number of rows that the reading has shown, each counted once. */
   rows: number
-  /** Rows in a row, up to the last one, that are next to each other in the joint; how many of them, up to the last one, are settled. */
+  /** How many of the latest rows are adjacent in the joint, and how many of those are settled. */
   inPlace: number
   settled: number
-  /** The place of the last row in the joint; undefined where it has none. */
+  /** The index of the last row in the joint; undefined if it is not in the joint. */
   place: number | undefined
-  /** How many rows came before the first one that the joint has, and before those that join it. */
+  /** How many rows came before the first row of the joint, and before the rows that join it. */
   firstAt: number | undefined
   joinedAt: number | undefined
-  /** The next joint, from the end of the list as this reading shows it; and the settled rows in a row, up to its last one, and at most. */
+  /**
+   * The next joint, from the end of the list as this reading shows it. And its settled rows in a row: the latest run, and the
+   * longest.
+   */
   readonly top: string[]
   run: number
   longestRun: number
@@ -46,7 +49,7 @@ export function newJoining(list: KnownList | undefined): Joining {
   }
 }
 
-/** Adds the next row inwards. @param isSettled whether it was over before this reading */
+/** Adds the next row inwards. @param isSettled whether the call was final before this reading */
 export function addRow(joining: Joining, id: string, isSettled: boolean): void {
   addToTop(joining, id, isSettled)
   const place = joining.places.get(id)
@@ -59,7 +62,10 @@ export function addRow(joining: Joining, id: string, isSettled: boolean): void {
   if (joining.settled === ROWS_TO_JOIN) joining.joinedAt ??= joining.rows - ROWS_TO_JOIN
 }
 
-/** The first ids, but for those among which nothing would join: where many calls are open, settled ones are further back. */
+/**
+ * Adds a row to the next joint. If the joint is full but contains no rows that could join, because many calls are open, its
+ * first rows are dropped: settled rows are further back.
+ */
 function addToTop(joining: Joining, id: string, isSettled: boolean): void {
   if (joining.top.length === MOST_ROWS) {
     if (joining.longestRun >= ROWS_TO_JOIN) return
@@ -71,7 +77,7 @@ function addToTop(joining: Joining, id: string, isSettled: boolean): void {
   joining.longestRun = Math.max(joining.longestRun, joining.run)
 }
 
-/** Whether the reading has joined what was known, and read so many rows from there. */
+/** Whether the reading has joined what was known, and then read `overlap` more rows. */
 export function hasJoined({ joinedAt, rows }: Joining, overlap: number): boolean {
   return joinedAt !== undefined && rows - joinedAt >= Math.max(ROWS_TO_JOIN, overlap)
 }
@@ -81,7 +87,7 @@ export function hasJoinedWhole({ isWhole, inPlace, places }: Joining): boolean {
   return isWhole && places.size > 0 && inPlace === places.size
 }
 
-/** The joint for the next reading: the rows that were read, and those that are known to follow. */
+/** The joint for the next reading: the rows that were read, followed by the known rows after them. */
 export function jointAfter({ top, place, rows }: Joining, joint: readonly string[]): readonly string[] {
   if (place === undefined || top.length < rows) return top
   return [...top, ...joint.slice(place + 1)].slice(0, MOST_ROWS)

@@ -4,21 +4,25 @@ import { isClientError, type PollContext } from '../poll-context.ts'
 import { refusedFrom } from '../poll-problems.ts'
 import { lastPageBy, type Reading } from './reading.ts'
 
-/** Where the last page may be: it is the last one so far that has calls, or after it, and before one that has none, or cannot be read. */
+/**
+ * The search for the last page. `last` is the last page found so far that has calls. `pastLast` is a page after it that has
+ * none, or cannot be read (`failure`).
+ */
 type Search = {
   last: CallPage | undefined
   pastLast: number
   failure: ServiceError | undefined
-  /** How many pages to go on, and the last page as the service says. */
+  /** By how many pages to advance, and the last page according to the service. */
   stride: number
   hint: number | undefined
 }
 
 /**
- * Finds and reads the last page of a list that grows there: the one that was last before, or what the service says, and from there
- * by doubling and halving. A short page with known rows is the last one, but for a sweep, which makes sure.
+ * Finds and reads the last page of a list that grows at its end. Starts at the previous last page, or at the page that the
+ * service names, and continues by doubling and halving the step. A short page with known rows is the last page, except for a
+ * sweep, which checks further.
  *
- * @throws {ServiceError} if a page cannot be read that the list has
+ * @throws {ServiceError} if a page of the list cannot be read
  */
 export async function* findLastPage(context: PollContext, reading: Reading): AsyncGenerator<CallPage, CallPage> {
   const { pages } = context.memory
@@ -45,13 +49,13 @@ function nextNumber(search: Search, size: number | undefined): number {
   if (last === undefined || pastLast !== Infinity) return Math.floor(((last?.page ?? 0) + pastLast) / 2)
   search.hint ??= lastPageBy(last, size ?? last.items) ?? 0
   if (search.hint > last.page) return search.hint
-  // After a page that is not full there is hardly another one.
+  // A page that is not full is hardly followed by another one.
   const stride = last.items < (size ?? 0) ? 1 : search.stride
   search.stride = stride * 2
   return last.page + stride
 }
 
-/** A page that fails after others that do not is past the last one: some services answer it with an error. */
+/** A page that fails while others do not is past the last page: some services answer it with an error. */
 async function* readOrFail(
   { memory, read }: PollContext,
   search: Search,
@@ -61,7 +65,7 @@ async function* readOrFail(
     return yield* read(number)
   } catch (error) {
     if (!(error instanceof ServiceError) || error.kind === 'rate_limited') throw error
-    // If the page was past the last one, no poll would ever read it.
+    // If the remembered page is past the last one, polls would always fail at it.
     if (search.last === undefined && memory.depth.failing !== undefined) memory.pages.last = undefined
     if (number === 1 || (search.last === undefined && !isClientError(error))) throw error
     search.failure = error
@@ -70,18 +74,18 @@ async function* readOrFail(
   }
 }
 
-/** Some services show the last page in place of all that follow. */
+/** Some services show the last page again instead of the pages after it. */
 function isPastLast(page: CallPage, { last }: Search): boolean {
   return page.items === 0 || (last !== undefined && page.page > last.page && page.keys[0] === last.keys[0])
 }
 
-/** A short page with known rows is followed by none. */
+/** A short page with known rows is the last one. */
 function isShort({ memory, startsSweep }: PollContext, { goal, joining }: Reading, page: CallPage): boolean {
   const mayTrust = goal === 'joint' && !startsSweep && !memory.pages.areUneven
   return mayTrust && page.items < (memory.pages.size ?? 0) && page.keys.some((key) => joining.places.has(key))
 }
 
-/** Whether the list has calls after a page, as its total says. */
+/** Whether the list has calls after a page, according to its total. */
 function hasMore({ memory, pageSize }: PollContext, { page, items, total = 0 }: CallPage): boolean {
   const size = memory.pages.size ?? pageSize
   return items >= size && total > page * size

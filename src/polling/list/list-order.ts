@@ -1,39 +1,39 @@
 import type { ListedCall } from '../../ledger/observation.ts'
 
-/** How the service orders its list, as far as its pages have shown. */
+/** The order of the service's list, as far as its pages have shown. */
 export type ListOrder = 'newest first' | 'oldest first' | 'unknown'
 
-/** Steps, from one call of a page to the next, that rise and fall in time. */
+/** How often time rises and falls from one call of a page to the next. */
 export type OrderEvidence = { readonly rises: number; readonly falls: number }
 
 export const NO_EVIDENCE: OrderEvidence = { rises: 0, falls: 0 }
 
-/** Ten distinct times in order are the least evidence. */
+/** Ten different times in order are the least evidence. */
 const STEPS_NEEDED = 9
-/** Two calls with a wrong date on a page of twenty are tolerated; on a shuffled page half of the steps rise. */
+/** Tolerates two calls with a wrong date on a page of twenty. On a shuffled page, half of the steps rise. */
 const TOLERATED = 0.15
-/** Older evidence counts less, so that a change of the order shows. */
+/** Older evidence loses weight, so that a change of the order is noticed. */
 const MAX_STEPS = 500
 
-/** The order that the evidence shows; `unknown` if it is too little or contradicts itself. */
+/** The order that the evidence shows; `unknown` if the evidence is too weak or contradicts itself. */
 export function knownOrder({ rises, falls }: OrderEvidence): ListOrder {
   const steps = rises + falls
   if (steps < STEPS_NEEDED || Math.min(rises, falls) > steps * TOLERATED) return 'unknown'
   return rises > falls ? 'oldest first' : 'newest first'
 }
 
-/** The evidence for an order in which calls come in at the first page, or the last, as an earlier poll knew it. */
+/** The evidence to start with if an earlier poll knew at which page new calls appear. */
 export const EVIDENCE_OF: Record<'first' | 'last', OrderEvidence> = {
   first: { rises: 0, falls: STEPS_NEEDED },
   last: { rises: STEPS_NEEDED, falls: 0 },
 }
 
-/** When a call began (UNIX seconds), or the first time that it has; undefined if it has none. */
+/** When a call began (UNIX seconds), or its earliest known time; undefined if it has none. */
 export function ownStart({ initiatedAt, startedAt, endedAt }: ListedCall): number | undefined {
   return initiatedAt ?? startedAt ?? endedAt
 }
 
-/** The evidence with one more page. A page that by itself shows another order replaces all earlier evidence. */
+/** Adds a page to the evidence. If the page alone shows another order, it replaces all earlier evidence. */
 export function learnOrder(evidence: OrderEvidence, calls: readonly ListedCall[]): OrderEvidence {
   let rises = 0
   let falls = 0

@@ -5,7 +5,7 @@ import type { Ended } from './read-pages.ts'
 import type { Reading } from './reading.ts'
 
 /**
- * What the polls of a target know of its list: five states, each of which moves by itself.
+ * What the polls of a target know about its list, as five independent states.
  *
  * - `list`: *unknown* → *joined*, once a reading has ended → *unordered*, if calls come in far from the end at which calls come
  *   in → *joined*, a day after the last one did. Committed with what the poll counted; all else is of this process.
@@ -18,37 +18,48 @@ import type { Reading } from './reading.ts'
  */
 export type ListMemory = {
   list: KnownList | undefined
-  /** A reading that must end before a poll can be successful; undefined between polls, unless it takes several of them. */
+  /**
+   * A reading that must end before a poll can be successful. Undefined between polls, unless the reading takes several polls.
+   */
   catchUp: Reading | undefined
-  /** A reading beside successful polls. */
+  /** The sweep: a reading that continues over successful polls. */
   sweep: Sweep
-  /** The first page that the service refuses to show; and the page that failed last, with the number of polls in a row. */
+  /** The first page that the service refuses to show. And the page that failed last, with the number of polls in a row. */
   depth: { refusedFrom: number | undefined; failing: { page: number; polls: number } | undefined }
   total: Tripwire
   /**
-   * The order that the latest pages showed; the items on one that another follows, and whether they differ; and the last one, of a
-   * list that grows there.
+   * The order that the latest pages showed. The number of items on a page that another page follows, and whether that number
+   * varies. And the last page of a list that grows at its end.
    */
   pages: { evidence: OrderEvidence; size: number | undefined; areUneven: boolean; last: number | undefined }
-  /** A list that has shrunk and is not accepted: in how many polls Get Call did not know the missing calls; since when (monotonic seconds). */
+  /**
+   * A list that has shrunk and is not accepted yet: in how many polls Get Call did not know the missing calls, and since when
+   * (monotonic seconds).
+   */
   shrunk: { polls: number; since: number | undefined }
 }
 
-/** `last`: when the last one that a successful poll ended began (monotonic seconds), how long it took, and how many pages it read. */
+/**
+ * `last` is the last sweep that a successful poll completed: when it began (monotonic seconds), how long it took, and how
+ * many pages it read.
+ */
 export type Sweep = { last: { at: number; seconds: number; pages: number } | undefined } & (
   | { state: 'idle' }
   | { state: 'running'; reading: Reading }
-  /** The next successful poll ends it. */
+  /** The next successful poll completes it. */
   | { state: 'read'; reading: Reading; at: Ended['at'] }
 )
 
-/** Whether the service's total grows by more than the rows that came in since a sweep: then calls came in elsewhere. */
+/**
+ * Watches whether the service's total grows by more than the rows that appeared since the last sweep. If it does, calls
+ * appeared elsewhere.
+ */
 export type Tripwire = {
   state: 'watched' | 'tripped' | 'checked'
-  /** The total after the last sweep, and how many rows came in since then. */
+  /** The total after the last sweep, and how many rows have appeared since then. */
   base: number | undefined
   cameIn: number
-  /** After a sweep that found nothing it does not trip until then (monotonic seconds). */
+  /** After a sweep that found nothing, it does not trip until this time (monotonic seconds). */
   ignoredUntil: number
 }
 
@@ -70,7 +81,7 @@ export function newListMemory({ list }: Pick<SyncState, 'list'>, sweptAt: number
   }
 }
 
-/** What was read was not counted: the next poll reads it again, from what was committed. */
+/** Call it if what was read was not counted. The next poll reads it again, starting from what was committed. */
 export function forgetReadings(memory: ListMemory, { list }: Pick<SyncState, 'list'>): void {
   memory.list = list
   memory.catchUp = undefined

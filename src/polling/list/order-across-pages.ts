@@ -1,21 +1,24 @@
 /**
- * Whether a reading finds the list in order from one page to the next, by when the calls began: it reads from the newest
- * inwards, so no later page goes back to newer calls. Changed in place.
+ * Whether a reading finds the list sorted across pages, by when the calls began. The reading starts at the newest calls, so a
+ * later page never has newer calls than an earlier one. Changed in place.
  */
 export type OrderAcrossPages = {
-  /** Most calls of some page began before this (UNIX seconds). */
+  /** Most calls of some page began before this time (UNIX seconds). */
   bound: number
-  /** How many calls in a row, up to the last one, began long after the bound. */
+  /** How many of the latest calls in a row began long after the bound. */
   above: number
-  /** Whether a later page was above. */
+  /** Whether a later page was newer than the bound allows. */
   isBroken: boolean
-  /** Start times on pages with too few calls to decide. */
+  /** Start times on pages that have too few calls to decide. */
   pending: readonly number[]
 }
 
-/** Fewer calls do not show where a page is: they are added to those of the next page. */
+/** Fewer calls do not show where a page belongs, so they are added to the next page. */
 const MIN_CALLS = 5
-/** More calls in a row that are so far beyond most of an earlier page are no wrong dates: new calls may be there as well. */
+/**
+ * If more calls in a row are that much newer than most of an earlier page, their dates are not wrong: new calls may be there
+ * too.
+ */
 const MAX_IN_A_ROW = 3
 const FAR_SECONDS = 600
 
@@ -24,10 +27,10 @@ export function newOrderAcrossPages(): OrderAcrossPages {
 }
 
 /**
- * Adds the next page: its median must not be above most of an earlier page, nor a few calls in a row far above it. Single
- * calls with a wrong date are tolerated.
+ * Adds the next page. Its median must not be newer than most of an earlier page, and only a few calls in a row may be far
+ * newer. Single calls with a wrong date are tolerated.
  *
- * @param starts when the calls began that no earlier page has shown (UNIX seconds), from the newest end inwards
+ * @param starts when the calls that no earlier page has shown began (UNIX seconds), from the newest end inwards
  */
 export function addToOrder(order: OrderAcrossPages, starts: readonly number[]): void {
   for (const start of starts) {

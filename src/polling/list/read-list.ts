@@ -11,28 +11,28 @@ import { growingEnd, readPages, type Ended } from './read-pages.ts'
 import { listedIds, newReading, type Reading } from './reading.ts'
 import { noteTotal, resetTripwire } from './tripwire.ts'
 
-/** Part of the interval that a reading may take: a poll that misses the next tick waits for the one after it. */
+/** How much of the interval a reading may take: a poll that misses the next tick must wait for the one after it. */
 const SHARE = 0.9
-/** The same for a reading that goes on: the next polls have nothing else to do. */
+/** The same for a reading that an earlier poll began: there is no other work for the next polls. */
 const SHARE_RESUMED = 1.9
-/** The same for a sweep: the poll ends before the next one is due. */
+/** The same for a sweep, so that the poll ends before the next one is due. */
 const SHARE_OF_SWEEP = 0.5
-/** How often a poll may turn to the other end of the list: some lists change their order all the time. */
+/** How often a poll may switch to the other end of the list: some lists change their order all the time. */
 const MOST_TURNS = 2
-/** A sweep is postponed for so many intervals at most, though others use the service's limit. */
+/** The most intervals by which a sweep is postponed if others use up the service's limit. */
 const POSTPONED_INTERVALS = 4
-/** The most pages that a poll reads from where it joins. */
+/** The most pages that a poll reads beyond where it joins. */
 const MOST_OVERLAP_PAGES = 3
-/** A list with fewer rows is in any order. */
+/** A list with fewer rows shows no order. */
 const ROWS_IN_ORDER = 10
 
 /**
  * Reads as much of the list as this poll needs, page by page:
  *
- * 1. from the end at which calls come in to where it joins what was known; or, if it joins nowhere, to the horizon or to the end of
- *    the list, over several polls if it is long: then the poll is successful
- * 2. on, as long as the next page shows calls that would be requested one by one
- * 3. a slice of a sweep, if one is due: from there to the horizon, or to the end of the list
+ * 1. From the end where new calls appear to where it joins what was known. If it joins nowhere, to the horizon or the end of
+ *    the list, over several polls if the list is long. Then the poll is successful.
+ * 2. Further, while the next page shows calls that would otherwise be requested one by one.
+ * 3. A slice of a sweep, if one is due: from there to the horizon or the end of the list.
  *
  * @throws {ServiceError} if a page cannot be read
  */
@@ -56,7 +56,7 @@ export async function* readList(poll: RunningPoll, options: PollContextOptions):
   if (memory.sweep.state === 'read') endSweep(context, memory.sweep)
 }
 
-/** Reads what came in since the last successful poll; undefined if the next poll goes on. */
+/** Reads the calls that appeared since the last successful poll; undefined if the next poll must continue. */
 async function* catchUp(context: PollContext): AsyncGenerator<CallPage, Reading | undefined> {
   const { memory, interval } = context
   for (let turns = 0; ;) {
@@ -72,7 +72,7 @@ async function* catchUp(context: PollContext): AsyncGenerator<CallPage, Reading 
       continue
     }
     endReading(context, reading, ended.at)
-    // What came in while this one took several polls, another one shows.
+    // Calls that appeared while this reading took several polls need a second reading.
     const needsSecond = isResumed && !reading.isSecond && mayJoin(context)
     if (!needsSecond) return reading
     memory.catchUp = startReading(context, true)
@@ -83,7 +83,7 @@ function mayJoin({ memory, poll }: PollContext): boolean {
   return growingEnd(memory).isKnown && !isUnordered(memory.list, poll.serviceTime)
 }
 
-/** What a reading has found out; and one that did not join has swept the list, or goes on as a sweep. */
+/** Records what a reading found out. A reading that did not join has swept the list, or continues as a sweep. */
 function endReading(context: PollContext, reading: Reading, at: Ended['at']): void {
   const { memory, poll, clock } = context
   if (at === 'joint') noteTotal(memory.total, reading.pages.previous?.total, reading.rows.found, clock.monotonic())
@@ -107,7 +107,7 @@ function startReading({ memory, clock, goal, pageSize, state }: PollContext, isS
   })
 }
 
-/** At the horizon of a list whose order is not verified, the sweep goes on. */
+/** If the order of the list is not verified, the sweep continues past the horizon. */
 function sweepAfter({ memory, poll, horizon, goal }: PollContext, reading: Reading, at: Ended['at']): Sweep {
   const { last, state } = memory.sweep
   const isVerified = isOrderVerifiedRecently(memory.list, { now: poll.serviceTime, horizon })
@@ -117,12 +117,12 @@ function sweepAfter({ memory, poll, horizon, goal }: PollContext, reading: Readi
   return { state: 'running', reading, last }
 }
 
-/** Whether enough requests are left for a slice of a sweep, or it was postponed for long. */
+/** Whether enough requests are left for a slice of a sweep, or the sweep was postponed for long. */
 function maySlice({ memory, clock, sweepInterval, maySweep }: PollContext): boolean {
   return maySweep() || clock.monotonic() - (memory.sweep.last?.at ?? -Infinity) >= POSTPONED_INTERVALS * sweepInterval
 }
 
-/** Reads a slice of a sweep, which begins where the poll has joined. An error here never fails the poll. */
+/** Reads a slice of a sweep, which starts where the poll has joined. An error here never fails the poll. */
 async function* sweep(context: PollContext, joined: Reading): AsyncGenerator<CallPage, void> {
   const { memory, poll, horizon, slice, interval } = context
   const { sweep, total } = memory
@@ -142,7 +142,7 @@ async function* sweep(context: PollContext, joined: Reading): AsyncGenerator<Cal
     : { state: 'read', reading, at: ended.at, last: sweep.last }
 }
 
-/** The poll is successful, and a sweep was read: it has seen all that the service shows back to the horizon. */
+/** Completes a sweep with a successful poll: it has seen all that the service shows back to the horizon. */
 function endSweep(context: PollContext, { reading, at }: Extract<Sweep, { state: 'read' }>): void {
   const { memory, poll, clock } = context
   const { startedAt, pages, rows, reachedHorizon } = reading
@@ -162,7 +162,10 @@ function endSweep(context: PollContext, { reading, at }: Extract<Sweep, { state:
   }
 }
 
-/** Whether the service refuses a page that may have new calls: it does if it is not known that they came in at the end of the reading. */
+/**
+ * Whether the service refuses a page that may have new calls, because it is not known that new calls appear at the start of
+ * the reading.
+ */
 function hidesNewest({ memory, poll }: PollContext, reading: Reading, error: ServiceError): boolean {
   const { end, isKnown } = growingEnd(memory)
   if (reading.reachedHorizon || (isKnown && end === reading.end)) return false
@@ -185,7 +188,7 @@ function jointOf({ end, joining }: Reading, list: KnownList | undefined, at: End
   return { end, joint, isWhole }
 }
 
-/** Notes where a reading has found calls that came in elsewhere, and whether the list was in order of time. */
+/** Records where a reading found calls that appeared elsewhere, and whether the list was sorted by time. */
 function learn(
   { memory, poll }: PollContext,
   { rows, joining, order, pages, began, end }: Reading,
@@ -195,7 +198,7 @@ function learn(
   const now = poll.serviceTime
   const isLate = rows.lateBy !== undefined
   memory.list = isLate ? withLateRow(list, rows.lateBy!, { now, most: MOST_OVERLAP_PAGES * pages.size }) : list
-  // What a sweep finds from there on is its own.
+  // What the sweep finds from here on counts for the sweep.
   Object.assign(rows, { found: 0, lateBy: undefined })
   const growing = growingEnd(memory)
   const isLong = at === 'end' && joining.rows >= ROWS_IN_ORDER

@@ -5,12 +5,12 @@ import { ownStart } from './list-order.ts'
 import type { PollContext } from '../poll-context.ts'
 import type { Reading } from './reading.ts'
 
-/** A page costs one request and saves one for each wanted call on it, so it must show at least so many. */
+/** Reading a page costs one request and saves one for each wanted call on it, so it must show at least this many. */
 const MIN_CALLS = 2
 
 /**
- * Continues where a poll has joined, as long as the next page probably shows more open calls than it costs requests to read it:
- * those calls need no follow-up.
+ * Reads on from where a poll has joined, while the next page probably shows more open calls than reading it costs requests.
+ * Those calls need no follow-up.
  */
 export async function* readOpenCalls(
   { memory, wanted, read, poll, slice }: PollContext,
@@ -18,7 +18,7 @@ export async function* readOpenCalls(
 ): AsyncGenerator<CallPage, void> {
   const inwards = end === 'first' ? 1 : -1
   let page = poll.lastPage
-  // Final calls are wanted for details that a list does not show.
+  // Final calls are requested for participants, which a list does not show.
   let missing = wanted().filter(({ phase }) => phase === 'open')
   for (let pages = 0; page !== undefined && pages < slice; pages++) {
     const number = page.page + inwards
@@ -27,7 +27,7 @@ export async function* readOpenCalls(
     try {
       page = yield* read(number)
     } catch (error) {
-      // The follow-ups request these calls instead.
+      // Follow-ups request these calls instead.
       if (error instanceof ServiceError) return
       throw error
     }
@@ -35,7 +35,10 @@ export async function* readOpenCalls(
   }
 }
 
-/** How many of these calls are probably on the next page: those that began before this page, within as long a time as it covers. */
+/**
+ * How many of the calls are probably on the next page: those that began before this page, within the time span that this page
+ * covers.
+ */
 function expectedOnNextPage({ calls }: CallPage, missing: readonly TrackedCall[]): number {
   const times = calls.flatMap((call) => ownStart(call) ?? [])
   const oldest = times.reduce((least, time) => Math.min(least, time), Infinity)

@@ -12,32 +12,35 @@ import type { ListMemory } from './list-state.ts'
 import { isClientError, type PollContext } from '../poll-context.ts'
 import { advance, inwards, lastPageBy, type Facts, type Reading, type Step } from './reading.ts'
 
-/** What a reading has reached: or calls come in at the other end, or the service shows no more of the list. */
+/** What a reading has reached. Or: new calls appear at the other end, or the service shows no more of the list. */
 export type Ended =
   | { at: Exclude<Step, 'next page' | 'stuck'> }
   | { at: 'other end' }
   | { at: 'refused'; error: ServiceError }
 
 export type ReadLimits = {
-  /** The most pages, and how long to read (seconds since the poll began): one page is read at least. */
+  /** The most pages, and the longest time to read (seconds since the poll began). At least one page is read. */
   maxPages: number
   maxSeconds: number
-  /** Whether the reading ends if pages show that calls come in at the other end. */
+  /** Whether the reading ends if pages show that new calls appear at the other end. */
   mayTurn: boolean
 }
 
-/** If requests wait for the rate limit, a poll takes long in any case, and reads so many pages. */
+/** If requests wait for the rate limiter, a poll takes long in any case, and reads this many pages. */
 const PAGES_WAITING = 6
-/** Polls in a row in which a page fails until it counts as refused; and if the service says so, or the poll does not depend on it. */
+/**
+ * In how many polls in a row a page must fail to count as refused. And if the service says so, or the poll does not need the
+ * page.
+ */
 const ATTEMPTS = 5
 const FEWER_ATTEMPTS = 2
 /** Such an error does not show that a page is past the last one. */
 const SAYS_NOTHING: ReadonlySet<ServiceError['kind']> = new Set(['rate_limited', 'auth', 'scope'])
 
 /**
- * Reads the pages that a reading asks for, until it has ended or reached its limits.
+ * Reads the pages that a reading needs, until it has ended or reached its limits.
  *
- * @returns undefined if the next poll continues it
+ * @returns undefined if the next poll continues the reading
  * @throws {ServiceError} if a page cannot be read
  */
 export async function* readPages(
@@ -49,13 +52,13 @@ export async function* readPages(
   const facts = factsOf(context)
   const isLate = (pages: number) =>
     elapsed() >= maxSeconds || (pages >= PAGES_WAITING && clock.monotonic() - begun >= maxSeconds)
-  // Calls have moved since the poll before.
+  // Calls have moved since the last poll.
   reading.pages.previous = undefined
   for (let pages = 0; pages === 0 || (pages < maxPages && !isLate(pages)); pages++) {
     const next = yield* nextPage(context, reading)
     if ('at' in next) return next
     const { page, isYielded } = next
-    // Before its calls are counted: then none is new.
+    // Before the calls of the page are counted: afterwards none is new.
     const ended = endedBy(context, reading, { page, mayTurn, facts: facts(reading) })
     if (!isYielded) yield page
     if (ended !== undefined) return ended
@@ -98,12 +101,14 @@ function factsOf(context: PollContext): (reading: Reading) => Facts {
   }
 }
 
-/** Whether a call is over, and was so before. */
+/** Whether a call is final, and already was before. */
 function isSettled(call: ListedCall, { calls }: LedgerState): boolean {
   return finalStatus(call) !== undefined && calls.phase(call.id) !== 'open'
 }
 
-/** The end at which calls come in, as the latest pages show it; if they show no order, the list is read from the first page. */
+/**
+ * The end where new calls appear, according to the latest pages. If they show no order, the list is read from the first page.
+ */
 export function growingEnd({ pages }: ListMemory): { end: KnownList['end']; isKnown: boolean } {
   const order = knownOrder(pages.evidence)
   return { end: order === 'oldest first' ? 'last' : 'first', isKnown: order !== 'unknown' }
@@ -117,7 +122,7 @@ async function* nextPage(
   const { next, end, began, reachedHorizon } = reading
   try {
     if (end === 'last' && began === undefined) return { page: yield* findLastPage(context, reading), isYielded: true }
-    // No poll depends on what is older than the horizon.
+    // The poll does not need calls that are older than the horizon.
     return { page: await fetch(next, reachedHorizon), isYielded: false }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
@@ -125,13 +130,16 @@ async function* nextPage(
     else if (error.kind === 'rate_limited') throw error
     else if (isPastLast(reading, error)) return { page: emptyPage(poll, next), isYielded: true }
     else if (hasFailedOften(memory, reading, error)) return refused(memory, reading, error)
-    // The next poll begins with a page that the service shows: without any it would not request open calls either.
+    // The next poll starts with a page that the service shows. A poll without any page would request no open calls either.
     else reading.next = reading.pages.previous?.page ?? next
     throw error
   }
 }
 
-/** An outage refuses no page: before it is known whether the service shows any, each poll begins a page earlier, and at last anew. */
+/**
+ * A page that fails during an outage is not refused. Until the service shows some page, each poll starts one page earlier. If
+ * the first page fails as well, the reading starts over.
+ */
 function goBack(memory: ListMemory, reading: Reading): void {
   const { next, began, end } = reading
   memory.depth.failing ??= { page: next, polls: 0 }
@@ -141,7 +149,7 @@ function goBack(memory: ListMemory, reading: Reading): void {
   if ((first - reading.next) * inwards(reading) > 0) memory.catchUp = undefined
 }
 
-/** Whether the page has failed in so many polls in a row that it counts as refused. */
+/** Whether the page has failed in enough polls in a row to count as refused. */
 function hasFailedOften({ depth }: ListMemory, reading: Reading, error: ServiceError): boolean {
   const { next, began, reachedHorizon } = reading
   const { failing } = depth
@@ -156,7 +164,7 @@ function refused({ depth }: ListMemory, { next, end }: Reading, error: ServiceEr
   return { at: 'refused', error }
 }
 
-/** Many services answer a page past the last one with an error: with any one, where it is known which one is the last. */
+/** Many services answer a page past the last one with an error. If the last page is known, any error counts. */
 function isPastLast({ end, next, pages }: Reading, error: ServiceError): boolean {
   const { previous, size, last, areUneven } = pages
   if (end !== 'first' || next === 1) return false
@@ -171,8 +179,8 @@ function emptyPage({ serviceTime, hostTime }: PollContext['poll'], page: number)
 }
 
 /**
- * Whether a page is wholly older than the horizon, and than the start of every final call that is tracked within it: a long
- * call is listed where it began, though it ended recently. Open calls have follow-ups.
+ * Whether a page is older than the horizon, and older than the start of every tracked final call within the horizon. A long
+ * call is listed by its start, even if it ended recently. Open calls have follow-ups.
  */
 function olderThanHorizon({ state, horizon }: PollContext): (page: CallPage) => boolean {
   let earliest: number | undefined
@@ -184,7 +192,7 @@ function olderThanHorizon({ state, horizon }: PollContext): (page: CallPage) => 
   }
 }
 
-/** Leaves out calls that are tracked only because a time of theirs is far ahead: they will not change. */
+/** Leaves out calls that are tracked only because one of their times is far in the future. They will not change. */
 function earliestTracked({ calls }: LedgerState, horizon: number): number {
   let earliest = Infinity
   for (const call of calls.values()) {

@@ -5,53 +5,56 @@ import { addRow, hasJoined, hasJoinedWhole, newJoining, type Joining } from './j
 import { ownStart } from './list-order.ts'
 import { addToOrder, newOrderAcrossPages, type OrderAcrossPages } from './order-across-pages.ts'
 
-/** A reading of the list, page by page, from the end at which calls come in, over as many polls as it takes. Changed in place. */
+/** A reading of the list, page by page, from the end where new calls appear. It may take several polls. Changed in place. */
 export type Reading = {
-  /** When it was started (monotonic seconds). */
+  /** When it began (monotonic seconds). */
   readonly startedAt: number
-  /** The service's clock and the host's at the answer to its first page (UNIX seconds); undefined before. */
+  /** The service's clock and the host's clock when the first page was answered (UNIX seconds); undefined before. */
   began: { serviceTime: number; hostTime: number } | undefined
   readonly end: KnownList['end']
   /** The page to read next. */
   next: number
-  /** What it must reach: a joint, or the horizon, is enough; a sweep reads on to the horizon; or to the end of the list. */
+  /** What it must reach: a joint or the horizon; for a sweep the horizon; or the end of the list. */
   goal: 'joint' | 'horizon' | 'end'
-  /** It follows a reading that took longer than a poll, and shows what came in meanwhile. */
+  /** Whether it follows a reading that took longer than a poll, and reads the calls that appeared meanwhile. */
   readonly isSecond: boolean
   readonly joining: Joining
   readonly rows: Rows
   readonly pages: Pages
   pass: Pass
   readonly order: OrderAcrossPages
-  /** A page was wholly older than the horizon. */
+  /** Whether a page was older than the horizon. */
   reachedHorizon: boolean
 }
 
-/** What the pages have shown. */
+/** The rows that the pages have shown. */
 export type Rows = {
-  /** Keys of all items, and of those that were invalid on each page. */
+  /** The keys of all items, and the keys of invalid items. */
   readonly seen: Set<string>
   readonly invalid: Set<string>
-  /** The oldest time at which most calls of a page had begun (UNIX seconds). */
+  /** The oldest time by which most calls of a page had begun (UNIX seconds). */
   oldest: number
-  /** How many new calls; and how many rows below the newest known one some of them were that began after the last sweep, at most. */
+  /**
+   * How many calls were new. And how far below the newest known row the lowest new call was, among calls that began after the
+   * last sweep.
+   */
   found: number
   lateBy: number | undefined
 }
 
 export type Pages = {
-  /** Calls requested in one page, and the most items that a page had. */
+  /** How many calls were requested per page, and the most items that a page had. */
   readonly requested: number
   size: number
   read: number
-  /** The last one that was read in this poll. */
+  /** The last page that was read in this poll. */
   previous: PageRead | undefined
-  /** The page at which it last went back to the one before, and whether that was as short the second time. */
+  /** The page at which the reading last went back by one, and whether that page was equally short the second time. */
   wentBackAt: number | undefined
   areUneven: boolean
-  /** How many of them, up to the last one, mostly repeated the one before. */
+  /** How many of the latest pages mostly repeated the page before them. */
   repeated: number
-  /** The number of the last page, as the service says; it may be wrong. */
+  /** The number of the last page according to the service. It may be wrong. */
   last: number | undefined
 }
 
@@ -60,34 +63,39 @@ type PageRead = Pick<CallPage, 'page' | 'items' | 'total' | 'keys'>
 /** One reading from one end of the list to the other. */
 export type Pass = {
   readonly isFirst: boolean
-  /** How many items its pages had, and the last one that counts. */
+  /** The total number of items on its pages, and the last page that counts. */
   items: number
   furthest: number | undefined
-  /** It showed a call that no pass before had, though it began before the reading. */
+  /** Whether it showed a call that no earlier pass had shown, although the call began before the reading. */
   hasNew: boolean
 }
 
-/** What a reading must know of the calls and the list. */
+/** What a reading must know about the calls and the list. */
 export type Facts = {
-  /** Whether the latest pages are in order of time, from the end of the reading; and whether no reading found otherwise of the list. */
+  /**
+   * Whether the latest pages are sorted by time from the start of the reading, and no reading has found the list unsorted.
+   */
   isByTime: boolean
   mayEndAtHorizon: boolean
-  /** How many rows it must read from where it joins. */
+  /** How many rows to read beyond where it joins. */
   overlap: number
   isSettled: (call: ListedCall) => boolean
   /** When the last complete sweep began (UNIX seconds); Infinity before the first one. */
   sweptAt: number
-  /** Whether the call was not known, and counts. */
+  /** Whether the call was unknown, and counts. */
   isNew: (call: ListedCall) => boolean
   isOlderThanHorizon: (page: CallPage) => boolean
   /** Whether a call of the joint is newer than the horizon. */
   knowsNewer: () => boolean
 }
 
-/** Whether it needs another page, and if not, what it has reached. `stuck`: the service shows the same page in place of all that follow. */
+/**
+ * Whether the reading needs another page, and if not, what it has reached. `stuck`: the service shows the same page instead
+ * of all later pages.
+ */
 export type Step = 'next page' | 'joint' | 'horizon' | 'end' | 'stuck'
 
-/** Pages in a row that repeat the one before, after which the list only repeats itself. */
+/** After this many pages in a row that repeat the one before, the list only repeats itself. */
 const REPEATED_PAGES = 2
 export function newReading(made: {
   list: KnownList | undefined
@@ -120,7 +128,7 @@ export function newReading(made: {
   }
 }
 
-/** Adds the page that the reading asked for, and decides what it needs next. */
+/** Adds the requested page, and decides what the reading needs next. */
 export function advance(reading: Reading, page: CallPage, facts: Facts): Step {
   const { pages } = reading
   const { previous } = pages
@@ -137,14 +145,14 @@ export function advance(reading: Reading, page: CallPage, facts: Facts): Step {
   return stepAfter(reading, page, facts)
 }
 
-/** In a list by time, what is known and newer than the horizon comes before what is older. */
+/** In a list sorted by time, known calls that are newer than the horizon come before older calls. */
 function reachesHorizon({ order, joining }: Reading, page: CallPage, facts: Facts): boolean {
   if (!facts.isByTime || !facts.mayEndAtHorizon || !facts.isOlderThanHorizon(page)) return false
   order.isBroken ||= joining.firstAt === undefined && facts.knowsNewer()
   return !order.isBroken
 }
 
-/** From a page to the one that follows in a reading. */
+/** The direction from a page to the next page of a reading. */
 export function inwards({ end }: Reading): 1 | -1 {
   return end === 'first' ? 1 : -1
 }
@@ -154,7 +162,7 @@ function stepAfter(reading: Reading, page: CallPage, facts: Facts): Step {
   if (isLast && hasSeenAll(reading, facts)) return 'end'
   const reached = reachedGoal(reading, page.items < reading.pages.requested, facts)
   if (reached !== undefined) return reached
-  // Read from its last page, the list has others before those in place of which that one is shown.
+  // A reading that starts at the last page has further pages, even if the last page is shown instead of them.
   const isRepeated = reading.pages.repeated >= REPEATED_PAGES && reading.end === 'first'
   if (isRepeated && page.items >= reading.pages.requested) return 'stuck'
   return isRepeated || isLast ? endPass(reading, facts) : 'next page'
@@ -171,8 +179,8 @@ function reachedGoal(
 }
 
 /**
- * Whether rows may be on neither of two pages, so that the first one is read again, once: a row above was deleted, an answer is
- * older than the one before, or a page is shorter than others.
+ * Whether some rows may be on neither of two pages, so that the first page is read again, once. This happens if a row above
+ * was deleted, if an answer is older than the one before, or if a page is shorter than others.
  */
 function mustGoBack(
   reading: Reading,
@@ -181,12 +189,12 @@ function mustGoBack(
 ): boolean {
   const { pages, end, goal, joining } = reading
   if (previous.page !== page - inwards(reading) || pages.wentBackAt === page) return false
-  // Nothing shows that the rows before the joint are all that there are.
+  // Nothing shows that no rows are missing before the joint.
   const joinsAtEdge = goal === 'joint' && end === 'first' && joining.joinedAt === rowsBefore
   return joinsAtEdge || (total ?? Infinity) < (previous.total ?? 0) || wasShort(reading, previous.items, items)
 }
 
-/** A list that is read from its last page begins with a short one; and some services leave rows out of each page. */
+/** A list that is read from its last page starts with a short page. And some services leave rows out of each page. */
 function wasShort({ end, pages }: Reading, before: number, items: number): boolean {
   const isFirst = end === 'last' && pages.read === 2
   return items > 0 && before < Math.max(pages.size, items) && !isFirst && !pages.areUneven
@@ -251,7 +259,7 @@ function addToPages(pages: Pages, page: CallPage): void {
   pages.previous = { page: page.page, items, total, keys }
 }
 
-/** Whether most of a page was on the one before it, though not so many calls have come in since. */
+/** Whether most of a page was on the previous page, although fewer calls have appeared since. */
 function repeats({ keys, items, total = 0 }: CallPage, previous: PageRead | undefined): boolean {
   if (total - (previous?.total ?? total) > items / 2) return false
   const before = new Set(previous?.keys)
@@ -266,8 +274,9 @@ function addInvalid({ seen, invalid }: Rows, { calls, keys }: CallPage): void {
 }
 
 /**
- * What follows at the other end of the list. In a list by time, all was seen. In another, pages may have shown some rows twice and
- * others not at all: it is read again until as many were seen as its pages have, or nothing new comes any more.
+ * What follows when the other end of the list is reached. If the list is sorted by time, everything was seen. Otherwise pages
+ * may have shown some rows twice and others never, so the list is read again until as many rows were seen as its pages have,
+ * or until a pass finds nothing new.
  */
 function endPass(reading: Reading, facts: Facts): Step {
   const { pass } = reading
@@ -277,15 +286,17 @@ function endPass(reading: Reading, facts: Facts): Step {
   return 'next page'
 }
 
-/** A list that is read from its last page does not move while it is read. */
+/** New calls do not move the rows of a list that is read from its last page. */
 function hasSeenAll({ order, end, rows, pass }: Reading, { isByTime }: Facts): boolean {
   return (isByTime && !order.isBroken) || end === 'last' || rows.seen.size >= pass.items
 }
 
-/** No service that counts up to a limit has another one. */
+/** A service that counts only up to a limit has a limit that is a multiple of this. */
 const COUNTED_AT_MOST = 1000
 
-/** The number of the list's last page, as the service says; undefined if it always says 0, or may have counted up to a limit. */
+/**
+ * The number of the last page according to the service. Undefined if the total is always 0, or may be a limit of counting.
+ */
 export function lastPageBy({ total, totalPages }: CallPage, size: number): number | undefined {
   if (total !== undefined && total % COUNTED_AT_MOST === 0) return undefined
   return total === undefined || size === 0 ? totalPages : Math.max(Math.ceil(total / size), 1)

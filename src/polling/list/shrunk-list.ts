@@ -5,26 +5,29 @@ import { forgetReadings, type ListMemory } from './list-state.ts'
 import type { RunningPoll } from '../poll.ts'
 import { shrunkList } from '../poll-problems.ts'
 
-/** Shorter lists are halved by chance. */
+/** Shorter lists may halve by chance. */
 const MIN_ITEMS = 10
-/** How many of the newest and of the oldest missing calls are requested: Get Call may know a new call later than the list. */
+/**
+ * How many of the newest and of the oldest missing calls are requested. Get Call may learn of a new call later than the list.
+ */
 const REQUESTED = 3
-/** Polls in a row in which Get Call must not know them, until the list is accepted. */
+/** In how many polls in a row Get Call must not know the missing calls before the list is accepted. */
 const POLLS_TO_ACCEPT = 2
-/** After a day the list is accepted, whatever Get Call says: rebuilding an index does not take so long. */
+/** After a day the list is accepted, whatever Get Call answers. Rebuilding an index does not take that long. */
 const MAX_REBUILD_SECONDS = 86_400
 
 /**
- * The newest and the oldest tracked calls that are missing in a list which has become empty, or shows less than half of the calls that it
- * should. Either its index is being rebuilt, or calls were deleted. Empty if the list has not shrunk, or lost only its oldest calls.
+ * The newest and the oldest tracked calls that are missing from a list that has become empty, or shows less than half of the
+ * expected calls. Either the service is rebuilding its index, or calls were deleted. Empty if the list has not shrunk, or has
+ * lost only its oldest calls.
  */
 export function missingCalls({ ended, success }: RunningPoll, { calls, sync }: LedgerState): TrackedCall[] {
   if (success === undefined || ended === undefined) return []
   const { rows, began } = ended.reading
   const { seen, oldest } = rows
-  // What has come in since then shows nothing of what is missing.
+  // Calls that appeared since then do not show what is missing.
   const newest = Math.min(sync.lastSuccess ?? -Infinity, began?.serviceTime ?? Infinity)
-  // A call with wrong times began when it was first seen, at the latest.
+  // A call with wrong times began no later than it was first seen.
   const beganAfterOldest = (call: TrackedCall) => Math.min(beganAt(call), call.firstSeen) > oldest
   let [shown, missing] = [0, 0]
   const outermost = calls.outermost(REQUESTED, (id, time) => {
@@ -48,17 +51,17 @@ type ShrunkListOptions = {
 }
 
 /**
- * Makes a poll whose list has shrunk unsuccessful, until Get Call does not know the missing calls either, in two polls in a
- * row, or the list has stayed like this for long.
+ * Makes the poll unsuccessful if the list has shrunk, until Get Call does not know the missing calls either in two polls in a
+ * row, or until the list has stayed shrunk for long.
  *
- * @param answers what Get Call said, of the `missing` calls and others
+ * @param answers of Get Call, for the `missing` calls and others
  */
 export function checkShrunkList(
   { poll, memory, ledger, now, lookback }: ShrunkListOptions,
   answers: readonly ServiceAnswer[],
   missing: readonly TrackedCall[],
 ): void {
-  // A poll that joined has not read what is missing.
+  // A poll that joined has not read the part where calls are missing.
   if (poll.success === undefined || poll.ended === undefined) return
   const unknown = answers.filter(({ notFound }) => missing.some(({ id }) => notFound.includes(id))).length
   const { shrunk } = memory
@@ -69,6 +72,6 @@ export function checkShrunkList(
   if (missing.length === 0 || isAccepted) return
   poll.problem ??= shrunkList(poll, shrunk.polls > 0)
   poll.success = undefined
-  // The next poll must read the whole list as well.
+  // The next poll must read the whole list again.
   forgetReadings(memory, ledger.sync)
 }

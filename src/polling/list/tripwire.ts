@@ -1,12 +1,12 @@
 import type { Tripwire } from './list-state.ts'
 
-/** For so long the total is ignored after a sweep that found nothing (seconds): it counts something else. */
+/** How long the total is ignored after a sweep that found nothing (seconds), because it counts something else. */
 const IGNORED_SECONDS = 86_400
 
 /**
- * Adds the total of a poll that joined.
+ * Notes the total of a poll that joined.
  *
- * @param cameIn rows that came in since the poll before
+ * @param cameIn how many rows have appeared since the last poll
  * @param now monotonic seconds
  */
 export function noteTotal(tripwire: Tripwire, total: number | undefined, cameIn: number, now: number): void {
@@ -16,7 +16,7 @@ export function noteTotal(tripwire: Tripwire, total: number | undefined, cameIn:
   if (total - (tripwire.base ?? total) > tripwire.cameIn) tripwire.state = 'tripped'
 }
 
-/** A sweep has ended. @param now monotonic seconds */
+/** Call it after a sweep. @param now monotonic seconds */
 export function resetTripwire(tripwire: Tripwire, hasFound: boolean, now: number): void {
   if (tripwire.state === 'checked' && !hasFound) tripwire.ignoredUntil = now + IGNORED_SECONDS
   Object.assign(tripwire, { base: undefined, cameIn: 0 })
