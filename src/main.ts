@@ -9,7 +9,7 @@ import { isAbsolute, join } from 'node:path'
 import { inspect } from 'node:util'
 
 keepCompiled()
-// Node.js has it since version 26.
+// Node.js has Temporal since version 26.
 if (!('Temporal' in globalThis)) await import('temporal-polyfill/global')
 const { runProgram } = await import('./program.ts')
 const { secretsMask } = await import('./log/mask-secrets.ts')
@@ -24,37 +24,37 @@ process.exitCode = await runProgram(process.argv.slice(2), { env, cwd: process.c
 )
 if (isDaemon()) {
   await endOutput()
-  // A daemon that failed while it ran has not closed all that keeps a process.
+  // A daemon that failed while running may not have closed everything that keeps a process alive.
   if (process.exitCode !== 0) process.exit()
 }
 
 /**
- * Keeps compiled code for the next start, in a folder in which only the user may write: another user could
- * replace what this one runs. Without such a folder every start compiles.
+ * Keeps compiled code for the next start, in a folder that only the user can write: otherwise another user could replace the
+ * code. Without such a folder, every start compiles.
  */
 function keepCompiled(): void {
   try {
     const caches = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
     if (!isAbsolute(caches)) return
     const folder = join(caches, 'callwatch')
-    // Not recursively: that would create the home of a user without one, and never return below /proc.
+    // Not recursively. That would create the home folder of a user without one, and never return below /proc.
     for (const each of [caches, folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 })
     const { uid, mode } = statSync(folder)
     if (uid !== process.getuid?.() || (mode & 0o022) !== 0) return
     enableCompileCache(folder)
-    // For the thread of the store.
+    // The thread of the store uses the same folder.
     process.env['NODE_COMPILE_CACHE'] = folder
   } catch {
-    // Read-only, as in many containers, or no home.
+    // The folder is read-only, as in many containers, or there is no home folder.
   }
 }
 
-/** Ends the process after a bug: its state is not reliable any more, and a supervisor starts another one. */
+/** Ends the process after a bug: its state is no longer reliable, and a supervisor starts a new one. */
 function die(error: unknown): never {
   try {
     writeSync(process.stderr.fd, `${secrets.mask(inspect(error))}\n`)
   } catch {
-    // Standard error is closed: the problem cannot be reported.
+    // Standard error is closed, so the problem cannot be reported.
   }
   process.exit(1)
 }
@@ -64,8 +64,8 @@ function isDaemon(): boolean {
 }
 
 /**
- * The daemon continues without its log, since counting and alerting do not depend on it. If nothing reads the output of a
- * command any more, as of `callwatch check | head -1`, it has nothing left to do and ends at once, without a word.
+ * The daemon continues without its log, because counting and alerting do not depend on it. If nothing reads a command's
+ * output any more, as with `callwatch check | head -1`, the command ends at once and silently.
  */
 function surviveOutput(error: NodeJS.ErrnoException): void {
   if (isDaemon()) return
@@ -73,7 +73,7 @@ function surviveOutput(error: NodeJS.ErrnoException): void {
   process.exit()
 }
 
-/** Ends the process even if output still waits for a pipe without a reader, which would keep the process alive. */
+/** Ends the process even if output waits for a pipe without a reader, which would keep the process alive. */
 async function endOutput(): Promise<void> {
   if (stdout.writableLength + stderr.writableLength === 0) return
   const { sleep, systemClock } = await import('./clock/clock.ts')

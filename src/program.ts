@@ -8,10 +8,10 @@ import type { SecretsMask } from './log/mask-secrets.ts'
 import { VERSION } from './daemon/version.ts'
 import { escapedJson, plainText } from './text/plain-text.ts'
 
-/** What a run of the program uses of its process. */
+/** What the program uses of its process. */
 export type Surroundings = {
   env: NodeJS.ProcessEnv
-  /** Where relative file names start. */
+  /** The folder at which relative file names start. */
   cwd: string
   stdout: LogStream
   stderr: Pick<LogStream, 'write'>
@@ -21,7 +21,9 @@ export type Surroundings = {
 
 type Listed = { name: string; about: string; load: () => Promise<{ declare: Declare }> }
 
-/** The commands, in the order in which the help lists them. The file of each has its options, and is loaded when it is called. */
+/**
+ * The commands, in the order of the help. The file of each command has its options, and is loaded when the command is called.
+ */
 const COMMANDS: readonly Listed[] = [
   { name: 'run', about: 'Run the daemon until SIGTERM', load: () => import('./commands/run.ts') },
   {
@@ -89,8 +91,7 @@ const COMMANDS: readonly Listed[] = [
 ]
 
 /**
- * Runs one command to its end. Each command is imported when it is called, since most need only a small part of the
- * program.
+ * Runs one command to its end. Each command is imported when it is called, since most need only a small part of the program.
  *
  * @param args without the names of Node.js and of the program
  * @returns the exit code

@@ -11,7 +11,7 @@ import type { Probe } from './probe.ts'
 
 type CheckOptions = { probe: boolean; store: boolean }
 
-/** What `--json` prints: the probes and the store only with `--probe` and `--store`. */
+/** The JSON that `--json` prints. It has the probes and the store only with `--probe` and `--store`. */
 export type CheckDocument =
   | { valid: false; problems: readonly Problem[] }
   | { valid: true; warnings: string[]; config: unknown; probes?: Probe[]; store?: StoreProbe }
@@ -19,8 +19,8 @@ export type CheckDocument =
 type StoreProbe = { works: boolean; message: string }
 
 /**
- * Prints the configuration with its secrets masked, and the results of the probes; it succeeds if all of these do. JSON is printed
- * for an invalid configuration too.
+ * Prints the configuration with its secrets masked, and the results of the probes. Succeeds if everything is valid. Prints
+ * JSON for an invalid configuration too.
  */
 export const declare: Declare = (command, { loader, print, succeed }) =>
   void command
@@ -34,7 +34,7 @@ export const declare: Declare = (command, { loader, print, succeed }) =>
       succeed(await (options.json ? checkAsJson(checked, options, print) : checkAsText(checked(), options, print)))
     })
 
-/** @throws {ConfigError} where `store.url` is no address of a PostgreSQL database */
+/** @throws {ConfigError} if `store.url` is not the address of a PostgreSQL database */
 function withAddress(config: Config): Config {
   try {
     if ('url' in config.store) readAddress(config.store.url)
@@ -45,7 +45,7 @@ function withAddress(config: Config): Config {
   }
 }
 
-/** With the probes' results before the configuration, which is long. */
+/** Prints the probes' results first, because the configuration is long. */
 async function checkAsText(config: Config, options: CheckOptions, print: (line: string) => void): Promise<boolean> {
   const good = await printProbes(config, options, print)
   for (const warning of leftOutWarnings(config)) print(`# warning: ${warning}`)
@@ -53,7 +53,7 @@ async function checkAsText(config: Config, options: CheckOptions, print: (line: 
   return good
 }
 
-/** One line for each target, and for a shared store; then the warnings. */
+/** One line per target and for a shared store, then the warnings. */
 async function printProbes(config: Config, options: CheckOptions, print: (line: string) => void): Promise<boolean> {
   const printVerdict = (name: string, { works, message }: { works: boolean; message: string }) =>
     print(`${works ? '✓' : '✗'} ${name}: ${message}`)

@@ -3,26 +3,26 @@ import type { Command, Option as TypedOption } from '@commander-js/extra-typings
 import type { Config } from '../config/config.ts'
 import type { LogStream } from '../log/logger.ts'
 
-/** What a command uses of the program. */
+/** What a command may use of the program. */
 export type CommandContext = {
   env: NodeJS.ProcessEnv
-  /** Where relative file names start. */
+  /** The folder at which relative file names start. */
   cwd: string
   stdout: LogStream
   print: (line: string) => void
-  /** Prints what is not part of the result. */
+  /** Prints a line that is not part of the result. */
   warn: (line: string) => void
-  /** Returns what reads the configuration, again at each call; it throws a ConfigError. */
+  /** Returns a function that reads the configuration each time it is called. It throws a ConfigError. */
   loader: (options: WithConfig) => Promise<() => Config>
-  /** Reads the configuration, and warns of shipped rules that it leaves out. */
+  /** Reads the configuration, and warns about shipped rules that were left out. */
   configured: (options: WithConfig) => Promise<Config>
-  /** The exit code says whether the command succeeded. */
+  /** Sets whether the command succeeded, which decides the exit code. */
   succeed: (success: boolean) => void
 }
 
 type WithConfig = { config?: string | undefined }
 
-/** Adds arguments, options, subcommands and the action to a command that has its name and description. */
+/** Adds arguments, options, subcommands and the action to a command, which already has its name and description. */
 export type Declare = (command: Command, context: CommandContext) => void
 
 /** The option of every command that reads the configuration. */
@@ -31,8 +31,8 @@ export const CONFIG = [
   'read this configuration file (default: CALLWATCH_CONFIG, ./callwatch.yaml, or the environment alone)',
 ] as const
 
-/** Commander's, with the type of its values. */
+/** Commander's class, with the type of its values. */
 export const Option: typeof TypedOption = PlainOption
 
-/** `--json`, beside `--format`. */
+/** `--json`, for a command that also has `--format`. */
 export const jsonOption = (description: string) => new Option('--json', description).default(false).conflicts('format')

@@ -4,7 +4,10 @@ import { openCopySource, openCopyDestination, type StoreAddress } from '../store
 import { CONFIG, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 
-/** Copies a store into an empty one, compares both, and prints what it copied and compared. If they differ, the copy is rolled back. */
+/**
+ * Copies a store into an empty one, compares both, and prints what it copied and compared. If they differ, it rolls the copy
+ * back.
+ */
 export const declare: Declare = (stores, { env, loader, print, succeed }) =>
   void stores
     .option(...CONFIG)
@@ -34,7 +37,7 @@ export const declare: Declare = (stores, { env, loader, print, succeed }) =>
       succeed(copied.differences.length === 0)
     })
 
-/** What `--help` says beside the options. */
+/** The text that `--help` adds below the options. */
 const HELP = `
 Both replace \${NAME} from the environment, so that no password is on the command line, where others can read it.
 Use single quotes, or the shell replaces it:

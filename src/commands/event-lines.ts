@@ -6,7 +6,9 @@ import { titleOf } from '../notifications/text/notification-text.ts'
 import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
 import { inOneLine } from '../text/plain-text.ts'
 
-/** An event as one line of JSON: a CloudEvent, with the cursor after which a reader continues as an extension attribute. */
+/**
+ * An event as one line of JSON: a CloudEvent, with its cursor as an extension attribute. A reader continues after the cursor.
+ */
 export function eventJson({ event, cursor }: ReadEvent): string {
   return JSON.stringify({ ...event, callwatchcursor: cursor })
 }

@@ -28,20 +28,21 @@ import { sinceOf } from './options/period-options.ts'
 const NEWEST = 50
 const PAGE = 500
 const PAUSE_SECONDS = 1
-/** Where the newest events that are wanted are searched, each time in a part of the log that is so many times longer. */
+/**
+ * While looking for the newest matching events, each part of the log that is searched is this many times longer than the last
+ * one.
+ */
 const FURTHER = 8
 
-/** Prints events of the log, the oldest first: those after a cursor or since a moment, else the newest ones. */
+/** Prints events of the log, oldest first: events after a cursor or since a time, otherwise the newest ones. */
 export const declare: Declare = (command, context) => {
   const { configured, print, warn } = context
   command
     .option(...CONFIG)
-    .option('--follow', 'continue with what happens from now on, until SIGINT or SIGTERM', false)
+    .option('--follow', 'continue with new events until SIGINT or SIGTERM', false)
     .option('--after <cursor>', 'start after the event with this `callwatchcursor`')
     .addOption(
-      new Option('--since <time>', 'start with what was found at this date or time, or this long ago').conflicts(
-        'after',
-      ),
+      new Option('--since <time>', 'start with events found at this date or time, or this long ago').conflicts('after'),
     )
     .option('--type <names>', 'print only events of these types, such as call.ended; repeatable', names)
     .option('--target <names>', 'print only events of these targets; repeatable', names)
@@ -59,7 +60,7 @@ export const declare: Declare = (command, context) => {
 }
 
 type EventsOptions = {
-  /** Continues until a signal, in place of ending with the last event. */
+  /** Continues with new events until a signal, instead of ending with the last event. */
   follow: boolean
   /** A cursor. */
   after?: string | undefined
@@ -71,8 +72,8 @@ type EventsOptions = {
 }
 
 /**
- * @throws {UsageError} for an unknown type, what is no cursor, and a cursor whose next events are not known any more
- * @throws {StoreError} when there is no store, or it cannot be read
+ * @throws {UsageError} for an unknown type, an invalid cursor, or a cursor whose next events no longer exist
+ * @throws {StoreError} if there is no store, or it cannot be read
  */
 async function printEvents(
   config: Config,
@@ -95,7 +96,7 @@ async function printEvents(
   const from = since === undefined ? now : sinceOf(since, now)
   let opened = await openReader(config.store)
   const readOn = async () => {
-    // Somebody has restored a backup.
+    // A backup was restored meanwhile.
     if (opened.isReplaced?.()) {
       const replaced = opened
       opened = await openReader(config.store)
@@ -126,7 +127,7 @@ async function printEvents(
   }
 }
 
-/** Repeats until a signal, also while the store cannot be read. */
+/** Repeats until a signal, even while the store cannot be read. */
 async function following(
   readOn: () => Promise<void>,
   continues: () => boolean,
@@ -148,19 +149,19 @@ async function following(
   await lastValueFrom(read$, { defaultValue: undefined })
 }
 
-/** All that is wanted after a cursor, to the end of the log. */
+/** All matching events after a cursor, to the end of the log. */
 async function* pagesAfter(reader: StoreReader, cursor: Cursor, filter: EventFilter): AsyncGenerator<EventsPage> {
   for (let last = cursor; ;) {
     const page = await readEvents(reader, { cursor: last, limit: PAGE, filter })
     yield page
     if (writeCursor(page.next) === writeCursor(last)) return
     last = page.next
-    // A file is read without waiting: signals and a closed pipe would not be noticed.
+    // Reading a file never waits, so without this the process would not notice signals and a closed pipe.
     await setImmediate()
   }
 }
 
-/** The newest events that are wanted, the oldest of them first, and the cursor after the newest one of all. */
+/** The newest matching events, oldest first, and the cursor after the newest event of the log. */
 async function newest(reader: StoreReader, limit: number, filter: EventFilter): Promise<EventsPage> {
   const { next } = await readLatest(reader, 0)
   const [oldest] = await reader.events(1, 0)

@@ -7,7 +7,7 @@ export const SUCCESS = 0
 export const FAILURE = 1
 export const WRONG_USAGE = 2
 
-/** The command line asks for something impossible; the message says what to do. */
+/** The user asks for something impossible. The message says what to do. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -19,7 +19,7 @@ export class UsageError extends Error {
  * @returns undefined for an error that no user can fix: a bug
  */
 export function explainError(error: unknown, command: string | undefined): { text: string; code: number } | undefined {
-  // Commander has printed its own errors already.
+  // Commander has already printed its own errors.
   if (error instanceof CommanderError) return { text: '', code: error.exitCode === 0 ? SUCCESS : WRONG_USAGE }
   if (error instanceof ConfigError) return { text: `${error.message}\n${formatProblems(error)}`, code: WRONG_USAGE }
   if (error instanceof UsageError) return { text: error.message, code: WRONG_USAGE }
@@ -33,7 +33,7 @@ export function explainError(error: unknown, command: string | undefined): { tex
   return undefined
 }
 
-/** The port is in use or not allowed, the address is not this machine's, or the name cannot be resolved. */
+/** The port is in use or forbidden, the address belongs to another machine, or the name cannot be resolved. */
 function cannotListen(error: Error): boolean {
   return 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'getaddrinfo')
 }

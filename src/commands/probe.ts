@@ -10,11 +10,11 @@ export type Probe = {
   target: string
   works: boolean
   kind: ProbeKind
-  /** A sentence with what to do about it. */
+  /** A sentence that also says what to do. */
   message: string
-  /** Probably mistakes, though the target works. */
+  /** Probable mistakes, although the target works. */
   warnings: { kind: 'clock_skew' | 'empty_for_user'; message: string }[]
-  /** Number of calls in the list, by the service's total. */
+  /** The number of calls in the list, according to the service's total. */
   calls?: number
   /** How far the service's clock is ahead of this machine's clock. */
   clock_skew_seconds?: number
@@ -34,7 +34,7 @@ export type ProbeKind =
   | 'not_the_service'
   | 'service'
 
-/** A smaller difference of the clocks is harmless, or the duration of the request. */
+/** A smaller difference is harmless, or comes from the duration of the request (seconds). */
 const MAX_SKEW_SECONDS = 60
 
 /** Requests one call from a target's service, once. */
@@ -109,7 +109,7 @@ function explain(error: ServiceError, { baseUrl }: TargetConfig, timeout: number
   }
 }
 
-/** The message of such an error ends with the code of what failed. */
+/** The message of such an error ends with an error code. */
 function unreachable(message: string, baseUrl: string, place: string): Pick<Probe, 'kind' | 'message'> {
   const code = /\b[A-Z][A-Z_\d]+$/.exec(message)?.[0] ?? ''
   const there = `${message} (${baseUrl})`

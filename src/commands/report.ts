@@ -43,7 +43,7 @@ function keysOf(names: readonly string[]): UsageKey[] {
   return USAGE_KEYS.filter((key) => names.includes(key))
 }
 
-/** Outcomes that a table leaves out where no row has any: their column would be zeros. */
+/** Outcomes that a table omits if no row has any. */
 const SELDOM = ['other', 'lost', 'noticed_late']
 
 function tableOf({ rows }: UsageReport, by: readonly UsageKey[]): string[] {

@@ -14,12 +14,11 @@ import { UsageError } from './explain-error.ts'
 import { VERSION } from '../daemon/version.ts'
 
 /**
- * Runs the daemon: monitors the configured targets until SIGTERM or SIGINT. It reloads a changed configuration while it
- * runs, at once on SIGHUP.
+ * Runs the daemon until SIGTERM or SIGINT. It reloads a changed configuration while it runs, and at once on SIGHUP.
  *
  * @param load reads the configuration
- * @throws {ConfigError} when it is invalid at startup
- * @throws {UsageError} when neither the configuration nor the store has the target to reset
+ * @throws {ConfigError} if the configuration is invalid at startup
+ * @throws {UsageError} if neither the configuration nor the store has the target to reset
  */
 export async function runDaemon(load: () => Config, resetTarget: string | undefined): Promise<void> {
   const requested$ = hangUpSignal()

@@ -5,7 +5,7 @@ export const declare: Declare = (command, { loader }) =>
     .option(...CONFIG)
     .option('--reset-target <name>', 'delete all counts of this target first')
     .action(async (options) => {
-      // The help needs none of it.
+      // Loaded here, because `--help` does not need it.
       const { runDaemon } = await import('./run-daemon.ts')
       await runDaemon(await loader(options), options.resetTarget)
     })

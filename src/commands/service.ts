@@ -8,7 +8,7 @@ import { undiciTransport } from '../service/undici-transport.ts'
 import { CONFIG, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 
-/** What the service's own operations are good for beside counting. */
+/** Commands that use the service's own operations for other purposes than counting. */
 export const declare: Declare = (service, { configured, print }) => {
   service
     .option(...CONFIG)
@@ -28,7 +28,7 @@ export const declare: Declare = (service, { configured, print }) => {
     })
   service
     .command('call')
-    .description('Print the answer of Get Call as the service gave it, to send it to the support')
+    .description("Print the answer of Get Call unchanged, to send it to the service's support")
     .argument('<session-id>', 'ID of the call')
     .option(...CONFIG)
     .option('--target <name>', 'request it from this target; required with several targets')

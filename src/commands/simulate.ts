@@ -6,7 +6,7 @@ import { switchOptions } from './options/switch-options.ts'
 type Calls = { callsPerMinute: number; history: number; historySeconds?: number; weekly?: boolean }
 
 const CALLS_PER_MINUTE = 30
-/** More would take the memory and the time of the start. */
+/** More calls would take much memory, and make the start slow. */
 const MAX_PAST_CALLS = 50_000
 
 /** Runs the simulator alone, until SIGTERM or SIGINT. */
@@ -31,7 +31,7 @@ export const declare: Declare = (command, { print }) => {
     .option('--chaos <n>', 'draw the switches from the seed, with an intensity from 0 (calm) to 1', share)
   for (const option of switchOptions()) configured.addOption(option)
   configured.action(async (options) => {
-    // The help needs neither of them.
+    // Loaded here, because `--help` does not need them.
     const [{ startSimulator }, { stopped }] = await Promise.all([
       import('../simulator/simulator.ts'),
       import('./stop-signal.ts'),
@@ -58,8 +58,8 @@ export const declare: Declare = (command, { print }) => {
 }
 
 /**
- * How many calls there are. A history of a duration follows the week and has at most MAX_PAST_CALLS, on average. If nothing
- * else was asked for, as many calls begin afterwards, so that charts continue evenly.
+ * How many calls there are. A history of a duration follows the week, and has at most MAX_PAST_CALLS on average. New calls
+ * then arrive at the same rate unless a rate is given, so that charts continue evenly.
  */
 export function callsOf({
   history,
@@ -75,7 +75,7 @@ export function callsOf({
   return { history: Math.max(1, calls), historySeconds: history.seconds, weekly: true, callsPerMinute: perMinute }
 }
 
-/** Those that were given, and the others drawn with that intensity if there is one. */
+/** The given switches. With `chaos`, the others are drawn at random with that intensity. */
 function switchesOf(options: { seed: number; chaos?: number | undefined }): Partial<Switches> {
   const { seed, chaos } = options
   const drawn = chaos === undefined ? {} : drawSwitches(switchTable, seed, chaos)

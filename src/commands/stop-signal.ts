@@ -5,7 +5,7 @@ import { earlySignals } from './early-signals.ts'
  * Emits once, at the first SIGTERM or SIGINT, also to later subscribers. The second signal ends the process at once.
  */
 export function stopSignal(): Observable<unknown> {
-  // Listens before anything subscribes: process 1 of a container loses a signal without a listener.
+  // Listens before anything subscribes, since process 1 of a container loses a signal without a listener.
   const draining$ = new ReplaySubject<void>(1)
   let isStopping = false
   const onSignal = () => {

@@ -1,7 +1,7 @@
 /**
- * The lines of a table, its columns below each other.
+ * The lines of a table with aligned columns.
  *
- * @param texts how many columns, the first ones, begin at the left; all others have numbers
+ * @param texts how many columns, from the first one, are left-aligned texts; all others are numbers
  */
 export function tableLines(header: readonly string[], rows: readonly (readonly string[])[], texts: number): string[] {
   const widths = header.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]!.length)))

@@ -13,10 +13,10 @@ import { createLogger } from '../log/logger.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { CONFIG, type Declare } from './command.ts'
 
-/** An alert at one moment of the sample incident. */
+/** An alert at one time of the sample incident. */
 type Example = { instance: AlertInstance; notification: Notification }
 
-/** Sends one sample firing and one sample resolved notification through every receiver; it succeeds if all are accepted. */
+/** Sends a sample firing and a sample resolved notification to every receiver. Succeeds if all of them are accepted. */
 export const declare: Declare = (command, { configured, print, stdout, succeed }) =>
   void command.option(...CONFIG).action(async (options) => {
     const config = await configured(options)
@@ -48,7 +48,7 @@ export const declare: Declare = (command, { configured, print, stdout, succeed }
     }
   })
 
-/** What delivers a sample; undefined where the receiver takes no alerts. */
+/** The function that delivers a sample; undefined if the receiver takes no alerts. */
 function deliveryOf(receiver: Receiver, { instance, notification }: Example): (() => Promise<void>) | undefined {
   if (takesMessages(receiver)) return () => receiver.send(messageOf(notification))
   const { kind, target } = notification

@@ -10,10 +10,10 @@ import { UsageError } from './explain-error.ts'
 import { withStore } from './with-store.ts'
 import { sinceOf } from './options/period-options.ts'
 
-/** What `events webhooks dead --json` prints. */
+/** The JSON that `events webhooks dead --json` prints. */
 export type DeadLetters = { dead_letters: { id: string; attempts: number; problem: string }[] }
 
-/** Prints what is known of each webhook of events; subcommands change it. */
+/** Prints the state of each webhook of events. Its subcommands change webhooks. */
 export const declareWebhooks: Declare = (webhooks, context) => {
   const { configured, print } = context
   webhooks
@@ -66,7 +66,7 @@ export const declareWebhooks: Declare = (webhooks, context) => {
           progress: { ...progress, ...(isPaused && { paused: 'paused by a command' }) },
         })),
       )
-      print(isPaused ? `${name} is paused: its events wait, for events.retention at most` : `${name} goes on`)
+      print(isPaused ? `${name} is paused: its events wait, for events.retention at most` : `${name} continues`)
     })
 }
 
@@ -85,7 +85,7 @@ async function replaySince(store: CommandStore, name: string, since: string): Pr
   const from = await cursorSince(store, moment)
   await change(store, name, async ({ progress }) => {
     const before = readCursor(progress.cursor) ?? START
-    // What it has not reached yet is never left out.
+    // Events that the webhook has not reached yet are never skipped.
     const cursor = isBefore(before, from) ? before : from
     return {
       progress: { ...progress, cursor: writeCursor(cursor) },
@@ -105,7 +105,7 @@ async function webhookIn(store: CommandStore, name: string): Promise<StoredWebho
   )
 }
 
-/** A daemon saves what it has delivered each second: then the change is made to that. */
+/** A running daemon saves each second what it has delivered. Then the change is applied to the newer state. */
 async function change(
   store: CommandStore,
   name: string,

@@ -5,16 +5,16 @@ import type { StoreReader } from '../store/reader.ts'
 import type { CommandStore } from '../store/store.ts'
 import { UsageError } from './explain-error.ts'
 
-/** Works on the configured store while daemons may be using it, and closes it. */
+/** Opens the configured store, while daemons may be using it, and closes it after the work. */
 export async function withStore<T>({ store }: Config, work: (opened: CommandStore) => Promise<T>): Promise<T> {
   return closing(await openForCommand(store), work)
 }
 
 /**
- * The same for what only reads.
+ * Opens the configured store for reading.
  *
- * @throws {UsageError} for a target, key or time that there is not
- * @throws {StoreError} when there is no store, or it cannot be read
+ * @throws {UsageError} for a target, key or time that does not exist
+ * @throws {StoreError} if there is no store, or it cannot be read
  */
 export async function withReader<T>({ store }: Config, work: (opened: StoreReader) => Promise<T>): Promise<T> {
   return closing(await openReader(store), work)

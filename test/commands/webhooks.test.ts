@@ -68,7 +68,7 @@ describe('events webhooks', () => {
     await known('0')
     expect(await webhooks('pause', 'crm')).toMatchObject({ code: 0, stdout: expect.stringContaining('crm is paused') })
     expect(await progress()).toEqual({ cursor: '0', paused: 'paused by a command' })
-    expect(await webhooks('resume', 'crm')).toMatchObject({ code: 0, stdout: 'crm goes on\n' })
+    expect(await webhooks('resume', 'crm')).toMatchObject({ code: 0, stdout: 'crm continues\n' })
     expect(await progress()).toEqual({ cursor: '0' })
   })
 

@@ -18,19 +18,19 @@ import { shellQuoted } from '../shell-quoted.ts'
 import { tableLines } from '../table-lines.ts'
 import { withReader } from '../with-store.ts'
 
-/** What {@link readSpan} reads, in a sentence. */
+/** The forms that {@link readSpan} accepts, in a sentence. */
 const SPAN = 'a time in UTC such as 2026-11-20 08:00:00, its minute or its date, or UNIX seconds'
 
-/** Other alerts that are named at most. */
+/** How many other alerts are named at most. */
 const MAX_OTHERS = 5
 
 /**
- * Prints the calls behind an alert, newest first: what `/api/v1/calls` answers to its `calls_url`. Of several alerts it is the
- * newest one.
+ * Prints the calls behind an alert, newest first, as `/api/v1/calls` returns them for its `calls_url`. If several alerts
+ * match, it uses the newest.
  */
 export const declareCalls: Declare = (command, { configured, print, warn }) =>
   void command
-    .argument('<alert>', 'its rule, or the rule with its labels as `callwatch alerts` shows it, in quotes')
+    .argument('<alert>', 'name of the rule, or rule and labels as `callwatch alerts` shows them, in quotes')
     .option(...CONFIG)
     .option(
       '--at <time>',
@@ -57,7 +57,7 @@ export const declareCalls: Declare = (command, { configured, print, warn }) =>
       })
     })
 
-/** The newest alert of those that fired then, and how to name the others. */
+/** The newest alert that fired then, and a sentence that names the others. */
 async function findAlert(
   reader: StoreReader,
   config: Config,
@@ -83,7 +83,7 @@ async function findAlert(
 
 /** The second, minute or day (UTC) that a text names; undefined for any other text. */
 function readSpan(text: string): Period | undefined {
-  // How long ago is of no calendar.
+  // A duration such as `2h` names no second, minute or day.
   const from = parseDuration(text) === undefined ? readMoment(text, 'UTC', 0) : undefined
   if (from === undefined) return undefined
   if (/^\d+-\d+-\d+$/.test(text)) return { from, to: from + 86_400 }
@@ -104,7 +104,7 @@ async function* callsBehind(reader: StoreReader, target: string, request: string
   const wanted = readCallsRequest(request, systemClock.wall())
   const store = { rows: reader.rows, openCalls: () => openCalls(reader, target) }
   const targets = { all: () => [target], own: () => [], others: () => [{ name: target }] }
-  // A name may have a comma, at which the request would be split.
+  // A name may contain a comma, at which a request would split it.
   const ofTarget = { ...wanted, filter: { ...wanted.filter, targets: [target] } }
   for await (const { calls } of pagesOf(ofTarget, Infinity, { targets, store })) yield calls.map(callRowView)
 }
@@ -129,7 +129,7 @@ const HEADER = [
   'duration',
   'participants',
 ]
-/** The columns before those with numbers. */
+/** How many columns of text come before the columns with numbers. */
 const TEXTS = 7
 
 function linesOf(calls: readonly CallRowView[], json: boolean): string[] {

@@ -39,7 +39,7 @@ export const declare: Declare = (command, context) => {
 }
 
 const HEADER = ['since (UTC)', 'target', 'alert', 'severity', 'outcome', 'notified', 'fired for', 'threshold', 'peak']
-/** The columns before those with numbers. */
+/** How many columns of text come before the columns with numbers. */
 const TEXTS = 6
 
 function tableOf(found: readonly PastAlert[], now: number): string[] {

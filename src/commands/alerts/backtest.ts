@@ -17,13 +17,13 @@ import { CONFIG, type Declare } from '../command.ts'
 import { sinceOf } from '../options/period-options.ts'
 import { withReader } from '../with-store.ts'
 
-/** A period in which an alert would have fired; `end` is undefined where it would still fire. */
+/** A period in which an alert would have fired; `end` is undefined if it would still fire. */
 type Incident = { fired: Notification; end: Notification | undefined; peak: number }
 
-/** What fires at the start of the backtest began before: so much more history shows since when (seconds). */
+/** Reads this much more history, so that alerts that already fire at the start have their real beginning (seconds). */
 const LEAD_SECONDS = 86_400
 
-/** The incidents of a target's history. */
+/** What a rule would have done on the history of one target. */
 type TargetBacktest = {
   target: string
   /** The first and last evaluation in the history (UNIX seconds); undefined without any. */
@@ -31,20 +31,20 @@ type TargetBacktest = {
   to: number | undefined
   evaluations: number
   incidents: Incident[]
-  /** The values of each rule, by its name. */
+  /** The values of each rule, by the rule's name. */
   values: ReadonlyMap<string, readonly EvaluatedValue[]>
 }
 
 /**
- * Runs the configured rules, or others, over the history in the store, with what callwatch knew at each moment, and prints when each
- * would have fired and resolved.
+ * Runs the configured rules, or others, over the history in the store, with what callwatch knew at each time. Prints when
+ * each rule would have fired and resolved.
  */
 export const declare: Declare = (command, { configured, print, env, cwd }) =>
   void command
     .option(...CONFIG)
     .option('--since <time>', 'start at this date or time, or this long ago', '7d')
-    .option('--rule <file>', 'try the rules of this file, one or a list of them, in place of the configured ones')
-    .option('--no-chart', 'draw no values')
+    .option('--rule <file>', 'use the rules of this file (one rule or a list) instead of the configured rules')
+    .option('--no-chart', 'do not draw charts of the values')
     .option('--json', 'print the result as JSON', false)
     .action(async ({ since, rule: file, chart, json, ...options }) => {
       const config = await configured(options)
@@ -90,7 +90,7 @@ async function backtestTarget(
   }
 }
 
-/** `resolved` or `expired`; null while it fires. */
+/** `resolved` or `expired`; null while the alert fires. */
 function outcomeOf(end: Notification | undefined): 'resolved' | 'expired' | null {
   return end?.kind === 'resolved' || end?.kind === 'expired' ? end.kind : null
 }
@@ -162,7 +162,7 @@ function worstText(rule: Rule, worst: EvaluatedValue | undefined): string {
   if (worst === undefined) return `no value that could be compared, ${threshold}`
   const { at, value, calls, labels } = worst
   const group = Object.entries(labels).map(([label, of]) => `${label}=${of}`)
-  // Of a number of calls that is the value itself.
+  // If the value is a number of calls, it is not repeated.
   const ofCalls = calls === undefined || calls === value ? '' : ` of ${formatCalls(calls)}`
   const where = group.length === 0 ? '' : ` (${group.join(', ')})`
   const which = rule.breach === 'above' ? 'largest' : 'smallest'

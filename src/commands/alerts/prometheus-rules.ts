@@ -17,7 +17,8 @@ export const declare: Declare = (command, { configured, print }) =>
     })
 
 /**
- * A rule file for Prometheus that equals these rules, as far as PromQL can; a comment names each rule that it cannot express.
+ * A Prometheus rule file that is equivalent to these rules, as far as PromQL can express them. A comment names each rule that
+ * it cannot express.
  *
  * @param interval between two polls (seconds)
  * @param lease of daemons that share a store (seconds)
@@ -34,7 +35,7 @@ export function ruleFileOf(rules: readonly Rule[], interval: number, lease?: num
       return []
     }
   })
-  // Rules of one group are evaluated one after the other: alerts use what was recorded just before.
+  // Prometheus evaluates the rules of a group in order, so alerts use values that were recorded just before.
   const records = new Map(translated.flatMap((rule) => rule.records.map((record) => [record.expr, record])))
   const all = [
     ...records.values(),
@@ -42,24 +43,24 @@ export function ruleFileOf(rules: readonly Rule[], interval: number, lease?: num
     asYaml(unownedTargets(lease, runbooks)),
     ...webhookRules(runbooks).map(asYaml),
   ]
-  // Prometheus reads YAML 1.1, in which more words than in 1.2 are not strings.
+  // Prometheus reads YAML 1.1, in which more words are not strings than in YAML 1.2.
   const document = new Document({ groups: [{ name: 'callwatch', rules: all }] }, { compat: 'yaml-1.1' })
   visit(document, {
     Pair: (_key, { key, value }) => {
       if (!isScalar(value) || typeof value.value !== 'string') return
       if (UNSAFE.test(value.value)) value.type = Scalar.QUOTE_DOUBLE
       else if (value.value.includes('\n')) {
-        // Expressions of several lines stay readable.
+        // Keeps expressions of several lines readable.
         value.type = isScalar(key) && key.value === 'expr' ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE
       }
     },
   })
   const body = stringify(document, { lineWidth: 0, doubleQuotedMinMultiLineLength: Infinity })
-  // Such characters are now in quoted strings only.
+  // By now such characters are in quoted strings only.
   return [...HEAD, ...missing, body].join('\n').replaceAll(new RegExp(UNSAFE, 'gu'), escapeOf)
 }
 
-/** Characters that Prometheus's YAML reads as a line break or refuses, even in quotes. */
+/** Characters that Prometheus's YAML parser reads as a line break, or refuses even in quotes. */
 const UNSAFE = /(?![\t\n])[\p{Cc}\p{Zl}\p{Zp}\u{FEFF}\u{FFFE}\u{FFFF}]/u
 
 function escapeOf(character: string): string {

@@ -19,11 +19,11 @@ export const declare: Declare = (command, context) => {
   command.option(...CONFIG)
   const sub = (name: string, description: string) => command.command(name).description(description)
   declareAdd(
-    sub('add', 'Silence alerts; rules are still evaluated, and what still fires when it expires is notified'),
+    sub('add', 'Silence alerts; rules are still evaluated, and alerts that still fire afterwards are notified'),
     context,
   )
   declareList(sub('list', 'List the active silences'), context)
-  declareEdit(sub('edit', 'Edit an active silence; what is not given stays'), context)
+  declareEdit(sub('edit', 'Edit an active silence; options that are not given keep their values'), context)
   declareExpire(sub('expire', 'Expire a silence early'), context)
 }
 
@@ -122,7 +122,7 @@ function timeOf(seconds: number): number {
   return seconds
 }
 
-/** The name of the user that runs the command; undefined where the system has none for it, as in some containers. */
+/** The name of the operating system's user who runs the command; undefined if there is none, as in some containers. */
 function systemUser(): string | undefined {
   try {
     return userInfo().username

@@ -5,12 +5,12 @@ import { auditStore } from './store.ts'
 import { maskSecrets } from '../../log/mask-secrets.ts'
 import { CONFIG, type Declare } from '../command.ts'
 
-/** What `--json` prints. */
+/** The JSON that `--json` prints. */
 export type AuditDocument = { equal: boolean; targets: AuditReport[] }
 
 /**
  * Compares the store with what the service lists now, target by target, and prints the differences. It does not disturb a
- * daemon that uses the store. It succeeds if every comparison is complete, and nothing differs.
+ * running daemon. It succeeds if every comparison is complete and finds no difference.
  */
 export const declare: Declare = (command, { configured, print, succeed }) =>
   void command

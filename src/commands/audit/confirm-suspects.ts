@@ -14,31 +14,31 @@ export type ConfirmOptions = {
   asking: RequestOptions
   clock: Clock
   poll: Pick<PollConfig, 'interval'>
-  /** Calls that seem to differ, as they were listed. */
+  /** Calls that seem to differ, as the list showed them. */
   suspects: ReadonlyMap<string, SeenCall>
-  /** Reads the call's row again. Whether it equals the call, as it was served. */
+  /** Reads the call's row again. Returns whether the row equals the call as the service shows it. */
   isEqualNow: (call: SeenCall) => Promise<boolean>
 }
 
 export type Confirmed = {
-  /** Calls as they were served when requested again. */
+  /** The calls that were requested again, as the service showed them. */
   requested: Map<string, SeenCall>
   /** Calls that the service did not know when requested again. */
   gone: Set<string>
-  /** Number of calls that still differ and were not requested. */
+  /** How many calls still differ and were not requested again. */
   notRequested: number
-  /** Whether a daemon polls the target; undefined where nothing differed. */
+  /** Whether a daemon polls the target; undefined if nothing differed. */
   daemonPolls: boolean | undefined
-  /** Why requests stopped. */
+  /** Why the requests stopped. */
   problem: string | undefined
 }
 
-/** A daemon may count a call between the response and the read of its row, but hardly each time. */
+/** A daemon may count a call between the service's answer and the read of its row, but hardly in each round. */
 const ROUNDS = 2
-/** No round requests more differing calls than that. */
+/** The most differing calls that a round requests again. */
 const MAX_DIFFERING = 100
 
-/** Requests again each call that seems to differ, after the daemon has had time to count it. */
+/** Requests each call that seems to differ again, after the daemon had time to count it. */
 export async function confirmSuspects(options: ConfirmOptions): Promise<Confirmed> {
   const { client, asking, isEqualNow } = options
   const suspects = new Map(options.suspects)
@@ -92,9 +92,9 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
 }
 
 /**
- * Waits until a daemon has ended two successful polls, so that the second began after now.
+ * Waits until a daemon has completed two successful polls, so that the second one began after now.
  *
- * @returns false where no daemon does so in the time of three
+ * @returns false if no daemon does so in the time of three polls
  */
 async function nextPoll({ target, reader, clock, poll }: ConfirmOptions): Promise<boolean> {
   const lastSuccess = async () => (await reader.target(target))?.sync.lastSuccessHostTime

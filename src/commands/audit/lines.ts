@@ -1,10 +1,10 @@
 import { inOneLine } from '../../text/plain-text.ts'
 import { sumsAgree, type AuditReport, type ReportedCall, type Sums } from './report.ts'
 
-/** At most so many calls of each kind are listed; `--json` lists all. */
+/** The most calls of each kind that are listed. `--json` lists all. */
 const MAX_LISTED = 50
 
-/** One target's audit for a person. */
+/** The audit of one target as lines for people. */
 export function auditLines(report: AuditReport): string[] {
   const { target, listed, problem, differences, notes, sums } = report
   const lines = [`${target}: ${auditVerdict(report)}`]

@@ -14,7 +14,7 @@ const NO_SUMS = {
   participant_video_minutes: 0,
 }
 
-/** Finished calls and their minutes, under the labels that the ledger or the service has for them. */
+/** Finished calls and their minutes, by labels, as the ledger or the service has them. */
 export type Sums = typeof NO_SUMS
 type LabelSums = { labels: string; ledger: Sums; service: Sums }
 
@@ -22,7 +22,7 @@ export type AuditReport = ReturnType<typeof auditReport>
 
 /** The audit of one target, as `--json` prints it. Times are ISO 8601. */
 export function auditReport(audit: TargetAudit) {
-  /** Listed calls by how they compare. */
+  /** How many listed calls there are for each result of the comparison. */
   const listed = { equal: 0, open: 0, new: 0, note: 0, difference: 0, baseline: 0, ignored: 0, lost: 0, gone: 0 }
   const differences: ReportedCall[] = []
   const notes: ReportedCall[] = []
@@ -35,20 +35,21 @@ export function auditReport(audit: TargetAudit) {
   }
   return {
     target: audit.target,
-    /** Everything was compared, nothing differs, and the counters equal the sums of the calls, as far as those are known. */
+    /** Whether everything was compared, nothing differs, and the counters equal the sums of the calls, if known. */
     equal: audit.problem === undefined && differences.length === 0 && (audit.imbalances ?? []).length === 0,
     problem: audit.problem ?? null,
     horizon: timeOrNull(audit.horizon),
     last_successful_poll: timeOrNull(audit.lastPoll),
-    /** Null where nothing differed, so that the audit did not wait for a poll. */
+    /** Whether a daemon polls the target now; null if nothing differed, so that the audit did not wait for a poll. */
     daemon_polls: audit.daemonPolls ?? null,
     listed,
     invalid_items: audit.rejected,
     lost: audit.lost,
     no_longer_listed: audit.unlisted ?? null,
     not_requested_again: audit.notRequested,
+    /** The list was read back to the horizon only, and no sweep has verified its order. */
     order_unverified: audit.orderUnverified,
-    /** Including the calls whose rows were deleted; null for a target that the store does not know. */
+    /** Whether the counters equal the sums of all calls, including deleted ones; null if the store does not know the target. */
     balanced: audit.imbalances === undefined ? null : audit.imbalances.length === 0,
     imbalances: audit.imbalances ?? [],
     differences,
@@ -57,7 +58,7 @@ export function auditReport(audit: TargetAudit) {
   }
 }
 
-/** Whether the ledger and the service have the same sums for a set of labels. */
+/** Whether the ledger and the service have the same sums for a label set. */
 export function sumsAgree({ ledger, service }: LabelSums): boolean {
   const served = Object.values(service)
   return Object.values(ledger).every((sum, i) => isEqual(sum, served[i]!))

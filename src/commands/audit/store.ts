@@ -12,16 +12,16 @@ import { auditReport, type AuditReport } from './report.ts'
 import { auditTarget, type TargetAudit } from './target.ts'
 import { rateLimitKey, targetFingerprint } from '../../pipeline/target.ts'
 
-/** Part of `max_requests_per_minute` that an audit may use in addition to a daemon. */
+/** The share of `max_requests_per_minute` that an audit may use in addition to a daemon. */
 const RATE_SHARE = 1 / 4
-/** Longest Retry-After that an audit waits for (seconds). */
+/** The longest Retry-After for which an audit waits (seconds). */
 const MAX_WAIT_SECONDS = 60
 
 /**
- * Compares the configured store with what the service lists now: yields a report for each target as soon as it is ready.
+ * Compares the configured store with what the service lists now. Yields the report of each target as soon as it is ready.
  *
  * @param options full: read the list to its end, beyond the horizon
- * @throws {StoreError} when the store cannot be read, or belongs to another target
+ * @throws {StoreError} if the store cannot be read, or belongs to another target
  */
 export async function* auditStore(config: Config, { full = false } = {}): AsyncGenerator<AuditReport, void> {
   const reader = await openReader(config.store)
@@ -80,7 +80,7 @@ async function rateLimiterOf(
   return rateLimiter
 }
 
-/** A rate limiter that fails rather than waits for long. */
+/** A rate limiter that fails instead of waiting for long. */
 function impatient(rateLimiter: RateLimiter): RateLimiter {
   return {
     ...rateLimiter,

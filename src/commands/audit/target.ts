@@ -19,32 +19,34 @@ import { ServiceError } from '../../service/service-error.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { confirmSuspects } from './confirm-suspects.ts'
 
-/** A listed call, its row in the ledger, and how they compare; `gone` where the service no longer knows the call. */
+/** A listed call, its row in the ledger, and how they compare; `gone` if the service no longer knows the call. */
 export type ComparedCall = { seen: SeenCall; counted: TrackedCall | undefined; verdict: Verdict | { kind: 'gone' } }
 
 /** The comparison of one target. */
 export type TargetAudit = {
   target: string
-  /** Why the comparison is incomplete; undefined where it is complete. */
+  /** Why the comparison is incomplete; undefined if it is complete. */
   problem?: string | undefined
-  /** How far back calls were compared, and when the daemon's last successful poll ended (UNIX seconds); undefined where unknown. */
+  /**
+   * How far back calls were compared, and when the daemon's last successful poll ended (UNIX seconds); undefined if unknown.
+   */
   horizon?: number
   lastPoll?: number | undefined
-  /** Each call that was listed with a valid status, once. */
+  /** Each call that was listed with a valid status. */
   calls: ComparedCall[]
-  /** Number of invalid items in the list. */
+  /** The number of invalid items in the list. */
   rejected: number
-  /** Number of lost calls in the ledger. */
+  /** The number of lost calls in the ledger. */
   lost: number
-  /** Number of counted calls within the horizon that the service no longer lists; undefined where the list is incomplete. */
+  /** The number of counted calls within the horizon that the service no longer lists; undefined if the list is incomplete. */
   unlisted?: number | undefined
-  /** Whether a daemon polls the target now; undefined where nothing differed. */
+  /** Whether a daemon polls the target now; undefined if nothing differed. */
   daemonPolls?: boolean | undefined
-  /** The list was read back to the horizon only, and its order was never verified to the end. */
+  /** The list was read back to the horizon only, and no sweep has verified its order. */
   orderUnverified: boolean
-  /** Number of differing calls that were not requested again, because there were so many. */
+  /** How many differing calls were not requested again, because there were too many. */
   notRequested: number
-  /** Where the counters differ from the sums of the calls; undefined for a target that the store does not know. */
+  /** Where the counters differ from the sums of the calls; undefined if the store does not know the target. */
   imbalances?: Imbalance[]
 }
 
@@ -61,10 +63,10 @@ export type AuditTargetOptions = {
 }
 
 /**
- * Lists the whole lookback of a target now, and compares it with the store call by call. A call that differs is
- * requested again, and its row read again, before it is reported: a running daemon counts meanwhile.
+ * Lists the whole lookback of a target, and compares it with the store, call by call. Before a difference is reported, the
+ * call is requested again and its row is read again, because a running daemon keeps counting.
  *
- * @throws {StoreError} when the store cannot be read
+ * @throws {StoreError} if the store cannot be read
  */
 export async function auditTarget(options: AuditTargetOptions): Promise<TargetAudit> {
   const { target, reader, poll, sync } = options
@@ -109,12 +111,12 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
   }
 }
 
-/** An unknown open call may be newer than the daemon's last poll; a difference may be older than it. */
+/** An unknown open call may be newer than the daemon's last poll, and a difference older than it. */
 function isSuspect({ kind }: Verdict): boolean {
   return kind === 'difference' || kind === 'new'
 }
 
-/** Every call that the service lists back to the horizon, as it was last listed. */
+/** Every call that the service lists back to the horizon, as it was listed last. */
 async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
   const { sync, client, asking, clock, poll, full } = options
   const memory = newListMemory({ ...sync, list: undefined }, undefined)
@@ -148,7 +150,7 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
     return reading
   }
   const readAgain = (error: unknown) => {
-    // A deep page that fails once may be a transient error; refused twice it is a limit.
+    // A deep page that fails once may be a transient error. A page that is refused twice is a limit of the service.
     if (memory.depth.failing === undefined) throw error
     return read()
   }

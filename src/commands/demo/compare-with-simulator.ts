@@ -8,21 +8,22 @@ import { failureRatio } from '../../simulator/expected/failure-ratio.ts'
 import type { CountOptions } from '../../simulator/expected/counted-calls.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 
-/** How the exact series compare with what the simulator recorded. */
+/** The comparison of the exact series with what the simulator recorded. */
 export type Comparison = {
-  /** Number of compared series. */
+  /** The number of compared series. */
   series: number
   differences: { series: string; recorded: number; counted: number }[]
 }
 
 const FAILURE_RATIO = 'callwatch_call_failure_ratio'
 
-/** Compares the exported series of a target with the simulator's events up to the start of the latest poll. */
+/** Compares the exported series of a target with what the simulator recorded up to the start of the latest poll. */
 export function compareWithSimulator(target: TargetStatus, simulator: Simulator): Comparison {
   const polled = simulator.responses().findLast(({ path }) => /[?&]page=1(&|$)/.test(path))
   const { created } = target.ledger.sync
   const { baseline, lookback } = target.settings.poll
-  // Calls that were final at the set-up and lie before the horizon are counted nowhere. Their own times are whole seconds.
+  // Calls that were final when the target was created, and are before the horizon, are counted nowhere. Their own times are
+  // whole seconds.
   const horizon = Math.ceil(created - lookback)
   const events = simulator.ledger()
   const options = { created, baseline, horizon, now: polled?.at ?? Infinity }
@@ -37,7 +38,7 @@ export function compareWithSimulator(target: TargetStatus, simulator: Simulator)
   return { series: names.size, differences }
 }
 
-/** The failure ratios of the exported windows, by the simulator's events. */
+/** The failure ratios of the exported windows, from the simulator's records. */
 function recordedRatios(target: TargetStatus, events: ReturnType<Simulator['ledger']>, options: CountOptions) {
   const { lastSuccess = 0, previousSuccess = lastSuccess } = target.ledger.sync
   return Object.entries(EXPORTED_WINDOWS).flatMap(([window, seconds]) => {

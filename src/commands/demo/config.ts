@@ -13,7 +13,7 @@ type DemoParts = {
   history: number | undefined
 }
 
-/** For the past, in which polls are an hour apart. */
+/** A rule for the simulated past, in which polls are an hour apart. */
 export const PAST_RULE = {
   name: 'LastingFailures',
   signal: 'failure_ratio',
@@ -27,7 +27,7 @@ export const PAST_RULE = {
   description: 'More than 65% of the calls of the last {window} failed.',
 } as const
 
-/** Windows and durations that fit a demo of some minutes. */
+/** A configuration with windows and durations for a demo of some minutes. */
 export function demoConfig({ simulator, receiver, store, port, history = 0 }: DemoParts): Config {
   return configOf({
     targets: [{ name: 'demo', base_url: simulator.url, api_key: simulator.keys.fullAccess }],
@@ -40,8 +40,8 @@ export function demoConfig({ simulator, receiver, store, port, history = 0 }: De
       baseline: 'count',
       // Every poll is a complete sweep, so that every summary can be compared.
       sweep_interval: '1s',
-      // So high that polls hardly ever wait for it, nor the final audit, which may use a quarter; and so low that a poll's
-      // requests are still among the recorded responses when it is compared.
+      // So high that polls hardly ever wait, and neither does the final audit, which may use a quarter. And so low that a
+      // poll's requests are still among the recorded responses when the poll is compared.
       max_requests_per_minute: 2400,
     },
     store: { path: store, history: `${Math.ceil(history / DAY_SECONDS) + 1}d` },

@@ -42,9 +42,9 @@ type DemoOptions = {
   speed: number
   callsPerMinute?: number | undefined
   seed: number
-  /** Seconds that have passed before the demo starts, in which the daemon polled. Without them there is an hour of calls. */
+  /** How many seconds the demo simulates and polls before it starts. Without it, there is an hour of calls. */
   history?: number | undefined
-  /** Prints no line per event, and summaries only where they differ. */
+  /** Prints no line per event, and summaries only if they differ. */
   quiet: boolean
 }
 
@@ -57,36 +57,39 @@ export const declare: Declare = (command, { print, succeed }) =>
     .option('--quiet', 'print no line per event, only the addresses, problems and the result', false)
     .action(async (options) => succeed(await demo(options, print)))
 
-/** The page is here, as of any daemon, or at the next port that is free. */
+/** The page's port, as of any daemon. If it is taken, the next free port is used. */
 const FIRST_PORT = 9464
 const SUMMARY_INTERVAL_SECONDS = 10
-/** A summary that differs is retried at each poll for this long, since a long list moves while it is read. */
+/** A summary that differs is retried at each poll for this long, since a long list may move while it is read (seconds). */
 const RETRY_SUMMARY_SECONDS = 5
 const FIRST_BURST_SECONDS = 12
-/** After a past there are fewer other calls, of which bursts must not be the most for an hour. */
+/**
+ * After a simulated past there are fewer calls, so bursts are rarer: they must not be most of the calls of an hour (seconds).
+ */
 const BURST_INTERVAL_SECONDS = { withoutPast: 180, withPast: 900 }
 const BURST = { calls: 50, seconds: 6 }
-/** The history is counted as well. It is shorter than the lookback, so that all of it counts. */
+/** The first calls are counted as well. They span less than the lookback, so that all of them count. */
 const HISTORY = { minutes: 55, mostCalls: 5000 }
-/** After a past of days there are fewer calls, so that its charts can be read beside them. */
+/** After a simulated past there are fewer calls, so that charts show both well. */
 const CALLS_PER_MINUTE = { withoutPast: 60, withPast: 6 }
-/** More than a poll requests: at most 20 pages and calls. */
+/** More than a poll requests, which is at most 20 pages and calls. */
 const RECORDED_RESPONSES = 50
-/** The first may have begun before the service was frozen, the second cannot. */
+/** The first poll may have begun before the service was frozen, the second cannot. */
 const FINAL_POLLS = 2
-/** Two final polls take two intervals, and longer only for a very long list. */
+/** Two final polls take two intervals. They take longer only if the list is very long. */
 const FINAL_POLLS_TIMEOUT_SECONDS = 30
 
 /**
- * Runs the simulator and the daemon in one process, on loopback. Prints what happens, and how the counters compare with
- * what the simulator recorded.
+ * Runs the simulator and the daemon in one process, on loopback. Prints what happens, and how the counters compare with what
+ * the simulator recorded.
  *
- * Before it stops, it freezes the service's time and lets the daemon poll everything, and deliver all events. Then it compares
- * the exported series with what the simulator recorded, and the store with the service's list, call by call as `callwatch
- * audit` does. Both comparisons are of that moment.
+ * Before it stops, it freezes the service's time, and lets the daemon poll everything and deliver all events. Then it
+ * compares the exported series with what the simulator recorded, and the store with the service's list, call by call like
+ * `callwatch audit`. Both comparisons are of that time.
  *
- * @returns whether both were equal, and all events of the log were delivered; true also where it is ended in its past
- * @throws {StoreError} when the temporary store cannot be created
+ * @returns whether both comparisons were equal and all events of the log were delivered; also true if the demo ends while it
+ *   simulates its past
+ * @throws {StoreError} if the temporary store cannot be created
  */
 async function demo(options: DemoOptions, print: (line: string) => void): Promise<boolean> {
   const { speed, seed, history } = options
@@ -95,7 +98,7 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
   const stopRequested$ = stopSignal()
   const store = temporaryStore()
   const start = systemClock.wall()
-  /** The service's time, while it is not the real one. */
+  /** The service's time, while it is not the real time. */
   let serviceTime = history === undefined ? undefined : start - history
   const simulator = await startSimulator({
     seed,
@@ -169,19 +172,19 @@ type DemoWorld = {
   receiver: EventReceiver
   /** Emits when the demo must stop. */
   stopRequested$: Observable<unknown>
-  /** Stops the service's time: no call changes any more. */
+  /** Stops the service's time, so that no call changes any more. */
   freeze: () => void
-  /** How many events there were before the daemon started: the webhook begins after them. */
+  /** How many events existed before the daemon started. The webhook begins after them. */
   loggedInPast: number
   log: Logger
 }
 
-/** How often it is checked whether all events were delivered (seconds). */
+/** How often the demo checks whether all events were delivered (seconds). */
 const DELIVERY_CHECK_SECONDS = 0.2
 
 /**
- * Runs the daemon until it stops; the comparison is that of its final poll, undefined without one, and `logged` says how many
- * events are in the log.
+ * Runs the daemon until it stops. `comparison` is that of its final poll (undefined without one), `logged` the number of
+ * events in the log.
  */
 async function runDemo(
   { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }: DemoWorld,
@@ -212,7 +215,7 @@ async function runDemo(
         notificationLines(notification, config.http.publicUrl!).forEach(printDetail)
     }
     if (event.kind === 'polled') webhookLines(receiver.take()).forEach(printDetail)
-    // Compared right after a complete poll: nothing newer has been requested yet.
+    // Compares right after a complete poll, before anything newer is requested.
     if (event.kind !== 'polled' || event.report.outcome !== 'complete') return
     if (pollsLeft !== undefined) {
       pollsLeft -= 1
@@ -262,21 +265,21 @@ async function runDemo(
   }
 }
 
-/** How many events there are in the log. */
+/** The number of events in the log. */
 async function loggedEvents(store: Pick<CommandStore, 'latestEvents'>): Promise<number> {
   const [last] = await store.latestEvents(0)
   return last?.total ?? 0
 }
 
 /**
- * A path for a store of this process, which is deleted when the process ends.
+ * The path of a store for this process. The store is deleted when the process ends.
  *
- * @throws {StoreError} when its folder cannot be created
+ * @throws {StoreError} if its folder cannot be created
  */
 function temporaryStore(): string {
   try {
     const folder = mkdtempSync(join(tmpdir(), 'callwatch-'))
-    // At any end: after a second Ctrl-C nothing else runs to its end.
+    // Runs at every end. After a second Ctrl-C, nothing else would run.
     process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
     return join(folder, 'callwatch.db')
   } catch (error) {

@@ -4,15 +4,15 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { verifyWebhook, WebhookRefused } from '../../events/webhooks/verify.ts'
 
-/** An event as it arrived. */
+/** An event that arrived. */
 export type ReceivedEvent = { id: string; type: string }
 
 /** A receiver of a webhook on loopback. */
 export type EventReceiver = Awaited<ReturnType<typeof startEventReceiver>>
 
 /**
- * Starts a receiver that verifies what arrives, as docs/events.md says: the signature, the time, and the id, by which an event
- * that comes again is known.
+ * Starts a receiver that verifies requests as docs/events.md describes: the signature, the time, and the id, by which it
+ * recognizes an event that arrives again.
  *
  * @param wall the host's clock (UNIX seconds)
  */
@@ -22,7 +22,7 @@ export async function startEventReceiver(wall: () => number) {
   let arrived: ReceivedEvent[] = []
   let refused = 0
 
-  /** @returns the status of the answer */
+  /** @returns the status of the response */
   function receive(headers: IncomingHttpHeaders, body: string): number {
     try {
       const { id, type } = verifyWebhook({ headers, body }, secret, wall())

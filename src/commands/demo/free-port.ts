@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * The first port from `first` on that is free on loopback.
+ * The first free port on loopback, starting with `first`.
  *
- * @throws {Error} with a `code` where a port cannot be listened on for another reason
+ * @throws {Error} with a `code` if a port cannot be used for another reason
  */
 export async function freePort(first: number): Promise<number> {
   let port = first

@@ -14,7 +14,7 @@ import type { AuditReport } from '../audit/report.ts'
 import type { Comparison } from './compare-with-simulator.ts'
 import type { EventReceiver, ReceivedEvent } from './event-receiver.ts'
 
-/** `08:15:30  audio call  with user   initiated → ongoing  v1.us.…`; an inferred step says so. */
+/** `08:15:30  audio call  with user   initiated → ongoing  v1.us.…`. An inferred step is marked. */
 export function transitionLine({ call, from, to, observed, at }: Transition): string {
   const { type, mode, receiverType } = call.labels
   const time = formatTime(at).slice(11, 19)
@@ -25,7 +25,7 @@ export function transitionLine({ call, from, to, observed, at }: Transition): st
 /**
  * The message that a Slack channel would get.
  *
- * @param page the address of the page, without a slash at its end
+ * @param page the page's address, without a trailing slash
  */
 export function notificationLines(notification: Notification, page: string): string[] {
   const { kind, severity, alert, target, description } = notification
@@ -45,7 +45,7 @@ export function notificationLines(notification: Notification, page: string): str
   return ['', '  ┌─ to Slack', ...lines.map((line) => `  │ ${line}`), '  └─', '']
 }
 
-/** What arrived at the webhook, in one line, under the transitions that it is about; nothing if nothing did. */
+/** One line about the events that arrived at the webhook, below the transitions that they report; empty if none arrived. */
 export function webhookLines(events: readonly ReceivedEvent[]): string[] {
   if (events.length === 0) return []
   const byType = Map.groupBy(events, ({ type }) => type)
@@ -56,10 +56,10 @@ export function webhookLines(events: readonly ReceivedEvent[]): string[] {
   return [`          webhook: ${countOf(events.length, 'event')}, verified: ${types.join(', ')}`]
 }
 
-/** What is known at the end: the result of an audit, and how many events were logged and arrived. */
+/** The results at the end: the audit, and how many events were logged and arrived. */
 export type DemoEnd = { audit: AuditReport; logged: number; received: ReturnType<EventReceiver['counts']> }
 
-/** The counters, whether they equal what the simulator recorded, and what is known at the end. */
+/** The counters, whether they equal what the simulator recorded, and the results at the end. */
 export function demoSummary(target: TargetStatus, { series, differences }: Comparison, end?: DemoEnd): string[] {
   const view = targetView(target)
   const { ended, unanswered, rejected, canceled } = view.finished
@@ -83,7 +83,7 @@ export function demoSummary(target: TargetStatus, { series, differences }: Compa
   ]
 }
 
-/** Whether every event of the log arrived at the webhook. */
+/** Whether every event in the log arrived at the webhook. */
 export function areDelivered({ logged, received: { events, refused } }: Omit<DemoEnd, 'audit'>): boolean {
   return events === logged && refused === 0
 }
@@ -99,7 +99,7 @@ function countOf(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`
 }
 
-/** The audit's verdict, and its findings unless all is equal. */
+/** The audit's verdict, with its findings unless all is equal. */
 function auditSummary(report: AuditReport): string[] {
   const found = report.equal ? [] : auditLines(report).slice(1, -1)
   return [`  audit     ${auditVerdict(report)}`, ...found.map((line) => `          ${line}`)]

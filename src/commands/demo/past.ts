@@ -11,19 +11,19 @@ import { runPoll } from '../../pipeline/pipeline.ts'
 import { openTarget } from '../../pipeline/target.ts'
 
 const DAY = 86_400
-/** Calls a day: 35 days of so many are polled through in seconds. */
+/** Calls a day. Polling through 35 days with this many takes seconds. */
 export const PAST_CALLS_PER_DAY = 300
 /** Seconds between two polls of the past, and while many calls fail. */
 const POLL_INTERVAL_SECONDS = 3600
 const CLOSE_POLL_INTERVAL_SECONDS = 120
-/** So long after an incident polls are still close (seconds), until its alert has ended. */
+/** How long polls stay frequent after an incident, until its alert has ended (seconds). */
 const AFTERMATH_SECONDS = 4500
-/** For so long the service lists a call: beyond the lookback of the past. */
+/** How long the service lists a call: longer than the lookback of the past (seconds). */
 export const LISTED_SECONDS = 12 * 3600
-/** What suits such polls: a page for few calls, and a lookback that reaches beyond the last poll (seconds). */
+/** Settings for such polls: a small page, and a lookback that reaches beyond the last poll (seconds). */
 const POLL = { interval: POLL_INTERVAL_SECONDS, pageSize: 50, lookback: 6 * 3600, sweepInterval: DAY }
 
-/** When many calls fail: on a working day before today, at an hour of UTC at which there are many. */
+/** When many calls fail: on working days before today, at hours (UTC) with many calls. */
 const INCIDENTS = [
   { workdaysAgo: 20, hour: 15.6, minutes: 90, calls: 150, outcomes: { canceled: 1, unanswered: 2 } },
   { workdaysAgo: 9, hour: 9.1, minutes: 35, calls: 70, outcomes: { rejected: 1, unanswered: 1 } },
@@ -31,14 +31,14 @@ const INCIDENTS = [
   { workdaysAgo: 1, hour: 10.4, minutes: 40, calls: 90, outcomes: { rejected: 4, canceled: 1 } },
 ]
 
-/** When the latest one is in a past that none of these days is part of, such as the day before a Sunday. */
+/** When the latest incident is, if the past contains none of these days, as on the day before a Sunday. */
 const LATEST_HOURS_AGO = 18
 
 export type PastOptions = {
   config: Config
-  /** The path of its store. */
+  /** The path of the demo's store. */
   store: string
-  /** Those of the configuration that are evaluated in the past. */
+  /** The configured rules that are evaluated in the past. */
   rules: readonly Rule[]
   simulator: Pick<Simulator, 'burst'>
   /** When the past begins (UNIX seconds). It ends now. */
@@ -48,11 +48,11 @@ export type PastOptions = {
   /** Sets the service's time (UNIX seconds). */
   setTime: (time: number) => void
   log: Logger
-  /** Ends it. */
+  /** Ends the simulated past early. */
   aborted: AbortSignal
 }
 
-/** The incidents of a past that began at a moment: at least one, the first one first (UNIX seconds). */
+/** The incidents of a past that begins at a time (UNIX seconds): at least one, the earliest first. */
 export function incidentsAfter(from: number, now: number) {
   const times = INCIDENTS.map((incident) => ({ ...incident, begin: beginOf(incident, now) }))
   const within = times.filter(({ begin }) => begin > from)
@@ -64,11 +64,11 @@ export function incidentsAfter(from: number, now: number) {
 }
 
 /**
- * Polls the simulated service through its past, on a clock that jumps from poll to poll, with the code by which a daemon
- * polls: the store is then that of a daemon that has run all the time. No notifications are sent.
+ * Polls the simulated service through its past, on a clock that jumps from poll to poll. It uses the daemon's code for polls,
+ * so the store looks as if a daemon had run all the time. No notifications are sent.
  *
- * @returns how many events it logged; undefined if it was aborted
- * @throws {StoreError} when the store cannot be used
+ * @returns the number of events that it logged; undefined if it was aborted
+ * @throws {StoreError} if the store cannot be used
  */
 export async function pollPast(options: PastOptions): Promise<number | undefined> {
   const { config, rules, simulator, from, wall, setTime, log, aborted } = options
@@ -88,7 +88,7 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
       await Array.fromAsync(runPoll({ target, client, random: Math.random, mask: (text) => text }, aborted))
       if (aborted.aborted) break
       const left = wall() - now
-      // What happens while the past is polled through belongs to it.
+      // Calls that happen while the past is being polled belong to the past.
       if (left < 0.1) break
       const isClose = incidents.some(
         ({ begin, end }) => begin - POLL_INTERVAL_SECONDS <= now && now < end + AFTERMATH_SECONDS,

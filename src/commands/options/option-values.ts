@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { MATCH_KEYS, type AlertMatch } from '../../alerts/match-keys.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
 
-// Parsers of option values. Each throws an InvalidArgumentError with what is expected.
+// Parsers of option values. Each throws an InvalidArgumentError that says what is expected.
 
 export function positive(text: string): number {
   const value = Number(text)
@@ -52,7 +52,7 @@ export function numberOrDuration(text: string): number | { seconds: number } {
   throw new InvalidArgumentError('It must be a whole number, 0 or more, or a duration such as 12h or 35d.')
 }
 
-/** `target=production` or `alert=~High.*`, added to the previous matches. */
+/** Adds a match such as `target=production` or `alert=~High.*` to the previous matches. */
 export function matching(text: string, before: AlertMatch = {}): AlertMatch {
   const [key, value] = text.split(/=(.*)/s)
   const known = MATCH_KEYS.find((name) => name === key)
@@ -61,12 +61,12 @@ export function matching(text: string, before: AlertMatch = {}): AlertMatch {
       `It must be name=value or name=~expression, the name one of ${MATCH_KEYS.join(', ')}.`,
     )
   }
-  // An alert has one value of each: two would never match.
+  // An alert has one value for each name, so two would never match.
   if (before[known] !== undefined) throw new InvalidArgumentError(`There is a value for ${known} already.`)
   return { ...before, [known]: value.startsWith('~') ? `=${value}` : value }
 }
 
-/** `a,b`, added to the previous names. */
+/** Adds names such as `a,b` to the previous names. */
 export function names(text: string, before: readonly string[] = []): string[] {
   const found = text.split(',').map((name) => name.trim())
   if (!found.includes('')) return [...before, ...found]

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import { UsageError } from '../explain-error.ts'
 
-/** They are the same for a command and those below it. */
+/** Options that mean the same for a command and its subcommands. */
 const PASSED = ['config', 'target']
 
 /**
- * Passes on options that stand before a subcommand, as in `callwatch alerts --config FILE calls RULE`: commander would drop
+ * Passes on options that stand before a subcommand, as in `callwatch alerts --config FILE calls RULE`. Commander would drop
  * them.
  *
- * @throws {UsageError} for one that the subcommand cannot have from there
+ * @throws {UsageError} for an option that the subcommand does not accept in that place
  */
 export function passOptions(subcommand: Command): void {
   for (let above = subcommand.parent; above !== null; above = above.parent) {

@@ -2,9 +2,9 @@ import { MOMENT, readMoment } from '../../history/moment.ts'
 import { UsageError } from '../explain-error.ts'
 
 /**
- * The period that `--since` and `--until` name; what they leave out is undefined.
+ * The period that `--since` and `--until` name. An end that is not given is undefined.
  *
- * @param zone of dates
+ * @param zone the time zone of dates
  * @param now the host's clock (UNIX seconds)
  * @throws {UsageError}
  */
@@ -20,7 +20,7 @@ export function periodOf(
 }
 
 /**
- * `--since`, of a command without `--until` (UNIX seconds). Dates are in UTC.
+ * The time that `--since` names, for a command without `--until` (UNIX seconds). Dates are in UTC.
  *
  * @param now the host's clock (UNIX seconds)
  * @throws {UsageError}

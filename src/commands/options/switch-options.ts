@@ -3,7 +3,7 @@ import { switchTable, type Switch } from '../../simulator/switches.ts'
 
 const HEADING = 'Switches, the default first (POST /_simulator/switches sets them while it runs):'
 
-/** An option for each switch of the simulator: `perPage` is `--per-page`. Without the option it has no value. */
+/** An option for each switch of the simulator: `perPage` becomes `--per-page`. An option that is not given has no value. */
 export function switchOptions(): Option[] {
   return Object.entries(switchTable).map(([name, each]) => switchOption(name, each).helpGroup(HEADING))
 }
@@ -17,7 +17,7 @@ function switchOption(name: string, { about, expected, accepts, initial }: Switc
     throw new InvalidArgumentError(`It must be ${expected}.`)
   }
   if (typeof initial === 'object') {
-    // Repeatable: another fault does not replace the first one.
+    // Repeatable. Another fault does not replace the first one.
     return new Option(`--${flag} <name=p,...>`, `${about}: ${expected}`).argParser((text, before?: object) =>
       accepted({ ...before, ...readRecord(text) }),
     )
@@ -31,7 +31,7 @@ function readRecord(text: string): Record<string, number | string | undefined> {
   return Object.fromEntries(pairs.map(([name = '', value = '']) => [name.trim(), readValue(value)]))
 }
 
-/** A number, if the text is one. */
+/** A number if the text is one, otherwise the text. */
 function readValue(text: string): number | string {
   const value = Number(text)
   return text.trim() !== '' && Number.isFinite(value) ? value : text

@@ -33,13 +33,13 @@ export function storeHealth({ wall, monotonic }: Pick<Clock, 'wall' | 'monotonic
   }
 
   return {
-    /** The latest problem of any target with it. */
+    /** The latest outage of the store, as any target noticed it. */
     latest: (): Outage | undefined => {
       if (latest === undefined) return undefined
       const { problem, since, began, ended } = latest
       return { problem, since, seconds: (ended ?? monotonic()) - began, isOver: ended !== undefined }
     },
-    /** Notes an event; with it returns that the problem has begun, or has ended for all targets. */
+    /** Returns the event. If it shows that an outage began, or ended for all targets, also an event for that. */
     follow: (event: DaemonEvent): DaemonEvent[] => {
       note(event)
       const before = latest?.ended === undefined ? latest : undefined
