@@ -1,10 +1,10 @@
 import { formatDuration } from '../schema/duration-text.ts'
 import { isMap, valueAt } from '../schema/path.ts'
 
-/** The digest is of yesterday, and of the same weekday before it, whole days both (seconds). */
+/** How much history a digest needs: yesterday and the same weekday a week earlier, both whole days (seconds). */
 const DIGEST_HISTORY_SECONDS = 9 * 86_400
 
-/** The cross-check of what the digest looks back at and of how long finished calls are kept (seconds). */
+/** Cross-checks how far back the digest reads against how long finished calls are kept (seconds). */
 export function checkDigest(
   notify: unknown,
   history: unknown,
@@ -13,7 +13,7 @@ export function checkDigest(
   if (typeof history !== 'number' || history >= DIGEST_HISTORY_SECONDS || !isMap(valueAt(notify, ['digest']))) return
   report(
     ['store', 'history'],
-    `found ${formatDuration(history)}, and \`notify.digest\` compares the day before with the same weekday before it; ` +
+    `found ${formatDuration(history)}, but \`notify.digest\` compares yesterday with the same weekday a week before; ` +
       `expected at least ${formatDuration(DIGEST_HISTORY_SECONDS)}`,
   )
 }

@@ -2,7 +2,7 @@ import { isPattern, matchesValue, patternProblem } from '../alerts/value-pattern
 import { isMap, valueAt } from '../schema/path.ts'
 import { unknownName } from '../schema/unknown-name.ts'
 
-/** Where the section `notify` has matches. */
+/** The places in the section `notify` that have matches. */
 const MATCHING = [
   ['routes', 'match'],
   ['mutes', 'match'],
@@ -11,9 +11,9 @@ const MATCHING = [
 ] as const
 
 /**
- * The cross-check of the rules and targets that routes and mutes name.
+ * Cross-checks the rules and targets that routes and mutes name.
  *
- * @param names of all that there are
+ * @param names of all rules and targets
  */
 export function checkMatches(
   notify: unknown,
@@ -36,7 +36,7 @@ export function checkMatches(
   }
 }
 
-/** The same of the targets that webhooks of events name. */
+/** Cross-checks the targets that webhooks of events name. */
 export function checkWebhookTargets(
   webhooks: readonly Record<string, unknown>[],
   targets: readonly unknown[],

@@ -1,18 +1,18 @@
-/** One mistake of the user. */
+/** One mistake in the configuration. */
 export type Problem = {
   /** The place in the file (`targets[0].region`), the environment variable's name, or `file:line:column`. */
   path: string
-  /** Where in the file that is, as `file:line:column`; absent where it is not in the file. */
+  /** The place in the file as `file:line:column`; absent if the value is not from the file. */
   place?: string
   /** What was found and what was expected; never a secret's value. */
   message: string
 }
 
-/** The configuration cannot be used. Carries every problem that was found, at least one. */
+/** The configuration cannot be used. Contains all problems that were found, at least one. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[]
 
-  /** @param file what the user calls the file that was read, where there is one */
+  /** @param file how the user named the file that was read, if there is one */
   constructor(problems: readonly Problem[], file?: string) {
     const found = problems.length === 1 ? '1 problem' : `${problems.length} problems`
     super(`${found} in the configuration${file === undefined ? '' : ` (${file})`}`)

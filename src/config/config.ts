@@ -16,9 +16,9 @@ import { checkDigest } from './check-digest.ts'
 import { checkMatches, checkWebhookTargets } from './check-matches.ts'
 
 /**
- * The configuration file, after interpolation and with what environment and secrets' files filled in: what the program
- * needs of it, and encoded again a file that says the same, with every default written out and targets by their whole
- * addresses.
+ * The schema of the configuration file, after interpolation, and after values from the environment and from secrets' files
+ * were added. Decoding returns what the program needs. Encoding returns an equivalent file with all defaults, and with
+ * complete addresses of the targets.
  */
 export const configSchema = section(
   {
@@ -72,7 +72,7 @@ export const configSchema = section(
 /** Seconds. */
 const SHORTEST_INTERVAL = 1
 
-/** Only users with a password, or on this machine, may see user ids. */
+/** User ids may be shown only to users with a password, or on this machine. */
 function checkParticipants(
   { events, http }: { events?: unknown; http?: unknown },
   report: (path: string[], message: string) => void,
@@ -86,31 +86,31 @@ function checkParticipants(
   )
 }
 
-/** More polls than one a second would find nothing earlier, and take requests from all others who use the app. */
+/** More than one poll a second would find nothing earlier, and would use up requests of others who use the app. */
 function checkInterval(
   poll: unknown,
   targets: readonly Record<string, unknown>[],
   report: (path: string[], message: string) => void,
 ): void {
   const interval = isMap(poll) ? poll['interval'] : undefined
-  // One that is wrong by itself is still as in the file.
+  // A target that failed its own checks still has the file's keys.
   const isLocal = ({ baseUrl, base_url: url = baseUrl }: Record<string, unknown>) =>
     typeof url === 'string' && isLoopback(URL.parse(url)?.hostname ?? '')
   if (typeof interval !== 'number' || interval >= SHORTEST_INTERVAL || targets.every(isLocal)) return
-  report(['poll', 'interval'], 'the service is asked at most once a second; expected `1s` or more')
+  report(['poll', 'interval'], 'callwatch polls the service at most once a second; expected `1s` or more')
 }
 
-/** Everything that a command needs to know, checked and complete. Every duration is in seconds; what is not set is absent. */
+/** A complete and checked configuration. Durations are in seconds. Keys without a value are absent. */
 export type Config = Omit<Checked, 'http'> & { http: HttpConfig }
 
 type Checked = z.output<typeof configSchema>
 
-/** What was checked, with what is in the files of `http.tls`. */
+/** Adds the content of the files of `http.tls` to a checked configuration. */
 export function withCertificate({ http: { tls, ...http }, ...checked }: Checked, certificate?: Certificate): Config {
   return { ...checked, http: { ...http, ...(tls && certificate && { tls: { ...tls, ...certificate } }) } }
 }
 
-/** A configuration that is not loaded but made, in a file's own form; without TLS. */
+/** A configuration that the program makes itself, from a file's own form; without TLS. */
 export function configOf(file: z.input<typeof configSchema>): Config {
   return withCertificate(configSchema.parse(file))
 }
@@ -123,13 +123,13 @@ function mapsIn(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.map((item: unknown) => (isMap(item) ? item : {})) : []
 }
 
-/** A target that is wrong by itself is still as in the file. */
+/** A target that failed its own checks still has the file's keys. */
 function targetName(target: Record<string, unknown>): unknown {
   const baseUrl = target['base_url']
   return target['name'] ?? target['app_id'] ?? (typeof baseUrl === 'string' && hostOf(baseUrl))
 }
 
-/** Reports each name that an earlier one equals. */
+/** Reports each name that equals an earlier one. */
 export function reportDuplicates(names: unknown[], report: (index: number, earlier: number) => void) {
   names.forEach((name, index) => {
     const earlier = names.indexOf(name)

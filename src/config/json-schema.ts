@@ -5,8 +5,8 @@ import { isMap } from '../schema/path.ts'
 type JsonSchema = Record<string, unknown>
 
 /**
- * The configuration file's form as JSON Schema (2020-12), so that an editor completes and checks what is written. It says
- * less than loading does: what several keys mean together, names of time zones, cron fields and the like it lets pass.
+ * The form of the configuration file as JSON Schema (2020-12), for completion and validation in editors. It checks less than
+ * loading: it does not check keys against each other, names of time zones, cron fields and the like.
  */
 export function configJsonSchema(): JsonSchema {
   const { $schema, ...schema } = z.toJSONSchema(configSchema, { io: 'input' })
@@ -25,13 +25,13 @@ export function configJsonSchema(): JsonSchema {
   }
 }
 
-/** What `${NAME}` may be replaced by: any scalar of the file. */
+/** What `${NAME}` may be replaced by: any scalar. */
 const REFERENCE = { $ref: '#/$defs/reference' }
 
-/** Keywords that only describe a value, and belong beside what restricts it. */
+/** Keywords that describe a value. They stay beside the keywords that restrict it. */
 const ANNOTATIONS = ['description', 'default', 'examples', 'writeOnly']
 
-/** A schema that accepts `${NAME}` wherever it expects something else than any text. */
+/** A schema that accepts `${NAME}` wherever it expects more than any text. */
 function withReferences(node: unknown): unknown {
   if (!isMap(node)) return node
   if (isTree(node)) {
@@ -39,7 +39,7 @@ function withReferences(node: unknown): unknown {
   }
   const annotations = Object.entries(node).filter(([keyword]) => ANNOTATIONS.includes(keyword))
   const rest = Object.entries(node).filter(([keyword]) => !ANNOTATIONS.includes(keyword))
-  // A rule's signal must be there as it is; and any text is accepted anyway.
+  // A rule's signal must be literal, and a plain text accepts `${NAME}` anyway.
   if ('const' in node || rest.every(([keyword]) => keyword === 'type' || keyword === 'minLength')) return node
   return { ...Object.fromEntries(annotations), anyOf: [Object.fromEntries(rest), REFERENCE] }
 }

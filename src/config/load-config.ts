@@ -18,7 +18,7 @@ export type LoadConfigOptions = {
   /** The value of `--config`. */
   file?: string
   env: Environment
-  /** Where relative names from the command line and the environment start. */
+  /** The folder at which relative names from the command line and the environment start. */
   cwd: string
   /** Reads the files of secrets and certificates. */
   readText?: ReadText
@@ -29,8 +29,8 @@ export type LoadConfigOptions = {
 /**
  * Reads, completes and checks the configuration. Nothing else in the program reads the environment or the file.
  *
- * @throws ConfigError with every problem at once, none of them with a secret in it; mistakes in the file's syntax alone,
- *   since nothing can be said about the rest then
+ * @throws ConfigError with all problems at once, none of them with a secret in it. If the file's syntax is wrong, only with
+ *   those mistakes, because nothing else can be checked then.
  */
 export function loadConfig(options: LoadConfigOptions): Config {
   const { env, cwd, readText = readFile } = options
@@ -59,7 +59,7 @@ function check(draft: Draft, tls: Certificate | undefined, { content, name, plac
   return withCertificate(result.data, tls)
 }
 
-/** A file without rules has the shipped ones, as far as its `store.history` serves them. */
+/** A file without rules gets the shipped rules, if its `store.history` is long enough for them. */
 function withShippedRules(draft: Draft): Draft {
   const history = valueAt(draft.tree, ['store', 'history'])
   const seconds = typeof history === 'string' ? parseDuration(history) : undefined

@@ -13,16 +13,16 @@ export type LoadRulesOptions = {
   /** The value of `--rule`. */
   file: string
   env: Environment
-  /** Where a relative name starts. */
+  /** The folder at which a relative name starts. */
   cwd: string
   /** How long finished calls are kept (seconds). */
   history: number
 }
 
 /**
- * Reads a file that has one rule, or a list of them, in the form of `alerts`.
+ * Reads a file with one rule or a list of rules, in the form of `alerts`.
  *
- * @throws ConfigError with every problem, in the words and with the places that mistakes in a configuration file have
+ * @throws ConfigError with every problem, worded and located like mistakes in a configuration file
  */
 export function loadRules({ file, env, cwd, history }: LoadRulesOptions): Rule[] {
   const { content, name, placeOf } = readConfigFile({ file, env, cwd, option: '--rule', expected: 'a file of rules' })

@@ -6,12 +6,12 @@ import { secretPlaces } from './secret-places.ts'
 
 const MASK = '********'
 
-/** The configuration as a YAML file that says the same, every default written out, with secrets masked. */
+/** The configuration as an equivalent YAML file, with all defaults, and with secrets masked. */
 export function maskConfig(config: Config): string {
   return stringify(maskedTree(config), { lineWidth: 0 })
 }
 
-/** The same as maps, lists and scalars. */
+/** The same as {@link maskConfig}, as maps, lists and scalars. */
 export function maskedTree(config: Config): unknown {
   const tree: unknown = z.encode(configSchema, config)
   return secretPlaces(tree).reduce<unknown>((next, { place, secret: { partly } }) => {

@@ -2,19 +2,19 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Config } from './config.ts'
 import type { Problem } from './config-error.ts'
 
-/** What a running daemon cannot change, by the path in the file. */
+/** Settings that a running daemon cannot change, by their path in the file. */
 const FIXED: readonly (readonly [path: string, of: (config: Config) => unknown])[] = [
   ['store.path', ({ store }) => ('path' in store ? store.path : undefined)],
   ['store.url', ({ store }) => ('url' in store ? store.url : undefined)],
   ['store.lease', ({ store }) => ('url' in store ? store.lease : undefined)],
   ['http.host', ({ http }) => http.host],
   ['http.port', ({ http }) => http.port],
-  // User, password and certificate may change, but not whether there are any.
+  // User, password and certificate may change, but not whether they are set.
   ['http.auth', ({ http }) => http.auth !== undefined],
   ['http.tls', ({ http }) => http.tls !== undefined],
 ]
 
-/** What keeps one valid configuration from taking another one's place while the daemon runs. */
+/** Why a valid configuration cannot replace the current one while the daemon runs. */
 export function needsRestart(current: Config, next: Config): Problem[] {
   return FIXED.filter(([, of]) => !isDeepStrictEqual(of(current), of(next))).map(([path]) => ({
     path,

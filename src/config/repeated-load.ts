@@ -3,11 +3,10 @@ import { loadConfig, type LoadConfigOptions } from './load-config.ts'
 import { isReadOnce, readAnyText, readText, type ReadText } from './reading/read-text.ts'
 
 /**
- * Loads the configuration as often as it is called, and checks it again only where one of the files that it was made of
- * has changed: to read those takes a fraction of a millisecond. A configuration that is no file, such as
- * `<(…)`, is read once and stays as it is.
+ * Loads the configuration each time it is called, but checks it again only if one of its files has changed. Reading the files
+ * takes a fraction of a millisecond. A configuration that is no regular file, such as `<(…)`, is read once and never changes.
  *
- * @returns gives the same configuration, or throws the same ConfigError, until then
+ * @returns the same configuration, or throws the same ConfigError, until a file changes
  */
 export function repeatedLoad(options: LoadConfigOptions): () => Config {
   const once = new Map<string, string>()
@@ -15,7 +14,7 @@ export function repeatedLoad(options: LoadConfigOptions): () => Config {
   const readConfig: ReadText = (path) => {
     const known = once.get(path)
     if (known !== undefined) return known
-    // A pipe in place of the file, while that is watched, does not block everything.
+    // If a pipe replaces the file while the daemon runs, it must not block everything.
     if (latest !== undefined || !isReadOnce(path)) return readText(path)
     const text = readAnyText(path)
     once.set(path, text)
@@ -59,7 +58,7 @@ function load(options: LoadConfigOptions & { readConfig: ReadText }): Loaded {
   }
 }
 
-/** The content of a file, or why it cannot be read. */
+/** The content of a file, or the reason why it cannot be read. */
 function contentOf(read: ReadText, path: string): unknown {
   try {
     return read(path)

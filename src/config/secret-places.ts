@@ -3,10 +3,10 @@ import { placesOf } from '../schema/places.ts'
 import { secrets, type Secret } from '../schema/secret.ts'
 import { configSchema } from './config.ts'
 
-/** A place in a file, and what is known of the secret there. */
+/** A place in a file, and the definition of the secret there. */
 export type SecretPlace = { place: Path; secret: Secret }
 
-/** Every secret of the file. Each `x` may be given as `x_file` instead. */
+/** All secrets of the file. Each `x` may be given as `x_file` instead. */
 const places = placesOf(configSchema, secrets)
 
 /** Whether a place in the file holds a secret, so that its value must never be shown. */
@@ -16,7 +16,7 @@ export function isSecretPlace(place: Path): boolean {
   )
 }
 
-/** The places at which this file has room for a secret, whether it is given or not. */
+/** The places where this file may have a secret, whether one is given or not. */
 export function secretPlaces(tree: unknown): SecretPlace[] {
   return places.flatMap(({ path, meta }) => expand(tree, path).map((place) => ({ place, secret: meta })))
 }
@@ -29,7 +29,7 @@ function expand(node: unknown, path: readonly string[]): Path[] {
   }
   if (!isMap(node)) return []
   if (part === '*') {
-    // Where any key is a secret, `x_file` is not one of its own, but the other way to give `x`.
+    // If every key of a map is a secret, `x_file` is not a key of its own, but the other way to give `x`.
     const keys = new Set(Object.keys(node).map((key) => key.replace(/(?<=.)_file$/, '')))
     return [...keys].flatMap((key) => expand(node, [key, ...rest]))
   }

@@ -3,7 +3,7 @@ import { valueAt } from '../schema/path.ts'
 import { configSchema, type Config } from './config.ts'
 import { secretPlaces } from './secret-places.ts'
 
-/** Every secret of the configuration, each once and the longest first, for all that must not print them. */
+/** All secrets of the configuration, each once, longest first, so that nothing prints them. */
 export function secretsOf(config: Config): string[] {
   const tree: unknown = z.encode(configSchema, config)
   const found = secretPlaces(tree).flatMap(({ place, secret: { partly } }) => {

@@ -3,7 +3,7 @@ import { defaultRules } from '../alerts/default-rules.ts'
 import { checkWindows, ruleSchema } from '../alerts/rule.ts'
 import type { Config } from './config.ts'
 
-/** The shipped rules that look back no further than finished calls are kept (seconds), in the file's own form. */
+/** The shipped rules that read back no further than finished calls are kept (seconds), in the file's own form. */
 export function servedRules(history: number): typeof defaultRules {
   return defaultRules.filter((rule) => problemOf(rule, history) === undefined)
 }
@@ -18,7 +18,7 @@ export function leftOutWarnings({ alerts, store: { history } }: Pick<Config, 'al
   })
 }
 
-/** Why a rule cannot be evaluated with a history of this length (seconds), where it cannot. */
+/** Why a rule cannot be evaluated with a history of this length (seconds); undefined if it can. */
 function problemOf(rule: (typeof defaultRules)[number], history: number): string | undefined {
   let problem: string | undefined
   checkWindows([ruleSchema.parse(rule)], history, (_path, message) => (problem = message))

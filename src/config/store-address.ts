@@ -3,10 +3,10 @@ import { interpolate } from './reading/interpolate.ts'
 import { A_DATABASE, isStoreUrl } from '../store/store-section.ts'
 
 /**
- * A store as the command line names it: what could be in `store.path` or `store.url`, with `${NAME}` replaced from the
- * environment.
+ * Reads a store's address from the command line: a value for `store.path` or `store.url`, in which `${NAME}` is replaced from
+ * the environment.
  *
- * @returns where it is; or what is wrong, without anything that may be secret in it
+ * @returns the address, or what is wrong with it, without anything that may be secret
  */
 export function readStoreAddress(
   text: string,

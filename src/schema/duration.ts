@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DURATION_FORM as form, formatDuration, parseDuration } from './duration-text.ts'
 
-/** A duration in the file, seconds in the program. `min` and `max` in seconds; without `min` it must be above 0. */
+/** A duration in the file, seconds in the program. `min` and `max` are seconds. Without `min`, it must be above 0. */
 export function duration(limits: { min?: number; max?: number } = {}) {
   const { min = 0.001, max = 3650 * 86_400 } = limits
   const isAnyAboveZero = limits.min === undefined
@@ -21,7 +21,7 @@ export function duration(limits: { min?: number; max?: number } = {}) {
   )
 }
 
-/** Seconds in the file as a number or a duration, 0 or more. */
+/** Seconds, given as a number or a duration, 0 or more. */
 export function seconds() {
   const error = 'seconds or a duration such as `5m`, 0 or more'
   const digits = /^\d+(?:\.\d+)?$/
@@ -30,7 +30,7 @@ export function seconds() {
   const written = z.union([text, z.number({ error })], { error }).meta(shown)
   return z.codec(written, z.number({ error }).min(0, { error }), {
     decode: (value) => (typeof value === 'string' ? (parseDuration(value) ?? Number(value)) : value),
-    // What a duration cannot say exactly stays a number.
+    // A value that is no exact duration stays a number.
     encode: (value) => (parseDuration(formatDuration(value)) === value ? formatDuration(value) : value),
   })
 }

@@ -1,6 +1,6 @@
 /**
- * The known key that a mistyped one was most likely meant to be, or undefined if none is near: at most two edits, or
- * a third of its length. Case, `_` and `-` do not count, so `pageSize` is `page_size`.
+ * The known key that the user most likely meant, or undefined if none is similar: at most two edits, or a third of its
+ * length. Case, `_` and `-` are ignored, so `pageSize` matches `page_size`.
  */
 export function nearestKey(mistyped: string, known: readonly string[]): string | undefined {
   const ranked = known

@@ -1,7 +1,7 @@
-/** Where a value is in the file: keys and, in lists, positions from 0. */
+/** The path to a value in the file: keys, and in lists positions from 0. */
 export type Path = readonly PropertyKey[]
 
-/** A path as users read it: `targets[0].api_key`, `poll.status_map["odd key"]`; empty for the whole file. */
+/** A path as users know it: `targets[0].api_key`, `poll.status_map["odd key"]`; empty for the whole file. */
 export function formatPath(path: Path): string {
   return path.map((part, index) => formatPart(part, index === 0)).join('')
 }
@@ -13,12 +13,12 @@ function formatPart(part: PropertyKey, first: boolean): string {
   return first ? key : `.${key}`
 }
 
-/** Whether a value is a map, that is neither a scalar nor a list. */
+/** Whether a value is a map, so neither a scalar nor a list. */
 export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value at a path, or undefined where the tree does not reach that far. */
+/** The value at a path; undefined if the tree has no such path. */
 export function valueAt(tree: unknown, path: Path): unknown {
   return path.reduce<unknown>((node, part) => {
     if (Array.isArray(node)) return typeof part === 'number' ? (node as unknown[])[part] : undefined
@@ -27,9 +27,8 @@ export function valueAt(tree: unknown, path: Path): unknown {
 }
 
 /**
- * A copy of the tree with the value at the path; undefined takes the key away. Maps that are missing on the way are
- * made. Where something else than a map or a list is in the way, the tree is returned as it was: the schema
- * reports that.
+ * A copy of the tree with the value at the path; undefined removes the key. Missing maps on the way are created. If something
+ * on the way is neither a map nor a list, the tree is returned unchanged, and the schema reports the problem.
  */
 export function withValue(tree: unknown, path: Path, value: unknown): unknown {
   const [part, ...rest] = path

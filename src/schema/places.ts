@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** Keys from the top of a file down; `*` is any position of a list or any key of a map of the user's own. */
+/** Keys from the top of a file; `*` stands for any position in a list, or any key that the user chooses. */
 export type Place<Meta> = { path: readonly string[]; meta: Meta }
 
-/** Where in a schema stand those parts that a registry knows, in the order of the schema. */
+/** The places in a schema whose parts are in a registry, in the order of the schema. */
 export function placesOf<Meta>(
   schema: z.core.$ZodType,
   registry: { get: (schema: z.core.$ZodType) => Meta | undefined },

@@ -2,21 +2,21 @@ import { z } from 'zod'
 import { isTimezone } from './timezone.ts'
 import { isBaseAddress, isLink, isSafeAddress, isSafeBaseAddress } from './web-address.ts'
 
-// The `error` of each kind of value says what was expected; the sentence around it is made in problems-of.ts. `meta` is
-// for editors alone, by way of the JSON Schema: what it can know of a value that does not follow from the checks here.
+// The `error` of each kind of value says what was expected; problems-of.ts makes the sentence around it. `meta` is for
+// editors only, through the JSON Schema: what it can say about a value beyond these checks.
 
-/** A text that is not empty. `expected` describes it to the user, `test` what it must be like. */
+/** A text that is not empty. `expected` describes it to the user; `test` checks it. */
 export function text(expected: string, test: (value: string) => boolean = () => true) {
   const error = expected
   return z.string({ error }).min(1, { error, abort: true }).refine(test, { error })
 }
 
-/** What something is known by: it is in labels, in lines of the log and in commands. */
+/** The name of something, which appears in labels, log lines and commands. */
 export function nameText() {
   return text('a name, neither blank nor with control characters', isName)
 }
 
-/** The same of a target, several of which are named with commas between them. */
+/** The name of a target. Lists of names are separated by commas, so it contains none. */
 export function nameOfTarget() {
   return text(
     'a name without commas, neither blank nor with control characters',
@@ -24,7 +24,7 @@ export function nameOfTarget() {
   )
 }
 
-/** The same of a rule, without the braces that surround an alert's labels where its key is made of both. */
+/** The name of a rule. An alert's key has its labels in braces after the name, so the name contains no braces. */
 export function nameOfRule() {
   return text(
     'a name, neither blank nor with control characters or braces',
@@ -32,12 +32,12 @@ export function nameOfRule() {
   )
 }
 
-/** Neither half characters nor Unicode's own line breaks either, which end a line in YAML. */
+/** Also excludes halves of surrogate pairs, and Unicode's line breaks, which end a line in YAML. */
 function isName(value: string): boolean {
   return value.trim() !== '' && !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value)
 }
 
-/** A number in the file, or a text that holds one (as `${NAME}` and environment variables do). */
+/** A number in the file, or a text with a number, as `${NAME}` and environment variables give it. */
 function numeric(error: string, value: z.ZodNumber) {
   const digits = /^-?\d+(?:\.\d+)?$/
   return z.codec(z.union([z.number({ error }), z.string({ error }).regex(digits, { error })], { error }), value, {
@@ -53,17 +53,17 @@ export function wholeNumber(min: number, max: number) {
   return schema.meta({ multipleOf: 1, minimum: min, maximum: max })
 }
 
-/** How many or how much, 0 or more. */
+/** An amount, 0 or more. */
 export function amount(expected = 'a number, 0 or more') {
   return numeric(expected, z.number({ error: expected }).min(0, { error: expected })).meta({ minimum: 0 })
 }
 
-/** How many or how much, above 0. */
+/** An amount above 0. */
 export function positive(expected: string) {
   return numeric(expected, z.number({ error: expected }).positive({ error: expected })).meta({ exclusiveMinimum: 0 })
 }
 
-/** How sure a verdict must be, above 0.5 and below 1. */
+/** A statistical confidence, above 0.5 and below 1. */
 export function confidence() {
   const error = 'a confidence above 0.5 and below 1, such as 0.95'
   const schema = numeric(error, z.number({ error }).gt(0.5, { error }).lt(1, { error }))
@@ -76,17 +76,17 @@ export function ratio() {
   return numeric(error, z.number({ error }).min(0, { error }).max(1, { error })).meta({ minimum: 0, maximum: 1 })
 }
 
-/** One of a few words. */
+/** One of the given words. */
 export function oneOf<const Word extends string>(words: readonly Word[]) {
   return z.enum(words, { error: `one of ${words.map((word) => `\`${word}\``).join(', ')}` })
 }
 
-/** Some of a few words, none of them twice. */
+/** Some of the given words, each at most once. */
 export function someOf<const Word extends string>(words: readonly Word[]) {
   return eachOnce(oneOf(words))
 }
 
-/** A list with none of its texts twice. */
+/** A list of texts without duplicates. */
 export function eachOnce<Item extends z.ZodType<string>>(item: Item) {
   const schema = z.array(item).superRefine(
     (list: unknown, context) => {
@@ -103,7 +103,7 @@ export function eachOnce<Item extends z.ZodType<string>>(item: Item) {
   return schema.meta({ uniqueItems: true })
 }
 
-/** An IANA name. */
+/** The IANA name of a time zone. */
 export function timezone() {
   return text('the IANA name of a time zone, such as `Europe/Berlin` or `UTC`', isTimezone)
 }
@@ -125,14 +125,14 @@ const A_SAFE_ADDRESS = {
   pattern: '^[Hh][Tt][Tt][Pp]([Ss]://|://(127\\.|\\[|[Ll][Oo][Cc][Aa][Ll][Hh][Oo][Ss][Tt]))',
 }
 
-/** The address of a service that callwatch calls, path prefix included; in the program without a slash at the end. */
+/** The address of a service that callwatch calls, including the path prefix. In the program without a trailing slash. */
 export function baseAddress() {
   return withoutSlash(
     text('an https URL without user, query and fragment (plain http is accepted on loopback only)', isSafeBaseAddress),
   )
 }
 
-/** The same, of a service that often runs beside callwatch and gets no secret from it. */
+/** The base address of a service that often runs next to callwatch, and gets no secret from it. */
 export function nearbyBaseAddress() {
   return withoutSlash(text('an http or https URL without user, query and fragment', isBaseAddress))
 }
@@ -144,17 +144,17 @@ function withoutSlash(address: z.ZodString) {
   })
 }
 
-/** A whole address that callwatch calls. */
+/** A complete address that callwatch calls. */
 export function address() {
   return text('a valid https URL (plain http is accepted on loopback only)', isSafeAddress).meta(A_SAFE_ADDRESS)
 }
 
-/** An address for people. */
+/** An address that people open. */
 export function link() {
   return text('an http or https URL', isLink).meta(AN_ADDRESS)
 }
 
-/** A value that goes into a header of a request: printable ASCII (RFC 9110, section 5.5), no space at the ends. */
+/** A value for a request header: printable ASCII (RFC 9110, section 5.5), without spaces at its ends. */
 export function headerValue(expected: string) {
   return text(`${expected}, of printable ASCII characters`, (value) => /^[!-~](?:[ -~]*[!-~])?$/.test(value))
 }

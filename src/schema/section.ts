@@ -5,20 +5,20 @@ import { fileName } from './scalars.ts'
 import { secrets } from './secret.ts'
 import { variables } from './variables.ts'
 
-/** `min_calls` to `minCalls`, for types. */
+/** Converts `min_calls` to `minCalls`, for types. */
 type CamelKey<Key extends string> = Key extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelKey<Tail>>}`
   : Key
 
-/** A map of the file as the program sees it: keys in camelCase, optional ones absent rather than undefined. */
+/** A map of the file as the program sees it: keys in camelCase; optional keys are absent instead of undefined. */
 type CamelKeys<T> = { [K in keyof T as CamelKey<K & string>]: Exclude<T[K], undefined> }
 
-/** What a section of this shape is in the program. */
+/** The type of a section of this shape in the program. */
 export type Inside<Shape extends z.core.$ZodLooseShape> = CamelKeys<z.output<z.ZodObject<Shape, z.core.$strict>>>
 
 /**
- * A check of several keys together. It also runs when some keys of the map are wrong by themselves, so that all
- * problems come out at once: every value is unknown and may be missing.
+ * A check of several keys together. It also runs if some keys failed their own checks, so that all problems are reported at
+ * once. Therefore every value is unknown and may be missing.
  */
 type CrossCheck<Shape> = (
   map: { readonly [K in keyof Shape | `${keyof Shape & string}_file`]?: unknown },
@@ -26,10 +26,10 @@ type CrossCheck<Shape> = (
 ) => void
 
 /**
- * A map of the configuration file. This is the one place where snake_case becomes camelCase (and back, when the
- * configuration is printed), and where a secret gets its other key, `x_file`: its file has been read by then.
+ * A map of the configuration file. Only here snake_case becomes camelCase, and back when the configuration is printed. Here
+ * secrets also get their other key, `x_file`, whose file was read earlier.
  *
- * @param explain what is wrong with a key that is not of this map, where more can be said than that
+ * @param explain what is wrong with an unknown key, if more can be said than that
  */
 export function section<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
@@ -67,9 +67,9 @@ export function section<Shape extends z.core.$ZodLooseShape>(
 }
 
 /**
- * A section some of whose values follow from others. Encoded again, it says the same with all of them written out.
+ * A section in which some values follow from others. Encoding it writes out all of them.
  *
- * @param complete gets what is valid by itself
+ * @param complete gets values that passed their own checks
  */
 export function completed<Map extends z.ZodType, Complete extends z.output<Map>>(
   map: Map,
@@ -79,7 +79,7 @@ export function completed<Map extends z.ZodType, Complete extends z.output<Map>>
   return z.codec(map, z.custom<Complete>(), { decode: complete, encode: (all) => all as never })
 }
 
-/** A secret may be missing, for its file may be named instead. */
+/** A secret may be missing, because its file may be named instead. */
 function withSecretFiles(shape: z.core.$ZodLooseShape): z.core.$ZodLooseShape {
   const entries = Object.entries(shape).flatMap(([key, entry]): [string, z.core.$ZodType][] => {
     const value = entry instanceof z.ZodOptional ? entry.unwrap() : entry
@@ -103,8 +103,8 @@ function withSecretFiles(shape: z.core.$ZodLooseShape): z.core.$ZodLooseShape {
 }
 
 /**
- * A map of the configuration file whose keys are labels, which are spelled alike everywhere, and whose
- * values are texts to all that compare them. Labels without a value fall away.
+ * A map of the configuration file whose keys are labels. Labels are spelled the same everywhere, and code that compares their
+ * values treats them as texts. Labels without a value are dropped.
  */
 export function labelMap<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const strict = strictMap(shape)
@@ -117,7 +117,7 @@ export function labelMap<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   })
 }
 
-/** The one place where unknown keys get their sentence. */
+/** The sentences for unknown keys are made only here. */
 function strictMap<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
   explain: (key: string) => string | undefined = () => undefined,
@@ -132,7 +132,7 @@ function strictMap<Shape extends z.core.$ZodLooseShape>(
   })
 }
 
-/** Keys without a value fall away. */
+/** Renames the keys of a map. Keys without a value are dropped. */
 function renameKeys(map: object, rename: (key: string) => string): object {
   const given = Object.entries(map).filter(([, value]) => value !== undefined)
   return Object.fromEntries(given.map(([key, value]) => [rename(key), value]))

@@ -1,12 +1,12 @@
 import { nearestKey } from './nearest-key.ts'
 
 /**
- * The sentence on a name that nothing has. The name itself is left out, for it may come from a variable.
+ * The sentence about an unknown name. It does not quote the name, which may come from a variable.
  *
  * @param thing what has such names, in the singular
- * @param all the names that there are
- * @param none what is expected where there are none
- * @param isPattern whether it is an expression that names must match
+ * @param all the known names
+ * @param none what is expected if there are no names
+ * @param isPattern whether the name is an expression that names must match
  */
 export function unknownName(
   name: string,

@@ -1,21 +1,21 @@
 import { formatPath, type Path } from '../../schema/path.ts'
 import type { Problem } from '../config-error.ts'
 
-/** A configuration in the making: the file's content while interpolation, environment and secrets are added. */
+/** A configuration that is being built: the file's content, to which interpolation, environment and secrets are added. */
 export type Draft = {
   /** Maps, lists and scalars, in the file's own form. */
   tree: unknown
-  /** What was wrong so far; paths are the user's. */
+  /** The problems so far, with paths as the user knows them. */
   problems: readonly Problem[]
-  /** Places in the tree that a problem already names. */
+  /** Places in the tree that already have a problem. */
   reported: readonly string[]
-  /** Places in the tree whose value is not from there in the file, and what the user calls them. */
+  /** Places in the tree whose value is not from that place in the file, and what the user calls them. */
   origins: ReadonlyMap<string, string>
-  /** Places whose value came by interpolation, and the text before it. Only that text may be shown. */
+  /** Places with an interpolated value, and the text before the interpolation. Only that text may be shown. */
   templates: ReadonlyMap<string, string>
 }
 
-/** How the user calls a place in the tree: by its path in the file or by the variable that filled it. */
+/** The user's name for a place in the tree: its path in the file, or the variable that filled it. */
 export function nameOf(draft: Draft, path: Path): string {
   const place = formatPath(path)
   return draft.origins.get(place) ?? place
@@ -30,7 +30,7 @@ export function withProblem(draft: Draft, path: Path, message: string): Draft {
   }
 }
 
-/** The draft with a value from elsewhere. `origin` is what the user calls the place from now on. */
+/** The draft with a value from elsewhere. From now on, the user knows the place as `origin`. */
 export function withOrigin(draft: Draft, path: Path, origin: string): Draft {
   return { ...draft, origins: new Map(draft.origins).set(formatPath(path), origin) }
 }

@@ -4,21 +4,21 @@ import { placesOf } from '../../schema/places.ts'
 import { variables, type Variable } from '../../schema/variables.ts'
 import { configSchema } from '../config.ts'
 
-/** Variables by name, as in `process.env`. An empty one counts as not set. */
+/** Variables by name, as in `process.env`. An empty variable counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 const all = placesOf(configSchema, variables)
 const ofTargets = all.filter(({ path }) => path[0] === 'targets')
-// Of the items of any other list it is not known whose secret it is. What makes another variable superfluous comes before it.
+// For items of other lists it is unknown whose secret it is. Variables that make another one superfluous come first.
 const others = all
   .filter(({ path }) => !path.includes('*'))
   .toSorted((a, b) => Number('unless' in a.meta) - Number('unless' in b.meta))
 
 /**
- * Fills what the file leaves out from the environment. With no targets in the file the variables make one. Beside a
- * single target they fill what that one leaves out; beside several nothing, because it is not known whose key it is.
+ * Adds what the file omits from the environment. If the file has no targets, the variables define one. If it has one target,
+ * they add what that target omits. If it has several, they add nothing, because it is unknown whose key it is.
  *
- * @param fileName what the user calls the file
+ * @param fileName how the user named the file
  * @param interpolated variables that the file itself refers to: `app_id: ${CALLWATCH_APP_ID}` is no second target
  */
 export function fillFromEnvironment(
@@ -55,12 +55,12 @@ function fillTarget(draft: Draft, env: Environment, target: unknown): Draft {
   return ofTargets.reduce((next, { path, meta }) => fill(next, { path: inFirst(path), meta }, env, target), draft)
 }
 
-/** A place in any target, in the first one. */
+/** Replaces the place of any target by that of the first target. */
 function inFirst(path: readonly string[]): Path {
   return path.map((part) => (part === '*' ? 0 : part))
 }
 
-/** @param section what makes the variable superfluous is looked for in it */
+/** @param section is searched for keys that make the variable superfluous */
 function fill(draft: Draft, place: { path: Path; meta: Variable }, env: Environment, section: unknown): Draft {
   const { path, meta } = place
   const value = env[meta.name]

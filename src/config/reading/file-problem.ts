@@ -1,4 +1,4 @@
-/** What keeps a file from being read, to follow the file's name in a sentence. */
+/** Why a file cannot be read, worded to follow the file's name. */
 export function fileProblem(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist'

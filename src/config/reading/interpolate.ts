@@ -2,16 +2,16 @@ import type { Environment } from './environment.ts'
 import { withProblem, type Draft } from './draft.ts'
 import { formatPath, isMap, type Path } from '../../schema/path.ts'
 
-// `$${` first: it means a plain `${`. A `${` that never closes matches too, as a mistake.
+// `$${` comes first: it stands for a plain `${`. A `${` without an end matches as well, as a mistake.
 const reference = /\$\$\{|\$\{([^}]*)(\}?)/g
 const variableName = /^[A-Za-z_]\w*$/
 
 /**
- * Replaces `${NAME}` in every text of the file from the environment. A variable that is missing or empty is a problem
- * at its place. `$${` means `${`. What comes from a variable is not interpolated again. A key without a value
- * (YAML's null) counts as left out.
+ * Replaces `${NAME}` in all texts of the file by variables of the environment. A missing or empty variable is a problem at
+ * that place. `$${` stands for `${`. Values of variables are not interpolated again. A key without a value (YAML's null)
+ * counts as omitted.
  *
- * @param content maps, lists and scalars, as YAML gives them
+ * @param content maps, lists and scalars, as YAML returns them
  */
 export function interpolate(content: unknown, env: Environment): { draft: Draft; names: ReadonlySet<string> } {
   const templates = new Map<string, string>()

@@ -12,7 +12,7 @@ import {
 import { ConfigError } from '../config-error.ts'
 import { formatPath, isMap, type Path } from '../../schema/path.ts'
 
-/** What the library's own words would quote from the file, where a secret may stand. */
+/** Replacements for messages of the library that would quote the file, and might contain a secret. */
 const discreet: Partial<Record<YAMLError['code'], string>> = {
   BAD_ALIAS: 'found `*` with the name of an anchor that is not there; a text that begins with `*` needs quotes',
   BAD_DIRECTIVE: 'found `%` at the beginning of a line, where a directive would stand',
@@ -26,17 +26,17 @@ export type YamlContent = {
   /** Maps, lists and scalars; null for an empty text. */
   content: unknown
   /**
-   * Where the value at a path such as `targets[0].region` is, as `file:line:column` (from 1); where it is missing, the map or
-   * list that lacks it; undefined where that is the whole file.
+   * Where the value at a path such as `targets[0].region` is, as `file:line:column` (from 1). If it is missing, the place of
+   * the map or list that lacks it; undefined if that is the whole file.
    */
   placeOf: (path: string) => string | undefined
 }
 
 /**
- * Reads a YAML 1.2 text. `${NAME}` may stand anywhere in a text without quotes, within `{ }` and `[ ]` too, where YAML
- * by itself would refuse it.
+ * Parses YAML 1.2. `${NAME}` may be anywhere in a text without quotes, even within `{ }` and `[ ]`, where YAML would refuse
+ * it.
  *
- * @param name what the user calls the file
+ * @param name how the user named the file
  * @throws ConfigError with line and column (from 1) of the mistakes in the syntax
  */
 export function parseYaml(source: string, name: string): YamlContent {
@@ -74,7 +74,7 @@ export function parseYaml(source: string, name: string): YamlContent {
   }
 }
 
-/** Resolving an alias takes time: with thousands of them, minutes. */
+/** Resolving an alias takes time. Thousands of aliases would take minutes. */
 const MAX_ALIASES = 1000
 
 function countAliases(document: Document): number {
@@ -90,7 +90,7 @@ function countAliases(document: Document): number {
 
 type Mistake = { code: YAMLError['code']; message: string; at: number }
 
-/** Up to the first token that makes no sense: after it the parser has lost its way and complains about everything. */
+/** The mistakes up to the first unexpected token. After that token the parser is lost and complains about everything. */
 function mistakesOf(document: Document): Mistake[] {
   const mistakes = [...document.errors, ...document.warnings].map(({ code, message, pos }): Mistake => ({
     code,
@@ -112,7 +112,7 @@ function mistakesOf(document: Document): Mistake[] {
   return lost === -1 ? mistakes : mistakes.slice(0, lost + 1)
 }
 
-/** Where each key, and each item of a list, begins, by its path. */
+/** Where each key and each item of a list begins, by path. */
 function* offsetsIn(node: unknown, path: Path = []): Generator<[path: string, offset: number]> {
   const items: [key: PropertyKey, start: unknown, value: unknown][] = isMapNode(node)
     ? node.items.map(({ key, value }) => [String(showReferences(isScalar(key) ? key.value : key)), key, value])
@@ -126,13 +126,13 @@ function* offsetsIn(node: unknown, path: Path = []): Generator<[path: string, of
   }
 }
 
-/** Of the path, or of the longest part of it that is in the file. */
+/** The offset of a path, or of its longest part that is in the file. */
 function offsetOf(offsets: ReadonlyMap<string, number>, path: string): number | undefined {
   const shorter = path.replace(/(\.[\w-]+|\[(\d+|"([^"\\]|\\.)*")\])$/, '')
   return offsets.get(path) ?? (shorter === path ? undefined : offsetOf(offsets, shorter))
 }
 
-// Characters for private use, as long as what they stand for, so that columns stay right.
+// Private-use characters of the same length, so that columns stay right.
 const [opening, closing] = ['\uF5D0\uF5D0', '\uF5D1']
 
 function hideReferences(source: string): string {

@@ -7,8 +7,8 @@ import { isSecretPlace } from '../secret-places.ts'
 const kinds: Record<string, string> = { object: 'a map', record: 'a map', array: 'a list' }
 
 /**
- * The schema's findings as sentences: what was found, then what was expected. The one place where they are made. The
- * message of a scalar's finding is its expectation (scalars.ts); a cross-check brings its whole sentence (section.ts).
+ * Turns the schema's findings into sentences: what was found, then what was expected. Only this file does so. The message of
+ * a scalar's finding is its expectation (scalars.ts); a cross-check supplies its whole sentence (section.ts).
  */
 export function problemsOf(issues: readonly z.core.$ZodIssue[], draft: Draft): Problem[] {
   return issues.flatMap((issue) => {
@@ -26,7 +26,7 @@ function problemOf(issue: z.core.$ZodIssue, draft: Draft): Problem {
   return { path, message: `${found(value, issue, draft)}; expected ${issue.message}` }
 }
 
-/** One problem for each key; section.ts has written one line for each. */
+/** One problem per key. section.ts has written one line for each. */
 function unknownKeys(issue: z.core.$ZodIssueUnrecognizedKeys, draft: Draft): Problem[] {
   const messages = issue.message.split('\n')
   return issue.keys.map((key, index) => {
@@ -35,7 +35,7 @@ function unknownKeys(issue: z.core.$ZodIssueUnrecognizedKeys, draft: Draft): Pro
   })
 }
 
-/** For a value of a wrong kind, which may be anything, a secret included. */
+/** Names the kind of a value without showing it, since any value may be a secret. */
 function foundKind(value: unknown): string {
   if (value === undefined || value === null) return 'missing'
   if (Array.isArray(value)) return 'found a list'
@@ -54,7 +54,7 @@ function found(value: unknown, issue: z.core.$ZodIssue, draft: Draft): string {
   return `found \`${excerpt(String(value))}\`${how}`
 }
 
-/** A value on one line, short, and without what may be secret in an address: user, password, query. */
+/** A value on one line, shortened, and without parts of an address that may be secret: user, password, query. */
 function excerpt(value: string): string {
   const line = JSON.stringify(value).slice(1, -1)
   const safe = line.replace(/\/\/[^/]*@/, '//…@').replace(/(:\/\/[^?]*\?).*/, '$1…')

@@ -7,21 +7,21 @@ import { readAnyText, type ReadText } from './read-text.ts'
 
 const defaultFile = 'callwatch.yaml'
 
-/** A file's content, what the user calls the file, and the folder in which it lies. */
+/** A file's content, how the user named the file, and the file's folder. */
 export type ConfigFile = YamlContent & { name: string; folder: string }
 
 /**
- * Reads the file that `--config` names, else the one of CALLWATCH_CONFIG, else ./callwatch.yaml if there is one; else
- * the content is empty and only the environment counts.
+ * Reads the file that `--config` names, otherwise the file of CALLWATCH_CONFIG, otherwise ./callwatch.yaml if it exists.
+ * Otherwise the content is empty, and only the environment counts.
  *
- * @throws ConfigError where a named file cannot be read, or the file is not YAML
+ * @throws ConfigError if a named file cannot be read, or the file is not YAML
  */
 export function readConfigFile(options: {
   file?: string
   env: Environment
   cwd: string
   readConfig?: ReadText
-  /** The option that names the file, and what it should be. */
+  /** The option that names the file, and what kind of file is expected. */
   option?: string
   expected?: string
 }): ConfigFile {

@@ -6,10 +6,10 @@ import type { ReadText } from './read-text.ts'
 import { secretPlaces } from '../secret-places.ts'
 
 /**
- * Puts the content of every secret's file (`api_key_file`) where the secret itself (`api_key`) would stand, without
- * white space at its ends. A file that cannot be used is a problem, and so is a secret that is given both ways.
+ * Puts the content of each secret's file (`api_key_file`) in the place of the secret (`api_key`), without white space at its
+ * ends. It is a problem if the file cannot be used, or if a secret is given both ways.
  *
- * @param folders where relative names start: in the file at the file's own folder, from a variable at `cwd`
+ * @param folders at which relative names start: names in the file at the file's folder, names in a variable at `cwd`
  */
 export function readSecretFiles(draft: Draft, folders: Folders): Draft {
   return secretPlaces(draft.tree).reduce((next, { place }) => readSecretFile(next, place, folders), draft)
@@ -47,7 +47,7 @@ function read(file: string, readText: ReadText): { secret: string } | { problem:
   }
 }
 
-/** The secret itself may be where its file belongs: only what resembles a file's name is shown. */
+/** Users may put the secret itself where its file's name belongs, so only what looks like a file name is shown. */
 function mayShow(draft: Draft, place: Path, name: string): boolean {
   return /[./\\]/.test(name) && !name.includes('://') && !draft.templates.has(formatPath(place))
 }

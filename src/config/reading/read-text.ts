@@ -1,12 +1,14 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
 
-/** Reads a file whole, as UTF-8; throws what the file system says. */
+/** Reads a whole file as UTF-8. Throws the file system's errors. */
 export type ReadText = (path: string) => string
 
-/** No configuration, secret or certificate is longer (bytes). */
+/** Longer files are neither configurations nor secrets nor certificates (bytes). */
 const MAX_TEXT_BYTES = 1_000_000
 
-/** A regular file. A pipe or a device is refused, and not waited for: it would be read again and again. */
+/**
+ * Reads a regular file. It refuses pipes and devices and does not wait for them, because the file is read again and again.
+ */
 export const readText: ReadText = (path) => {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
@@ -18,7 +20,10 @@ export const readText: ReadText = (path) => {
   }
 }
 
-/** Any file, a pipe such as `<(…)` included. Waits some seconds for what is written to it; nothing else happens meanwhile. */
+/**
+ * Reads any file, including a pipe such as `<(…)`. Waits some seconds for the pipe's content, and blocks everything else
+ * meanwhile.
+ */
 export const readAnyText: ReadText = (path) => {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
@@ -28,13 +33,13 @@ export const readAnyText: ReadText = (path) => {
   }
 }
 
-/** Whether a file can be read once only. */
+/** Whether a file can be read only once. */
 export function isReadOnce(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats !== undefined && !stats.isFile() && !stats.isDirectory()
 }
 
-/** A file that callwatch does not read, though the file system would. */
+/** A file that the file system would read, but callwatch does not. */
 export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile'
   readonly code: 'NOT_A_FILE' | 'TOO_LARGE' | 'NOT_WRITTEN'
@@ -46,7 +51,7 @@ export class UnreadableFile extends Error {
 }
 
 const piece = Buffer.allocUnsafe(64 * 1024)
-/** How long a pipe may keep its reader waiting, and how often that looks (milliseconds). */
+/** How long to wait for a pipe, and how often to check it (milliseconds). */
 const MAX_WAIT_MS = 5000
 const WAIT_MS = 20
 
@@ -55,7 +60,7 @@ function readWhole(file: number, isPipe = false): string {
   const end = performance.now() + MAX_WAIT_MS
   for (let length = 0; ;) {
     const read = readPiece(file)
-    // Until a writer has opened a pipe, it looks as if it had ended.
+    // Before a writer has opened a pipe, the pipe seems to have ended.
     const isAwaited = read === undefined || (read === 0 && length === 0 && isPipe)
     if (isAwaited && performance.now() > end) throw new UnreadableFile('NOT_WRITTEN')
     if (isAwaited) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS)
@@ -68,7 +73,7 @@ function readWhole(file: number, isPipe = false): string {
   }
 }
 
-/** How many bytes were read into the piece; undefined where there are none yet. */
+/** How many bytes were read into the piece; undefined if there are none yet. */
 function readPiece(file: number): number | undefined {
   try {
     return readSync(file, piece)

@@ -12,11 +12,11 @@ const CERT: Path = ['http', 'tls', 'cert_file']
 const KEY: Path = ['http', 'tls', 'key_file']
 
 /**
- * Reads the certificate and its key. What cannot be read, is no certificate or no key, or does not belong together is a
- * problem; what is in the key's file is never shown.
+ * Reads the certificate and its key. It is a problem if a file cannot be read, has no certificate or key, or if the two do
+ * not match. The content of the key's file is never shown.
  *
  * @param from.folder where relative names start: the file's own
- * @returns undefined where the file has no `http.tls`, or one that cannot be used
+ * @returns undefined if the file has no `http.tls`, or one that cannot be used
  */
 export function readTlsFiles(draft: Draft, from: From): { draft: Draft; tls: Certificate | undefined } {
   const cert = readPem(draft, CERT, from, 'a certificate')
@@ -33,7 +33,7 @@ export function readTlsFiles(draft: Draft, from: From): { draft: Draft; tls: Cer
 
 function readPem(draft: Draft, place: Path, { folder, readText }: From, what: string): { draft: Draft; pem?: string } {
   const name = valueAt(draft.tree, place)
-  // The schema reports anything else.
+  // The schema reports any other problem.
   if (typeof name !== 'string' || name === '' || draft.reported.includes(formatPath(place))) return { draft }
   try {
     return { draft, pem: readText(resolve(folder, name)) }
@@ -45,7 +45,7 @@ function readPem(draft: Draft, place: Path, { folder, readText }: From, what: st
   }
 }
 
-/** Where the problem is, as far as each of the two can be checked by itself. */
+/** The place of the problem, if certificate or key can be checked alone. */
 function unusable({ cert, key }: Certificate, error: unknown): [place: Path, message: string] {
   if (!isUsable({ cert }))
     return [CERT, 'found no certificate in the file; expected one in PEM, with its intermediate certificates']
