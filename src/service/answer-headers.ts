@@ -10,8 +10,8 @@ export function header({ headers }: Headers, name: string): string | undefined {
 }
 
 /**
- * The service's clock (UNIX seconds): its `Date`, plus `Age`, for how long a cache has kept the answer (RFC 9111 §5.1).
- * Undefined without a `Date`.
+ * The service's clock (UNIX seconds): the header `Date`, plus `Age`, which is how long a cache has kept the answer (RFC 9111
+ * §5.1). Undefined without a `Date`.
  */
 export function serviceClock(response: Headers): number | undefined {
   const date = readHttpDate(header(response, 'date'))
@@ -19,13 +19,18 @@ export function serviceClock(response: Headers): number | undefined {
   return date === undefined || !/^\d{1,9}$/.test(age) ? date : date + Number(age)
 }
 
-/** What the service says of its own limit: requests that are left in its window, and when that ends (seconds from now), if it says so. */
+/**
+ * The service's own rate limit: how many requests are left in its window, and when the window ends, if known (seconds from
+ * now).
+ */
 export type RateLimitWindow = { remaining: number; resetIn: number | undefined }
 
-/** The service's documentation has two spellings of these headers; others write them without the X, or as one (the IETF's draft). */
+/**
+ * The service's documentation spells these headers in two ways. Others omit the X, or use a single header (the IETF's draft).
+ */
 const PREFIXES = ['x-rate-limit', 'x-ratelimit', 'ratelimit']
 
-/** A time in UNIX seconds is larger; seconds that are left are fewer. */
+/** A larger number is a time in UNIX seconds, a smaller one the seconds that are left. */
 const SMALLEST_TIME = 1e8
 
 /** @param now the service's clock (UNIX seconds) */

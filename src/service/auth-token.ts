@@ -5,8 +5,8 @@ import { ServiceError } from './service-error.ts'
 import type { Transport } from './transport.ts'
 
 /**
- * Creates an auth token for an end user. This is the only operation of the chat service that callwatch uses, and the only
- * one that creates anything. Works with a key of either scope.
+ * Creates an auth token for an end user. callwatch uses no other operation of the chat service, and no other operation that
+ * creates anything. A key of either scope is enough.
  *
  * @param transport to the chat service's base address
  * @param hostTime the host's clock (UNIX seconds)

@@ -15,37 +15,37 @@ import { readCall, readSessionId } from './wire-call.ts'
 
 export type CallsClientOptions = {
   apiKey: string
-  /** Limits every answer to this user's calls. */
+  /** Limits all answers to the calls of this user. */
   onBehalfOf?: string
-  /** Further List Calls parameters, passed through. */
+  /** Further parameters of List Calls, passed through. */
   query: Readonly<Record<string, string>>
   pageSize: number
-  /** Further spellings of statuses, in any case. */
+  /** Further spellings of statuses, case-insensitive. */
   statusMap: Readonly<Record<string, CallStatus>>
   /** The host's clock (UNIX seconds). */
   wall: () => number
   /** How far the service's clock is ahead of the host's (seconds), if known. */
   clockSkew?: () => number | undefined
-  /** A tracked call by its id: an item without a change of it need not be parsed. */
+  /** Finds a tracked call by its id. An item that does not differ from it need not be parsed. */
   known?: (id: string) => TrackedCall | undefined
-  /** Whether calls have their participants. */
+  /** Whether to read the participants of calls. */
   participants?: boolean
   /** Called with each undocumented value. */
   onUnknown?: (field: string, value: string) => void
 }
 
-/** What every answer has beside its content. */
+/** What every answer has besides its content. */
 export type AnswerMetadata = {
   /**
-   * The service's clock when it answered (UNIX seconds, whole milliseconds); without a `Date`, the host's plus the known
-   * skew.
+   * The service's clock when it answered (UNIX seconds, whole milliseconds). Without a `Date`, the host's clock plus the
+   * known skew.
    */
   serviceTime: number
-  /** It has no `Date`. */
+  /** Whether the answer has no `Date`. */
   isUndated?: boolean
-  /** The host's clock at that moment (UNIX seconds). */
+  /** The host's clock when the service answered (UNIX seconds). */
   hostTime: number
-  /** Of the service's own limit, if it sends that. */
+  /** The service's own limit, if the answer has it. */
   limit: RateLimitWindow | undefined
 }
 
@@ -54,11 +54,11 @@ export type CallPage = AnswerMetadata & {
   page: number
   calls: ListedCall[]
   invalid: Partial<Record<InvalidReason, number>>
-  /** Number of items on the page, including invalid ones. */
+  /** The number of items on the page, including invalid ones. */
   items: number
   /** A key for each item: its session id, or a digest of the item if it has none. */
   keys: string[]
-  /** Number of calls in the whole list, by the service. */
+  /** The number of calls in the whole list, according to the service. */
   total: number | undefined
   totalPages: number | undefined
 }
@@ -67,7 +67,7 @@ export type CallAnswer = AnswerMetadata & { call: SeenCall | undefined }
 
 /** The calls service's two read operations, one request each. Both reject with a {@link ServiceError}. */
 export type CallsClient = {
-  /** List Calls, one page, counted from 1. */
+  /** List Calls: one page, counted from 1. */
   listCalls: (page: number, signal: AbortSignal) => Promise<CallPage>
   /** Get Call. `call` is undefined if the answer has no valid call. Rejects with kind `not_found` for an unknown session. */
   getCall: (sessionId: string, signal: AbortSignal) => Promise<CallAnswer>
@@ -109,8 +109,8 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
 
   let knowsItsCalls = false
   /**
-   * Whether the answer to the first page is a list without a call, as some services answer it: 204, or 404. An address that does not
-   * exist answers 404 as well: then Get Call of an unknown id decides, once, which the service answers with its own error.
+   * Whether the answer to the first page means a list without calls: some services answer 204 or 404. A wrong address also
+   * answers 404. Then one Get Call of an unknown id decides, because the service answers it with its own error.
    */
   async function isEmptyAnswer({ status, body }: TransportResponse, signal: AbortSignal): Promise<boolean> {
     if (status !== 404 || NAMES_SOMETHING_ELSE.test(body)) return status === 204
@@ -119,7 +119,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
     return knowsItsCalls
   }
 
-  /** The tracked call, if the item shows no change of it. */
+  /** The tracked call, if the item does not differ from it. */
   function unchanged(item: unknown): TrackedCall | undefined {
     if (!isObject(item) || typeof item['sessionId'] !== 'string') return undefined
     const known = options.known?.(item['sessionId'])
@@ -181,29 +181,34 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
   }
 }
 
-/** No call has this id. */
+/** An id that no call has. */
 const UNKNOWN_ID = 'callwatch-knows-no-such-call'
 
-/** The code of an error about the user, the app or the address. */
+/** Matches the code of an error about the user, the app or the address. */
 const NAMES_SOMETHING_ELSE = /"code"\s*:\s*"[^"]*(?:UID|USER|APP|API|ROUTE)/i
 
-/** Without an item, a list may be null, or an object, as some serializers write it. Other fields may say that it is an error. */
+/**
+ * Whether the list is empty. Some serializers write an empty list as null or as an object. Other fields may mean an error.
+ */
 function isEmptyData({ data, meta: _meta, ...others }: Record<string, unknown>): boolean {
   if (Object.keys(others).length > 0) return false
   return data === null || (isObject(data) && Object.keys(data).length === 0)
 }
 
-/** `.` and `..` are no names in a path, even percent-encoded (RFC 3986 §5.2.4): they would address another resource. */
+/**
+ * Whether a call can be requested. `.` and `..` in a path would address another resource, even percent-encoded (RFC 3986
+ * §5.2.4).
+ */
 export function isRequestable(sessionId: string): boolean {
   return sessionId !== '.' && sessionId !== '..'
 }
 
-/** The later of both clocks, so that a `Date` that is too early does not discard the times of all calls. */
+/** The later of both clocks. Otherwise a `Date` that is too early would make the times of all calls invalid. */
 function latest({ serviceTime, hostTime }: AnswerMetadata): number {
   return Math.max(serviceTime, hostTime)
 }
 
-/** Keys of the items of a page without an id, different also for equal items. They are short, because a sweep keeps them. */
+/** Keys for the items of a page without an id, different even for equal items. Short, because a sweep keeps them. */
 function anonymousKeys(): (item: unknown) => string {
   const counts = new Map<string, number>()
   return (item) => {
@@ -214,14 +219,14 @@ function anonymousKeys(): (item: unknown) => string {
   }
 }
 
-/** Items that a page may have: so many times the requested number, and at least so many. */
+/** The most items of a page: this many times the requested number, and at least the next number. */
 const TIMES_REQUESTED = 10
 const MIN_LIMIT = 5000
-/** Of one call. */
+/** The most participants of one call. */
 const MAX_PARTICIPANTS = 50
 
 /**
- * Refuses a page with many more items or participants than requested, which would take too long to read.
+ * Refuses a page with far more items or participants than requested: reading it would take too long.
  *
  * @throws {ServiceError}
  */

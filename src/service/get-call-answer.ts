@@ -5,7 +5,7 @@ import { ServiceError } from './service-error.ts'
 import type { Transport } from './transport.ts'
 
 /**
- * Get Call, as the service answers it: the body of the answer.
+ * The body of a Get Call answer, unchanged.
  *
  * @param transport to the calls service's base address
  * @param hostTime the host's clock (UNIX seconds)

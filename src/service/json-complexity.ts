@@ -1,17 +1,17 @@
-/** A call of the service is nested four deep. */
+/** Calls of the service are nested four deep. */
 const DEEPEST = 64
-/** Of one object. */
+/** The most fields of one object. */
 const MAX_FIELDS = 10_000
-/** One character in so many may open an object or an array; in a page of little else one in 19 does. */
+/** At most one of this many characters may open an object or an array. In a dense page of calls it is one of 19. */
 const CHARACTERS_PER_OPENING = 8
-/** Shorter texts are not checked: they parse fast whatever they contain. */
+/** Shorter texts are not checked, because they parse fast in any case. */
 const CHECKED_CHARACTERS = 256 * 1024
 const [QUOTE, BACKSLASH, COLON] = [34, 92, 58]
 const [BRACKET, BRACKET_END, BRACE, BRACE_END] = [91, 93, 123, 125]
 
 /**
- * Whether a long JSON text would take unusual time and memory to parse: it is nested very deeply, has an object with
- * thousands of fields, or consists almost only of brackets.
+ * Whether parsing a long JSON text would take unusual time and memory: it is nested very deeply, has an object with thousands
+ * of fields, or consists mostly of brackets.
  */
 export function isTooComplex(json: string): boolean {
   if (json.length < CHECKED_CHARACTERS) return false

@@ -1,6 +1,6 @@
 import { ServiceError } from './service-error.ts'
 
-/** What the code of a failed connection means; the first match counts. */
+/** The meaning of error codes of failed connections. The first match counts. */
 const HINTS: readonly [RegExp, string][] = [
   [/^ENOTFOUND$/, 'host not found; check app_id, region and the network'],
   [/^EAI_AGAIN$/, 'the DNS lookup failed; check the network'],
@@ -16,7 +16,10 @@ const HINTS: readonly [RegExp, string][] = [
   [/^HPE_/, 'the answer was not HTTP'],
 ]
 
-/** Wraps the error of a transport: the message has its innermost code (`ECONNREFUSED`, `ENOTFOUND`, a TLS code) and what that means. */
+/**
+ * Wraps the error of a transport. The message contains the innermost code (`ECONNREFUSED`, `ENOTFOUND`, a TLS code) and its
+ * meaning.
+ */
 export function networkError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   if (error instanceof DOMException && error.name === 'TimeoutError') {
@@ -30,7 +33,7 @@ export function networkError(error: unknown): ServiceError {
 
 type Root = { code: string | undefined; message: string }
 
-/** The innermost error with a code; if none has one, the innermost of all. */
+/** The innermost error that has a code. If none has one, the innermost error. */
 function rootOf(error: unknown): Root {
   if (!(error instanceof Error)) return { code: undefined, message: String(error) }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined

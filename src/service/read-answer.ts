@@ -6,7 +6,7 @@ import { quoteLongIds } from './quote-long-ids.ts'
 import { ServiceError, type ServiceErrorKind } from './service-error.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** The service's documented error codes; with any other code the HTTP status decides. */
+/** The service's documented error codes. For other codes the HTTP status decides. */
 const CODES: ReadonlyMap<string, ServiceErrorKind> = new Map([
   ['AUTH_ERR_EMPTY_APIKEY', 'auth'],
   ['AUTH_ERR_APIKEY_NOT_FOUND', 'auth'],
@@ -16,15 +16,15 @@ const CODES: ReadonlyMap<string, ServiceErrorKind> = new Map([
 ])
 
 export type ReadAnswerOptions = {
-  /** The service's clock when it answered, or the host's (UNIX seconds), for a Retry-After that is a date. */
+  /** The service's clock when it answered, or else the host's (UNIX seconds). Needed for a Retry-After that is a date. */
   now: number
-  /** The key that was sent, which is masked in errors. */
+  /** The key of the request, to be masked in errors. */
   apiKey: string
 }
 
 /**
- * The JSON object of an answer. The error code in the body has priority over the HTTP status: an error with status 200 is an
- * error all the same.
+ * The JSON object of an answer. An error code in the body has priority over the HTTP status: an error with status 200 is
+ * still an error.
  *
  * @throws {ServiceError} for an error, and for anything but a JSON object
  */
@@ -48,7 +48,7 @@ export function readAnswer(response: TransportResponse, { now, apiKey }: ReadAns
   return body
 }
 
-/** A 404 alone does not mean an unknown call: it may come from a proxy, a wrong address, or be about the user. */
+/** A 404 alone does not mean an unknown call. It may come from a proxy or a wrong address, or may be about the user. */
 function kindOfStatus(status: number): ServiceErrorKind {
   if (status === 429) return 'rate_limited'
   if (status === 408) return 'server'
@@ -66,7 +66,7 @@ function describe(body: string): string {
   return `${body.length} characters`
 }
 
-/** Characters that are cleaned up for the 200 that are shown. */
+/** How many characters are cleaned up to show at most 200. */
 const CLEANED_CHARACTERS = 10_000
 
 /** The service's error in one short line, without the key. */

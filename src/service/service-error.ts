@@ -24,7 +24,7 @@ export class ServiceError extends Error {
   readonly kind: ServiceErrorKind
   /** The HTTP status, if there was an answer. */
   readonly status: number | undefined
-  /** Seconds to wait, by Retry-After. */
+  /** How long to wait, from Retry-After (seconds). */
   readonly retryAfter: number | undefined
   /** The service's clock when it answered (UNIX seconds). */
   readonly serviceTime: number | undefined

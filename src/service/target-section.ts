@@ -63,7 +63,7 @@ const given = section(
   },
 )
 
-/** One entry of `targets`: one app of the calls service, under one key. */
+/** An entry of `targets`: one app of the calls service, with one key. */
 export const targetSection = completed(given, (target) => {
   const { appId, region, domain = DEFAULT_DOMAIN, apiKey, onBehalfOf, query } = target
   const address = (kind: 'call' | 'api') => `https://${appId}.${kind}-${region}.${domain}/v3`
@@ -72,14 +72,14 @@ export const targetSection = completed(given, (target) => {
   return {
     /** The value of the label `target`. */
     name: target.name ?? appId ?? hostOf(baseUrl) ?? baseUrl,
-    /** Address of the calls service with the path prefix, without a slash at the end. */
+    /** The address of the calls service, including the path prefix, without a trailing slash. */
     baseUrl,
-    /** Address of the chat service, same form; absent when only `base_url` was given. */
+    /** The address of the chat service, in the same form. Absent if only `base_url` is given. */
     ...(chatBaseUrl !== undefined && { chatBaseUrl }),
     apiKey,
-    /** The uid whose calls are listed; absent: everybody's. */
+    /** The uid of the user whose calls are listed; absent for the calls of all users. */
     ...(onBehalfOf !== undefined && { onBehalfOf }),
-    /** Further parameters of List Calls; never `page` or `perPage`. */
+    /** Further parameters of List Calls, without `page` and `perPage`. */
     query,
   }
 })

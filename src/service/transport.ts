@@ -1,7 +1,7 @@
-/** One HTTP request, sent to a path below the base address. */
+/** One HTTP request. Its path is relative to the base address. */
 export type TransportRequest = {
   method: 'GET' | 'POST'
-  /** Below the base address, percent-encoded, with its query: `/calls?page=1`. */
+  /** The path below the base address, percent-encoded, with its query: `/calls?page=1`. */
   path: string
   headers: Record<string, string>
   body?: string
@@ -12,7 +12,7 @@ export type TransportRequest = {
 export type TransportResponse = { status: number; headers: Record<string, string | string[] | undefined>; body: string }
 
 /**
- * Sends one request and reads the whole answer. Rejects if there is none: refused, reset, too large, aborted. Tests replace
- * it.
+ * Sends one request and reads the whole answer. Rejects if there is none, because it was refused, reset, too large or
+ * aborted. Tests replace it.
  */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>

@@ -5,17 +5,17 @@ import { MAX_MINUTES } from './wire-call.ts'
 type Item = Readonly<Record<string, unknown>>
 
 /**
- * Whether an item of a list, in the documented form, is the same as the tracked final call. If in doubt it is not, and the
- * item is parsed like any other. Most calls of a sweep are unchanged, and this check costs a fraction of parsing them.
+ * Whether an item of a list is equal to a tracked final call, and has the documented form. In doubt it is not, and the item
+ * is parsed like any other. Most calls of a sweep are unchanged, and this check is much faster than parsing.
  */
 export function isUnchanged(item: Item, known: TrackedCall): boolean {
   if (ownTime(known) === undefined || typeof item['status'] !== 'string' || item['status'] === '') return false
-  // A baseline call that is open again, or another call with its id, counts.
+  // A baseline call that is open again, or another call with its id, must be counted.
   if (known.phase === 'baseline')
     return FINAL_STATUSES.some((status) => status === item['status']) && hasStart(item, known)
   return (
     known.phase === 'final' &&
-    // This item may have details that are still missing.
+    // The item may have the participants that are still missing.
     (known.marks & (MARK.detailsWanted | MARK.participantsObserved)) === MARK.participantsObserved &&
     item['status'] === known.status &&
     hasLabels(item, known) &&
@@ -40,7 +40,7 @@ function hasRecording(item: Item, { marks }: TrackedCall): boolean {
   return item['hasRecording'] === ((marks & MARK.recordingSeen) !== 0)
 }
 
-/** Whether minutes and the number of joined participants are the same. */
+/** Whether the minutes and the number of joined participants are equal. */
 function hasMinutes(item: Item, { counted, joined }: TrackedCall): boolean {
   if (item['totalAudioMinutes'] !== counted[0] || item['totalVideoMinutes'] !== counted[1]) return false
   const entries: unknown = item['participants']
@@ -55,7 +55,7 @@ function hasMinutes(item: Item, { counted, joined }: TrackedCall): boolean {
   return audio === counted[2] && video === counted[3] && inCall === joined
 }
 
-/** Whether a participant's entry has the documented form, without an anomaly. */
+/** Whether a participant's entry has the documented form, and no anomaly. */
 function isDocumented(entry: Item): entry is Item & { totalAudioMinutes: number; totalVideoMinutes: number } {
   const { totalAudioMinutes: audio, totalVideoMinutes: video, totalDuration, leftAt } = entry
   return (

@@ -6,10 +6,10 @@ import { isLoopback } from '../network/loopback.ts'
 import { ServiceError } from './service-error.ts'
 import type { Transport } from './transport.ts'
 
-/** The agents that there are, each with how many transports use it. */
+/** The agents, each with the number of transports that use it. */
 const agents = new Map<string, { agent: Dispatcher; users: number }>()
 
-/** How answers may be encoded (https://www.iana.org/assignments/http-parameters), in the order of preference. */
+/** The supported content encodings (https://www.iana.org/assignments/http-parameters), preferred ones first. */
 const DECODERS = new Map<string, (body: Uint8Array, limit: { maxOutputLength: number }) => Promise<Uint8Array>>([
   ['gzip', promisify(unzip)],
   ['x-gzip', promisify(unzip)],
@@ -19,14 +19,18 @@ const DECODERS = new Map<string, (body: Uint8Array, limit: { maxOutputLength: nu
 ])
 const ACCEPTED = 'gzip, deflate, br, zstd'
 
-/** Caps how long the service may ask in Keep-Alive that an idle connection is kept; without such a hint undici keeps it 4 s. */
+/**
+ * Limits how long an idle connection stays open if the service asks for more in Keep-Alive. Without that header, undici keeps
+ * it for 4 s.
+ */
 const MAX_IDLE_MS = 45_000
 
 /**
- * A transport with keep-alive connections. Transports share an agent, with connections per origin. It uses HTTP_PROXY,
- * HTTPS_PROXY and NO_PROXY, except for loopback addresses, and the certificate authorities of NODE_EXTRA_CA_CERTS.
+ * A transport with keep-alive connections. Transports with the same settings share an agent, which has connections per
+ * origin. It uses HTTP_PROXY, HTTPS_PROXY and NO_PROXY, except for loopback addresses, and the certificate authorities of
+ * NODE_EXTRA_CA_CERTS.
  *
- * @param baseUrl the address that request paths are appended to, without a slash at its end
+ * @param baseUrl the address to which request paths are appended, without a trailing slash
  * @param maxAnswerBytes a longer answer is an error
  */
 export function undiciTransport(
@@ -60,7 +64,7 @@ export function undiciTransport(
   }
 }
 
-/** @throws {ServiceError} invalid: it is not what its header says, or longer than `mostBytes` when it is decoded */
+/** @throws {ServiceError} invalid: the body is not encoded as its header says, or is longer than `mostBytes` when decoded */
 async function decoded(body: Uint8Array, encodings: string, mostBytes: number): Promise<string> {
   let bytes = body
   // An answer without a body has nothing to decode, whatever its header says.
@@ -81,7 +85,7 @@ function undecodable(what: string, cause?: unknown): ServiceError {
   return new ServiceError('invalid', `the answer of the service ${what}`, { cause })
 }
 
-// The signal of the request limits the whole answer; undici's timeouts would allow a body that arrives slowly forever.
+// The signal of a request limits the whole answer. undici's own timeouts would never end a body that keeps arriving slowly.
 function newAgent(baseUrl: string, maxAnswerBytes: number): Dispatcher {
   return outboundAgent(baseUrl, {
     headersTimeout: 0,

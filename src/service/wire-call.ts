@@ -17,17 +17,17 @@ import { isObject } from './json-object.ts'
 const DOCUMENTED_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES]
 /** More minutes than 50 participants can spend in a month are a bad value. */
 export const MAX_MINUTES = 50 * 31 * 24 * 60
-/** More than 50 participants are an anomaly; more than this are a bad value, which would make sums useless. */
+/** More than 50 participants are an anomaly. More than this are a bad value, which would make sums useless. */
 const MAX_PEOPLE = 1e6
 /** A longer list of participants is a bad value. */
 const MAX_ENTRIES = 10_000
-/** Larger times are milliseconds. */
+/** Larger numbers are times in milliseconds. */
 const MAX_SECONDS = 1e11
 const DAY = 86_400
-/** A time further ahead is never used; one that is nearer may be, once it is at most a day ahead. */
+/** A time further ahead is never used. A nearer time may be used once it is at most a day ahead. */
 const TEN_YEARS = 3653 * DAY
 
-// Only sessionId and status are required. An invalid number becomes NaN here and a `badValue` below; a missing one becomes
+// Only sessionId and status are required. An invalid number becomes NaN here and a `badValue` below; a missing number becomes
 // undefined.
 const given = (value: unknown) =>
   value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '')
@@ -44,7 +44,7 @@ const toMinutes = (value: unknown) => {
   const read = toNumber(value)
   return read !== undefined && read > MAX_MINUTES ? Number.NaN : read
 }
-// 0 means no time: no call was made in 1970.
+// 0 means no time, since no call was made in 1970.
 const toTime = (value: unknown) => {
   const read = toNumber(value)
   if (read === undefined || read === 0) return undefined
@@ -84,7 +84,7 @@ const wireParticipant = z.compile(
     totalAudioMinutes: minutes,
     totalVideoMinutes: minutes,
     totalDurationInMinutes: minutes,
-    // A float of minutes in the published sample, `HH:MM:SS` elsewhere: only a number means minutes.
+    // The published sample has minutes as a float, other places have `HH:MM:SS`. Only a number means minutes.
     totalDuration: z
       .unknown()
       .optional()
@@ -103,13 +103,13 @@ export type ReadCallOptions = {
   statusMap: ReadonlyMap<string, CallStatus>
   /** The service's clock (UNIX seconds). */
   now: number
-  /** Called with each undocumented value, which counts as `other`. */
+  /** Called with each undocumented value. Such a value counts as `other`. */
   onUnknown: (field: string, value: string) => void
-  /** Whether to read who takes part. */
+  /** Whether to read the participants. */
   participants?: boolean | undefined
 }
 
-/** A call, or why this item of a list is invalid. */
+/** Reads an item of a list: the call, or the reason why the item is invalid. */
 export function readCall(item: unknown, options: ReadCallOptions): SeenCall | InvalidReason {
   if (!isObject(item)) return 'not_an_object'
   const id = readSessionId(item['sessionId'])
@@ -162,7 +162,7 @@ function readParticipant(
   const { uid, state } = item
   const [joinedAt, leftAt] = [plausible(toTime(item['joinedAt'])), plausible(toTime(item['leftAt']))]
   return {
-    // A longer integer is not exact any more: no id is better than another one.
+    // A longer integer is inexact, and a missing id is better than a wrong one.
     uid: typeof uid === 'number' && !Number.isSafeInteger(uid) ? undefined : readSessionId(uid),
     state: given(state) ? (PARTICIPANT_STATES.find((known) => known === state) ?? 'other') : undefined,
     joined: entry.isJoined || entry.leftAt || joinedAt !== undefined,
@@ -172,13 +172,13 @@ function readParticipant(
   }
 }
 
-/** An index of PostgreSQL takes no more than 2,704 bytes. */
+/** An index of PostgreSQL accepts at most 2,704 bytes. */
 const MAX_ID_CHARACTERS = 500
 
 /**
- * A session id: a string, or a finite number as its decimal text (quote-long-ids.ts makes strings of long integers).
- * Undefined for anything else, and for a string that is too long, has half a surrogate pair, which can be neither requested
- * nor stored, or U+0000, which PostgreSQL cannot store.
+ * A session id: a string, or a finite number as its decimal text (quote-long-ids.ts turns long integers into strings).
+ * Undefined for anything else. Also for a string that is too long, contains half of a surrogate pair, which can be neither
+ * requested nor stored, or contains U+0000, which PostgreSQL cannot store.
  */
 export function readSessionId(value: unknown): string | undefined {
   const isUsable = (text: string) =>
@@ -194,7 +194,7 @@ function readStatus(value: string, { statusMap, onUnknown }: ReadCallOptions): C
   return known ?? 'other'
 }
 
-/** Undefined for a missing label; `other`, the last of the documented values, for an undocumented one. */
+/** A documented value, or `other` for an undocumented one; undefined if the label is missing. */
 function readLabel<T extends string>(
   field: string,
   value: string | undefined,
@@ -208,9 +208,9 @@ function readLabel<T extends string>(
 }
 
 /**
- * Participant-level minutes by medium. Entries with neither medium but a total add to `total`. If any entry has minutes,
- * both media are known: one with only audio minutes has no video minutes. One invalid number makes its sum invalid, because
- * a sum without it would look like a correction.
+ * Participant-level minutes by medium. Entries with a total but neither medium add to `total`. If any entry has minutes of
+ * one medium, both are known: an entry with only audio minutes has no video minutes. An invalid number makes its sum invalid,
+ * because a sum without it would look like a correction.
  */
 function sumEntries(entries: readonly WireParticipant[]): SeenMinutes {
   const sums: SeenMinutes = { audio: undefined, video: undefined, total: undefined }
@@ -227,7 +227,7 @@ function sumEntries(entries: readonly WireParticipant[]): SeenMinutes {
   return isEmpty ? sums : { ...sums, audio: sums.audio ?? 0, video: sums.video ?? 0 }
 }
 
-/** Whether any number is invalid: it became NaN, and makes the sum NaN. */
+/** Whether any number is invalid. It became NaN, and makes the sum NaN. */
 function hasBadValue(wire: z.output<typeof wireCall>, entries: readonly WireParticipant[]): boolean {
   const { initiatedAt = 0, startedAt = 0, endedAt = 0, totalParticipants = 0 } = wire
   let sum = initiatedAt + startedAt + endedAt + totalParticipants + sumOfMinutes(wire)
@@ -244,7 +244,7 @@ function sumOfMinutes({
 }
 
 function validMinutes({ audio, video, total }: SeenMinutes): SeenMinutes {
-  // The medium of an invalid total is not known, so both are unknown.
+  // The medium of an invalid total is unknown, so both media are.
   if (Number.isNaN(total)) return { audio: undefined, video: undefined, total: undefined }
   return { audio: validNumber(audio), video: validNumber(video), total: validNumber(total) }
 }
