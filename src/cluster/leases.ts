@@ -1,37 +1,40 @@
 import { BehaviorSubject, filter, ReplaySubject, type Observable } from 'rxjs'
 import type { Lease } from './ownership.ts'
 
-/** What happened to some targets, at least one. */
+/** A change of some targets' leases, at least one target. */
 export type LeaseEvent = { kind: 'acquired' | 'released' | 'lost'; targets: readonly string[] }
 
 export type LeasesOptions = {
   notify: (event: LeaseEvent) => void
-  /** Another daemon may acquire a target, which the store does not know yet. */
+  /** Called when another daemon may acquire a target, before the store knows that. */
   onFree: () => void
 }
 
 /** The targets that this daemon owns, as far as it knows. */
 export type Leases = {
-  /** The lease that a target has, and each that it will have. */
+  /** The current lease of a target, and each later one. */
   lease$: (target: string) => Observable<Lease>
-  /** Whether this daemon owns a target, and has not released it. */
+  /** Whether this daemon owns a target and has not released it. */
   has: (target: string) => boolean
-  /** All of them, released ones too until the store has confirmed that: an answer on its way may be older. */
+  /**
+   * All owned targets. Includes released ones until the store has confirmed the release, because an answer on its way may be
+   * older.
+   */
   all: () => string[]
-  /** Those that this daemon keeps. */
+  /** The owned targets that this daemon keeps. */
   wanted: () => string[]
   begin: (targets: readonly string[]) => void
-  /** Drains a target; once nothing uses it, another daemon may acquire it. */
+  /** Drains a target. Once nothing uses the target, another daemon may acquire it. */
   end: (target: string) => void
-  /** Another daemon may own the targets from now on. */
+  /** Call it when another daemon may own the targets from now on. */
   lose: (targets: readonly string[]) => void
-  /** Reports the targets that were released since the last report. */
+  /** Reports the targets released since the last report. */
   reportReleased: () => void
-  /** Writes to the store what was released; what cannot be written now is written by the next call. */
+  /** Writes released targets to the store. If that fails, the next call writes them. */
   release: (write: (targets: readonly string[]) => Promise<void>) => Promise<void>
 }
 
-/** A lease and its stage, which only ever moves on to the next one. */
+/** A lease and its stage. Stages only move forward. */
 type OwnedTarget = {
   lease: Lease
   stage: 'owned' | 'draining' | 'free' | 'released' | 'lost'
@@ -42,9 +45,9 @@ type OwnedTarget = {
 
 export function newLeases({ notify, onFree }: LeasesOptions): Leases {
   const leases = new Map<string, OwnedTarget>()
-  /** Targets that were released since the last report. */
+  /** Targets released since the last report. */
   const unreported: string[] = []
-  /** The lease of each target that was asked for. */
+  /** The lease of each target that was subscribed to. */
   const subjects = new Map<string, BehaviorSubject<Lease | undefined>>()
 
   function subjectOf(target: string): BehaviorSubject<Lease | undefined> {
@@ -129,7 +132,7 @@ function isOwned(own: OwnedTarget | undefined): own is OwnedTarget {
   return own?.stage === 'owned' || own?.stage === 'draining'
 }
 
-/** @param hold keeps the target from being released until what it returns is called */
+/** @param hold prevents the target from being released until the returned function is called */
 function newLease(hold: (own: OwnedTarget) => () => void): OwnedTarget {
   const [draining, aborted] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
   const lease: Lease = {

@@ -2,32 +2,35 @@ import { NEVER, of, type Observable } from 'rxjs'
 
 /** This daemon's lease of a target: the time for which it owns the target. */
 export type Lease = {
-  /** Emits once the target must be released: what is under way may end. Replays. */
+  /** Emits when the target must be released. Work in progress may end. Replays. */
   readonly draining$: Observable<unknown>
-  /** Emits once another daemon may own it: nothing more may be asked or sent. Replays. */
+  /** Emits when another daemon may own the target. Nothing more may be requested or sent. Replays. */
   readonly aborted$: Observable<unknown>
-  /** The same at this very moment. */
+  /** Whether `draining$` or `aborted$` has emitted by now. */
   readonly isDraining: () => boolean
   readonly isAborted: () => boolean
-  /** Keeps the target from being released until the returned function is called. */
+  /** Prevents the target from being released until the returned function is called. */
   readonly hold: () => () => void
 }
 
-/** Which targets this daemon owns at the moment, and whether it is the leader, which sends notifications for all. */
+/** Which targets this daemon owns, and whether it is the leader, which sends the notifications. */
 export type Ownership = {
-  /** Seconds between two renewals of the lease; 0 where there is none. */
+  /** Seconds between two renewals of the lease; 0 without a lease. */
   readonly renewalInterval: number
-  /** The lease that a target has, and each that it will have. */
+  /** The current lease of a target, and each later one. */
   readonly lease$: (target: string) => Observable<Lease>
-  /** Whether the target may be polled at this very moment. */
+  /** Whether the target may be polled now. */
   readonly owns: (target: string) => boolean
-  /** Whether this daemon is the leader at this very moment. */
+  /** Whether this daemon is the leader now. */
   readonly isLeader: () => boolean
-  /** Whether it was the leader as of its last answer: without the store, it still reports that the store is away. */
+  /**
+   * Whether this daemon was the leader at the store's last answer. During an outage of the store, the last leader reports the
+   * outage.
+   */
   readonly wasLeader: () => boolean
-  /** Why this daemon can own nothing, in a sentence. */
+  /** Why this daemon can own no targets, in a sentence. */
   readonly problem: () => string | undefined
-  /** The name of the daemon that owns a target, where several share the store. */
+  /** The name of the daemon that owns a target, if several daemons share the store. */
   readonly ownerOf: (target: string) => string | undefined
 }
 
@@ -39,7 +42,7 @@ const UNLIMITED: Lease = {
   hold: () => () => undefined,
 }
 
-/** The only daemon on its store. */
+/** For a daemon that does not share its store. */
 export const ALONE: Ownership = {
   renewalInterval: 0,
   lease$: () => of(UNLIMITED),

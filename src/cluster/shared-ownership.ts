@@ -26,41 +26,46 @@ import { STARTING, readStatus, writeStatus } from './member-status.ts'
 export type SharedOwnershipOptions = {
   cluster: ClusterStore
   clock: Clock
-  /** The name of this daemon on the page of others. */
+  /** The name of this daemon on other daemons' pages. */
   name: string
-  /** What all daemons must agree in, as this one last read it. */
+  /** The settings that all daemons must have in common, as this daemon read them last. */
   settings: () => Settings
-  /** The targets that are configured at the moment. */
+  /** The configured targets. */
   targets: () => readonly string[]
   /** Emits when the daemon must stop; replays. */
   draining$: Observable<unknown>
 }
 
-/** What happens to the ownership of targets. */
+/** A change of the ownership of targets. */
 export type OwnershipEvent =
   | LeaseEvent
-  /** A lease has ended before it was renewed. */
+  /** A lease has expired before it was renewed. */
   | { kind: 'lease lost' }
-  /** Why this daemon can own nothing, and then that it can: the store cannot be used, or others have other settings. */
+  /**
+   * Why this daemon can own no targets, or that it can again: the store cannot be used, or other daemons have other settings.
+   */
   | { kind: 'problem'; of: 'store' | 'settings'; problem: string | undefined }
 
 export type Membership = Ownership & {
-  /** Keeps the membership until `aborted$`: renews it, acquires and releases targets. Never errors. */
+  /** Keeps the membership until `aborted$`: renews the lease, acquires and releases targets. Never errors. */
   run: (aborted$: Observable<unknown>) => Observable<OwnershipEvent>
-  /** Releases everything, and ends the membership. */
+  /** Releases all targets and ends the membership. */
   leave: () => Promise<void>
 }
 
-/** Of the only daemon on its store. */
+/** For a daemon that does not share its store. */
 export const ALONE_MEMBERSHIP: Membership = { ...ALONE, run: () => EMPTY, leave: async () => undefined }
 
-/** Renewals in the time of one lease. After 4/5 of a lease without one, this daemon stops polling and sending. */
+/**
+ * How often a lease is renewed within its duration. After 4/5 of a lease without a renewal, this daemon stops polling and
+ * sending.
+ */
 const RENEWALS_PER_LEASE = 5
 
 /**
- * Shares the targets with the other daemons on the store, by a lease that is renewed for all of them at once. This
- * daemon's own monotonic clock, from the moment at which a renewal was sent, says until when it may act on it: that is
- * earlier than by the store's clock, also where the process was halted in between.
+ * Shares the targets with the other daemons on the store. One lease, which is renewed for all targets at once, says until
+ * when this daemon may act. The time is measured by its own monotonic clock, from when it sent the renewal. So it ends
+ * earlier than by the store's clock, even if the process was suspended in between.
  */
 export function sharedOwnership(options: SharedOwnershipOptions): Membership {
   const { cluster, clock, name, settings, targets, draining$ } = options
@@ -72,7 +77,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): Membership {
     notify: (event) => events.next(event),
     onFree: () => clock.scheduler.schedule(() => void release(), 0),
   })
-  // The daemon joined when it started, and was refused then if it had other settings.
+  // The daemon joined when it started, and would have been refused with other settings.
   let isMember = true
   let isDraining = false
   let membershipValidUntil = -Infinity
@@ -89,7 +94,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): Membership {
     leases.lose(leases.all())
   }
 
-  /** Once for each lease, whether the store says that it has ended or the time does. */
+  /** Runs once for each lease, whether the store or the clock says that the lease has expired. */
   function loseMembership(): void {
     if (!hasMembership && leases.all().length === 0) return
     events.next({ kind: 'lease lost' })
@@ -133,7 +138,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): Membership {
     await cluster.leave()
   }
 
-  /** Brings what this daemon polls in line with what it owns, and that with its share. */
+  /** Adapts what this daemon polls to what it owns, and what it owns to its share. */
   async function share({ owners, self, differing }: Renewal, members: number): Promise<void> {
     const configured = new Set(targets())
     const before = new Set(leases.all())
@@ -151,7 +156,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): Membership {
     leases.begin(await cluster.acquire(free, most))
   }
 
-  /** Renews the lease when that is due; once no renewal has succeeded for too long, every target is lost. */
+  /** Renews the lease when due. If no renewal succeeds for too long, all targets are lost. */
   const work$ = merge(
     merge(
       timer(0, renewalInterval * 1000, clock.scheduler),
@@ -182,7 +187,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): Membership {
     wasLeader: () => joinedFirst,
     problem: () => problem?.text,
     ownerOf: (target) => {
-      // The last answer may be outdated once the store cannot be reached.
+      // While the store cannot be reached, its last answer may be outdated.
       if (!isMembershipValid()) return undefined
       const owner = latest?.owners.get(target)
       return latest?.members.find(({ id }) => id === owner)?.name
@@ -193,7 +198,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): Membership {
         work$.pipe(
           takeUntil(aborted$),
           endWith(undefined),
-          // What ends the work also releases the last targets, in the same turn.
+          // The signal that ends the work also releases the last targets, in the same turn of the event loop.
           delayWhen(() => timer(0, clock.scheduler)),
           tap(() => leases.reportReleased()),
           ignoreElements(),
@@ -202,7 +207,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): Membership {
       ),
     leave: async () => {
       loseAll()
-      // Without an answer of the store, the membership ends with its lease.
+      // Without an answer from the store, the membership ends with its lease.
       await cluster.leave().catch(() => undefined)
     },
   }
