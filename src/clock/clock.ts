@@ -1,12 +1,12 @@
 import { asyncScheduler, type SchedulerLike } from 'rxjs'
 
-/** The source of time. Only this file uses `Date.now` and `setTimeout`, so that a test can run the clock. */
+/** The source of time. Only this file uses `Date.now` and `setTimeout`, so that tests can control the clock. */
 export type Clock = {
-  /** The host's wall clock (UNIX seconds); it may step. */
+  /** The host's wall clock (UNIX seconds). It may step. */
   wall: () => number
   /** Seconds since some fixed moment; never steps. */
   monotonic: () => number
-  /** Runs timers; its times are milliseconds, as everywhere in RxJS. */
+  /** Runs timers. Its times are milliseconds, as everywhere in RxJS. */
   scheduler: SchedulerLike
 }
 
@@ -16,10 +16,10 @@ export const systemClock: Clock = {
   scheduler: asyncScheduler,
 }
 
-/** Timers of the host are limited to 24.8 days. Callers that wait for longer than this check and sleep again. */
+/** The host's timers are limited to 24.8 days. Callers that wait longer check the time and sleep again. */
 const MAX_SLEEP_SECONDS = 3600
 
-/** Resolves after that many seconds, an hour at most; rejects if the signal is aborted before that. */
+/** Resolves after this many seconds, at most an hour. Rejects if the signal is aborted first. */
 export function sleep(clock: Clock, seconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {

@@ -1,4 +1,4 @@
-/** Times that were formatted lately: the events of a poll have most of theirs in common. */
+/** Times that were formatted recently: the events of a poll share most of theirs. */
 const known = new Map<number, string>()
 const MAX_KNOWN = 100
 

@@ -6,18 +6,18 @@ export type LogOutput = LogStream & {
   dropped: () => number
 }
 
-/** The most output that waits for a pipe (characters): a pipe without a reader would otherwise fill the memory. */
+/** The most output that waits for a pipe (characters). Without a limit, a pipe that nothing reads would fill the memory. */
 const MAX_WAITING_CHARACTERS = 1024 * 1024
 
 /**
- * The output of a log on which nothing else depends: a line that cannot be written is dropped and counted, whatever the
- * error. The stream itself needs a listener for its errors.
+ * The output of the log. Nothing else depends on it: a line that cannot be written is dropped and counted, whatever the error
+ * is. The stream itself needs a listener for its errors.
  */
 export function logOutput(stream: NodeJS.WriteStream & { fd: number }): LogOutput {
   let dropped = 0
   const drop = () => void (dropped += 1)
   let isCut = false
-  /** Of a full disk the stream would not notice that it took only the beginning of a line. */
+  /** If the disk is full, the stream would not notice that only the beginning of a line was written. */
   const writeToFile = (line: string): void => {
     const bytes = Buffer.from(isCut ? `\n${line}` : line)
     try {

@@ -5,7 +5,7 @@ import { escapedJson, plainJson } from '../text/plain-text.ts'
 import type { LogConfig } from './log-section.ts'
 import type { Mask } from './mask-secrets.ts'
 
-/** What is needed of a process's stream. */
+/** The parts of a process's stream that the log needs. */
 export type LogStream = Pick<NodeJS.WriteStream, 'isTTY'> & {
   write: (text: string) => unknown
   hasColors: () => boolean
@@ -13,18 +13,18 @@ export type LogStream = Pick<NodeJS.WriteStream, 'isTTY'> & {
 
 export type LoggerOptions = {
   level: LogConfig['level']
-  /** Everything that is written goes through it. */
+  /** Masks everything that is written. */
   mask: Mask
   stream: LogStream
 }
 
-/** A log of JSON lines; where a person watches, of readable ones, in colours unless NO_COLOR or the terminal forbids them. */
+/** A log of JSON lines. On a terminal it writes readable lines, in colours unless NO_COLOR or the terminal forbids them. */
 export function createLogger({ level, mask, stream }: LoggerOptions): Logger {
   const destination = stream.isTTY ? readable(stream, mask) : masking(stream, (line) => escapedJson(mask(line)))
   return pino({ level, base: null, timestamp: isoTimestamp, formatters: { level: levelName } }, destination)
 }
 
-/** Lines for a terminal, which nothing in them may move the cursor of. */
+/** Lines for a terminal. Nothing in a line can move the terminal's cursor. */
 function readable(stream: LogStream, mask: Mask): { write: (line: string) => void } {
   const lines = pretty({
     destination: masking(stream, mask),
@@ -43,7 +43,7 @@ function levelName(level: string): { level: string } {
   return { level }
 }
 
-/** Writes on what is masked: the last door that all text goes through. */
+/** Masks the output. All text passes through here last. */
 function masking(stream: LogStream, mask: Mask): Writable {
   return new Writable({
     decodeStrings: false,

@@ -1,15 +1,15 @@
 const MASK = '********'
-/** Replacing anything shorter would deface every text, and it guards nothing. */
+/** Shorter secrets are not replaced: that would garble every text, and protect nothing. */
 const SHORTEST = 4
 
 /** Replaces every secret in a text. */
 export type Mask = (text: string) => string
 
 /**
- * Replaces secrets wherever they turn up: as they are, and as JSON and addresses spell them. Redaction by path would
- * miss one that a service repeats within an error's message.
+ * Replaces secrets wherever they occur: as they are, and as JSON and URLs encode them. Redaction by path would miss a secret
+ * that a service repeats in an error message.
  *
- * @param secrets one that another holds comes after it
+ * @param secrets a secret that contains another one must come first
  */
 export function maskSecrets(secrets: readonly string[]): Mask {
   const spellings = secrets
@@ -18,10 +18,10 @@ export function maskSecrets(secrets: readonly string[]): Mask {
   return (text) => spellings.reduce((masked, secret) => masked.replaceAll(secret, MASK), text)
 }
 
-/** A mask that learns further secrets while it is in use. It forgets none: one that was taken back may still turn up. */
+/** A mask that can learn further secrets. It never forgets one: a secret that is no longer configured may still occur. */
 export type SecretsMask = { mask: Mask; learn: (secrets: readonly string[]) => void }
 
-/** @param secrets that it knows from the start */
+/** @param secrets the secrets that it knows from the start */
 export function secretsMask(secrets: readonly string[]): SecretsMask {
   const known = new Set<string>()
   let current = maskSecrets([])

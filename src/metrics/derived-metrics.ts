@@ -7,8 +7,8 @@ import { beganAt } from '../ledger/tracked-call.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
 
 /**
- * One line of an exposition. `metricName` is the name with a suffix, where the line has one. `sharedLabels` are the same
- * object at each scrape: prom-client formats them once.
+ * One line of an exposition. `metricName` is set if the name has a suffix. `sharedLabels` must be the same object at each
+ * scrape, because prom-client formats it once.
  */
 export type Sample = { labels: LabelSet; sharedLabels: LabelSet; value: number; metricName?: string }
 
@@ -17,7 +17,7 @@ export type DerivedMetric = {
   name: string
   help: string
   type: 'counter' | 'gauge' | 'histogram'
-  /** All labels but `target`. */
+  /** All labels except `target`. */
   labels: readonly string[]
   read: (exported: ExportedTarget) => Sample[]
 }
@@ -130,11 +130,11 @@ export function participantsInProgress({ open }: Pick<LedgerState, 'open'>): num
   return joined
 }
 
-/** The finished calls in each exported window at the last successful poll; none before the first. */
+/** The finished calls in each exported window at the last successful poll; empty before the first poll. */
 export function windows({ finished, sync }: Pick<LedgerState, 'finished' | 'sync'>): WindowCounts {
   const known = windowCache.get(sync)
   if (known !== undefined) return known
-  // Without a successful poll the windows end in 1970, and are empty.
+  // Before a successful poll the windows end in 1970, and are empty.
   const { lastSuccess: now = 0, previousSuccess } = sync
   const counted = Object.entries(EXPORTED_WINDOWS).map(
     ([window, seconds]) => [window, countWindow(finished, seconds, { now, previousSuccess })] as const,
@@ -144,7 +144,7 @@ export function windows({ finished, sync }: Pick<LedgerState, 'finished' | 'sync
 }
 
 type WindowCounts = (readonly [window: string, counts: FinishedCounts])[]
-/** Each commit makes a new sync state, and nothing else changes the windows. */
+/** Each commit creates a new sync state, and nothing else changes the windows. */
 const windowCache = new WeakMap<SyncState, WindowCounts>()
 
 type LabelledValue = readonly [labelValues: readonly string[], value: number]
@@ -218,7 +218,7 @@ function histogramMetric({ name, help, labels, span, buckets }: DurableHistogram
   return { name, help, type: 'histogram', labels, read }
 }
 
-/** Caches what `find` returns for a target until the target has more counters. */
+/** Caches what `find` returns for a target, until the target has more counters. */
 function cached<T>(find: (exported: ExportedTarget) => T): (exported: ExportedTarget) => T {
   const found = new WeakMap<LedgerState, { size: number; value: T }>()
   return (exported) => {

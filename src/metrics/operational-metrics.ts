@@ -9,8 +9,8 @@ export type MetricDefinition = {
   help: string
   labels: readonly string[]
   /**
-   * Values of the labels after the first one: for each the series begins at 0 with its target, receiver or webhook (series.ts). A
-   * gauge without this begins with its first value.
+   * The values of the labels after the first one, for which series start at 0 with their target, receiver or webhook
+   * (series.ts). A gauge without this starts with its first value.
    */
   values?: Readonly<Record<string, readonly string[]>>
   buckets?: number[]
@@ -30,7 +30,7 @@ export const COUNTER_DEFINITIONS = {
     name: 'callwatch_api_requests_total',
     help: 'Requests to the calls service by operation (list_calls, get_call) and HTTP code, or timeout, network, invalid',
     labels: ['target', 'operation', 'code'],
-    // The codes of the usual answers; others appear with their first use.
+    // The codes of usual answers. Other codes appear when they first occur.
     values: { operation: OPERATIONS, code: ['200', 'timeout', 'network', 'invalid'] },
   },
   notifications: {
@@ -62,7 +62,7 @@ export const COUNTER_DEFINITIONS = {
   },
   logLinesDropped: {
     name: 'callwatch_log_lines_dropped_total',
-    help: 'Lines of the log that could not be written, because the disk was full, nothing read the pipe, or the like',
+    help: 'Log lines that could not be written, for example because the disk was full or nothing read the pipe',
     labels: [],
   },
   leaseLost: {
@@ -87,7 +87,7 @@ export const GAUGE_DEFINITIONS = {
   },
   webhookPending: {
     name: 'callwatch_webhook_pending_events',
-    help: 'Events that a webhook has not got yet; those that it has not read count as well, wanted or not',
+    help: 'Events not yet delivered to the webhook; includes events it has still to filter, so it may be higher than what will be sent',
     labels: ['webhook'],
   },
   webhookOldestPending: {

@@ -1,13 +1,13 @@
-/** A message was not accepted. Its message never holds the URL, which is a secret. */
+/** A receiver did not accept a message. The error's message never contains the URL, which is a secret. */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError'
-  /** Whether it may be accepted when it is sent again. */
+  /** Whether another attempt may succeed. */
   readonly retryable: boolean
-  /** Seconds that the receiver asked to wait. */
+  /** How long the receiver asked to wait (seconds). */
   readonly retryAfter: number | undefined
-  /** The status of its response; undefined where none came. */
+  /** The status of the response; undefined without a response. */
   readonly status: number | undefined
-  /** Whether it may have been accepted all the same, as when no answer came. */
+  /** Whether the receiver may have accepted the message anyway, for example if no response arrived. */
   readonly mayHaveArrived: boolean
 
   constructor(

@@ -4,38 +4,42 @@ import { readRetryAfter } from '../clock/http-time.ts'
 import { outboundAgent } from './outbound-agent.ts'
 import { DeliveryError } from './delivery-error.ts'
 
-/** One delivery, the whole response included (seconds). Less than a draining daemon may wait. */
+/** The limit for one delivery, including the whole response (seconds). Less than a draining daemon may wait. */
 const TIMEOUT_SECONDS = 8
 
 /** Failures before anything was sent: of names, routes, connections, TLS and certificates. */
 const UNCONNECTED =
   /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_SSL|ERR_TLS|CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_\w+)$/
-/** A connection that is not made by then (milliseconds) will not be: less than a delivery may take, so that the two differ. */
+/** The limit for connecting (milliseconds). Shorter than the limit for a delivery, so that the two can be told apart. */
 const CONNECT_TIMEOUT_MS = 4000
 const GATEWAY_TIMEOUT = 504
-/** What is read of a body, decompressed: a receiver says in a line what it refuses or accepts, and its body may never end. */
+/**
+ * How much of a body is read after decompression (bytes). Receivers explain a refusal in a line, and a body may never end.
+ */
 const MAX_BYTES_READ = 16 * 1024
 
 export type HttpReceiver = {
-  /** Its name in error messages: its URL may be a secret. */
+  /** The receiver's name in error messages, since its URL may be a secret. */
   receiver: string
   url: string
   clock: Clock
-  /** How long one delivery may take (seconds), the whole response included. */
+  /** How long one delivery may take, including the whole response (seconds). */
   timeout?: number
-  /** What it answers when it has accepted a message; by default any 2xx is an acceptance. */
+  /** The body of a response that accepts a message; default: every 2xx accepts. */
   accepted?: string
-  /** The part of a refusal's body that may be shown. Without it the body is not read: it may quote the URL. */
+  /**
+   * Extracts the part of a refusal's body that may be shown. Without it the body is not read, because it may quote the URL.
+   */
   reasonIn?: (body: string) => string | undefined
 }
 
-/** Sends one request and resolves to the response, which is an acceptance; its body is left out. */
+/** Sends one request. Resolves to the response if the receiver accepted the message, without its body. */
 type Request = (init: RequestInit) => Promise<Response>
 
 /**
- * Delivers to a receiver by HTTP, through a proxy where one is set: `send` makes the one request of each delivery, which
- * is aborted after the timeout, 8 s by default, or by a signal. Redirects are not followed, because the message would be sent to
- * another address, or lost. Any failure becomes a {@link DeliveryError} that names neither the URL nor what was sent:
+ * Delivers to a receiver by HTTP, through a proxy if one is set. `send` makes the one request of each delivery. The request
+ * is aborted after the timeout (8 s by default), or by a signal. Redirects are not followed, since the message would go to
+ * another address, or be lost. Every failure becomes a {@link DeliveryError} without the URL and without what was sent;
  * errors of `fetch` contain both.
  */
 export function httpSender(
@@ -53,7 +57,7 @@ export function httpSender(
         if (!response.ok) throw await refusal(response, options)
         if (accepted === undefined) await response.body?.cancel()
         else if ((await beginningOf(response.body)).trim() !== accepted) throw unconfirmed(response, receiver, accepted)
-        // Slack's client reads the body of whatever it gets, to its end.
+        // Slack's client reads the whole body of any response.
         return new Response(null, { status: response.status })
       })
     } catch (error) {
@@ -64,13 +68,13 @@ export function httpSender(
   }
 }
 
-/** Somebody else has answered, such as a proxy that wants a login first. */
+/** Another server has answered, such as a proxy that requires a login. */
 function unconfirmed({ status }: Response, receiver: string, accepted: string): DeliveryError {
   const problem = `${receiver} answered ${status}, but not \`${accepted}\`, as it does when it has accepted a message`
   return new DeliveryError(problem, { retryable: true, status, mayHaveArrived: true })
 }
 
-/** What a response other than 2xx means: 3xx, 429 and 5xx are retryable, anything else was refused for good. */
+/** The error for a response other than 2xx. 3xx, 429 and 5xx are retryable; anything else is a permanent refusal. */
 async function refusal(response: Response, { receiver, clock, reasonIn }: HttpReceiver): Promise<DeliveryError> {
   const { status, headers, body } = response
   const retryAfter = readRetryAfter(headers.get('retry-after') ?? undefined, clock.wall())
@@ -94,7 +98,7 @@ async function refusal(response: Response, { receiver, clock, reasonIn }: HttpRe
   })
 }
 
-/** The beginning of a body, as text. The rest is neither read nor decompressed. */
+/** The beginning of a body as text. The rest is neither read nor decompressed. */
 async function beginningOf(body: Response['body']): Promise<string> {
   const parts: Uint8Array[] = []
   let size = 0
@@ -106,7 +110,7 @@ async function beginningOf(body: Response['body']): Promise<string> {
   return Buffer.concat(parts).toString()
 }
 
-/** @param timeout that has passed (seconds) */
+/** @param timeout the limit that was exceeded (seconds) */
 function deliveryError(error: unknown, receiver: string, timeout: number | undefined): DeliveryError {
   const causes = causesOf(error)
   const own = causes.find((cause) => cause instanceof DeliveryError)
@@ -115,7 +119,7 @@ function deliveryError(error: unknown, receiver: string, timeout: number | undef
     const problem = `${receiver} did not answer within ${timeout} s`
     return new DeliveryError(problem, { retryable: true, mayHaveArrived: true })
   }
-  // The code alone (`ENOTFOUND`, a TLS code): an error's message may hold the URL.
+  // Only the code (`ENOTFOUND`, a TLS code), because an error's message may contain the URL.
   const code = causes
     .map((cause) => ('code' in cause ? cause.code : undefined))
     .findLast((one) => typeof one === 'string')
@@ -125,7 +129,7 @@ function deliveryError(error: unknown, receiver: string, timeout: number | undef
   })
 }
 
-/** An error and what caused it, the innermost last. */
+/** An error and its causes, innermost last. */
 function causesOf(error: unknown): Error[] {
   if (!(error instanceof Error)) return []
   return [error, ...causesOf(error instanceof AggregateError ? error.errors[0] : error.cause)]

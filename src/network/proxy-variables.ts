@@ -1,10 +1,13 @@
-/** Those that name a proxy; the first one that is set is used, also where it is empty. */
+/** The variables that name a proxy. The first one that is set counts, even if it is empty. */
 const PROXIES = [
   ['http_proxy', 'HTTP_PROXY'],
   ['https_proxy', 'HTTPS_PROXY'],
 ] as const
 
-/** The variables of a proxy that is none, each with what was expected. Their values may have passwords, and are not shown. */
+/**
+ * Proxy variables with invalid values, each with what is expected. The values are not shown, because they may contain
+ * passwords.
+ */
 export function proxyProblems(env: Readonly<Record<string, string | undefined>>): { path: string; message: string }[] {
   const used = PROXIES.flatMap((names) => names.find((name) => env[name] !== undefined) ?? [])
   const message =

@@ -3,11 +3,11 @@ import { formatTime } from './format.ts'
 export type Chart = {
   /** Times (UNIX seconds, ascending) with their values, 0 or more. */
   values: readonly (readonly [at: number, value: number])[]
-  /** The first and the last time that it shows. */
+  /** The first and the last time on the chart. */
   from: number
   to: number
   threshold: number
-  /** On which side of the threshold a value is worse: of what falls into one column the worst is drawn. */
+  /** On which side of the threshold values are worse. Each column shows the worst of its values. */
   breach: 'above' | 'below'
   format: (value: number) => string
 }
@@ -18,14 +18,14 @@ const ROWS = 6
 const BARS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
 /**
- * Draws values as bars against a threshold, in plain text of 80 columns: a column without a value is empty, the line of
- * the threshold is labelled, and so are the largest value, 0, and both ends of the time.
+ * Draws values as bars against a threshold, as plain text in 80 columns. A column without a value is empty. The threshold,
+ * the largest value, 0, and both ends of the time are labelled.
  */
 export function chartLines({ values, from, to, threshold, breach, format }: Chart): string[] {
   const top = values.reduce((most, [, value]) => Math.max(most, value), threshold)
   if (top === 0) return []
   const thresholdRow = Math.min(ROWS - 1, Math.floor((threshold / top) * ROWS))
-  // Where both are in one row, the threshold is what matters.
+  // If two labels are in one row, the threshold is more important.
   const labels = Array.from({ length: ROWS }, (_, row) =>
     row === thresholdRow ? format(threshold) : row === ROWS - 1 ? format(top) : row === 0 ? format(0) : '',
   )
@@ -34,7 +34,7 @@ export function chartLines({ values, from, to, threshold, breach, format }: Char
   const rows = labels.map((label, row) => {
     const isThreshold = row === thresholdRow
     const cells = columns.map((value) => {
-      // What is there is seen, also where it is 0.
+      // A value of 0 is visible as well.
       const eighths = value === undefined ? 0 : Math.max(1, Math.ceil((value / top) * ROWS * 8)) - row * 8
       const bar = BARS[Math.max(0, Math.min(8, eighths))]!
       return isThreshold && bar === ' ' ? '─' : bar
@@ -46,7 +46,7 @@ export function chartLines({ values, from, to, threshold, breach, format }: Char
   return [...rows.toReversed(), axis]
 }
 
-/** The worst value of each of so many equal parts of the time. */
+/** The worst value of each of the equal parts of the time. */
 function columnsOf(
   values: Chart['values'],
   { from, to, breach }: Pick<Chart, 'from' | 'to' | 'breach'>,

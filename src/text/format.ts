@@ -1,4 +1,4 @@
-/** Seconds as `45s`, `5m`, `1h 30m`, `2d 3h`: the largest unit and the next one, or so many of the next ones. */
+/** Seconds as `45s`, `5m`, `1h 30m`, `2d 3h`: the largest unit and the next ones, `most` units in all. */
 export function formatSeconds(seconds: number, most = 2): string {
   if (!Number.isFinite(seconds)) return 'unknown'
   const units = [
@@ -26,14 +26,14 @@ export function formatTime(seconds: number): string {
   return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** `81,204` or `37.5`, with at most so many decimals. */
+/** `81,204` or `37.5`, with at most this many decimals. */
 export function formatNumber(value: number, decimals = 1): string {
   if (!Number.isFinite(value)) return 'unknown'
   formats[decimals] ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: decimals, signDisplay: 'negative' })
   return formats[decimals].format(value)
 }
 
-/** By their decimals: making one takes much longer than using it. */
+/** Formats by their decimals. Creating one takes much longer than using it. */
 const formats: Intl.NumberFormat[] = []
 
 /** A share from 0 to 1 as `42.5%`. */
@@ -46,13 +46,13 @@ export function formatCalls(count: number): string {
   return `${formatNumber(count)} ${count === 1 ? 'call' : 'calls'}`
 }
 
-/** `no call`, `1 call`, `12 calls`; of a kind: `12 answered calls`. */
+/** `no call`, `1 call`, `12 calls`; with a kind: `12 answered calls`. */
 export function someCalls(count: number, kind = ''): string {
   if (count === 0) return `no ${kind}call`
   return `${formatNumber(count)} ${kind}${count === 1 ? 'call' : 'calls'}`
 }
 
-/** How far an initial sync is, in a sentence without its point. */
+/** The progress of an initial sync, as a sentence without its full stop. */
 export function formatSync(sync: {
   pagesRead: number
   pages: number | undefined

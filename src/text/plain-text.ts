@@ -1,24 +1,26 @@
 /**
- * Makes a text from outside safe to show: removes control characters, which move a terminal's cursor, and format characters
- * (Unicode's Cf), which hide text or change its direction. Keeps line breaks and tabs.
+ * Makes a text from outside safe to show. It removes control characters, which move a terminal's cursor, and format
+ * characters (Unicode's Cf), which hide text or change its direction. It keeps line breaks and tabs.
  */
 export function plainText(text: string): string {
   return text.replaceAll(UNPRINTABLE, '')
 }
 
-/** Without line breaks and tabs. */
+/** Removes line breaks and tabs. */
 export function inOneLine(text: string): string {
   return text.replaceAll(/[^\S ]+/g, ' ')
 }
 
-/** The same for JSON: also removes the escapes of these characters, which would become characters when it is parsed. */
+/**
+ * The same for JSON. It also removes the escapes of these characters, which would become characters when the JSON is parsed.
+ */
 export function plainJson(json: string): string {
   return plainText(json).replaceAll(/\\(?:u00[01][\da-f]|u007f|[bfr])|\\./gi, (escape) =>
     /^\\(?:u00|[bfr])/i.test(escape) ? '' : escape,
   )
 }
 
-/** JSON with these characters as escapes: the same value, without any of them in the text. */
+/** JSON with these characters as escapes: the same value, but the text contains none of them. */
 export function escapedJson(json: string): string {
   return json.replaceAll(UNPRINTABLE, (text) =>
     [...Array(text.length).keys()].map((i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join(''),
