@@ -12,38 +12,38 @@ import { coverageOf, type BlindTime } from './coverage.ts'
 import type { Period } from './days.ts'
 import { expectTargets } from './usage-report.ts'
 
-/** Which alerts: those that fired within the period, if only for a part of it, and meet all conditions given. */
+/** Selects alerts that fired within the period, even for a part of it, and that meet all given conditions. */
 export type AlertHistoryQuery = Period & {
   targets?: readonly string[] | undefined
   /** The name of a rule. */
   alert?: string | undefined
-  /** The rule with the labels. */
+  /** The rule's name with the labels. */
   key?: string | undefined
-  /** When they began to fire. */
+  /** The period in which they began to fire. */
   began?: Period | undefined
   severity?: Severity | undefined
 }
 
-/** As `callwatch alerts --json` prints it and `/api/v1/alerts/history` answers it. Times are ISO 8601 in UTC. */
+/** The output of `callwatch alerts --json` and `/api/v1/alerts/history`. Times are ISO 8601 in UTC. */
 export type AlertHistory = {
   /** Newest first. */
   alerts: PastAlert[]
-  /** There are older ones. */
+  /** Whether there are older alerts that were left out. */
   truncated?: true
 }
 
 export type PastAlert = ReturnType<typeof pastAlert>
 
-/** As many are read at most. */
+/** The most alerts that are read. */
 const MAX_ALERTS = 1000
 
 /**
- * The alerts that fired in a period, those that still fire included.
+ * The alerts that fired in a period, including those that still fire.
  *
  * @param configured the targets of the configuration
  * @param now the host's clock (UNIX seconds)
- * @throws {QueryError} for a target that there is not
- * @throws {StoreError} when the store cannot be read now
+ * @throws {QueryError} for an unknown target
+ * @throws {StoreError} if the store cannot be read now
  */
 export async function alertHistory(
   store: RowReader,
@@ -60,7 +60,7 @@ export async function alertHistory(
     ...(alert === undefined ? [] : [`rule = ${add(alert)}`]),
     ...(key === undefined ? [] : [`episode.alert = ${add(key)}`]),
     ...(began === undefined ? [] : [`since >= ${add(began.from)}`, `since < ${add(began.to)}`]),
-    // Of one that fires its rule says it.
+    // The severity of a firing alert is in its rule.
     ...(severity === undefined ? [] : [`(severity = ${add(severity)} OR until IS NULL)`]),
   ]
   const rows = await store.rows(
@@ -126,7 +126,7 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
   }
 }
 
-/** An episode as it is now: while it fires, its alert has the values of the latest evaluation. */
+/** An episode in its current state. While it fires, it has the values of the alert's latest evaluation. */
 function latest({ data, since, live, severity }: ReadRow): Episode & { severity: Severity } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written from a notification
   const written = { ...parse<Episode>(data), severity: severity as Severity }

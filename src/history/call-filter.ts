@@ -2,33 +2,33 @@ import { ALL_LABELS, type CallStatus, type Labels } from '../ledger/call.ts'
 import { BASELINE_CODE, labelCode, LOST_CODE, statusCode } from '../ledger/call-codes.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 
-/** A status in the history: that of the finish, or `lost`. */
+/** A status in the history: the final status, or `lost`. */
 export type HistoryStatus = CallStatus | 'lost'
 
-/** Selects calls by their labels: those that meet all conditions given. */
+/** Selects calls whose labels meet all given conditions. */
 export type LabelFilter = { readonly [Label in keyof Labels]?: Labels[Label] | undefined }
 
-/** Selects calls that finished or were lost: those that meet all conditions given. */
+/** Selects calls that finished or were lost, and that meet all given conditions. */
 export type CallFilter = LabelFilter & {
   targets?: readonly string[] | undefined
-  /** One of these. */
+  /** The call must have one of these statuses. */
   statuses?: readonly HistoryStatus[] | undefined
   hasRecording?: boolean | undefined
-  /** How the session id begins. */
+  /** The beginning of the session id. */
   sessionId?: string | undefined
 }
 
-/** The arguments of a query, and how to add one, which returns its name in the text. */
+/** The arguments of a query. `add` adds one, and returns its placeholder. */
 export function queryArguments() {
   const args: (string | number)[] = []
   return { args, add: (value: string | number) => `$${args.push(value)}` }
 }
 
 /**
- * The conditions of a filter on rows of `targets` and `calls`.
+ * The conditions of a filter, for rows of `targets` and `calls`.
  *
- * @param numbers of the targets that it selects: by them and the time PostgreSQL finds calls in its index, whatever it takes for
- * the number of targets
+ * @param numbers of the selected targets. With these and the time, PostgreSQL uses its index of calls, however many targets
+ *   it expects.
  */
 export function conditionsOf(filter: CallFilter, numbers: readonly number[], add: (value: string) => string): string {
   const { statuses, hasRecording, sessionId = '' } = filter
@@ -40,14 +40,14 @@ export function conditionsOf(filter: CallFilter, numbers: readonly number[], add
     `target IN (${numbers.join(', ') || 'NULL'})`,
     ...(codes === undefined ? [] : [`status IN (${codes.join(', ')})`]),
     ...(labels.length === ALL_LABELS.length ? [] : [`labels IN (${labels.join(', ')})`]),
-    // The column is a number in one kind of store and a truth value in the other.
+    // The column is a number in SQLite and a boolean in PostgreSQL.
     ...(hasRecording === undefined ? [] : [`${hasRecording ? '' : 'NOT '}recorded`]),
-    // Up to the first text, in the order of UTF-8, after all that begin with it.
+    // All ids with this beginning, in the order of UTF-8.
     ...(sessionId === '' ? [] : [`id >= ${add(sessionId)}`, `id < ${add(`${sessionId}\u{10ffff}`)}`]),
   ].join(' AND ')
 }
 
-/** Whether an open call is selected, whatever its target is. */
+/** Whether the filter selects an open call, whatever its target is. */
 export function isSelected(filter: CallFilter, { id, labels, status, marks }: TrackedCall): boolean {
   const { hasRecording, sessionId = '' } = filter
   return (
@@ -58,7 +58,7 @@ export function isSelected(filter: CallFilter, { id, labels, status, marks }: Tr
   )
 }
 
-/** The codes of the labels that are selected. */
+/** The codes of the selected labels. */
 export function labelCodes(filter: LabelFilter): number[] {
   return ALL_LABELS.filter((labels) => matchesLabels(filter, labels)).map(labelCode)
 }

@@ -1,7 +1,7 @@
 import { callsBehind } from '../alerts/calls-behind.ts'
 import { isoTime } from '../clock/iso-time.ts'
 
-/** The request to the API for the calls behind the value of an alert; undefined where it cannot select them. */
+/** The API request for the calls behind the value of an alert; undefined if no request can select them. */
 export function callsRequest(alert: Parameters<typeof callsBehind>[0]): string | undefined {
   const behind = callsBehind(alert)
   if (behind === undefined) return undefined
@@ -12,7 +12,7 @@ export function callsRequest(alert: Parameters<typeof callsBehind>[0]): string |
     ...(window && {
       status: statuses.join(','),
       since: isoTime(window.from),
-      // The request leaves its end out; times there are milliseconds.
+      // The request excludes the end of a period; its times are milliseconds.
       until: isoTime(window.to + 0.001),
     }),
   })

@@ -3,37 +3,38 @@ import { parse } from '../store/rows.ts'
 import type { RowReader } from '../store/row-reader.ts'
 import type { Period } from './days.ts'
 
-/** A time of which callwatch does not have all calls of a target. */
+/** A time for which callwatch does not have all calls of a target. */
 export type BlindTime = Period & {
   target: string
   /**
-   * - `before`: the target was not set up yet
-   * - `expired`: calls that finished then are not kept any more (`store.history`)
-   * - `ended`: polls have succeeded again since; what finished meanwhile was noticed late, if the list still had it
-   * - `now`: no poll has succeeded since, and that is five minutes ago or three intervals
+   * - `before`: the target did not exist in the store yet
+   * - `expired`: calls that finished then are no longer kept (`store.history`)
+   * - `ended`: there was no successful poll in this time; calls that finished in it were noticed late, if the list still had
+   *   them
+   * - `now`: there has been no successful poll since, for at least five minutes or three intervals
    */
   kind: 'before' | 'expired' | 'ended' | 'now'
 }
 
 export type Coverage = {
-  /** How long all of them together are, what several targets have in common once (seconds). */
+  /** The total length (seconds). Time that several targets have in common counts once. */
   blindSeconds: number
-  /** By target, the oldest first. */
+  /** By target, oldest first. */
   blind: BlindTime[]
 }
 
 export type CoverageOptions = { targets?: readonly string[] | undefined; configured?: readonly string[]; now: number }
 
-/** How long after its last successful poll a target still counts as seen (seconds), and in intervals between polls. */
+/** After this long without a successful poll, a target counts as not covered: at least these seconds, and these intervals. */
 const MIN_BLIND_SECONDS = 300
 const BLIND_INTERVALS = 3
 
 /**
- * Of which times within a period not all calls are known, by the service's clock.
+ * The times within a period for which not all calls are known, by the service's clock.
  *
- * @param targets by name; undefined for all of the store, of which those that are not configured are not expected to be seen
+ * @param targets by name; undefined for all targets in the store. Targets that are not configured need not be polled.
  * @param configured the targets of the configuration
- * @param now the host's clock (UNIX seconds): no target is expected to be seen later
+ * @param now the host's clock (UNIX seconds): later times need not be covered
  */
 export async function coverageOf(
   store: RowReader,
@@ -53,7 +54,7 @@ export async function coverageOf(
     const { created, lastSuccess = created, previousSuccess = lastSuccess, clockSkew = 0 } = parse<SyncState>(sync)
     const end = Math.min(to, now + clockSkew)
     const isSeen = end - lastSuccess <= Math.max(MIN_BLIND_SECONDS, BLIND_INTERVALS * (lastSuccess - previousSuccess))
-    // Of the second in which the last one finished others may be deleted as well.
+    // Other calls of the second in which the last deleted call finished may be deleted as well.
     const kept: BlindTime[] =
       expired === null ? [] : [{ target, kind: 'expired', from: created, to: Math.floor(Number(expired)) + 1 }]
     const unseen: BlindTime[] = [
@@ -74,7 +75,7 @@ export async function coverageOf(
   return { blindSeconds: lengthOf(blind), blind }
 }
 
-/** The length of all periods together, what several have in common once (seconds). */
+/** The total length of periods (seconds). Time that several have in common counts once. */
 export function lengthOf(periods: readonly Period[]): number {
   let [length, reached] = [0, -Infinity]
   for (const { from, to } of periods.toSorted((a, b) => a.from - b.from)) {

@@ -1,7 +1,7 @@
-/** From one moment on and before another (UNIX seconds). */
+/** A period from `from` (included) to `to` (excluded), in UNIX seconds. */
 export type Period = { from: number; to: number }
 
-/** The days of a time zone (an IANA name) that have a part of a period: their names (`2026-11-20`), and when they begin (UNIX seconds). */
+/** The days of a time zone (an IANA name) that overlap a period: names (`2026-11-20`) and beginnings (UNIX seconds). */
 export function daysOf({ from, to }: Period, zone: string): { name: string; from: number }[] {
   const days: ReturnType<typeof daysOf> = []
   if (!(from < to)) return days

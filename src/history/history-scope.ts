@@ -3,25 +3,25 @@ import type { RowReader } from '../store/row-reader.ts'
 import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
 
-/** What a filter can find: the numbers of its targets in the store, and when their oldest and newest call finished. */
+/** What a filter can find: the numbers of its targets in the store, and when their oldest and newest calls finished. */
 export type HistoryScope = {
   numbers: readonly number[]
   /** The names of these targets, by their numbers. */
   names: ReadonlyMap<number, string>
-  /** Whether these are all that the store has. */
+  /** Whether the store has no other targets. */
   isAll: boolean
-  /** UNIX seconds; infinite where there is no call. */
+  /** UNIX seconds; infinite if there is no call. */
   oldest: number
   newest: number
 }
 
-/** A query that nothing answers: for a target that there is not, or for more points than a series has. */
+/** A query that cannot be answered: it is about an unknown target, or asks for more points than a series has. */
 export class QueryError extends Error {
   override readonly name = 'QueryError'
 }
 
 /**
- * Where a period ends that lasts until now: after the newest call, if the service's clock is ahead of the host's.
+ * The end of a period that lasts until now. If the service's clock is ahead of the host's, it is after the newest call.
  *
  * @param now the host's clock (UNIX seconds)
  */
@@ -29,12 +29,12 @@ export function endOf({ newest }: Pick<HistoryScope, 'newest'>, now: number): nu
   return Math.max(now, Math.floor(newest) + 1)
 }
 
-/** A period without the quarters of an hour before the oldest and after the newest call: nothing is read of them. */
+/** Shortens a period to the quarters of an hour from the oldest to the newest call, so that nothing else is read. */
 export function withCalls({ oldest, newest }: HistoryScope, { from, to }: Period): Period {
   return { from: Math.max(from, quarterHourOf(oldest)), to: Math.min(to, quarterHourOf(newest) + QUARTER_HOUR_SECONDS) }
 }
 
-/** @param since calls that finished before then are none (UNIX seconds) */
+/** @param since calls that finished before this are ignored (UNIX seconds) */
 export async function historyScope(
   store: RowReader,
   { targets }: Pick<CallFilter, 'targets'>,
@@ -58,7 +58,7 @@ export async function historyScope(
   }
 }
 
-/** How many calls of these targets finished in a period, `most` at most: the index alone is read. */
+/** How many calls of these targets finished in a period, counted up to `most`. Reads only the index. */
 export async function countFinished(
   store: RowReader,
   { numbers }: Pick<HistoryScope, 'numbers'>,

@@ -7,39 +7,45 @@ import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
 
 export type HistoryCall = { target: string; call: TrackedCall; finished: number }
 
-/** Calls of the history that finished from one moment on and before another (UNIX seconds). */
+/** Selects calls that finished in a period; `since` is included, `until` is not (UNIX seconds). */
 export type CallsQuery = CallFilter & { since: number; until: number }
 
-/** After which calls a page begins, newest first: those before a moment, or after a call of that moment. */
+/** Where a page begins, newest first: at calls before a time, or after a certain call of that time. */
 export type PagePosition = {
   at: number
   target?: string | undefined
   id?: string | undefined
-  /** How long the next part of the history is that is searched (seconds), as far as earlier ones have shown. */
+  /** How long the next part of the history to search should be (seconds), judged by earlier parts. */
   part?: number | undefined
 }
 
-/** Newest first; of the same moment by target, then by id. `next` is undefined after the last one. */
+/** Newest first; calls of the same time by target, then by id. `next` is undefined on the last page. */
 export type CallsPage = { calls: HistoryCall[]; next: PagePosition | undefined }
 
 export type PageOptions = {
   limit: number
   after?: PagePosition | undefined
-  /** Seconds after which no further part of the history is searched, but for the first: the page is not full then. */
+  /**
+   * After this long no further part of the history is searched (seconds), even if the page is not full. The first part is
+   * always searched.
+   */
   searchSeconds?: number
 }
 
 const COLUMNS = `finished, ${CALL_COLUMNS.join(', ')}`
 
-/** How long the first part is that is searched (seconds). The next ones grow or shrink with the calls in them. */
+/**
+ * How long the first part to search is (seconds). Later parts are longer or shorter, depending on how many calls the earlier
+ * ones had.
+ */
 const FIRST_PART_SECONDS = 3600
-/** Calls that one part may have, about: its rows are sorted. */
+/** About how many calls a part may have, because its rows must be sorted. */
 const CALLS_A_PART = 20_000
 const GROWTH = 8
-/** By so many calls a prefix of session ids is found by them; by more, along the time. */
+/** If fewer calls than this match the beginning of a session id, they are found by id; otherwise by time. */
 const MANY_IDS = 2000
 
-/** A page of the calls that finished, newest first. */
+/** A page of finished calls, newest first. */
 export async function listCalls(store: RowReader, query: CallsQuery, options: PageOptions): Promise<CallsPage> {
   const { limit, after, searchSeconds = Infinity } = options
   const scope = await historyScope(store, query, query.since)
@@ -52,7 +58,7 @@ export async function listCalls(store: RowReader, query: CallsQuery, options: Pa
   const begun = systemClock.monotonic()
   while (position.at >= oldest) {
     const from = Math.max(oldest, position.at - part)
-    // One more than is wanted shows whether there is a next page.
+    // One more than requested, which shows whether there is a next page.
     calls.push(...(await readPart(store, query, { scope, from, position, limit: limit + 1 - calls.length, byId })))
     if (calls.length > limit) {
       const { finished, target, call } = calls[limit - 1]!
@@ -67,7 +73,7 @@ export async function listCalls(store: RowReader, query: CallsQuery, options: Pa
   return { calls, next: undefined }
 }
 
-/** One call; undefined where the store does not have it, or does not count it. */
+/** One call; undefined if the store does not have it or does not count it. */
 export async function oneCall(store: RowReader, target: string, id: string): Promise<TrackedCall | undefined> {
   const [row] = await store.rows(
     `SELECT ${COLUMNS} FROM callwatch.targets CROSS JOIN callwatch.calls WHERE target = number AND name = $1 AND id = $2`,
@@ -77,7 +83,7 @@ export async function oneCall(store: RowReader, target: string, id: string): Pro
   return call?.phase === 'baseline' ? undefined : call
 }
 
-/** `byId` finds the calls by their session ids, not by the time. */
+/** `byId` finds the calls by session id instead of time. */
 type HistoryPart = { scope: HistoryScope; from: number; position: PagePosition; limit: number; byId: boolean }
 
 async function readPart(
@@ -87,7 +93,7 @@ async function readPart(
 ): Promise<HistoryCall[]> {
   const { args, add } = queryArguments()
   const { at, target, id } = position
-  // A sign keeps the planner from the index by time, which would read all of it.
+  // The sign prevents the planner from using the index by time, which it would read completely.
   const finished = byId ? '+finished' : 'finished'
   const before =
     target === undefined || id === undefined
@@ -102,13 +108,13 @@ async function readPart(
   return rows.map((row) => ({ target: String(row['name']), call: shownCall(row), finished: Number(row['finished']) }))
 }
 
-/** A call as the history shows it: an open one of a target that was removed is lost since then. */
+/** A call as the history shows it. An open call of a removed target counts as lost since the target was removed. */
 function shownCall(row: ReadRow): TrackedCall {
   const [call, finished] = [callOfRow(row), row['finished']]
   return call.phase === 'open' && finished !== null ? { ...call, phase: 'lost', retainUntil: Number(finished) } : call
 }
 
-/** Whether the session id selects few calls, which are found by it. */
+/** Whether the session id selects few calls, so that they are found by id. */
 async function isRare(store: RowReader, { sessionId = '' }: CallsQuery, { numbers }: HistoryScope): Promise<boolean> {
   if (sessionId === '') return false
   const { args, add } = queryArguments()

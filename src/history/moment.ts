@@ -1,16 +1,16 @@
 import { parseDuration } from '../schema/duration-text.ts'
 
-/** What {@link readMoment} reads, in a sentence: with a zone, and without one. */
+/** The forms that {@link readMoment} accepts, in a sentence: with a time zone, and without one. */
 export const MOMENT =
   'a date such as 2026-11-01, a time such as 2026-11-20T08:00 or 2026-11-20T08:00:00Z, UNIX seconds, or how long ago, such as 7d'
 export const MOMENT_IN_UTC =
   'a time: ISO 8601 in UTC like 2026-11-20T08:00:00Z or 2026-11-20, UNIX seconds, or how long ago, such as 7d'
 
 /**
- * A moment as users write it (UNIX seconds); undefined for any other text.
+ * Parses a time that a user wrote (UNIX seconds); undefined for any other text.
  *
- * @param zone in which dates begin, and times without an offset are (an IANA name); undefined takes dates as UTC, and no time
- * without an offset
+ * @param zone the time zone of dates, and of times without an offset (an IANA name). Undefined accepts only dates in UTC and
+ *   times with an offset.
  * @param now UNIX seconds
  */
 export function readMoment(text: string, zone: string | undefined, now: number): number | undefined {
@@ -25,7 +25,7 @@ export function readMoment(text: string, zone: string | undefined, now: number):
 }
 
 const EARLIEST = 0
-/** The beginning of the year 10000. */
+/** The start of the year 10000. */
 const LATEST = 253_402_300_800
 const LOCAL = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?$/
 const EXACT = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/i

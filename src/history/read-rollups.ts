@@ -7,37 +7,39 @@ import { countFinished, type HistoryScope } from './history-scope.ts'
 import { beginOf, readRollup, WIDTHS } from './rollup.ts'
 import { SUMMED_COLUMNS, takeCall, type Take } from './sums.ts'
 
-/** Calls that one statement reads, about. */
+/** About how many calls one statement reads. */
 const CALLS_A_PART = 2500
-/** Rollups that one statement reads, about, as totals and by labels: these have some kilobytes each. */
+/** About how many rollups one statement reads: as totals, and by labels. Rollups by labels have some kilobytes each. */
 const TOTALS_A_PART = 400
 const ROLLUPS_A_PART = 50
 
-/** The number of no target, under which stores have the rollups of all of them. */
+/** The number under which the store has the rollups of all targets together. */
 export const ALL_TARGETS = 0
 
 export type RollupsQuery = {
   scope: HistoryScope
   period: Period
-  /** Whether each target is visited on its own; else all may be one, {@link ALL_TARGETS}. */
+  /** Whether each target is visited on its own. If not, targets may be visited as {@link ALL_TARGETS}. */
   byTarget?: boolean
-  /** The labels of the calls that are visited. */
+  /** The labels of the calls to visit. */
   filter?: LabelFilter
-  /** Whether each set of labels is visited on its own; else their codes mean nothing, and totals are read where these have no others. */
+  /**
+   * Whether each label set is visited on its own. If not, the codes of labels mean nothing, and totals are read if possible.
+   */
   byLabels?: boolean
-  /** The number of the visited part that has a moment (UNIX seconds). */
+  /** The number of the part to which a time (UNIX seconds) belongs. */
   partAt: (at: number) => number
-  /** How exactly it matters when calls began (seconds). For less than a quarter of an hour all calls are read. */
+  /** How precisely the beginnings of calls matter (seconds). For less than a quarter of an hour, all calls are read. */
   unit?: number
   aborted?: AbortSignal | undefined
 }
 
 /**
- * Visits all calls that finished in a period, most of them as rollups. Rollups are not used while they are stale: what is
- * visited are the calls' rows as they are when this begins, or later.
+ * Visits all calls that finished in a period, most of them as rollups. Stale rollups are not used. The result shows the
+ * calls' rows as they are when this begins, or later.
  *
- * @param visit takes a target's calls of one part
- * @throws {StoreError} when the store cannot be read now
+ * @param visit takes the calls of a target in one part
+ * @throws {StoreError} if the store cannot be read now
  */
 export async function readRollups(
   store: RowReader,
@@ -63,7 +65,10 @@ export async function readRollups(
     }
 }
 
-/** What a period is read from, by its width: the largest rollups of these targets that are usable, and calls (0) where none is. */
+/**
+ * From what each part of a period is read, by width: the largest usable rollups of these targets, or calls (0) if there are
+ * none.
+ */
 async function coverOf(
   store: RowReader,
   { period, partAt, unit = QUARTER_HOUR_SECONDS }: RollupsQuery,
@@ -114,7 +119,7 @@ export async function* callsIn(store: RowReader, { from, to }: Period, { numbers
   }
 }
 
-/** Reads rollups as they are stored, stale or not. */
+/** Reads rollups as they are stored, even stale ones. */
 async function* rollupsIn(
   store: RowReader,
   period: Period,

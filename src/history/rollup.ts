@@ -3,21 +3,24 @@ import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { add, KEYS, type Sums, type Take } from './sums.ts'
 
 /**
- * The sums of the calls that finished in a quarter of an hour, in an hour or in three, by labels. Rollups are added up: a longer
- * one from shorter ones, that of all targets from each one's.
+ * The sums, by labels, of the calls that finished in a quarter of an hour, in one hour or in three hours. Longer rollups are
+ * sums of shorter ones. The rollups of all targets are sums of each target's rollups.
  */
 export type Rollup = {
   /** When it begins (UNIX seconds). */
   at: number
   groups: ReadonlyMap<number, Sums>
-  /** Adds to it. */
+  /** Adds a number to the rollup. */
   take: Take
 }
 
-/** Of how much a rollup is (seconds). Each begins at a multiple of its width, and consists of whole ones of the width before. */
+/**
+ * The lengths of rollups (seconds). Each rollup begins at a multiple of its length, and consists of whole rollups of the next
+ * smaller length.
+ */
 export const WIDTHS = [QUARTER_HOUR_SECONDS, 3600, 10_800] as const
 
-/** When what has this width and contains a moment began (UNIX seconds). */
+/** The start of the rollup of this width that contains a time (UNIX seconds). */
 export function beginOf(at: number, width: number): number {
   return Math.floor(at / width) * width
 }
@@ -27,7 +30,7 @@ export function newRollup(at: number): Rollup {
   const groups = new Map<number, Sums>()
   const within = KEYS.began + at / QUARTER_HOUR_SECONDS
   const take: Take = (labels, key, n) => {
-    // A call that began within it is in progress neither at its begin nor at its end.
+    // A call that began within the rollup is in progress neither at its start nor at its end.
     if (key >= within) return
     const sums = groups.get(labels) ?? new Map<number, number>()
     groups.set(labels, sums)
@@ -36,14 +39,14 @@ export function newRollup(at: number): Rollup {
   return { at, groups, take }
 }
 
-/** Gives all that a rollup has. */
+/** Passes all sums of a rollup to `take`. */
 export function takeRollup(take: Take, { groups }: Rollup): void {
   for (const [labels, sums] of groups) for (const [key, n] of sums) take(labels, key, n)
 }
 
 /**
- * A rollup as bytes; and the same without labels (of which all are 0), which is much smaller. {@link readRollup} reads both.
- * Undefined of an empty one.
+ * A rollup as bytes, and its total without labels, which is much smaller (all its label codes are 0). {@link readRollup}
+ * reads both. Undefined for an empty rollup.
  */
 export function encodeRollup(rollup: Rollup) {
   if (rollup.groups.size === 0) return undefined
@@ -53,9 +56,9 @@ export function encodeRollup(rollup: Rollup) {
 }
 
 /*
- * In the encoding of Protocol Buffers a rollup is its groups, one after the other. A group is its labels, how many bytes follow,
- * and its sums in the order of their keys: twice the difference from the key before, one more where the sum is no whole number,
- * and the sum.
+ * A rollup in the encoding of Protocol Buffers is a sequence of groups. A group is the code of its labels, the number of
+ * bytes that follow, and its sums in the order of their keys. A sum is twice the difference from the previous key, plus one
+ * if the sum is not a whole number, and then the sum itself.
  */
 
 function encode({ groups }: Rollup): Uint8Array {
@@ -77,10 +80,10 @@ function encode({ groups }: Rollup): Uint8Array {
 }
 
 /**
- * Gives all that a rollup has, as {@link encodeRollup} encoded it.
+ * Passes all sums of an encoded rollup ({@link encodeRollup}) to `take`.
  *
- * @param column of a row, which both schemas have as bytes
- * @param only the codes of the labels that are wanted; undefined for all
+ * @param column of a row; both databases return bytes
+ * @param only the codes of the wanted labels; undefined for all
  */
 export function readRollup(take: Take, column: unknown, only?: ReadonlySet<number>): void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

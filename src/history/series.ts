@@ -8,23 +8,23 @@ import { countFinished, endOf, historyScope, QueryError, withCalls, type History
 import { readRollups } from './read-rollups.ts'
 import { add, histogram, KEYS, sumsView, type Sums } from './sums.ts'
 
-/** How far apart the points of a series may be (seconds). */
+/** The possible distances between the points of a series (seconds). */
 export const STEPS = [60, 300, 900, 3600, 10_800, 21_600, 86_400] as const
 
-/** Points that a series has at most, where no step is asked for. */
+/** The most points of a series if no step is given. */
 const MAX_POINTS = 300
-/** With an own step, at most. */
+/** The most points if a step is given. */
 const MAX_POINTS_ASKED = 1500
-/** Calls whose rows are read, at most: for more, points are a quarter of an hour apart or more. */
+/** The most calls whose rows are read. With more calls, points are at least a quarter of an hour apart. */
 const MAX_CALLS_READ = 15_000
-/** With an own step, at most. */
+/** The most calls if a step is given. */
 const MAX_CALLS_ASKED = 100_000
 
 export type SeriesQuery = Pick<Period, 'from'> &
   Pick<CallFilter, 'targets' | keyof LabelFilter> & {
-    /** Undefined: until now. */
+    /** Undefined for a period until now. */
     to: number | undefined
-    /** One of {@link STEPS}; the smallest that is small enough where it is undefined. */
+    /** One of {@link STEPS}. If undefined, the smallest step that gives few enough points. */
     step?: (typeof STEPS)[number] | undefined
     aborted?: AbortSignal | undefined
   }
@@ -34,11 +34,11 @@ export type SeriesPoint = ReturnType<typeof sumsView> & {
   /** When the step began. */
   at: string
   answer_delay_seconds: ReturnType<typeof histogram>['percentiles']
-  /** Calls in progress when the step began; null where that is not known without reading too many calls. */
+  /** Calls in progress when the step began; null if finding out would mean reading too many calls. */
   in_progress: number | null
 }
 
-/** Points at multiples of the step. */
+/** The points are at multiples of the step. */
 export type Series = { since: string; until: string; step_seconds: number; points: SeriesPoint[] }
 
 /**
@@ -46,7 +46,7 @@ export type Series = { since: string; until: string; step_seconds: number; point
  *
  * @param now the host's clock (UNIX seconds): calls in progress are known until then
  * @throws {QueryError} for too many points, or too many calls
- * @throws {StoreError} when the store cannot be read now
+ * @throws {StoreError} if the store cannot be read now
  */
 export async function seriesOf(store: RowReader, query: SeriesQuery, now: number): Promise<Series> {
   const scope = await historyScope(store, query, 0)
@@ -56,9 +56,9 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
   const size = Math.ceil((Math.max(query.from + 1, query.to ?? end) - from) / step)
   const to = from + size * step
   const points = Array.from({ length: size }, (): Sums => new Map())
-  // What is before the first point is one part, and so is what is after the last one.
+  // The time before the first point is one part, and so is the time after the last point.
   const partAt = (at: number) => Math.min(size, Math.max(-1, Math.floor((at - from) / step)))
-  // Of how many calls are in progress, at the end of each part from -1 on.
+  // How the number of calls in progress changes in each part, from part -1 on.
   const changes = new Float64Array(size + 2)
   const progress = (began: number, finished: number, calls: number) => {
     changes[began + 1]! += calls
@@ -93,7 +93,10 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
   }
 }
 
-/** The step that is asked for; else the smallest one that is small enough, and has few calls where it needs their rows. */
+/**
+ * The given step. If none is given, the smallest step with few enough points and, if it needs the rows of calls, with few
+ * enough calls.
+ */
 async function stepOf(
   store: RowReader,
   { from, to, step: asked }: Period & Pick<SeriesQuery, 'step'>,
@@ -111,7 +114,7 @@ async function stepOf(
   )
 }
 
-/** When the calls began that are in progress (UNIX seconds). */
+/** When the calls in progress began (UNIX seconds). */
 async function openCalls(store: RowReader, query: LabelFilter, { numbers }: HistoryScope): Promise<number[]> {
   const { args, add } = queryArguments()
   const rows = await store.rows(

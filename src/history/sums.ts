@@ -5,21 +5,22 @@ import { shown } from '../store/call-columns.ts'
 import type { ReadRow } from '../store/row-reader.ts'
 
 /**
- * What is added up of finished calls, by key. Before {@link KEYS} are the amounts of each status, by its code (call-codes.ts). Then come the calls in each class of durations and of answer delays, and the calls that began in each
- * quarter of an hour before.
+ * The sums of finished calls, by key. Keys below those in {@link KEYS} are amounts for each status, by its code
+ * (call-codes.ts). Then come the numbers of calls in each class of durations and of answer delays, and the numbers of calls
+ * that began in each earlier quarter of an hour.
  */
 export type Sums = Map<number, number>
 
-/** Takes a number that is added to the sum of a key, of calls with these labels (by their code). */
+/** Adds a number to the sum of a key, for calls with these labels (by their code). */
 export type Take = (labels: number, key: number, n: number) => void
 
-/** The first key of each histogram. A key of `began` is the number of the quarter since 1970 after it. */
+/** The first key of each histogram. To this, `began` adds the number of the quarter of an hour since 1970. */
 export const KEYS = { duration: 64, answerDelay: 576, began: 1088 } as const
 
-/** In the order of their keys: minutes, and the duration in seconds. */
+/** In the order of their keys. Minutes, and the duration in seconds. */
 const AMOUNTS = ['calls', 'late', 'audio', 'video', 'participant_audio', 'participant_video', 'duration'] as const
 
-/** In the order of a report, which is that of their codes. */
+/** In the order of a report. */
 export const USAGE_STATUSES = [...FINAL_STATUSES, 'other', 'lost'] as const
 
 /** Adds a number to the sum of a key, in place. */
@@ -32,10 +33,10 @@ export const SUMMED_COLUMNS = `finished, status, labels, audio, video, participa
   ${shown('began', 'noticed', 'duration', 'answer_delay')}`
 
 /**
- * Gives what sums have of a call.
+ * Passes the amounts of a call to `take`.
  *
  * @param row with {@link SUMMED_COLUMNS}
- * @param unit which of its parts of time `began` counts (seconds)
+ * @param unit the length of the parts of time in which `began` counts (seconds)
  */
 export function takeCall(take: Take, row: ReadRow, unit: number = QUARTER_HOUR_SECONDS): void {
   const number = (column: string) => Number(row[column])
@@ -52,7 +53,7 @@ export function takeCall(take: Take, row: ReadRow, unit: number = QUARTER_HOUR_S
   if (began < Math.floor(number('finished') / unit)) take(labels, KEYS.began + began, 1)
 }
 
-/** What a report and a series both show of sums. */
+/** The figures that a report and a series have in common. */
 export function sumsView(sums: Sums) {
   const calls = { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 }
   for (const [i, status] of USAGE_STATUSES.entries())
@@ -62,24 +63,24 @@ export function sumsView(sums: Sums) {
   const { known, percentiles } = histogram(sums, 'duration')
   return {
     calls,
-    /** Call level, as the service last said. */
+    /** Call-level minutes, with the service's latest values. */
     minutes: { audio: amountOf(sums, 'audio'), video: amountOf(sums, 'video') },
     participant_minutes: { audio: amountOf(sums, 'participant_audio'), video: amountOf(sums, 'participant_video') },
-    /** Unanswered, rejected and canceled calls among all that finished; null of fewer than five. */
+    /** Share of unanswered, rejected and canceled calls among all finished calls; null for fewer than five. */
     failure_ratio: total < MIN_EXPORTED_CALLS ? null : failureRatio({ ...finished, total }, 'any'),
-    /** Of the calls that ended. */
+    /** For calls that ended. */
     duration_seconds: { mean: known === 0 ? null : amountOf(sums, 'duration') / known, ...percentiles },
   }
 }
 
-/** An amount of calls with any status. */
+/** An amount, summed over all statuses. */
 export function amountOf(sums: Sums, name: (typeof AMOUNTS)[number]): number {
   let all = 0
   for (let key = AMOUNTS.indexOf(name); key < KEYS.duration; key += AMOUNTS.length) all += sums.get(key) ?? 0
   return all
 }
 
-/** The percentiles of a time (seconds), exact to 2%, and of how many calls it is known; null of none. */
+/** The percentiles of a time (seconds), exact to 2%, and the number of calls for which it is known; null without calls. */
 export function histogram(sums: Sums, name: 'duration' | 'answerDelay') {
   const [counts, first] = [new Float64Array(CLASSES), KEYS[name]]
   let known = 0
@@ -96,7 +97,7 @@ export function histogram(sums: Sums, name: 'duration' | 'answerDelay') {
   return { known, percentiles: { p50: percentile(0.5), p95: percentile(0.95) } }
 }
 
-/** Classes of times: one is e^(1/26) wide, so its middle is at most 2% off. */
+/** The number of classes of times. A class is e^(1/26) wide, so its middle is at most 2% off. */
 const CLASSES = 512
 const CLASSES_A_FACTOR = 26
 const SHORTEST = 0.01
@@ -108,7 +109,7 @@ function classOf(seconds: number): number {
   return Math.min(CLASSES - 1, Math.floor(Math.log(seconds) * CLASSES_A_FACTOR) + SHORTEST_CLASS)
 }
 
-/** The time that represents those of a class (seconds). */
+/** The time that represents a class (seconds). */
 function timeOf(each: number): number {
   return each === 0 ? 0 : Number(Math.exp((each - SHORTEST_CLASS + 0.5) / CLASSES_A_FACTOR).toPrecision(4))
 }

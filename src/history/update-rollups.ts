@@ -5,22 +5,22 @@ import { ALL_TARGETS, callsIn } from './read-rollups.ts'
 import { beginOf, encodeRollup, newRollup, readRollup, takeRollup, WIDTHS, type Rollup } from './rollup.ts'
 import { takeCall } from './sums.ts'
 
-/** So long after its end a quarter of an hour is added up: by then most of its calls were noticed (seconds). */
+/** How long after its end a quarter of an hour is added up. By then most of its calls were noticed (seconds). */
 const SETTLING_SECONDS = 300
-/** Targets whose calls are added up at a time. */
+/** How many targets are added up at a time. */
 const MAX_TARGETS = 1000
 
-/** A target's quarter of an hour (UNIX seconds). */
+/** A quarter of an hour of a target (UNIX seconds). */
 export type RollupPosition = { quarter: number; target: number }
 
 /**
- * Adds up a quarter of an hour whose rollups are stale, the oldest one that has ended, from its calls' rows; with it what is
- * longer, and all targets together.
+ * Adds up the oldest quarter of an hour that has ended and whose rollups are stale, from its calls' rows. Also updates the
+ * longer rollups and those of all targets together.
  *
  * @param now UNIX seconds
- * @param after what comes before it was added up just now
- * @returns how far all is added up; undefined where nothing was left
- * @throws {StoreError} when the store cannot be used now
+ * @param after everything up to this position was just added up
+ * @returns the position up to which everything is added up; undefined if nothing was left
+ * @throws {StoreError} if the store cannot be used now
  */
 export async function updateRollups(
   store: RowReader & Pick<Store, 'saveRollups'>,
@@ -59,7 +59,7 @@ export async function updateRollups(
   return { quarter, target: numbers.at(-1)! }
 }
 
-/** The rollups of a quarter of an hour, added up from its calls: of these targets, and of all together. */
+/** The rollups of a quarter of an hour, added up from its calls: of these targets, and of all targets together. */
 async function quartersOf(store: RowReader, quarter: number, numbers: readonly number[]) {
   const quarters = newRollups([ALL_TARGETS, ...numbers], quarter)
   const all = quarters.get(ALL_TARGETS)!

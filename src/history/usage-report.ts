@@ -6,7 +6,7 @@ import { coverageOf, type Coverage } from './coverage.ts'
 import { USAGE_STATUSES } from './sums.ts'
 import { usageOf, type UsageKey, type UsageQuery, type UsageRow } from './usage.ts'
 
-/** A report as `callwatch report --json` prints it and `/api/v1/report` answers it. Times are ISO 8601 in UTC. */
+/** The output of `callwatch report --json` and `/api/v1/report`. Times are ISO 8601 in UTC. */
 export type UsageReport = { since: string; until: string; zone: string; coverage: CoverageView; rows: UsageRow[] }
 
 export type CoverageView = ReturnType<typeof coverageView>
@@ -14,19 +14,19 @@ export type CoverageView = ReturnType<typeof coverageView>
 /** {@link Coverage} for programs. */
 export function coverageView({ blindSeconds, blind }: Coverage) {
   return {
-    /** How long the calls of at least one target are not all known. */
+    /** How long the calls of at least one target are incomplete. */
     blind_seconds: blindSeconds,
     blind: blind.map(({ target, kind, from, to }) => ({ target, kind, since: isoTime(from), until: isoTime(to) })),
   }
 }
 
 /**
- * The report of a period: from the oldest call on where it has no beginning, and up to now where it has no end.
+ * The report of a period. Without a start, it begins at the oldest call; without an end, it lasts until now.
  *
  * @param configured the targets of the configuration
  * @param now the host's clock (UNIX seconds)
- * @throws {QueryError} for a target that there is not
- * @throws {StoreError} when the store cannot be read now
+ * @throws {QueryError} for an unknown target
+ * @throws {StoreError} if the store cannot be read now
  */
 export async function usageReport(
   store: RowReader,
@@ -62,7 +62,7 @@ export async function expectTargets(
     throw new QueryError(`there is no target ${unknown}; the targets are ${[...known].join(', ')}`)
 }
 
-/** The columns of a report's rows in one line each. */
+/** The columns of a report's row, each as one value. */
 export const USAGE_COLUMNS: Readonly<Record<string, (row: UsageRow) => string | number | null>> = {
   ...Object.fromEntries(USAGE_STATUSES.map((status) => [status, ({ calls }: UsageRow) => calls[status]])),
   audio_minutes: ({ minutes }) => minutes.audio,
@@ -76,7 +76,10 @@ export const USAGE_COLUMNS: Readonly<Record<string, (row: UsageRow) => string | 
   noticed_late: (row) => row.noticed_late,
 }
 
-/** The rows as CSV, with a header. Each says how much of the whole period is not covered; so does an empty one where there is none. */
+/**
+ * The rows as CSV with a header. Each row says how much of the whole period is not covered. Without rows, an empty row says
+ * so.
+ */
 export function usageCsv({ rows, coverage }: UsageReport, by: readonly UsageKey[]): string {
   const lines = rows.map((row) => [
     ...by.map((key) => row[key]),

@@ -5,7 +5,7 @@ import { historyScope, withCalls } from './history-scope.ts'
 import { ALL_TARGETS, readRollups } from './read-rollups.ts'
 import { add, amountOf, KEYS, sumsView, type Sums } from './sums.ts'
 
-/** By what a report has rows, in the order of its columns. */
+/** The keys by which a report can be split into rows, in the order of its columns. */
 export const USAGE_KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const
 export type UsageKey = (typeof USAGE_KEYS)[number]
 
@@ -13,25 +13,25 @@ type UsageKeys = Partial<Record<UsageKey, string>>
 
 export type UsageRow = UsageKeys &
   ReturnType<typeof sumsView> & {
-    /** Calls that callwatch noticed more than five minutes after they had finished. */
+    /** Calls that callwatch noticed more than five minutes after they finished. */
     noticed_late: number
   }
 
 export type UsageQuery = Period & {
   by: readonly UsageKey[]
-  /** An IANA name: days begin and end by it. */
+  /** An IANA name. Days begin and end in this time zone. */
   zone: string
-  /** By name; undefined for all. */
+  /** Names of targets; undefined for all. */
   targets?: readonly string[] | undefined
-  /** The report is not wanted any more: the next part is not read. */
+  /** Aborted if the report is no longer wanted. Then nothing further is read. */
   aborted?: AbortSignal | undefined
 }
 
 /**
- * What finished in a period, by when it finished: a row for each combination of keys that has calls, in their order; without
- * keys one row.
+ * What finished in a period: one row for each combination of keys that has calls, in the order of the keys. Without keys, one
+ * row.
  *
- * @throws {StoreError} when the store cannot be read now
+ * @throws {StoreError} if the store cannot be read now
  */
 export async function usageOf(store: RowReader, query: UsageQuery): Promise<UsageRow[]> {
   const { by, zone, targets, aborted } = query
@@ -43,14 +43,14 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
     const { type, mode, receiverType } = labelsOfCode(code)
     const all = { day: days[day]?.name, target: scope.names.get(target), type, mode, receiver_type: receiverType }
     const keys = Object.fromEntries(by.map((key) => [key, all[key]!]))
-    // Rows are in the order of their names.
+    // Rows are sorted by their names.
     const name = Object.values(keys).join('\0')
     const row = rows.get(name) ?? { keys, sums: new Map() }
     rows.set(name, row)
     return row.sums
   }
   if (by.length === 0) sumsOf(0, ALL_TARGETS, 0)
-  /** By day and target, the sums of labels by their codes: a rollup has thousands of keys. */
+  /** By day and target, the sums by label code. A rollup has thousands of keys. */
   const known = new Map<string, Sums[]>()
   await readRollups(
     store,
