@@ -3,19 +3,19 @@ import type { Life } from './calls/life.ts'
 import type { Switches, SwitchTable } from './switches.ts'
 import type { Entry, World } from './calls/world.ts'
 
-/**
- * What a service does besides, or in place of, what is here: all that can be changed from outside. The tests use it for services that
- * are stranger than those of a demo.
- */
+/** How tests extend the simulator, for services that behave more strangely than a demo needs. */
 export type Extension = {
-  /** Further switches, and those of here with further values. */
+  /** Further switches, and existing switches with further values. */
   switches: SwitchTable
-  /** How a call begins, in place of `beginCall`. */
+  /** Replaces `beginCall`. */
   begin: (world: World, life: Life, order: number, switches: Switches) => void
-  /** Called before something happens to a call that is there; false: that does not happen, nor anything after it. */
+  /**
+   * Called before something happens to a known call. If it returns false, that does not happen, and nothing after it does
+   * either.
+   */
   happens: (world: World, entry: Entry, happening: string, switches: Switches) => boolean
-  /** Other answers of an operation. */
+  /** Replaces answers of operations. */
   operations: Partial<typeof operations>
-  /** How any request is answered, in place of `respond`. */
+  /** Replaces `respond`, which answers every request. */
   respond: typeof respond
 }

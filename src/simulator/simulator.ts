@@ -11,43 +11,43 @@ import { createService, setSwitches, type CallsService, type ServiceOptions } fr
 import { advance } from './calls/world.ts'
 
 export type ServerOptions = {
-  /** 0: a free one. */
+  /** 0 picks a free port. */
   port?: number
-  /** Seconds since 1970, with fractions; the host's clock by default. */
+  /** Returns UNIX seconds with fractions; default: the host's clock. */
   clock?: () => number
 }
 
 export type SimulatorOptions = ServiceOptions & ServerOptions
 
 export type Simulator = {
-  /** The calls service's base address, `/v3` included. */
+  /** The calls service's base address, including `/v3`. */
   url: string
   port: number
-  /** What is changed here is valid from then on. */
+  /** The accepted keys. A change applies to later requests. */
   keys: Keys
-  /** What has happened until now. */
+  /** Everything that has happened until now. */
   ledger: () => readonly LedgerEvent[]
-  /** What was answered, oldest first. */
+  /** The recorded answers, oldest first. */
   responses: () => readonly RecordedResponse[]
-  /** Additional calls, beginning evenly over `seconds` from now on; rejected and unanswered ones by default. */
+  /** Adds calls that begin evenly over `seconds` from now on. By default they are rejected or unanswered. */
   burst: (burst: Omit<Burst, 'outcomes'> & Partial<Burst>) => void
   switches: () => Switches
-  /** @throws RangeError naming the switch that is unknown or has no such value */
+  /** @throws RangeError that names the unknown switch, or the switch with an invalid value */
   setSwitches: (patch: Partial<Switches>) => void
-  /** Ends open connections as well. */
+  /** Also closes open connections. */
   close: () => Promise<void>
 }
 
 /**
- * Starts a calls service on 127.0.0.1 with a world of its own.
+ * Starts a calls service on 127.0.0.1, with a world of its own.
  *
- * @throws Error where the port is taken
+ * @throws Error if the port is taken
  */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   return serve(createService(options, (options.clock ?? hostClock)()), options)
 }
 
-/** The same for a service that is there. */
+/** Starts serving an existing service. */
 export async function serve(
   service: CallsService,
   { port: asked = 0, clock = hostClock }: ServerOptions,
@@ -82,10 +82,10 @@ const hostClock = (): number => Date.now() / 1000
 
 function createApp(service: CallsService, now: () => number) {
   const app = fastify({ forceCloseConnections: true })
-  // Whatever its type, a body is JSON: curl's default says otherwise.
+  // Every body is JSON, whatever its content type: curl sends another one by default.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string' }, app.getDefaultJsonParser('ignore', 'ignore'))
-  // The simulator's own endpoints, no part of the calls service.
+  // The simulator's own endpoints, which are not part of the calls service.
   app.get('/_simulator/ledger', () => ({ now: now(), events: service.world.ledger }))
   app.get('/_simulator/responses', () => ({ responses: service.recorder.responses }))
   app.get('/_simulator/switches', () => service.switches)

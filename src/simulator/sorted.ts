@@ -1,4 +1,4 @@
-/** Adds an item where it belongs, which most often is near the end. */
+/** Inserts an item in order. Most items belong near the end. */
 export function insert<Item>(items: Item[], item: Item, isBefore: (one: Item, other: Item) => boolean): void {
   let low = 0
   let high = items.length

@@ -1,30 +1,30 @@
 import { faultNames } from './answers/faults.ts'
 import { chance, pick, random, weighted, whole, type Random } from './random.ts'
 
-/** A switch: what it does in a line (help), its default, its values in words (refusals, help), and a check for them. */
+/** A switch: a line of help, its default, its values in words (for help and refusals), and a check of values. */
 export type Switch<Value> = {
   about: string
   initial: Value
   expected: string
   accepts: (value: unknown) => boolean
-  /** Another value, by chance; `intensity` from 0, at which nothing goes wrong, to 1. */
+  /** Draws another value. `intensity` is from 0 (nothing goes wrong) to 1. */
   draw?: (random: Random, intensity: number) => Value
 }
 
 export type SwitchTable = Record<string, Switch<unknown>>
 
-/** At intensity 1 so many of all requests meet a fault. */
+/** The share of requests that meet a fault at intensity 1. */
 const FAULTS = 0.25
 const PREFIXES = ['X-RateLimit', 'X-Rate-Limit', 'absent'] as const
 
 /**
- * Every switch: how the service behaves where its reference is silent, and what goes wrong with it. Any may change while
- * the service runs. A new switch is an entry here; of a list of values the first is the default.
+ * All switches: how the service behaves where its reference does not say, and what goes wrong. They may change while the
+ * service runs. To add a switch, add an entry here. The first of several values is the default.
  */
 export const switchTable = {
-  /** false: no further calls begin; those that run continue to their end. */
+  /** If false, no further calls begin. Running calls continue to their end. */
   arrivals: oneOf('no further calls begin', [true, false]),
-  /** By the calls' beginning; `shuffled` again for each request. */
+  /** By when calls began. `shuffled` gives another order for each request. */
   order: {
     ...oneOf<string>('the order of List Calls', ['newest', 'oldest', 'shuffled']),
     draw: (stream) => weighted(stream, Object.entries({ newest: 4, oldest: 2, shuffled: 1 })),
@@ -38,16 +38,16 @@ export const switchTable = {
     ...oneOf<string>('the total of calls', ['given', 'absent']),
     draw: (stream) => (chance(stream, 0.25) ? 'absent' : 'given'),
   },
-  /** What happened counts all the same: expected of a daemon that polls at least that often. */
+  /** Unlisted calls still count: a daemon that polls often enough must have counted them. */
   listedSeconds: wholeNumberOr('seconds a call is listed', ['forever']),
-  /** The oldest make room. Expected: as with `listedSeconds`. */
+  /** The oldest calls leave the list. A daemon must count them like those of `listedSeconds`. */
   mostListed: wholeNumberOr('calls listed', ['all']),
   answerSeconds: numberUpTo('seconds an answer takes', 60),
   rateLimitHeaders: {
     ...oneOf("how the rate limit's headers begin", PREFIXES),
     draw: (stream) => pick(stream, PREFIXES),
   },
-  /** Of every request to the service. */
+  /** Applies to every request to the service. */
   fault: {
     ...probabilities('faults of a request', faultNames, 1),
     draw: (stream, intensity) => shares(stream, faultNames, FAULTS * intensity),
@@ -70,9 +70,9 @@ export function defaultsOf<Table extends SwitchTable>(table: Table): ValuesOf<Ta
 }
 
 /**
- * Values that differ from the defaults by chance: the same seed, the same values. Each switch has a stream of its own.
+ * Random values that differ from the defaults. The same seed gives the same values. Each switch has its own random stream.
  *
- * @param intensity 0 (calm, but for what is no fault, such as the order) to 1
+ * @param intensity from 0 (calm: only values that are no faults, such as the order) to 1
  */
 export function drawSwitches<Table extends SwitchTable>(
   table: Table,
@@ -86,9 +86,7 @@ export function drawSwitches<Table extends SwitchTable>(
   return Object.fromEntries(drawn) as Partial<ValuesOf<Table>>
 }
 
-/**
- * The switches after a patch: known names with new values, probabilities each replaced as a whole; or what is wrong with it.
- */
+/** The switches after a patch with new values, or what is wrong with the patch. Probabilities are replaced as a whole. */
 export function patchSwitches<Values>(
   table: SwitchTable,
   current: Values,
@@ -127,7 +125,7 @@ export function numberUpTo(about: string, most: number): Switch<number> {
   return { about, initial: 0, expected: `a number from 0 to ${most}`, accepts: (value) => isWithin(value, most) }
 }
 
-/** Each 0 to 1, absent for 0; with `mostTogether` their sum is limited as well. */
+/** Probabilities, each from 0 to 1; absent means 0. `mostTogether` also limits their sum. */
 export function probabilities<Name extends string>(
   about: string,
   names: readonly Name[],
@@ -147,7 +145,7 @@ export function probabilities<Name extends string>(
   }
 }
 
-/** Probabilities that add up to `sum`, each at least a fifth of an equal share. */
+/** Probabilities that add up to `sum`. Each is at least a fifth of an equal share. */
 function shares<Name extends string>(stream: Random, names: readonly Name[], sum: number) {
   const weights = names.map((name) => [name, 0.25 + stream()] as const)
   const all = weights.reduce((total, [, weight]) => total + weight, 0)

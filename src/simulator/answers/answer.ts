@@ -7,15 +7,15 @@ import { record, type RecordedResponse } from './responses.ts'
 import type { CallsService } from './service.ts'
 import { advance } from '../calls/world.ts'
 
-/** What an operation is asked for: `id` of a call or a user, decoded; `at` in seconds since 1970. */
+/** A request to an operation: `id` is that of a call or a user, decoded; `at` is UNIX seconds. */
 export type Asked = { id: string; query: URLSearchParams; request: ServiceRequest; at: number }
 
-/** The operations of the service. A further one is an entry here and a line in `operationOf`. */
+/** The operations of the service. To add one, add an entry here and a line in `operationOf`. */
 export const operations = { listCalls, getCall, createToken }
 
 /**
- * Answers one request with the state of the moment `at` (seconds since 1970), and records the answer. It
- * reads no clock and no socket: a server or a simulation calls it.
+ * Answers one request with the state at the time `at` (UNIX seconds), and records the answer. It reads no clock and no
+ * socket, so a server or a simulation can call it.
  */
 export function answer(
   service: CallsService,
@@ -31,23 +31,23 @@ export function respond(service: CallsService, request: ServiceRequest, at: numb
   return dated(withFault(service, route(service, request, at), faultOf(service), at), at)
 }
 
-/** The fault of a request, if any. */
+/** The fault that a request meets, if any. */
 export function faultOf({ switches, streams }: CallsService): FaultName | undefined {
   return switches.outage ? 'reset' : drawFault(streams.faults, switches.fault)
 }
 
-/** @param at the time that the Date header shows */
+/** @param at the time in the Date header */
 export function withFault({ streams }: CallsService, reply: Reply, name: FaultName | undefined, at: number): Reply {
   return name === undefined ? reply : faults[name]({ reply, at, random: streams.faults })
 }
 
-/** The answer with a Date header. */
+/** Adds a Date header to an answer. */
 export function dated(reply: Reply, at: number): Reply {
   if (reply.status === 0) return reply
   return { ...reply, headers: { ...reply.headers, date: new Date(Math.floor(at) * 1000).toUTCString() } }
 }
 
-/** The answer without faults and Date. */
+/** The answer without faults and without a Date header. */
 export function route(service: CallsService, request: ServiceRequest, at: number): Reply {
   const scope = authorize(service.keys, header(request, 'apikey'))
   if (typeof scope !== 'string') return scope

@@ -6,7 +6,7 @@ import type { RecordedResponse } from './responses.ts'
 const DRIP_BYTES = 8
 const DRIP_MS = 100
 
-/** Writes an answer to the connection as its delivery says, and records in `response` whether all of it was sent. */
+/** Writes an answer to the connection according to its `delivery`. Records in `response` whether all of it was sent. */
 export function deliver(reply: Reply, raw: ServerResponse, response: RecordedResponse): void {
   raw.once('close', () => {
     response.delivered = raw.writableFinished
@@ -16,7 +16,7 @@ export function deliver(reply: Reply, raw: ServerResponse, response: RecordedRes
     raw.socket?.resetAndDestroy()
     return
   }
-  // Without this the server adds a Date of its own.
+  // Otherwise the server would add a Date of its own.
   raw.sendDate = false
   const body = Buffer.from(reply.body)
   raw.writeHead(reply.status, { ...reply.headers, 'content-length': body.length })

@@ -2,41 +2,41 @@ import { errorReply, htmlReply, type Reply } from './http.ts'
 import { chance, whole, type Random } from '../random.ts'
 
 /**
- * What the client gets instead of `reply`. `at` is the time that the Date header shows, in seconds since 1970: a
- * Retry-After that is a date uses the same clock.
+ * Returns what the client gets instead of `reply`. `at` is the time in the Date header (UNIX seconds). A Retry-After that is
+ * a date uses the same clock.
  */
 type Fault = (context: { reply: Reply; at: number; random: Random }) => Reply
 
-/** Every fault, by its name in the switch `fault`. A new one is an entry here. */
+/** All faults, by their names in the switch `fault`. To add one, add an entry here. */
 export const faults = {
-  /** The service itself fails, and says so in its own form. */
+  /** The service fails, and says so in its own form. */
   http_500: () => errorReply(500, 'ERR_INTERNAL_SERVER_ERROR', 'Something went wrong.'),
-  /** The service itself fails, and its server says so in HTML. */
+  /** The service fails, and its server says so in HTML. */
   html_500: () => htmlReply(500, '500 Internal Server Error'),
-  /** A proxy in front of the service answers, in HTML. */
+  /** A proxy in front of the service answers in HTML. */
   http_502: () => htmlReply(502, '502 Bad Gateway'),
-  /** A proxy has no service to ask, and says so in HTML; half of the time it says when to retry. */
+  /** A proxy cannot reach the service, and says so in HTML. In half of the cases it says when to retry. */
   http_503: ({ at, random }) => {
     const reply = htmlReply(503, '503 Service Temporarily Unavailable')
     if (chance(random, 0.5)) return reply
     return { ...reply, headers: { ...reply.headers, 'Retry-After': drawRetryAfter(random, at) } }
   },
-  /** 429 with Retry-After in either form, although no limit is reached. */
+  /** 429 with Retry-After in either form, although the limit is not reached. */
   rate_limited: ({ at, random }) =>
     errorReply(429, 'ERR_TOO_MANY_REQUESTS', 'Too many requests.', { 'Retry-After': drawRetryAfter(random, at) }),
-  /** The connection is reset before a byte of the answer. */
+  /** The connection is reset before the first byte of the answer. */
   reset: () => ({ status: 0, headers: {}, body: '', delivery: 'reset' }),
-  /** Nothing ever comes, and the connection stays open. */
+  /** Nothing is sent, and the connection stays open. */
   hang: () => ({ status: 0, headers: {}, body: '', delivery: 'hang' }),
-  /** The right answer, a few bytes at a time: it never falls silent and hardly ever ends. */
+  /** The right answer, a few bytes at a time. It never pauses for long, but hardly ever ends. */
   drip: ({ reply }) => ({ ...reply, delivery: 'drip' }),
-  /** The headers promise the whole answer, the connection ends in its middle. */
+  /** The headers promise the whole answer, but the connection ends in the middle of it. */
   truncated: ({ reply }) => ({ ...reply, delivery: 'truncated' }),
-  /** 200 and no body. */
+  /** Status 200 without a body. */
   empty: ({ reply }) => ({ ...reply, status: 200, body: '' }),
-  /** 200 and a page of something in front of the service. */
+  /** Status 200, with a page of something in front of the service. */
   html_200: () => htmlReply(200, 'Down for maintenance'),
-  /** 200 and an error in the body. */
+  /** Status 200, with an error in the body. */
   error_200: () => errorReply(200, 'ERR_INTERNAL_SERVER_ERROR', 'Something went wrong.'),
 } satisfies Record<string, Fault>
 
@@ -44,7 +44,7 @@ export type FaultName = keyof typeof faults
 
 export const faultNames = Object.keys(faults).filter((name): name is FaultName => Object.hasOwn(faults, name))
 
-/** The fault of one request, if any: one draw a request, whatever the probabilities. */
+/** The fault of one request, if any. Draws once per request, whatever the probabilities are. */
 export function drawFault(random: Random, probabilities: Partial<Record<FaultName, number>>): FaultName | undefined {
   let left = random()
   for (const name of faultNames) {
@@ -54,7 +54,7 @@ export function drawFault(random: Random, probabilities: Partial<Record<FaultNam
   return undefined
 }
 
-/** Retry-After 1 to 3 s ahead, half of them in seconds and half as a date (RFC 9110 §10.2.3). */
+/** A Retry-After 1 to 3 s ahead. Half of them are seconds, half are dates (RFC 9110 §10.2.3). */
 function drawRetryAfter(random: Random, at: number): string {
   const seconds = whole(random, 1, 3)
   return chance(random, 0.5) ? String(seconds) : new Date(Math.ceil(at + seconds) * 1000).toUTCString()

@@ -1,4 +1,4 @@
-/** One request as the service sees it, from whatever transport. Header names in lower case; the path without query. */
+/** A request as the service sees it, from any transport. Header names are in lower case; the path has no query. */
 export type ServiceRequest = {
   method: string
   path: string
@@ -6,12 +6,15 @@ export type ServiceRequest = {
   headers: Record<string, string | string[] | undefined>
 }
 
-/** How much of an answer the client gets: all, nothing (at once or never), all but very slowly, or its first half. */
+/**
+ * How much of an answer the client gets: everything, nothing (with a reset, or never), everything but very slowly, or the
+ * first half.
+ */
 export type Delivery = 'whole' | 'reset' | 'hang' | 'drip' | 'truncated'
 
 export type Reply = { status: number; headers: Record<string, string>; body: string; delivery: Delivery }
 
-/** The value of a header that may come once; `name` in lower case. */
+/** The value of a header that may occur once; `name` in lower case. */
 export function header(request: ServiceRequest, name: string): string | undefined {
   const value = request.headers[name]
   return typeof value === 'string' ? value : undefined

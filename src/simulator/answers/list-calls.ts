@@ -8,10 +8,10 @@ import type { Entry } from '../calls/world.ts'
 const DEFAULT_PER_PAGE = 50
 const MAX_PER_PAGE = 1000
 
-/** A page of so many calls. */
+/** A page number and the number of calls per page. */
 export type Page = { page: number; perPage: number }
 
-/** GET /calls, page by page. */
+/** Answers GET /calls, page by page. */
 export function listCalls({ world, switches, streams }: CallsService, { query }: Asked): Reply {
   const asked = pageOf(query, switches)
   if ('status' in asked) return asked
@@ -25,7 +25,7 @@ export function listCalls({ world, switches, streams }: CallsService, { query }:
   )
 }
 
-/** The page that is asked for, or the refusal. */
+/** The requested page, or the refusal. */
 export function pageOf(query: URLSearchParams, { perPage: most }: Pick<Switches, 'perPage'>): Page | Reply {
   const page = wholeNumber(query.get('page') ?? '1')
   const asked = wholeNumber(query.get('perPage') ?? String(DEFAULT_PER_PAGE))
@@ -34,7 +34,7 @@ export function pageOf(query: URLSearchParams, { perPage: most }: Pick<Switches,
   return { page, perPage: most === 'ignored' ? DEFAULT_PER_PAGE : served }
 }
 
-/** @param total how many calls there are, where the answer says so */
+/** @param total the number of all calls, if the answer has it */
 export function paginationOf({ page, perPage }: Page, count: number, total?: number): Record<string, number> {
   const pagination = { count, per_page: perPage, current_page: page }
   if (total === undefined) return pagination
@@ -46,18 +46,18 @@ export function listReply(calls: readonly string[], pagination: Record<string, n
   return jsonReply(200, `{"data":[${calls.join(',')}],"meta":{"pagination":${JSON.stringify(pagination)}}}`)
 }
 
-/** The call as JSON, made once for each of its states. */
+/** The call as JSON. It is made once for each of its states. */
 export function wireText(entry: Entry, wireOf = ({ call }: Entry): object => call): string {
   entry.text ??= JSON.stringify(wireOf(entry))
   return entry.text
 }
 
-/** The calls from place `from` up to place `to`, which is left out, of the list in that order; places begin at 0. */
+/** The calls from index `from` to index `to` (excluded) of the list in the given order. */
 export function cut(listing: readonly Entry[], order: string, from: number, to: number, random: Random): Entry[] {
   const size = listing.length
   if (order === 'oldest') return listing.slice(from, to)
   if (order === 'newest') return listing.slice(Math.max(0, size - to), Math.max(0, size - from)).toReversed()
-  // Shuffled again for every request, any page is as good as a sample of its length.
+  // If the list is shuffled for every request, any page is a random sample.
   return sample(listing, Math.max(0, Math.min(to, size) - from), random)
 }
 
@@ -72,7 +72,7 @@ function sample(listing: readonly Entry[], count: number, random: Random): Entry
   })
 }
 
-/** 1 or more; undefined for anything else. */
+/** A whole number of 1 or more; undefined for anything else. */
 function wholeNumber(text: string): number | undefined {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
 }

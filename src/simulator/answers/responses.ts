@@ -1,24 +1,27 @@
 import { header, type Reply, type ServiceRequest } from './http.ts'
 
-/** One answer of the service as it was given. Never a key. */
+/** An answer that the service gave. Never contains a key. */
 export type RecordedResponse = {
-  /** Seconds since 1970, three decimals: the moment whose state the body shows. */
+  /** The time whose state the body shows (UNIX seconds, three decimals). */
   at: number
   method: string
-  /** With the query, as it was asked for. */
+  /** The path as it was requested, with the query. */
   path: string
   onBehalfOf?: string
-  /** 0 where the connection was reset or nothing was sent. */
+  /** 0 if the connection was reset or nothing was sent. */
   status: number
-  /** The Date header; empty where nothing was sent. */
+  /** The Date header; empty if nothing was sent. */
   date: string
-  /** As it was to be sent. */
+  /** The body that was to be sent. */
   body: string
-  /** false where the client cannot have had all of it: reset, hung, cut off, or given up by the client. */
+  /** False if the client cannot have received all of it: the connection was reset, hung or cut off, or the client gave up. */
   delivered: boolean
 }
 
-/** What was answered, oldest first. Above `most` answers, or `mostCharacters` of their bodies, the oldest are dropped. */
+/**
+ * The recorded answers, oldest first. If there are more than `most`, or their bodies have more than `mostCharacters`, the
+ * oldest are dropped.
+ */
 export type Recorder = { responses: RecordedResponse[]; most: number; mostCharacters: number; characters: number }
 
 export function record(recorder: Recorder, at: number, request: ServiceRequest, reply: Reply): RecordedResponse {

@@ -6,43 +6,45 @@ import type { Recorder } from './responses.ts'
 import { defaultsOf, patchSwitches, switchTable, type Switches, type SwitchTable } from '../switches.ts'
 import { advance, type World, type WorldOptions } from '../calls/world.ts'
 
-/** The calls service without a network: all that `answer` needs to answer one request at a given time. */
+/** The calls service without a network: everything that `answer` needs to answer a request at a given time. */
 export type CallsService = {
   world: World
   keys: Keys
   switchTable: SwitchTable
   switches: Switches
   recorder: Recorder
-  /** Absent: any number of requests. */
+  /** Absent if any number of requests is allowed. */
   rateLimit?: RateLimit
-  /** Streams of the seed, each for one purpose. */
+  /** Random streams from the seed, each for one purpose. */
   streams: Record<'faults' | 'behaviours' | 'tokens', Random>
 }
 
 export type ServiceOptions = Partial<WorldOptions> & {
   /**
-   * Seconds since 1970: before it lies the history, after it the calls arrive; when it is created, by default. With a later
-   * time, the history is yet to happen.
+   * The history is before this time (UNIX seconds), and new calls arrive after it; default: the time of creation. If it is
+   * later, the history is still to happen.
    */
   arrivalsFrom?: number
   /** The key with the scope fullAccess. */
   apiKey?: string
   /** The key with the scope authOnly. */
   authOnlyKey?: string
-  /** Requests a minute and key above which the service answers 429; absent: no limit and no rate-limit headers. */
+  /**
+   * With more requests a minute and key, the service answers 429. If absent, there are no limit and no rate-limit headers.
+   */
   requestsPerMinute?: number
   switches?: Partial<Switches>
-  /** Above it the oldest recorded responses are dropped; 10,000 by default, none are recorded at 0. */
+  /** If there are more recorded responses, the oldest are dropped; default: 10,000. With 0, none are recorded. */
   mostRecordedResponses?: number
-  /** The same for the sum of their bodies' lengths; 200 million by default. */
+  /** The same limit for the sum of their bodies' lengths; default: 200 million. */
   mostRecordedCharacters?: number
 }
 
 const DEFAULTS = { speed: 1, callsPerMinute: 30, answerProbability: 0.75, progressSeconds: 15, history: 100, open: 3 }
 
 /**
- * @param start seconds since 1970
- * @throws RangeError as `setSwitches`
+ * @param start UNIX seconds
+ * @throws RangeError like `setSwitches`
  */
 export function createService(
   options: ServiceOptions,
@@ -72,7 +74,7 @@ export function createService(
   return service
 }
 
-/** @throws RangeError naming the switch that is unknown or has no such value */
+/** @throws RangeError that names the unknown switch, or the switch with an invalid value */
 export function setSwitches(service: CallsService, patch: Partial<Switches>): void {
   const result = patchSwitches(service.switchTable, service.switches, patch)
   if ('problem' in result) throw new RangeError(result.problem)

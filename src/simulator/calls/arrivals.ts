@@ -5,10 +5,10 @@ import { random, weighted } from '../random.ts'
 import { gapAfter } from './weekly-activity.ts'
 import { planCall, type World, type WorldOptions } from './world.ts'
 
-/** Calls that end in the given ways, with weights, and begin within `seconds` of the clock. */
+/** Calls that begin within `seconds` of the clock, and end with the given outcomes, by weight. */
 export type Burst = { calls: number; seconds: number; outcomes: Partial<Record<FinalStatus, number>> }
 
-/** @param start seconds since 1970: before it lies the history, after it the calls arrive */
+/** @param start the history is before this time, and new calls arrive after it (UNIX seconds) */
 export function createWorld(options: WorldOptions, start: number, extension: Partial<Extension> = {}): World {
   const startMs = Math.round(start * 1000)
   const world: World = {
@@ -41,7 +41,7 @@ function addHistory(world: World, startMs: number): void {
     ms -= gapAfter(ms, -1, gaps, { meanMs, weekly: isWeekly })
     if (ms < oldestMs) return
     const life = drawLife(random(seed, 'past', i), options, ms)
-    // A call that ended before the start is not seen running: its figures need not be brought up to date.
+    // A call that ended before the start is never seen running, so its figures need no updates.
     planCall(world, life.endedMs < startMs ? { ...life, progressMs: Infinity } : life, -i)
   }
 }
@@ -49,14 +49,14 @@ function addHistory(world: World, startMs: number): void {
 function addOpenCalls(world: World, startMs: number): void {
   const { options } = world
   for (let i = 1; i <= options.open; i++) {
-    // Drawn twice from the same stream: once to learn how long it lasts, once at the beginning that follows from it.
+    // Drawn twice from the same stream: first to learn how long the call lasts, then with the start that follows from that.
     const lasts = drawLife(random(options.seed, 'open', i), options, 0).endedMs
     const sinceMs = Math.floor(random(options.seed, 'open since', i)() * lasts)
     planCall(world, drawLife(random(options.seed, 'open', i), options, startMs - sinceMs), -0.5 - i)
   }
 }
 
-/** Adds calls that begin one after the other from `at` (seconds since 1970) on. */
+/** Adds calls that begin one after the other, from `at` on (UNIX seconds). */
 export function addBurst(world: World, at: number, burst: Burst): void {
   world.bursts++
   const startMs = Math.round(at * 1000)
@@ -69,7 +69,7 @@ export function addBurst(world: World, at: number, burst: Burst): void {
   }
 }
 
-/** Plans the call that arrives next, which plans the one after it. */
+/** Plans the next call to arrive. That call then plans the one after it. */
 export function planArrival(world: World): void {
   const { options, arrivals } = world
   if (options.callsPerMinute <= 0) return

@@ -1,10 +1,10 @@
 import { isFinalStatus, type Call, type Participant } from './call.ts'
 import type { Life, Seat } from './life.ts'
 
-/** What a call does at a moment, `ms` in whole milliseconds since 1970: it reaches a status, or makes `progress`. */
+/** A change of a call at a time (whole milliseconds since 1970): the call reaches a status, or makes `progress`. */
 export type Moment = { ms: number; happening: string }
 
-/** How a call goes: what it is at each moment, and when it changes next. */
+/** The course of a call: its state at each time, and its next change. */
 export type Course = { at: (ms: number) => Call; after: (ms: number) => Moment | undefined }
 
 export function courseOf(life: Life): Course {
@@ -12,10 +12,9 @@ export function courseOf(life: Life): Course {
 }
 
 /**
- * The call as the service knows it at a moment of its life. Minutes never fall from one moment to a later one, and from
- * the end on nothing changes.
+ * The call as the service knows it at a time. Minutes never decrease over time, and after the end nothing changes.
  *
- * @param ms whole milliseconds since 1970, not before the call's beginning
+ * @param ms whole milliseconds since 1970, not before the call's start
  */
 function callAt(life: Life, ms: number): Call {
   const seats = life.seats.filter((seat) => !seat.furtherDevice || (seat.joins && seat.joins.fromMs <= ms))
@@ -56,7 +55,7 @@ function statusAt(life: Life, ms: number): string {
   return life.startedMs !== undefined && life.startedMs <= ms ? 'ongoing' : 'initiated'
 }
 
-/** How long one seat has been connected, with the camera on (video) and without (audio). */
+/** How long a seat has been connected with the camera on (video) and without it (audio). */
 function spanAt(seat: Seat, ms: number): { audioMs: number; videoMs: number } {
   if (!seat.joins) return { audioMs: 0, videoMs: 0 }
   const { fromMs, toMs, cameraFromMs, cameraToMs } = seat.joins
@@ -101,7 +100,10 @@ function minutesOf(audioMs: number, videoMs: number) {
   return { totalAudioMinutes, totalVideoMinutes, totalDurationInMinutes }
 }
 
-/** Four decimals, as in the published sample. Whole milliseconds come in, so that rounding never lets a value fall. */
+/**
+ * Rounds to four decimals, as in the published sample. The input is whole milliseconds, so rounding never makes a value
+ * decrease.
+ */
 function minutes(ms: number): number {
   return Math.round(ms / 6) / 10_000
 }
@@ -116,7 +118,7 @@ function clockText(ms: number): string {
   return parts.map((part) => String(part).padStart(2, '0')).join(':')
 }
 
-/** The first moment after `ms` at which a call changes; none after its end. */
+/** The first time after `ms` at which a call changes; undefined after its end. */
 function momentAfter(life: Life, ms: number): Moment | undefined {
   const { initiatedMs, startedMs, endedMs } = life
   if (ms < initiatedMs) return { ms: initiatedMs, happening: startedMs === initiatedMs ? 'ongoing' : 'initiated' }

@@ -6,8 +6,8 @@ export function isFinalStatus(status: string): status is FinalStatus {
 }
 
 /**
- * A call as the service writes it on the wire. Times are whole UNIX seconds, minutes have four decimals. Labels and
- * status may be outside the documented values; an empty label means one that the wire does not show.
+ * A call as the service sends it. Times are whole UNIX seconds; minutes have four decimals. Labels and status may have
+ * undocumented values. The answer omits a label that is empty.
  */
 export type Call = {
   sessionId: string
@@ -35,7 +35,7 @@ export type Call = {
   metaData: string[]
 }
 
-/** One device of one person; without device and times where the person never joined. */
+/** One device of one person. A person who never joined has neither device nor times. */
 export type Participant = {
   uid: string
   totalAudioMinutes: number
@@ -48,5 +48,5 @@ export type Participant = {
   state: 'ongoing' | 'ended' | 'unanswered' | 'rejected'
 }
 
-/** `duration` in minutes; the times in whole UNIX seconds. */
+/** `duration` is in minutes; times are whole UNIX seconds. */
 type Recording = { rid: string; duration: number; startTime: number; endTime: number; recording_url: string }

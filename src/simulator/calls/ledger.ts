@@ -4,13 +4,13 @@ import type { Call } from './call.ts'
 export type Minutes = { audio: number; video: number }
 
 /**
- * One line of the simulator's ledger: what happened to a call, and its figures from then on. Lines are appended as
- * things happen and never changed. `at` in seconds since 1970 (three decimals), the other times in whole seconds.
+ * A line of the simulator's ledger: what happened to a call, and the call's figures afterwards. Lines are appended as things
+ * happen, and never change. `at` is UNIX seconds with three decimals; other times are whole seconds.
  */
 export type LedgerEvent = {
   at: number
   sessionId: string
-  /** The status that it reached, `progress` of a running call, or `unlisted`. */
+  /** The status that the call reached, `progress` for a running call, or `unlisted`. */
   event: string
   type: string
   mode: string
@@ -20,13 +20,13 @@ export type LedgerEvent = {
   startedAt?: number
   endedAt?: number
   callMinutes: Minutes
-  /** Summed over the participants' entries. */
+  /** Summed over the entries of the participants. */
   participantMinutes: Minutes
   participants: number
   recorded: boolean
 }
 
-/** Appends the line of a call that has just changed. */
+/** Appends a line for a call that has just changed. */
 export function write(world: { ledger: LedgerEvent[]; nowMs: number }, event: string, call: Call): void {
   world.ledger.push(ledgerEvent(world.nowMs, event, call))
 }

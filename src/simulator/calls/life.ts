@@ -1,7 +1,7 @@
 import type { FinalStatus } from './call.ts'
 import { between, chance, exponential, hex, logNormal, weighted, whole, type Random } from '../random.ts'
 
-/** A call's whole life, fixed when it is created. Times in whole milliseconds since 1970. */
+/** The whole life of a call, determined when the call is created. Times are whole milliseconds since 1970. */
 export type Life = {
   sessionId: string
   mid: string
@@ -9,17 +9,17 @@ export type Life = {
   mode: string
   receiverType: string
   receiver: string
-  /** The caller first. */
+  /** The first seat is the caller's. */
   seats: Seat[]
   initiatedMs: number
-  /** Absent where the call was not answered. Equal to `initiatedMs` in meetings, which do not ring. */
+  /** Absent if the call was not answered. Equal to `initiatedMs` for meetings, which do not ring. */
   startedMs?: number
   endedMs: number
   /** One of the final statuses. */
   outcome: string
-  /** The service brings a running call's figures up to date this often. */
+  /** How often the service updates the figures of a running call. */
   progressMs: number
-  /** What the service takes for a call's own minutes: the sum of its participants' or those of the longest. */
+  /** How the service computes a call's own minutes: the sum over its participants, or the longest participant. */
   callMinutes: 'sum' | 'longest'
   recordedFromMs?: number
 }
@@ -28,7 +28,7 @@ export type Life = {
 export type Seat = {
   uid: string
   deviceId: string
-  /** A further device is listed from when it joins; people are listed from the start. */
+  /** A further device is listed from when it joins. People are listed from the start. */
   furtherDevice: boolean
   declines: boolean
   joins?: Visit
@@ -36,13 +36,13 @@ export type Seat = {
 
 type Visit = { fromMs: number; toMs: number; cameraFromMs: number; cameraToMs: number }
 
-/** How calls are, apart from chance. */
+/** The properties of calls that are not random. */
 export type Manners = {
-  /** Ringing and talking take this many times less than in life; above 0. */
+  /** Ringing and talking are this many times faster than in reality; above 0. */
   speed: number
   /** 0 to 1, for calls that ring. */
   answerProbability: number
-  /** Seconds at speed 1 between two updates of a running call's figures; never below one second of the clock. */
+  /** Seconds (at speed 1) between two updates of a running call's figures, but at least one second of the clock. */
   progressSeconds: number
 }
 
@@ -55,10 +55,10 @@ const MAX_SEATS = 50
 const MAX_CALL_SECONDS = 4 * 3600
 
 /**
- * Draws a call's whole life. The same random stream gives the same life, whatever its beginning.
+ * Draws the whole life of a call. The same random stream gives the same life, whatever its start.
  *
- * @param initiatedMs when it begins, whole milliseconds since 1970
- * @param outcome how it ends, where that is not left to chance; it is then a call that rings
+ * @param initiatedMs when it begins (whole milliseconds since 1970)
+ * @param outcome how it ends; if given, the call rings
  */
 export function drawLife(random: Random, manners: Manners, initiatedMs: number, outcome?: FinalStatus): Life {
   const mode = outcome ? 'call' : weighted(random, MODES)
@@ -108,7 +108,7 @@ function talkingSeconds(random: Random, mode: string): number {
   return Math.min(MAX_CALL_SECONDS, mode === 'call' ? logNormal(random, 150, 1) : logNormal(random, 600, 0.9))
 }
 
-/** Different uids, the caller first, the person that answers second. */
+/** Different uids: first the caller, then the person who answers. */
 function drawPeople(random: Random, receiverType: string): string[] {
   const large = chance(random, 0.03)
   const groupSize = large ? whole(random, 30, MAX_SEATS) : Math.min(MAX_SEATS, 3 + Math.floor(exponential(random, 3)))
@@ -126,7 +126,7 @@ function drawSeats(
   const seats = people.map((uid, index): Seat => {
     const seat = { uid, deviceId: `${uid}-${hex(random, 8)}`, furtherDevice: false, declines: chance(random, 0.3) }
     if (!talk) return seat
-    // The caller and the person that answers stay throughout: the call continues while both talk.
+    // The caller and the person who answers stay throughout, since the call continues while both talk.
     if (index < 2) return { ...seat, declines: false, joins: withCamera(random, type, talk.startedMs, talk.endedMs) }
     return chance(random, 0.8) ? { ...seat, declines: false, joins: drawVisit(random, type, talk) } : seat
   })
@@ -137,7 +137,7 @@ function drawSeats(
       const joins = drawVisit(random, type, talk)
       return { uid, deviceId: `${uid}-${hex(random, 8)}`, furtherDevice: true, declines: false, joins }
     })
-  // In the order in which they come to be listed, so that entries are only ever added at the end.
+  // In the order in which they are listed, so that entries are only added at the end.
   return [...seats, ...further.toSorted((a, b) => a.joins!.fromMs - b.joins!.fromMs)].slice(0, MAX_SEATS)
 }
 

@@ -7,21 +7,21 @@ import type { Random } from '../random.ts'
 import { insert } from '../sorted.ts'
 import { defaultSwitches, type Switches } from '../switches.ts'
 
-/** What is not left to chance in a world. */
+/** The settings of a world. */
 export type WorldOptions = Manners & {
   seed: number | string
-  /** Mean number of calls that begin in a minute of the clock, whatever the speed; 0 or more. */
+  /** The mean number of calls that begin in a minute of the clock, at any speed; 0 or more. */
   callsPerMinute: number
-  /** Calls that began before the start. */
+  /** The number of calls that began before the start. */
   history: number
-  /** Seconds before the start over which the history is spread; absent: as its number and callsPerMinute make it. */
+  /** How many seconds before the start the history covers; default: as `history` and `callsPerMinute` imply. */
   historySeconds?: number
   /**
-   * Calls follow the hour of the day and the day of the week (UTC), in the history and afterwards, or in the history alone:
-   * the numbers of calls are means over a week. The history then ends where `historySeconds` do, which must be given.
+   * Whether calls follow the hour of the day and the day of the week (UTC), always or only in the history. The numbers of
+   * calls are then means over a week. The history covers `historySeconds`, which must be given.
    */
   weekly?: boolean | 'history'
-  /** Calls, besides the history, that began before the start and end after it. */
+  /** How many further calls began before the start and end after it. */
   open: number
 }
 
@@ -29,51 +29,51 @@ export type WorldOptions = Manners & {
 export type Entry = {
   sessionId: string
   beganMs: number
-  /** Decides between calls that began in the same millisecond. */
+  /** Orders calls that began in the same millisecond. */
   order: number
-  /** Absent once nothing more happens to the call. */
+  /** Absent when nothing more happens to the call. */
   course?: Course
-  /** When the last ledger event was. */
+  /** The time of its last ledger event. */
   atMs: number
-  /** With the figures that the last ledger event left. */
+  /** The call with the figures of its last ledger event. */
   call: Call
-  /** The wire form of the call as it is now; absent: not made yet. */
+  /** The call's current JSON; absent until it is needed. */
   text?: string
 }
 
 /**
- * The calls and what has happened to them. Each life is drawn whole when its call begins, from a random stream of
- * its own, so that a world is the same however often or seldom it is advanced. It is changed in place.
+ * All calls and what happened to them. Each life is drawn completely when its call begins, from a random stream of its own.
+ * So a world is the same however often it is advanced. Changed in place.
  */
 export type World = {
   options: WorldOptions
   extension: Partial<Extension>
-  /** Every call that is listed, oldest first. */
+  /** All listed calls, oldest first. */
   listing: Entry[]
-  /** Every call that Get Call knows, by its session id. */
+  /** All calls that Get Call knows, by session id. */
   entries: Map<string, Entry>
-  /** Calls that are too old for the list and that Get Call still knows. */
+  /** Calls that are too old for the list, but that Get Call still knows. */
   unlisted: Entry[]
   ledger: LedgerEvent[]
-  /** The next one is the last. */
+  /** The next event is the last item. */
   upcoming: Upcoming[]
   arrivals: { random: Random; count: number; lastMs: number }
   bursts: number
-  /** Whole milliseconds since 1970: everything until here has happened. */
+  /** Everything up to this time has happened (whole milliseconds since 1970). */
   nowMs: number
 }
 
-/** What is to happen. `order` is the call's own: it decides between things that happen in the same millisecond. */
+/** Something that will happen. `order` is the call's, and orders what happens in the same millisecond. */
 export type Upcoming = { ms: number; order: number; happen: (switches: Switches) => void }
 
-/** How many unlisted calls Get Call knows, beyond as many as are listed. */
+/** How many unlisted calls Get Call knows, in addition to as many as are listed. */
 const MAX_UNLISTED = 1000
 
 /**
- * Lets everything happen that is due until `at`; nothing if that is in the past.
+ * Lets everything happen that is due until `at`. Does nothing if that is in the past.
  *
- * @param at seconds since 1970
- * @param switches those of this time
+ * @param at UNIX seconds
+ * @param switches the current switches
  */
 export function advance(world: World, at: number, switches: Switches = defaultSwitches): void {
   const untilMs = Math.round(at * 1000)
@@ -111,7 +111,7 @@ export function beginCall(world: World, life: Life, order: number, switches: Swi
   return entry
 }
 
-/** @param ms the moment whose state it shows at first */
+/** @param ms the time whose state it shows first */
 export function addEntry(world: World, life: Life, order: number, course: Course, ms = life.initiatedMs): Entry {
   const { sessionId, initiatedMs } = life
   const entry = { sessionId, beganMs: initiatedMs, order, course, atMs: -Infinity, call: course.at(ms) }
@@ -120,12 +120,12 @@ export function addEntry(world: World, life: Life, order: number, course: Course
   return entry
 }
 
-/** Adds the call to the list, where it belongs. */
+/** Inserts the call into the list. */
 export function enlist({ listing }: World, entry: Entry): void {
   insert(listing, entry, (a, b) => a.beganMs < b.beganMs || (a.beganMs === b.beganMs && a.order < b.order))
 }
 
-/** What happens to a call at `ms`, if anything still does: its course may have changed since that was planned. */
+/** Lets the call do what is due at `ms`, if anything is: its course may have changed since then. */
 export function step(world: World, entry: Entry, ms: number, switches: Switches): void {
   const { course } = entry
   const moment = course?.after(entry.atMs)
@@ -155,7 +155,7 @@ function isToHappen(world: World, entry: Entry, happening: string, switches: Swi
   return world.extension.happens?.(world, entry, happening, switches) ?? true
 }
 
-/** When the oldest call is to leave the list, in milliseconds since 1970; Infinity for never. */
+/** When the oldest call leaves the list (milliseconds since 1970); Infinity for never. */
 function leavingAt({ listing, nowMs }: World, { listedSeconds, mostListed }: Switches): number {
   const [oldest] = listing
   if (oldest === undefined) return Infinity
@@ -163,14 +163,14 @@ function leavingAt({ listing, nowMs }: World, { listedSeconds, mostListed }: Swi
   return listedSeconds === 'forever' ? Infinity : oldest.beganMs + listedSeconds * 1000
 }
 
-/** Get Call knows the call for a while. */
+/** Removes the oldest call from the list. Get Call still knows it for a while. */
 function unlistOldest(world: World, switches: Switches): void {
   const { listing, unlisted, entries } = world
   const entry = listing.shift()!
   if (!isToHappen(world, entry, 'unlisted', switches)) return
   write(world, 'unlisted', entry.call)
   unlisted.push(entry)
-  // Two are checked for each that leaves, so that open ones, which wait once more, do not block the others.
+  // Checks two calls for each that leaves the list. Open calls wait another round, so they do not block the others.
   for (let i = 0; i < 2 && unlisted.length > listing.length + MAX_UNLISTED; i++) {
     const oldest = unlisted.shift()!
     if (oldest.course) unlisted.push(oldest)

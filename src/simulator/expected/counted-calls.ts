@@ -1,27 +1,27 @@
 import { isFinalStatus } from '../calls/call.ts'
 import type { LedgerEvent } from '../calls/ledger.ts'
 
-/** Times in seconds since 1970. */
+/** Times are UNIX seconds. */
 export type CountOptions = {
-  /** When the daemon's store first knew the target. */
+  /** When the target was created in the daemon's store. */
   created: number
-  /** `skip`: calls that were over before `created` count nowhere. */
+  /** `skip`: calls that had ended before `created` count nowhere. */
   baseline: 'skip' | 'count'
-  /** The moment whose values are wanted: later events are ignored. */
+  /** The time for which values are wanted. Later events are ignored. */
   now: number
-  /** Calls that were over before this count nowhere either; absent: none are too old. */
+  /** Calls that had ended before this time count nowhere either. Default: no call is too old. */
   horizon?: number
 }
 
-/** What happened to one call: its first event, the first that is final, and its last. */
+/** The first event of a call, its first final event, and its last event. */
 export type CountedCall = { first: LedgerEvent; final?: LedgerEvent; last: LedgerEvent }
 
-/** The calls that a right daemon has counted at `now` (semantics.md, Which calls count), in the order of the events. */
+/** The calls that a correct daemon has counted at `now` (semantics.md, Which calls count), in the order of the events. */
 export function countedCalls(events: readonly LedgerEvent[], options: CountOptions): CountedCall[] {
   return [...callsUntil(events, options.now).values()].filter((call) => counts(call, options))
 }
 
-/** Every call until `now` (seconds since 1970), by its session id, in the order in which they began. */
+/** All calls until `now` (UNIX seconds) by session id, in the order in which they began. */
 export function callsUntil(events: readonly LedgerEvent[], now: number): Map<string, CountedCall> {
   const calls = new Map<string, CountedCall>()
   for (const event of events) {
@@ -38,12 +38,12 @@ export function labelsOf({ type, mode, receiverType }: LedgerEvent) {
   return { type, mode, receiver_type: receiverType }
 }
 
-/** By its status, or since it has an end. */
+/** Whether the call is final: by its status, or because it has an end. */
 export function isFinal({ status, endedAt }: LedgerEvent): boolean {
   return isFinalStatus(status) || endedAt !== undefined
 }
 
-/** Whether a call's end, by its own time, was before the second of a moment (seconds since 1970). */
+/** Whether a call ended, by its own times, before the second of a time (UNIX seconds). */
 export function wasOverBefore({ endedAt, startedAt, initiatedAt }: LedgerEvent, moment: number): boolean {
   return (endedAt ?? startedAt ?? initiatedAt ?? Infinity) < Math.floor(moment)
 }

@@ -6,7 +6,7 @@ const DURATION_BUCKETS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200]
 const ANSWER_DELAY_BUCKETS = [1, 2, 5, 10, 15, 20, 30, 45, 60, 90]
 const PARTICIPANTS_BUCKETS = [1, 2, 3, 4, 6, 8, 12, 25, 50]
 
-/** The families whose series `expectedSeries` gives: those that semantics.md calls exact. */
+/** The metrics whose series `expectedSeries` returns: those that semantics.md calls exact. */
 export const exactFamilies = [
   'callwatch_calls_started_total',
   'callwatch_calls_total',
@@ -22,8 +22,8 @@ export const exactFamilies = [
 type Labels = Record<string, string>
 
 /**
- * Every exact series that a correct daemon exports at `now`, from what happened alone (semantics.md, Three kinds of
- * numbers). Minutes of open calls are those that the service shows at `now`. Series of value 0 are left out.
+ * All exact series that a correct daemon exports at `now`, computed only from what happened (semantics.md, Three kinds of
+ * numbers). Minutes of open calls are those that the service shows at `now`. Series with the value 0 are left out.
  */
 export function expectedSeries(events: readonly LedgerEvent[], options: CountOptions): Series {
   const series: Series = new Map()
@@ -60,7 +60,7 @@ function addFinish(series: Series, { last }: CountedCall, final: LedgerEvent): v
   }
 }
 
-/** A time that runs backwards is no observation. */
+/** Adds a value to a histogram. A negative time is not counted. */
 function observe(series: Series, metric: string, buckets: number[], labels: Labels, value: number): void {
   if (value < 0) return
   for (const le of [...buckets, Infinity]) {

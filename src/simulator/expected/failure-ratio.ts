@@ -3,15 +3,15 @@ import type { LedgerEvent } from '../calls/ledger.ts'
 
 type FailureReason = 'any' | 'unanswered' | 'rejected' | 'canceled'
 
-/** `ratio` from 0 to 1 by reason; absent below five finished calls. */
+/** `ratio` is from 0 to 1, by reason; absent for fewer than five finished calls. */
 export type FailureRatio = { calls: number; ratio?: Record<FailureReason, number> }
 
 const MIN_CALLS = 5
 
 /**
- * The share of the calls that failed among those that finished in a window (semantics.md, Failure ratio).
+ * The share of failed calls among the calls that finished in a window (semantics.md, Failure ratio).
  *
- * @param from seconds since 1970, included; the window ends at `options.now`, included
+ * @param from UNIX seconds, included; the window ends at `options.now`, included
  */
 export function failureRatio(events: readonly LedgerEvent[], options: CountOptions & { from: number }): FailureRatio {
   const finished = countedCalls(events, options).filter((call) => {
@@ -33,7 +33,7 @@ export function failureRatio(events: readonly LedgerEvent[], options: CountOptio
   }
 }
 
-/** endedAt between the call's beginning and now; without one, when it became final. */
+/** `endedAt`, limited to the time from the call's start to now. Without one, when the call became final. */
 function finishedAt({ first, final }: CountedCall, now: number): number | undefined {
   if (!final) return undefined
   const { initiatedAt, startedAt, endedAt, at } = final
