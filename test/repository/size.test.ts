@@ -25,7 +25,7 @@ const ROOMS: Record<string, number> = {
   'src/log': 120,
   'src/metrics': 600,
   'src/network': 160,
-  'src/notifications': 2760,
+  'src/notifications': 2665,
   'src/pipeline': 860,
   'src/polling': 1965,
   'src/schema': 420,
@@ -34,7 +34,7 @@ const ROOMS: Record<string, number> = {
   'src/store': 3980,
   'src/text': 130,
   'src/web': 2470,
-  'src/web/page': 3985,
+  'src/web/page': 3975,
   test: 52950,
 }
 
@@ -50,7 +50,7 @@ for (const file of globSync('{src,test}/**/*.{ts,tsx,js,jsx,css}', { cwd: ROOT }
   lines.set(room, (lines.get(room) ?? 0) + codeLines(readFileSync(join(ROOT, file), 'utf8')))
 }
 
-test.each(Object.entries(ROOMS))('420 has at most %i lines of code, and src not far fewer', (room, most) => {
+test.each(Object.entries(ROOMS))('%s has at most %i lines of code, and src not far fewer', (room, most) => {
   expect(lines.get(room), `${room} grew: make it smaller`).toBeLessThanOrEqual(most)
   if (room === 'test') return
   expect(lines.get(room), `${room} is smaller now: lower its line in ROOMS`).toBeGreaterThan(most - SLACK)
