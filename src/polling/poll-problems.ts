@@ -1,4 +1,5 @@
 import { ServiceError } from '../service/service-error.ts'
+import { formatSeconds } from '../text/format.ts'
 import { AGREEING_ANSWERS, type ClockSkew } from './clock-skew.ts'
 import type { RunningPoll } from './poll.ts'
 
@@ -15,7 +16,6 @@ export function shrunkList({ ended }: RunningPoll, areUnknown: boolean): Service
 /** The two clocks differ. Nothing is counted until it is known which one is right. */
 export function unknownClockSkew({ all, agreeing, undated, mostAhead }: ClockSkew): ServiceError {
   const skew = all.at(-1) ?? 0
-  const minutes = Math.round(skew / 60)
   const needed =
     skew > mostAhead
       ? 'that has lasted for an hour'
@@ -23,7 +23,7 @@ export function unknownClockSkew({ all, agreeing, undated, mostAhead }: ClockSke
   const problem =
     all.length === 0
       ? `the service's answers have no Date header: after ${AGREEING_ANSWERS} of them callwatch uses this host's clock (${undated} so far)`
-      : `the service's clock and this host's differ by ${minutes} minutes, by its Date header: nothing is counted ` +
+      : `the service's clock and this host's differ by ${formatSeconds(Math.abs(skew))}, by its Date header: nothing is counted ` +
         `before ${needed}; check this host's clock`
   return new ServiceError('invalid', problem)
 }

@@ -103,7 +103,7 @@ describe('until a clock skew is accepted', () => {
       Array.from({ length: 4 }, () => ['partial', false]),
     )
     expect(reports().at(-1)?.problem).toBe(
-      "the service's clock and this host's differ by 60 minutes, by its Date header: nothing is counted before " +
+      "the service's clock and this host's differ by 1h, by its Date header: nothing is counted before " +
         "5 answers in a row agree (4 so far); check this host's clock",
     )
     expect([commits.filter(({ evaluated }) => evaluated?.kind !== 'tick'), book.state.sync.clockSkew]).toEqual([

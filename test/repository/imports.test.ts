@@ -27,7 +27,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
   schema: { folders: ['network'] },
   log: { folders: ['text', 'schema'] },
   service: { folders: ['ledger', 'clock', 'network', 'schema'] },
-  polling: { folders: ['ledger', 'service', 'store', 'clock', 'schema'] },
+  polling: { folders: ['ledger', 'service', 'store', 'clock', 'schema', 'text'] },
   store: { folders: ['ledger', 'alerts', 'clock', 'schema'] },
   history: { folders: ['ledger', 'alerts', 'store', 'clock', 'schema', 'text'] },
   pipeline: {
