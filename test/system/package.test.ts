@@ -98,10 +98,16 @@ describe('the package', () => {
     for (const [release, node] of nodes) {
       const demo = startProgram(['demo', '--quiet'], { HOME: folder }, command, node)
       const [, page = ''] = await demo.printed(/the page: +(\S+)/)
-      expect(await (await fetch(page)).text()).toContain('callwatch')
+      const get = (url: string) =>
+        fetch(url).catch((error: unknown) => {
+          throw new Error(`${url} does not answer, on Node.js ${release}; the demo's output: ${demo.output()}`, {
+            cause: error,
+          })
+        })
+      expect(await (await get(page)).text()).toContain('callwatch')
       // Some polls.
       await wait(4000)
-      const report = await fetch(`${page}api/v1/report?since=1d&by=day&zone=Europe/Berlin`)
+      const report = await get(`${page}api/v1/report?since=1d&by=day&zone=Europe/Berlin`)
       expect([release, report.status], await report.text()).toEqual([release, 200])
       expect([release, await demo.end('SIGINT')]).toEqual([release, 0])
       expect(demo.output()).toMatch(/simulator equal: all \d+ exact series/)
