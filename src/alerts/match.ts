@@ -5,15 +5,19 @@ import { isPattern, matchesValue, patternProblem } from './value-pattern.ts'
 /** The names of the configured rules and targets. */
 export type KnownNames = { readonly alert: readonly string[]; readonly target: readonly string[] }
 
+type Matched = Pick<Alert, 'alert' | 'severity' | 'target' | 'labels' | 'match'>
+
+/** The values of an alert that a match can name. */
+export function valuesOf({ alert, severity, target, labels, match }: Matched): AlertMatch {
+  return { ...match, ...labels, alert, severity, target }
+}
+
 /**
  * Whether an alert has all values that a match names. An empty match matches all alerts. A label that the alert lacks never
  * matches.
  */
-export function matches(
-  match: AlertMatch,
-  { alert, severity, target, labels, match: ofRule }: Pick<Alert, 'alert' | 'severity' | 'target' | 'labels' | 'match'>,
-): boolean {
-  const own: AlertMatch = { ...ofRule, ...labels, alert, severity, target }
+export function matches(match: AlertMatch, alert: Matched): boolean {
+  const own = valuesOf(alert)
   return MATCH_KEYS.every((key) => {
     const [wanted, value] = [match[key], own[key]]
     return wanted === undefined || (value !== undefined && matchesValue(wanted, value))

@@ -106,11 +106,13 @@ function examples(target: string, now: number): Example[] {
 }
 
 function messageOf(notification: Notification): Message {
-  const { target, severity } = notification
+  const { target, severity, alert } = notification
   return {
     kind: 'alerts',
+    group: { alert, severity },
     target,
     severity,
+    firing: { targets: 1, of: 1 },
     alerts: [{ notification, flaps: 0 }],
     flapped: [],
     silenced: [],

@@ -8,8 +8,10 @@ import type { Unwritten } from '../notifications/delivery/acknowledge.ts'
 import { attemptsOn } from '../notifications/delivery/attempts.ts'
 import { deliver, stateRound, type Round } from '../notifications/delivery/deliver.ts'
 import { outboxRound } from '../notifications/delivery/deliver-outbox.ts'
+import { grouping } from '../notifications/grouping.ts'
 import type { Receiver, State } from '../notifications/receiver.ts'
 import { recipientsBy } from '../notifications/routes.ts'
+import type { SentGroups } from '../notifications/delivery/wait.ts'
 import { storeOutage } from '../notifications/store-outage.ts'
 import { runWhile } from '../pipeline/run-while.ts'
 import type { DaemonEvent } from './daemon-event.ts'
@@ -37,8 +39,9 @@ export function notifying(parts: Common, config$: Observable<Config>): Observabl
 
 /** What is delivered to a receiver, most urgent first. */
 function rounds(parts: Common): (receiver: Receiver) => Round[] {
-  const { config, clock, store, receivers, ownership, health } = parts
+  const { config, clock, store, receivers, targets, ownership, health } = parts
   const unwritten: Unwritten = new Map()
+  const sent = new Map<string, SentGroups>()
   const state = stateOf(parts)
   const outage = storeOutage({
     // A daemon that cannot reach the store does not know whether it is still the leader, so the last leader notifies.
@@ -67,6 +70,9 @@ function rounds(parts: Common): (receiver: Receiver) => Round[] {
     const attempts = attemptsOn(clock)
     const outbox = outboxRound({ ...receiver, send: leaderOnly(receiver.send) }, attempts, {
       ...notify,
+      groupOf: grouping(notify),
+      sent: sent.getOrInsertComputed(receiver.name, () => new Map()),
+      targets: () => targets.all().length,
       store,
       clock,
       isNotified: (alert) => recipients(alert).includes(receiver.name),

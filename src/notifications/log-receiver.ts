@@ -1,3 +1,4 @@
+import type { Notification } from '../alerts/notification.ts'
 import { digestLine } from './text/digest-text.ts'
 import type { AlertMessage, Message } from './message.ts'
 import { detailsOf, titleOf } from './text/notification-text.ts'
@@ -35,13 +36,14 @@ function linesOf(message: Message): LogLine[] {
   }
 }
 
-function alertLines({ target, severity, alerts, flapped }: AlertMessage): LogLine[] {
+function alertLines({ alerts, flapped }: AlertMessage): LogLine[] {
+  const fieldsOf = ({ target, alert, severity }: Notification, state: string) => ({ target, alert, severity, state })
   const updates = alerts.map(({ notification }) => ({
-    fields: { target, alert: notification.alert, severity, state: notification.kind },
+    fields: fieldsOf(notification, notification.kind),
     text: `alert ${notification.kind}: ${titleOf(notification)}: ${detailsOf(notification)}`,
   }))
   const over = flapped.map((each) => ({
-    fields: { target, alert: each.notification.alert, severity, state: 'flapped' },
+    fields: fieldsOf(each.notification, 'flapped'),
     text: `alert flapped: ${titleOf(each.notification)} ${flappedText(each)}`,
   }))
   return [...updates, ...over]

@@ -1,6 +1,6 @@
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Notification } from '../alerts/notification.ts'
-import type { Severity } from '../alerts/match-keys.ts'
+import type { AlertMatch, Severity } from '../alerts/match-keys.ts'
 import type { AlertLinks } from './text/links.ts'
 
 /** A message to a receiver. Times are UNIX seconds. */
@@ -13,16 +13,22 @@ export type TextOptions = {
   dashboardUrl: string | undefined
 }
 
-/** Changes of a target's alerts of one severity. */
+/** Changes of a group's alerts. */
 export type AlertMessage = {
   kind: 'alerts'
-  target: string
+  /** What they have in common, by `notify.group_by`. */
+  group: AlertMatch
+  /** Their target; undefined where there are several. */
+  target: string | undefined
+  /** The most severe of them. */
   severity: Severity
-  /** Each alert once, in its current state; firing alerts first. */
+  /** On how many targets alerts of the group fire now, and how many targets there are. */
+  firing: { targets: number; of: number }
+  /** Each alert once, in its current state; firing alerts first, the worst of each kind first. */
   alerts: AlertUpdate[]
   /** Alerts that fired and resolved between deliveries. */
   flapped: FlappedAlert[]
-  /** Firing alerts of this target that are silenced. */
+  /** Firing alerts of the group that are silenced. */
   silenced: SilencedAlert[]
   /** Firing alerts that are not notified, because alerts of this message inhibit them. */
   inhibited: InhibitedAlert[]
@@ -50,7 +56,7 @@ export type FlappedAlert = {
 /** The key of an alert, and its target and severity. */
 export type InhibitedAlert = { alert: string; target: string; severity: Severity }
 
-export type SilencedAlert = { alert: string; until: number; reason: string }
+export type SilencedAlert = { alert: string; target: string; until: number; reason: string }
 
 /** A day, target by target, compared with the same weekday of the week before. */
 export type DigestMessage = {

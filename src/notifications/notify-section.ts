@@ -51,7 +51,19 @@ const route = section({
     .prefault({})
     .describe('Which alerts; default: all. A value may be `=~` and a regular expression (alerting.md)'),
   notify: eachOnce(text('the name of a receiver')).describe('Names of the receivers that are notified; []: none'),
+  group_by: groupBy().optional().describe('Instead of `notify.group_by`, for these alerts'),
+  group_wait: groupTime().optional().describe('Instead of `notify.group_wait`, for these alerts'),
+  group_interval: groupTime().optional().describe('Instead of `notify.group_interval`, for these alerts'),
 })
+
+/** What alerts in one message have in common. */
+function groupBy() {
+  return z.array(oneOf(MATCH_KEYS))
+}
+
+function groupTime() {
+  return duration({ min: 0, max: longestTimer })
+}
 
 const inhibition = section({
   source_match: alertMatch().describe('Which alerts inhibit others while they fire'),
@@ -94,9 +106,17 @@ const namedReceiver = section(
 
 const given = section(
   {
-    group_wait: duration({ min: 0, max: longestTimer })
-      .prefault('10s')
-      .describe('How long a first alert waits for others, to be sent in one message; 0: not at all'),
+    group_by: groupBy()
+      .prefault(['alert', 'severity'])
+      .describe('Alerts with the same values of these are one message; []: all alerts are'),
+    group_wait: groupTime()
+      .prefault('20s')
+      .describe('How long the first alert of a group waits for others; 0: not at all'),
+    group_interval: groupTime()
+      .prefault('5m')
+      .describe(
+        'While an alert of the group fires, the least time between two messages; 0: each change is sent at once',
+      ),
     ...receiverSections(receiverNames),
     receivers: z
       .array(namedReceiver)

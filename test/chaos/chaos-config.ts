@@ -21,7 +21,9 @@ poll:
 store: { path: '${given.store}' }
 http: { host: 127.0.0.1, port: 0 }
 notify:
+  group_by: [target, severity]
   group_wait: 0s
+  group_interval: 0s
   slack: { webhook_url: '${given.slack}' }
   receivers: [{ name: on-call, webhook: { url: '${given.onCall}' } }]
 alerts:

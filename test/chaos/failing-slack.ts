@@ -137,13 +137,13 @@ export function readWebhookMessage(body: string, life: number): Accepted {
     return { alert: 'store', target: '', kind: 'store', cycles: 0, text: message.summary, life }
   }
   if (message.kind !== 'alerts') throw new Error(`no message of an alert: ${body}`)
-  const { target, alerts, resolved_between: flapped } = message
+  const { alerts, resolved_between: flapped } = message
   const [[update], [brief]] = [alerts, flapped]
   if (update !== undefined) {
-    const { alert, state, summary, flaps: cycles } = update
+    const { alert, target, state, summary, flaps: cycles } = update
     return { alert, target, kind: state === 'reminder' ? 'firing' : state, cycles, text: summary, life }
   }
   if (brief === undefined) throw new Error(`no alert: ${body}`)
-  const { alert, summary, times } = brief
+  const { alert, target, summary, times } = brief
   return { alert, target, kind: 'flapped', cycles: times, text: summary, life }
 }

@@ -25,7 +25,7 @@ targets: [{ name: a, base_url: '${url}', api_key: '${keys.fullAccess}' }]
 poll: { interval: 100ms, max_requests_per_minute: 6000 }
 store: { path: ':memory:' }
 alerts: [{ name: Any, signal: in_progress, above: 0 }]
-notify: { group_wait: 0s, webhook: { url: '${webhook.url}' } }
+notify: { group_wait: 0s, group_interval: 0s, webhook: { url: '${webhook.url}' } }
 http: { host: 127.0.0.1, port: ${port} }
 log: { level: trace }
 `)

@@ -31,7 +31,7 @@ test('the shipped example loads, and but for targets, password and channels it s
     ['production', 'k1'],
     ['staging', 'k2'],
   ])
-  const { groupWait, ...channels } = example.notify
+  const { groupBy, groupWait, groupInterval, ...channels } = example.notify
   expect(Object.keys(channels).toSorted()).toEqual(['digest', 'inhibit', 'mutes', 'receivers', 'routes'])
   const own = channels.receivers.filter(({ name, type }) => name === type)
   expect(own.map(({ name }) => name)).toEqual(['slack', 'alertmanager', 'webhook', 'email', 'heartbeat'])
@@ -40,7 +40,7 @@ test('the shipped example loads, and but for targets, password and channels it s
   expect(http.host).toBe('0.0.0.0')
   expect(publicUrl).toBe('https://callwatch.example')
   expect(auth?.username).toBe('ops')
-  const notify = { ...defaults.notify, groupWait }
+  const notify = { ...defaults.notify, groupBy, groupWait, groupInterval }
   expect({ ...example, http: { ...http, host: '127.0.0.1' }, notify, targets: defaults.targets }).toEqual(defaults)
 })
 

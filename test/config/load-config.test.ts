@@ -82,7 +82,15 @@ describe('what a file may say', () => {
       },
     ])
     expect(config.targets[0]).toMatchObject({ name: 'a1' })
-    expect(config.notify).toStrictEqual({ groupWait: 10, receivers: [], routes: [], inhibit: [], mutes: [] })
+    expect(config.notify).toStrictEqual({
+      groupBy: ['alert', 'severity'],
+      groupWait: 20,
+      groupInterval: 300,
+      receivers: [],
+      routes: [],
+      inhibit: [],
+      mutes: [],
+    })
     expect(config.http.port).toBe(9464)
   })
 

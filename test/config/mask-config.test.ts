@@ -90,7 +90,11 @@ http:
   host: 127.0.0.1
   port: 9464
 notify:
-  group_wait: 10s
+  group_by:
+    - alert
+    - severity
+  group_wait: 20s
+  group_interval: 5m
   receivers: []
   routes: []
   inhibit: []

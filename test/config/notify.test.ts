@@ -20,7 +20,9 @@ describe('where alerts go', () => {
       webhook: { url: https://hooks.example/x, headers: { Authorization: Bearer \${TOKEN}, x-team: calls } }
       heartbeat: { url: "http://localhost:1/ping?id=7" }`
     expect(load(source, { TOKEN: 'abc' }).notify).toStrictEqual({
-      groupWait: 10,
+      groupBy: ['alert', 'severity'],
+      groupWait: 20,
+      groupInterval: 300,
       receivers: [
         {
           name: 'webhook',
@@ -126,7 +128,7 @@ describe('where alerts go', () => {
     const long = load(`notify: { receivers: [{ name: webhook, webhook: ${webhook} }], group_wait: 0s }`)
     expect(long.notify).toStrictEqual(short.notify)
     expect(maskConfig(long)).toBe(maskConfig(short))
-    expect(maskConfig(long)).toMatch(/^notify:\n {2}group_wait: 0s\n {2}webhook:\n {4}url: /m)
+    expect(maskConfig(long)).toMatch(/^ {2}group_wait: 0s\n {2}group_interval: 5m\n {2}webhook:\n {4}url: /m)
   })
 
   test('variables of the environment fill the section of a type, and none of its named receivers', () => {

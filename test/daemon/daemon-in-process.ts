@@ -127,7 +127,7 @@ export function configTo(baseUrl: string, poll: Partial<Config['poll']> = {}): C
     poll: { page_size: 1000, retries: RETRIES, lookback: '1h', sweep_interval: '1m', baseline: 'count' },
     store: { path: ':memory:', history: '1d' },
     http: { host: '127.0.0.1', port: 0 },
-    notify: { group_wait: 0 },
+    notify: { group_by: ['target', 'severity'], group_wait: 0, group_interval: 0 },
     alerts: [],
   })
   return {

@@ -40,7 +40,9 @@ test('several receivers of each type are notified by their own names, as routes 
     {
       alerts: [ANY_CALL],
       notify: {
+        groupBy: ['target', 'severity'],
         groupWait: 0,
+        groupInterval: 0,
         receivers: [
           { name: 'am-1', type: 'alertmanager', config: { url: first.url } },
           { name: 'am-2', type: 'alertmanager', config: { url: second.url } },

@@ -1,3 +1,4 @@
+import { GROUPED } from '../notifications/sample.ts'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Config } from '../../src/config/config.ts'
@@ -154,7 +155,7 @@ describe('a reloaded configuration', () => {
       ),
     )
     const [before, after] = receivers.map(({ url }) => [webhookAt('webhook', url)])
-    const notify = { groupWait: 0, routes: [], inhibit: [], mutes: [] }
+    const notify = { ...GROUPED, routes: [], inhibit: [], mutes: [] }
     const running = await daemonWithTwo({ alerts: [ANY_CALL], notify: { ...notify, receivers: before! } })
     const { reload, a, target } = running
     await vi.waitFor(() => expect(notified).toEqual(['old', 'old']), WAIT)
@@ -195,7 +196,7 @@ describe('a reloaded configuration', () => {
 
   test('notifies a receiver that was added, but not of the end of what began before; and no longer one that was removed', async () => {
     const { notified, first, second } = await firstAndSecond()
-    const notify = { groupWait: 0, routes: [], inhibit: [], mutes: [] }
+    const notify = { ...GROUPED, routes: [], inhibit: [], mutes: [] }
     const running = await daemonWithTwo({ alerts: [ANY_CALL], notify: { ...notify, receivers: [first] } })
     const { reload, a, target } = running
     await vi.waitFor(() => expect(notified.toSorted()).toEqual(['first: firing a', 'first: firing b']), WAIT)
@@ -211,7 +212,7 @@ describe('a reloaded configuration', () => {
     const { notified, first, second } = await firstAndSecond()
     const notifyBy = (...names: string[]) => {
       const routes = [{ match: {}, notify: names }]
-      return { groupWait: 0, routes, inhibit: [], mutes: [], receivers: [first, second] }
+      return { ...GROUPED, routes, inhibit: [], mutes: [], receivers: [first, second] }
     }
     const { reload, a, target } = await daemonWithTwo({ alerts: [ANY_CALL], notify: notifyBy('first') })
     await vi.waitFor(() => expect(notified.toSorted()).toEqual(['first: firing a', 'first: firing b']), WAIT)

@@ -14,7 +14,15 @@ import { daemonInProcess, KEY, type DaemonInProcess } from './daemon-in-process.
 const LEASE = 2
 const WAIT = { timeout: 15_000, interval: 50 }
 
-const QUIET: Config['notify'] = { groupWait: 0, receivers: [], routes: [], inhibit: [], mutes: [] }
+const QUIET: Config['notify'] = {
+  groupBy: ['target', 'severity'],
+  groupWait: 0,
+  groupInterval: 0,
+  receivers: [],
+  routes: [],
+  inhibit: [],
+  mutes: [],
+}
 
 type TargetView = {
   name: string

@@ -131,8 +131,10 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       kind: fc.constant('alerts' as const),
-      target: anyText,
+      group: fc.record({ alert: anyText, severity: anyText }, PLAIN),
+      target: fc.option(anyText, { nil: undefined }),
       severity: fc.constantFrom(...SEVERITIES),
+      firing: fc.record({ targets: fc.nat(), of: fc.nat() }, PLAIN),
       alerts: many(fc.record({ notification: anyNotification, flaps: fc.nat() }, PLAIN), 100),
       flapped: many(
         fc.record(
@@ -145,7 +147,7 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
         fc.record({ alert: anyText, target: anyText, severity: fc.constantFrom(...SEVERITIES) }, PLAIN),
         100,
       ),
-      silenced: many(fc.record({ alert: anyText, until: anyTime, reason: anyText }, PLAIN), 100),
+      silenced: many(fc.record({ alert: anyText, target: anyText, until: anyTime, reason: anyText }, PLAIN), 100),
     }),
   },
   fc.record({

@@ -16,7 +16,15 @@ const webhook = (name = 'webhook', format: 'callwatch' | 'alertmanager' = 'callw
 }
 const alertmanager = (name = 'alertmanager') => ({ name, type: 'alertmanager' as const, config: ALERTMANAGER })
 const notifyOf = (...receivers: NotifyConfig['receivers']): NotifyConfig => {
-  return { groupWait: 10, receivers, routes: [], inhibit: [], mutes: [] }
+  return {
+    groupBy: ['alert', 'severity'],
+    groupWait: 20,
+    groupInterval: 300,
+    receivers,
+    routes: [],
+    inhibit: [],
+    mutes: [],
+  }
 }
 
 test.each<[NotifyConfig['receivers'], string[]]>([

@@ -1,6 +1,14 @@
 import type { Notification } from '../../src/alerts/notification.ts'
 import type { Signal } from '../../src/alerts/signals.ts'
+import type { NotifyConfig } from '../../src/notifications/notify-section.ts'
 import type { AlertMessage, DigestMessage, StoreMessage, AlertUpdate } from '../../src/notifications/message.ts'
+
+/** As alerts are grouped where a test does not say otherwise: by target and severity, without a wait. */
+export const GROUPED: Pick<NotifyConfig, 'groupBy' | 'groupWait' | 'groupInterval'> = {
+  groupBy: ['target', 'severity'],
+  groupWait: 0,
+  groupInterval: 0,
+}
 
 /** 2026-11-20 08:15:30 UTC. */
 export const AT = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
@@ -142,8 +150,10 @@ export function messageOf(
 ): AlertMessage {
   return {
     kind: 'alerts',
+    group: { target: 'production', severity: 'critical' },
     target: 'production',
     severity: 'critical',
+    firing: { targets: 1, of: 1 },
     alerts: alerts.map((each) => ('notification' in each ? each : update(each))),
     flapped: [],
     silenced: [],

@@ -12,6 +12,7 @@ import { COUNTERS } from '../../src/ledger/series.ts'
 import type { LedgerState } from '../../src/ledger/state.ts'
 import { sumOf } from '../../src/metrics/derived-metrics.ts'
 import { attemptsOn } from '../../src/notifications/delivery/attempts.ts'
+import { grouping } from '../../src/notifications/grouping.ts'
 import { deliver } from '../../src/notifications/delivery/deliver.ts'
 import { outboxRound } from '../../src/notifications/delivery/deliver-outbox.ts'
 import type { AlertMessage } from '../../src/notifications/message.ts'
@@ -23,6 +24,8 @@ import { mortalProcess, type MortalProcess } from './mortal-process.ts'
 import type { Run } from './simulate-run.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
 import { simulatedTransport } from './simulated-transport.ts'
+
+const GROUP_OF = grouping({ groupBy: ['target', 'severity'], groupWait: 10, groupInterval: 0 })
 
 /** How many outcomes of polls are kept. */
 const LATEST = 40
@@ -51,7 +54,14 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   const { mutes } = run.suppressions
   const delivered$ = merge(
     ...run.receivers.map(({ receiver }) => {
-      const round = outboxRound(receiver, attemptsOn(clock), { store, clock, groupWait: 10, mutes, inhibit, alerts })
+      const round = outboxRound(receiver, attemptsOn(clock), {
+        store,
+        clock,
+        groupOf: GROUP_OF,
+        mutes,
+        inhibit,
+        alerts,
+      })
       return deliver([round], { clock, draining$ })
     }),
   )

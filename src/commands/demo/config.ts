@@ -46,7 +46,7 @@ export function demoConfig({ simulator, receiver, store, port, history = 0 }: De
     },
     store: { path: store, history: `${Math.ceil(history / DAY_SECONDS) + 1}d` },
     http: { host: '127.0.0.1', port, public_url: `http://127.0.0.1:${port}` },
-    notify: { group_wait: 0 },
+    notify: { group_wait: 0, group_interval: 0 },
     events: {
       webhooks: [{ name: 'demo', url: receiver.url, secret: receiver.secret, from: history === 0 ? 'start' : 'now' }],
     },

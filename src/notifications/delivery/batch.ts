@@ -2,6 +2,7 @@ import type { LiveAlert } from '../../alerts/alert.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import type { Silence } from '../../alerts/match.ts'
 import type { OutboxEntry } from '../../store/store.ts'
+import type { Group } from '../grouping.ts'
 import type { Message } from '../message.ts'
 import type { Attempt } from './attempts.ts'
 import type { MergedChanges } from './merge-changes.ts'
@@ -12,10 +13,10 @@ export type WaitingAlert = { entries: OutboxEntry[]; changes: Notification[] }
 
 /** Outbox entries of one receiver, as one stage of delivery passes them to the next. */
 export type Batch =
-  /** Alerts of one target and severity. */
-  | { kind: 'alerts'; alerts: readonly WaitingAlert[] }
+  /** Alerts that are sent together. */
+  | { kind: 'alerts'; group: Group; alerts: readonly WaitingAlert[] }
   /** Alerts to send now, each with its changes merged. */
-  | { kind: 'ready'; alerts: readonly ReadyAlert[] }
+  | { kind: 'ready'; group: Group; alerts: readonly ReadyAlert[] }
   /** A message, and all entries that it contains. */
   | { kind: 'message'; entries: readonly OutboxEntry[]; message: Message }
   /** Entries of a message after an attempt: sent, refused, or to be retried in a later round. */

@@ -1,6 +1,9 @@
-import { alertOf } from '../../alerts/alert.ts'
+import { alertOf, type Alert } from '../../alerts/alert.ts'
 import { matches } from '../../alerts/match.ts'
+import { isMoreSevere } from '../../alerts/match-keys.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
+import { isBeyond } from '../../alerts/signal.ts'
+import type { GroupOf } from '../grouping.ts'
 import type { AlertMessage, AlertUpdate, Message } from '../message.ts'
 import { linksOf } from '../text/links.ts'
 import { isSame, type Inhibited, type Inhibitors } from './inhibition.ts'
@@ -8,28 +11,53 @@ import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
 
 export type ComposeOptions = {
   inhibitorsAmong: Inhibitors
+  groupOf: GroupOf
   /** The page's address for users, if known. */
   publicUrl?: string | undefined
+  /** How many targets there are. */
+  targets: () => number
 }
 
-/** Composes one message of all ready alerts, with their current values. Firing alerts come first. */
+/** Composes one message of all ready alerts, with their current values. Firing alerts come first, the worst of them first. */
 export const compose =
-  ({ inhibitorsAmong, publicUrl }: ComposeOptions): Stage =>
+  ({ inhibitorsAmong, groupOf, publicUrl, targets }: ComposeOptions): Stage =>
   (batch, moment) => {
     if (batch.kind !== 'ready') return batch
-    const { target, severity } = latestOf(batch.alerts[0]!.alert)
+    const { group } = batch
+    const changes = batch.alerts.map(({ alert }) => latestOf(alert))
     const updates = batch.alerts.flatMap(({ merged }) => (merged.kind === 'update' ? merged.update : []))
     const flapped = batch.alerts.flatMap(({ merged }) => (merged.kind === 'flapped' ? merged.flapped : []))
+    const current = worstFirst(updates.map((update) => withCurrentValue(update, moment)))
     const isFiring = ({ notification }: AlertUpdate) => !hasEnded(notification)
-    const ordered = [...updates.filter(isFiring), ...updates.filter((update) => !isFiring(update))]
-    const alerts = ordered.map((update) => withLinks(withCurrentValue(update, moment), publicUrl))
-    const silenced = silencedBeside(target, severity, moment)
+    const ordered = [...current.filter(isFiring), ...current.filter((update) => !isFiring(update))]
+    const alerts = ordered.map((update) => withLinks(update, publicUrl))
     const firing = alerts.filter(isFiring).map(({ notification }) => notification)
-    const inhibited = inhibitedBy(firing, moment, inhibitorsAmong)
-    const entries = entriesOf(batch.alerts.map(({ alert }) => alert))
-    const message: Message = { kind: 'alerts', target, severity, alerts, flapped, silenced, inhibited }
-    return { kind: 'message', entries, message }
+    const siblings = moment.alerts.flatMap((live) => {
+      const alert = alertOf(live)
+      return live.instance.state !== 'pending' && groupOf(alert).key === group.key ? alert : []
+    })
+    const message: Message = {
+      kind: 'alerts',
+      group: group.labels,
+      target: new Set(changes.map(({ target }) => target)).size === 1 ? changes[0]!.target : undefined,
+      severity: changes.reduce((worst, change) => (isMoreSevere(change, worst) ? change : worst)).severity,
+      firing: { targets: new Set(siblings.map(({ target }) => target)).size, of: targets() },
+      alerts,
+      flapped,
+      silenced: silencedAmong(siblings, moment),
+      inhibited: inhibitedBy(firing, moment, inhibitorsAmong),
+    }
+    return { kind: 'message', entries: entriesOf(batch.alerts.map(({ alert }) => alert)), message }
   }
+
+/** By value or, of those that have ended, by peak; those of one rule can be compared. */
+function worstFirst(updates: readonly AlertUpdate[]): AlertUpdate[] {
+  const worst = ({ notification }: AlertUpdate) => (hasEnded(notification) ? notification.peak : notification.value)
+  return updates.toSorted((one, other) => {
+    if (one.notification.alert !== other.notification.alert || worst(one) === worst(other)) return 0
+    return isBeyond(one.notification, worst(one), worst(other)) ? -1 : 1
+  })
+}
 
 function withLinks(update: AlertUpdate, publicUrl: string | undefined): AlertUpdate {
   return publicUrl === undefined ? update : { ...update, links: linksOf(update.notification, publicUrl) }
@@ -70,16 +98,10 @@ function withCurrentValue(update: AlertUpdate, { alerts }: Moment): AlertUpdate 
   return { ...update, notification: latest }
 }
 
-/** Firing alerts of the same target and severity that are silenced. */
-function silencedBeside(
-  target: string,
-  severity: AlertMessage['severity'],
-  { alerts, silences }: Moment,
-): AlertMessage['silenced'] {
-  return alerts.flatMap((live) => {
-    const alert = alertOf(live)
-    if (alert.target !== target || alert.severity !== severity || live.instance.state === 'pending') return []
+function silencedAmong(siblings: readonly Alert[], { silences }: Moment): AlertMessage['silenced'] {
+  return siblings.flatMap((alert) => {
     const silence = silences.find(({ match }) => matches(match, alert))
-    return silence === undefined ? [] : { alert: alert.key, until: silence.until, reason: silence.reason }
+    if (silence === undefined) return []
+    return { alert: alert.key, target: alert.target, until: silence.until, reason: silence.reason }
   })
 }

@@ -1,6 +1,7 @@
 import type { LiveAlert } from '../../alerts/alert.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Store } from '../../store/store.ts'
+import type { GroupOf } from '../grouping.ts'
 import type { MessageReceiver } from '../receiver.ts'
 import type { Attempts } from './attempts.ts'
 import type { Batch, Moment, Stage } from './batch.ts'
@@ -14,14 +15,14 @@ import { pastSince, type Past } from './past.ts'
 import { send } from './send.ts'
 import { writeRest, acknowledge, type Unwritten } from './acknowledge.ts'
 import { suppress, type Mute } from './suppress.ts'
-import { wait } from './wait.ts'
+import { noteSent, wait, type SentGroups } from './wait.ts'
 import type { Round } from './deliver.ts'
 
 export type DeliverOptions = {
   store: Pick<Store, 'outbox' | 'claimOutbox' | 'removeFromOutbox' | 'noteEpisodes' | 'silences' | 'rows'>
   clock: Clock
-  /** How long a new alert waits for others before it is sent (seconds). */
-  groupWait: number
+  groupOf: GroupOf
+  sent?: SentGroups
   mutes: readonly Mute[]
   inhibit: readonly Inhibition[]
   /** Whether this receiver is notified of an alert; default: of all alerts. */
@@ -30,6 +31,8 @@ export type DeliverOptions = {
   publicUrl?: string | undefined
   /** The alerts of all targets as they are now. */
   alerts: () => readonly LiveAlert[]
+  /** How many targets there are. */
+  targets?: () => number
   unwritten?: Unwritten
 }
 
@@ -38,15 +41,17 @@ export type DeliverOptions = {
  * receiver accepted or permanently refused it. After a failure, the next message contains everything that waits by then.
  */
 export function outboxRound(receiver: MessageReceiver, attempts: Attempts, options: DeliverOptions): Round {
-  const { store, clock, groupWait, mutes, inhibit, isNotified, publicUrl, unwritten = new Map() } = options
+  const { store, clock, groupOf, mutes, inhibit, isNotified, publicUrl } = options
+  const { sent = new Map(), unwritten = new Map(), targets = () => 1 } = options
   const { name } = receiver
   const inhibitorsAmong = inhibition(inhibit, isNotified)
   const stages: readonly Stage[] = [
     suppress({ mutes, inhibitorsAmong }, suppressionNotes(store)),
-    wait(groupWait),
-    compose({ inhibitorsAmong, publicUrl }),
+    wait(sent, clock),
+    compose({ inhibitorsAmong, groupOf, publicUrl, targets }),
     claim(store),
     send(receiver, attempts),
+    noteSent(sent, clock, groupOf),
     acknowledge(name, store, unwritten),
   ]
 
@@ -57,7 +62,7 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
     const entries = await store.outbox(name)
     if (entries.length === 0) return undefined
     const now = clock.wall()
-    const batches = group(entries)
+    const batches = group(entries, groupOf)
     const waiting = batches.flatMap((batch) => (batch.kind === 'alerts' ? batch.alerts : []))
     const oldest = () => waiting.flatMap(unknownTimes).reduce((at, { from }) => Math.min(at, from), now)
     let read: Promise<Past> | undefined

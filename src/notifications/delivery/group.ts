@@ -1,32 +1,39 @@
+import { SEVERITIES } from '../../alerts/match-keys.ts'
+import { hasEnded } from '../../alerts/notification.ts'
 import type { OutboxEntry, OutboxContent } from '../../store/store.ts'
+import type { GroupOf } from '../grouping.ts'
 import type { DigestMessage } from '../message.ts'
-import type { Batch, WaitingAlert } from './batch.ts'
+import { latestOf, type Batch, type WaitingAlert } from './batch.ts'
 
 /**
- * Groups a receiver's waiting entries: one batch per target and severity, and one of digests. The batch with the oldest entry
- * comes first.
+ * Groups a receiver's waiting entries, the most urgent first: alerts that fire before alerts that have ended, the most severe
+ * first; then the digests.
  *
  * @param entries oldest first
  */
-export function group(entries: readonly OutboxEntry[]): Batch[] {
+export function group(entries: readonly OutboxEntry[], groupOf: GroupOf): Batch[] {
   const latest = new Map(entries.map(({ content }) => [alertOf(content), content]))
-  const groups = Map.groupBy(entries, ({ content }) => groupOf(latest.get(alertOf(content))!))
-  return [...groups].map(([name, together]) =>
-    name === DIGESTS ? digestOf(together) : { kind: 'alerts', alerts: waitingAlerts(together) },
-  )
+  // All changes of an alert are in the group of the latest: its rule's severity may have been edited in between.
+  const groups = Map.groupBy(entries, ({ content }) => {
+    const last = latest.get(alertOf(content))!
+    return last.kind === 'digest' ? DIGESTS : groupOf(last).key
+  })
+  return [...groups]
+    .map(([key, together]): { batch: Batch; urgency: number } => {
+      if (key === DIGESTS) return { batch: digestOf(together), urgency: Infinity }
+      const alerts = waitingAlerts(together)
+      const changes = alerts.map(latestOf)
+      const urgencies = changes.map((change) => SEVERITIES.indexOf(change.severity) + (hasEnded(change) ? 10 : 0))
+      return { batch: { kind: 'alerts', group: groupOf(changes[0]!), alerts }, urgency: Math.min(...urgencies) }
+    })
+    .toSorted((a, b) => a.urgency - b.urgency)
+    .map(({ batch }) => batch)
 }
 
 const DIGESTS = 'digests'
 
 function alertOf(content: OutboxContent): string {
   return content.kind === 'digest' ? DIGESTS : JSON.stringify([content.target, content.key])
-}
-
-/**
- * All changes of an alert belong to the group of the latest one, since the rule's severity may have been edited in between.
- */
-function groupOf(latest: OutboxContent): string {
-  return latest.kind === 'digest' ? DIGESTS : JSON.stringify([latest.target, latest.severity])
 }
 
 /** If the digests of several days wait, only the last one is sent. */
@@ -40,7 +47,7 @@ function digestOf(entries: readonly OutboxEntry[]): Batch {
 /** Groups the entries by alert. */
 function waitingAlerts(entries: readonly OutboxEntry[]): WaitingAlert[] {
   const all = entries.flatMap((entry) => (entry.content.kind === 'digest' ? [] : { entry, change: entry.content }))
-  return [...Map.groupBy(all, ({ change }) => change.key).values()].map((own) => ({
+  return [...Map.groupBy(all, ({ change }) => alertOf(change)).values()].map((own) => ({
     entries: own.map(({ entry }) => entry),
     changes: own.map(({ change }) => change),
   }))

@@ -1,5 +1,5 @@
 import { alertOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
-import { matches } from '../../alerts/match.ts'
+import { matches, valuesOf } from '../../alerts/match.ts'
 import { isMoreSevere } from '../../alerts/match-keys.ts'
 import type { NotifyConfig } from '../notify-section.ts'
 
@@ -77,8 +77,4 @@ function isInhibiting({ sourceMatch, targetMatch, equal }: Inhibition, source: I
   if (!matches(targetMatch, alert) || !matches(sourceMatch, source)) return false
   const [own, other] = [valuesOf(source), valuesOf(alert)]
   return equal.every((label) => own[label] === other[label])
-}
-
-function valuesOf({ alert, severity, target, labels, match }: Inhibited): Partial<Record<string, string>> {
-  return { alert, severity, target, ...match, ...labels }
 }

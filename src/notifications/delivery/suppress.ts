@@ -44,7 +44,7 @@ export function suppress(options: SuppressOptions, note: (all: readonly Suppress
     await note([...discarded, ...alerts.filter(({ by }) => by.length > 0)])
     if (discarded.length > 0) return { kind: 'discarded', entries: discarded.flatMap(({ entries }) => entries) }
     const others = alerts.filter(({ by }) => by.length === 0).map(({ alert }) => alert)
-    return others.length === 0 ? undefined : { kind: 'alerts', alerts: others }
+    return others.length === 0 ? undefined : { ...batch, alerts: others }
   }
 }
 

@@ -27,7 +27,9 @@ poll:
 store: { url: '${given.store}', lease: ${LEASE}s }
 http: { host: 127.0.0.1, port: 0 }
 notify:
+  group_by: [target, severity]
   group_wait: 0s
+  group_interval: 0s
   slack: { webhook_url: '${given.slack}' }
 alerts:
   - { name: Failing, signal: failure_ratio, window: 10s, above: 0.1, clear: 0.05, min_calls: 1, for: 0s, severity: critical }

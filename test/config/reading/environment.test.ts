@@ -42,7 +42,15 @@ describe('the environment alone', () => {
       },
       store: { path: 'data/callwatch.db', history: 63 * 86_400 },
       http: { host: '127.0.0.1', port: 9464 },
-      notify: { groupWait: 10, receivers: [], routes: [], inhibit: [], mutes: [] },
+      notify: {
+        groupBy: ['alert', 'severity'],
+        groupWait: 20,
+        groupInterval: 300,
+        receivers: [],
+        routes: [],
+        inhibit: [],
+        mutes: [],
+      },
       alerts: [
         { ...failureRate, name: 'HighFailureRate', severity: 'warning', threshold: 0.3, clear: 0.2 },
         { ...failureRate, name: 'VeryHighFailureRate', severity: 'critical', threshold: 0.5, clear: 0.4 },

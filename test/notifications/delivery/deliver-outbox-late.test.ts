@@ -219,7 +219,7 @@ describe('after a back-off, an alert that fired and resolved meanwhile', () => {
     await run.back()
     const { alerts } = await alertHistory(run.store, { from: 0, to: AT + 9999 }, { configured: [], now: AT + 9999 })
     const at = isoTime(AT + 120)
-    const discarded = { receiver: 'slack', at: isoTime(AT + AWAY + 2), outcome: 'discarded' }
+    const discarded = { receiver: 'slack', at: isoTime(AT + AWAY + 1), outcome: 'discarded' }
     expect(alerts.find(({ key }) => key === 'A')).toMatchObject({
       notified: [
         { ...discarded, kind: 'firing' },

@@ -157,7 +157,7 @@ describe('a receiver that was away for a day is notified', () => {
     expect(await sent.waiting()).toEqual([])
   })
 
-  test('of each target and severity in a message of its own, the oldest first', async () => {
+  test('of each target and severity in a message of its own, the most urgent first', async () => {
     const sent = outage()
     sent.receiver.isAway = true
     await sent.fire({ name: 'Elsewhere', target: 'staging' })
@@ -167,7 +167,7 @@ describe('a receiver that was away for a day is notified', () => {
     await sent.fire(A)
     await sent.fire({ name: 'Later', target: 'staging' })
     await pass(sent, DAY)
-    expect(await afterwards(sent)).toEqual(['firing Elsewhere, firing Later', 'firing Critical', 'firing A'])
+    expect(await afterwards(sent)).toEqual(['firing Critical', 'firing Elsewhere, firing Later', 'firing A'])
   })
 })
 

@@ -226,7 +226,7 @@ test('what had fired before it was inhibited is worth a word, also where it has 
   await resolve(critical)
   await clock.advance(5)
   // B fired when it was inhibited already.
-  expect(received.map(([, text]) => text)).toEqual(['firing Critical', 'flapped A ×1', 'resolved Critical'])
+  expect(received.map(([, text]) => text)).toEqual(['firing Critical', 'resolved Critical', 'flapped A ×1'])
   expect(messages[0]).toMatchObject({ inhibited: [{ alert: 'A' }, { alert: 'B' }] })
 })
 

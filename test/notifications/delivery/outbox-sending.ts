@@ -4,6 +4,8 @@ import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Severity } from '../../../src/alerts/match-keys.ts'
 import type { Delivery } from '../../../src/notifications/delivery/batch.ts'
 import { attemptsOn } from '../../../src/notifications/delivery/attempts.ts'
+import type { MATCH_KEYS } from '../../../src/alerts/match-keys.ts'
+import { grouping } from '../../../src/notifications/grouping.ts'
 import { deliver } from '../../../src/notifications/delivery/deliver.ts'
 import { outboxRound, type DeliverOptions } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import type { Unwritten } from '../../../src/notifications/delivery/acknowledge.ts'
@@ -31,7 +33,13 @@ export const NO_PAST: Past = { silences: [], fired: [] }
 /** An alert by its name, of the target `production` and the severity `warning` unless said otherwise. */
 export type Named = { name: string; target?: string; severity?: Severity }
 
-type SendingOptions = Partial<Pick<DeliverOptions, 'groupWait' | 'mutes' | 'inhibit'>> & {
+type SendingOptions = Partial<Pick<DeliverOptions, 'mutes' | 'inhibit'>> & {
+  groupWait?: number
+  /** By default alerts are grouped by target and severity, and later changes are sent at once. */
+  groupBy?: readonly (typeof MATCH_KEYS)[number][]
+  groupInterval?: number
+  /** How many targets there are. */
+  targets?: number
   receive?: Receive
   at?: number
   /** Called before and after all that a sender does; it may kill the process there. */
@@ -46,6 +54,9 @@ export function sending(options: SendingOptions = {}) {
   const {
     receive = () => undefined,
     groupWait = 0,
+    groupBy = ['target', 'severity'],
+    groupInterval = 0,
+    targets = 1,
     mutes = [],
     inhibit = [],
     at = AT,
@@ -115,7 +126,8 @@ export function sending(options: SendingOptions = {}) {
     const round = outboxRound({ name: 'slack', send }, attemptsOn(clock), {
       store: storeOf(() => isDead),
       clock,
-      groupWait,
+      groupOf: grouping({ groupBy: [...groupBy], groupWait, groupInterval }),
+      targets: () => targets,
       mutes,
       inhibit,
       alerts: () => [...live.values()],

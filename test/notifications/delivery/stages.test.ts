@@ -10,6 +10,9 @@ import { suppress } from '../../../src/notifications/delivery/suppress.ts'
 import { wait } from '../../../src/notifications/delivery/wait.ts'
 import type { OutboxEntry, OutboxContent } from '../../../src/store/store.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
+import { grouping } from '../../../src/notifications/grouping.ts'
+import { virtualClock } from '../../clock/virtual-clock.ts'
+import { GROUPED } from '../sample.ts'
 import { AT, changeOf, inShort, liveAlert, NO_PAST, type Named } from './outbox-sending.ts'
 
 const A = { name: 'A' }
@@ -29,14 +32,19 @@ const digest = (day: string): OutboxContent => ({
   digest: { kind: 'digest', day, timezone: 'UTC', targets: [] },
 })
 
-const NOTHING = { mutes: [], inhibitorsAmong: inhibition([]) }
+const groupOf = grouping({ ...GROUPED, groupWait: 10 })
+const NOTHING = { mutes: [], inhibitorsAmong: inhibition([]), groupOf, targets: () => 1 }
 
 /** What the first batch comes to that need not wait, just before it is claimed. */
 async function next(waiting: readonly OutboxEntry[], differing: Partial<Moment> = {}) {
   const past = async () => ({ ...NO_PAST, silences: moment.silences })
   const moment: Moment = { now: AT, silences: [], alerts: [], past, ...differing }
-  for (const batch of group(waiting)) {
-    const end = await pass(batch, [suppress(NOTHING, async () => undefined), wait(10), compose(NOTHING)], moment)
+  for (const batch of group(waiting, groupOf)) {
+    const end = await pass(
+      batch,
+      [suppress(NOTHING, async () => undefined), wait(new Map(), virtualClock()), compose(NOTHING)],
+      moment,
+    )
     if (end === undefined) continue
     if (end.kind !== 'message' && end.kind !== 'discarded') throw new Error(`a batch that is ${end.kind}`)
     const ids = end.entries.map(({ id }) => id)
@@ -53,18 +61,22 @@ test('an empty outbox has no next message', async () => {
 describe('the next message', () => {
   test.each<[string, OutboxContent, string]>([
     ['of another target', firing({ ...B, target: 'staging' }), 'firing A'],
-    ['of another severity', firing({ ...B, severity: 'critical' }), 'firing A'],
+    ['of another severity', firing({ ...B, severity: 'critical' }), 'firing B'],
     ['of the same target and severity', firing(B), 'firing A, firing B'],
     ['a digest', digest('2026-11-19'), 'firing A'],
-  ])('is the oldest, together with what belongs to it: %s', async (_case, other, text) => {
+  ])('is the most urgent, the oldest of these, together with what belongs to it: %s', async (_case, other, text) => {
     expect(await next(entries(firing(A), other))).toMatchObject({ text })
   })
 
-  test('is a digest, if that is the oldest', async () => {
-    expect(await next(entries(digest('2026-11-19'), firing(A)))).toMatchObject({
-      ids: [1],
-      text: 'digest of 2026-11-19',
-    })
+  test('is a digest, if no alert waits', async () => {
+    const all = entries(digest('2026-11-19'), resolved(A), firing(A))
+    expect(await next(all)).toMatchObject({ ids: [2, 3] })
+    expect(await next(all.slice(0, 1))).toMatchObject({ text: 'digest of 2026-11-19' })
+  })
+
+  test('is of alerts that fire, before those that have ended', async () => {
+    const all = entries(resolved({ ...A, severity: 'critical' }), firing(B))
+    expect(await next(all)).toMatchObject({ text: 'firing B' })
   })
 
   test('is one that is ready, if the oldest still waits', async () => {
@@ -87,8 +99,9 @@ describe('the next message', () => {
 
   test('counts an alert by its severity now: an end never overtakes the firing that it ends', async () => {
     const all = entries(firing(A), firing(B), resolved({ ...A, severity: 'critical' }))
-    expect(await next(all)).toMatchObject({ ids: [1, 3], text: 'flapped A ×1', message: { severity: 'critical' } })
-    expect(await next(all.slice(1, 2))).toMatchObject({ text: 'firing B', message: { severity: 'warning' } })
+    expect(await next(all)).toMatchObject({ text: 'firing B', message: { severity: 'warning' } })
+    const rest = [all[0]!, all[2]!]
+    expect(await next(rest)).toMatchObject({ ids: [1, 3], text: 'flapped A ×1', message: { severity: 'critical' } })
   })
 })
 
@@ -179,7 +192,7 @@ test('a message has what explains the value of each alert now, and links where i
   const change = { ...firing(A), contributor, trend: [0.1, 0.5], window: before }
   const live = liveAlert(A, change)
   const now = { ...live.instance, value: 0.9, evidence: { trend: [0.5, 0.9], window: after } }
-  const waiting: Batch = { kind: 'ready', alerts: [{ alert: { entries: [], changes: [change] }, merged: { kind: 'update', update: { notification: change, flaps: 0 }, isNew: true, firstAt: AT } }] } // oxfmt-ignore
+  const waiting: Batch = { kind: 'ready', group: groupOf(change), alerts: [{ alert: { entries: [], changes: [change] }, merged: { kind: 'update', update: { notification: change, flaps: 0 }, isNew: true, firstAt: AT } }] } // oxfmt-ignore
   const moment = { now: AT, silences: [], alerts: [{ ...live, instance: now }], past: async () => NO_PAST }
   const composed = await compose({ ...NOTHING, publicUrl: 'https://callwatch.test' })(waiting, moment)
   if (composed?.kind !== 'message' || composed.message.kind !== 'alerts') throw new Error('no message')

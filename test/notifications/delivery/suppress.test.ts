@@ -1,3 +1,5 @@
+import { grouping } from '../../../src/notifications/grouping.ts'
+import { FIRING, GROUPED } from '../sample.ts'
 import { describe, expect, test } from 'vitest'
 import type { LiveAlert } from '../../../src/alerts/alert.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
@@ -7,6 +9,8 @@ import { suppress, type Mute } from '../../../src/notifications/delivery/suppres
 import { inhibition, type Inhibition } from '../../../src/notifications/delivery/inhibition.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { AT, changeOf, liveAlert, NO_PAST, type Named } from './outbox-sending.ts'
+
+const GROUP = grouping(GROUPED)(FIRING)
 
 const A = { name: 'A' }
 const FIRED = changeOf(A, 'firing', AT)
@@ -26,7 +30,7 @@ async function waits(
   now: string | number,
   { mutes = [], inhibit = [], silences = [], alerts = [], change = FIRED }: Setting = {},
 ): Promise<boolean> {
-  const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [change] }] }
+  const batch: Batch = { kind: 'alerts', group: GROUP, alerts: [{ entries: [], changes: [change] }] }
   const at = typeof now === 'string' ? utc(now) : now
   const next = await suppress({ mutes, inhibitorsAmong: inhibition(inhibit) }, async () => undefined)(batch, {
     now: at,
@@ -182,7 +186,7 @@ describe('an alert is inhibited by', () => {
   })
 
   test('none that its receiver is not notified of, but what a rule names all the same', async () => {
-    const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [FIRED] }] }
+    const batch: Batch = { kind: 'alerts', group: GROUP, alerts: [{ entries: [], changes: [FIRED] }] }
     const passes = (rules: readonly Inhibition[]) =>
       suppress(
         {
@@ -202,7 +206,7 @@ describe('an alert is inhibited by', () => {
 
   test('an alert that is inhibited is noted with the one that inhibits it', async () => {
     const noted: unknown[] = []
-    const batch: Batch = { kind: 'alerts', alerts: [{ entries: [], changes: [FIRED] }] }
+    const batch: Batch = { kind: 'alerts', group: GROUP, alerts: [{ entries: [], changes: [FIRED] }] }
     const stage = suppress(
       {
         mutes: [],

@@ -3,22 +3,31 @@ import type { Batch, WaitingAlert } from '../../../src/notifications/delivery/ba
 import { compose } from '../../../src/notifications/delivery/compose.ts'
 import { pass } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import { wait } from '../../../src/notifications/delivery/wait.ts'
+import { grouping } from '../../../src/notifications/grouping.ts'
+import { virtualClock } from '../../clock/virtual-clock.ts'
+import { FIRING, GROUPED } from '../sample.ts'
 import { AT, NO_PAST } from './outbox-sending.ts'
 import { waiting } from './waiting-alert.ts'
 
 const GROUP_WAIT = 10
+const groupOf = grouping({ ...GROUPED, groupWait: GROUP_WAIT })
+const group = groupOf(FIRING)
 
 describe('the group wait of a message', () => {
   const young = (name: string) => waiting('f', { name, seconds: 1 })
   const old = (name: string) => waiting('f', { name, seconds: GROUP_WAIT })
 
   const waited = (alerts: WaitingAlert[], now = AT): Promise<Batch | undefined> =>
-    pass({ kind: 'alerts', alerts }, [wait(GROUP_WAIT), compose({ inhibitorsAmong: () => () => [] })], {
-      now,
-      silences: [],
-      alerts: [],
-      past: async () => NO_PAST,
-    })
+    pass(
+      { kind: 'alerts', group, alerts },
+      [wait(new Map(), virtualClock()), compose({ inhibitorsAmong: () => () => [], groupOf, targets: () => 1 })],
+      {
+        now,
+        silences: [],
+        alerts: [],
+        past: async () => NO_PAST,
+      },
+    )
 
   /** What sentNow out now of these. */
   const sentNow = async (all: WaitingAlert[], now = AT) => {

@@ -16,7 +16,7 @@ export function pageConfig(name: string, baseUrl: string, apiKey: string): Confi
     },
     store: { path: ':memory:', history: '1d' },
     http: { host: '127.0.0.1', port: 0 },
-    notify: { group_wait: 0 },
+    notify: { group_by: ['target', 'severity'], group_wait: 0, group_interval: 0 },
     alerts: [],
     log: { level: 'silent' },
   })

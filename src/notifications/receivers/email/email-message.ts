@@ -1,10 +1,12 @@
 import { isLink } from '../../../schema/web-address.ts'
+import type { Notification } from '../../../alerts/notification.ts'
 import { formatSeconds, formatTime } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import type { AlertMessage, AlertUpdate, DigestMessage, Message, StoreMessage, TextOptions } from '../../message.ts'
 import { factsOf, flapsText, isFiring, notesOf } from '../../text/alert-facts.ts'
 import { dayWithWeekday, digestLine, digestSplit } from '../../text/digest-text.ts'
 import { descriptionOf, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
+import { groupLines, groupTitle, placeOf } from '../../text/group-text.ts'
 import { flappedText } from '../../text/flapped-text.ts'
 import { storeText } from '../../text/store-text.ts'
 
@@ -27,6 +29,8 @@ const MAX_SUBJECT = 200
 const MAX_TEXT = 4000
 /** Further alerts get one line each. */
 const MAX_IN_FULL = 20
+/** The most targets that get a line each. */
+const MAX_LINES = 10
 /** A message delivered later than this (seconds) says so. */
 const LATE_AFTER_SECONDS = 120
 
@@ -55,25 +59,33 @@ function contentOf(message: Message, { now, dashboardUrl }: TextOptions): Conten
 
 function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links'> {
   const { target, alerts, flapped, silenced, inhibited } = message
+  const [inFull, inLines] = target === undefined ? [0, MAX_LINES] : [MAX_IN_FULL, Infinity]
+  const nameOf = (one: Notification) => (target === undefined ? placeOf(message, one) : titleOf(one))
   const lines = [
-    ...alerts.slice(MAX_IN_FULL).map(({ notification, flaps }) => {
+    ...alerts.slice(inFull, inFull + inLines).map(({ notification, flaps }) => {
       const more = flaps > 0 ? ` (${flapsText(flaps)})` : ''
-      return `[${notification.kind}] ${titleOf(notification)}: ${summaryOf(notification)}${more}`
+      return `[${notification.kind}] ${nameOf(notification)}: ${summaryOf(notification)}${more}`
     }),
-    ...flapped.map((each) => `[resolved] ${titleOf(each.notification)} ${flappedText(each)}`),
+    ...moreThan(alerts.slice(inFull + inLines).map(({ notification }) => nameOf(notification))),
+    ...flapped.map((each) => `[resolved] ${nameOf(each.notification)} ${flappedText(each)}`),
   ]
+  const onTarget = (own: string) => (own === target ? '' : ` on ${own}`)
   const oldest = Math.min(...alerts.map(({ notification }) => notification.at))
   return {
     subject: subjectOf(message),
     parts: [
-      ...alerts.slice(0, MAX_IN_FULL).map((update) => sectionOf(update, now)),
-      ...(lines.length > 0 ? [{ title: alerts.length > 0 ? 'More' : 'Already resolved', lines }] : []),
+      ...(target === undefined ? [{ title: groupTitle(message), lines: groupLines(message) }] : []),
+      ...alerts.slice(0, inFull).map((update) => sectionOf(update, now)),
+      ...(lines.length > 0 ? [{ title: titleOfLines(message), lines }] : []),
     ],
     notes: [
       ...inhibited.map(({ alert, target: own, severity }) => {
-        return `Also firing: ${alert} (${severity})${own === target ? '' : ` on ${own}`}`
+        return `Also firing: ${alert} (${severity})${onTarget(own)}`
       }),
-      ...silenced.map(({ alert, until, reason }) => `Silenced: ${alert} until ${formatTime(until)} (${reason})`),
+      ...silenced.map(
+        ({ alert, target: own, until, reason }) =>
+          `Silenced: ${alert}${onTarget(own)} until ${formatTime(until)} (${reason})`,
+      ),
       ...(now - oldest > LATE_AFTER_SECONDS
         ? [`Made ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later.`]
         : []),
@@ -81,9 +93,21 @@ function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links
   }
 }
 
+function titleOfLines({ target, alerts }: AlertMessage): string {
+  if (alerts.length === 0) return 'Already resolved'
+  return target === undefined ? 'Targets' : 'More'
+}
+
+function moreThan(names: readonly string[]): string[] {
+  return names.length === 0 ? [] : [`and ${names.length} more: ${names.join(', ')}`]
+}
+
 /** `[firing] critical HighFailureRate on production: …`. For several alerts, their number and names. */
-function subjectOf({ target, severity, alerts, flapped, silenced }: AlertMessage): string {
+function subjectOf(message: AlertMessage): string {
+  const { target, severity, alerts, flapped, silenced } = message
   const [first] = alerts
+  if (target === undefined)
+    return `[${first?.notification.kind ?? 'resolved'}] ${severity} ${[groupTitle(message), ...groupLines(message)].join('; ')}`
   if (first !== undefined && alerts.length === 1) {
     const { notification } = first
     return `[${notification.kind}] ${severity} ${titleOf(notification)} on ${target}: ${resultOf(notification)}`

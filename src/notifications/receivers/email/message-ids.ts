@@ -21,7 +21,7 @@ export function idsOf(
       const changes = [
         ...alerts.map(({ notification: { target, key, kind, at, firingSince }, flaps }) => ({
           change: [target, key, kind, at, flaps],
-          thread: [target, key, firingSince],
+          thread: [firingSince, target, key],
         })),
         ...flapped.map(({ notification: { target, key, firingSince }, times, endedAt }) => ({
           change: [target, key, 'flapped', endedAt, times],

@@ -24,9 +24,14 @@ import {
   type SlackMessage,
 } from './slack-blocks.ts'
 import { listing, type Item } from './slack-listing.ts'
-import { code, fallback, plain, sentence } from './slack-text.ts'
+import { code, fallback, link, plain, sentence } from './slack-text.ts'
+import { groupLines, groupTitle, placeOf } from '../../text/group-text.ts'
 import { flappedText } from '../../text/flapped-text.ts'
 
+/** The most targets that get a line each. */
+const MAX_LINES = 10
+/** The most of a text about one alert in a line (characters). */
+const RESULT = 600
 /** A message delivered later than this (seconds) says so. */
 const LATE_AFTER_SECONDS = 120
 /** Nobody reads more alerts in full. Further alerts get one line each. */
@@ -41,18 +46,19 @@ const FALLBACK = 500
 /** The size of a block without its text. */
 const FRAME = 100
 
-/** The alerts of a target: the first ones in full, others in one line each, and the rest by name only. */
+/** The alerts of a group. For one target: the first ones in full, others in one line each, and the rest by name only. */
 export function alertsMessage(message: AlertMessage, { now, dashboardUrl }: TextOptions): SlackMessage {
-  const { alerts } = message
   const title = header(titleOfMessage(message))
   const after = afterwards(message, { now, dashboardUrl }, MESSAGE_SIZE - sizeOf([title]) - ROOM_FOR_ALERTS)
-  const body = alertsWithin(alerts, MESSAGE_SIZE - sizeOf([title, ...after]), now)
+  const body = bodyWithin(message, MESSAGE_SIZE - sizeOf([title, ...after]), now)
   const text = fallback(`${titleOfMessage(message)}: ${whatIn(message)}`, FALLBACK)
   return { text, blocks: [title, ...body, ...after], unfurl_links: false, unfurl_media: false }
 }
 
 /** What a phone's notification shows below the title, if there is room for a line. */
-function whatIn({ alerts, flapped, silenced }: AlertMessage): string {
+function whatIn(message: AlertMessage): string {
+  const { target, alerts, flapped, silenced } = message
+  if (target === undefined) return groupLines(message).join('; ')
   const [first] = alerts
   if (first !== undefined && alerts.length === 1) {
     // The title already says that a reminder still fires.
@@ -64,7 +70,9 @@ function whatIn({ alerts, flapped, silenced }: AlertMessage): string {
 }
 
 /** `🔴 critical: HighFailureRate on production`: what a phone's lock screen shows. */
-function titleOfMessage({ target, severity, alerts, flapped, silenced }: AlertMessage): string {
+function titleOfMessage(message: AlertMessage): string {
+  const { target, severity, alerts, flapped, silenced } = message
+  if (target === undefined) return titleOfGroup(message)
   const on = `on ${plain(target, 40)}`
   const [first, second] = alerts
   if (first === undefined) {
@@ -83,8 +91,30 @@ function titleOfMessage({ target, severity, alerts, flapped, silenced }: AlertMe
   return `${sign} ${kinds.has('firing') ? `${severity}: ` : ''}${parts} ${on}`
 }
 
+function titleOfGroup(message: AlertMessage): string {
+  const [first] = message.alerts
+  const sign = first === undefined ? '✅' : signOf(first.notification)
+  return `${sign} ${message.severity}: ${groupTitle(message, (name) => plain(name, 75))}`
+}
+
 function stateWord(kind: string): string {
   return kind === 'expired' ? 'expired, not resolved' : kind
+}
+
+function bodyWithin(message: AlertMessage, size: number, now: number): SlackBlock[] {
+  const { target, alerts } = message
+  if (target !== undefined) return alertsWithin(alerts, size, now)
+  const lines = groupLines(message).map((line) => sentence(line, RESULT))
+  const first = lines.length === 0 ? [] : [section(lines.join('\n'))]
+  const items = alerts.map((update) => groupItem(update, placeOf(message, update.notification)))
+  return [...first, ...sections(items, size - sizeOf(first), MAX_LINES)]
+}
+
+/** An alert of several targets in a line, with a link to its calls. */
+function groupItem({ notification, links }: AlertUpdate, place: string): Item {
+  const name = code(place, 150)
+  const shown = links?.calls === undefined ? name : link(links.calls, place, 150)
+  return { line: `${signOf(notification)} ${shown} ${sentence(summaryOf(notification), RESULT)}`, name }
 }
 
 function alertsWithin(alerts: readonly AlertUpdate[], size: number, now: number): SlackBlock[] {
@@ -103,11 +133,8 @@ function alertsWithin(alerts: readonly AlertUpdate[], size: number, now: number)
 }
 
 /** The parts below the alerts, most important first, while there is room. */
-function afterwards(
-  { target, alerts, flapped, silenced, inhibited }: AlertMessage,
-  { now, dashboardUrl }: TextOptions,
-  size: number,
-): SlackBlock[] {
+function afterwards(message: AlertMessage, { now, dashboardUrl }: TextOptions, size: number): SlackBlock[] {
+  const { target, alerts, flapped, silenced, inhibited } = message
   let left = size
   const take = (make: (room: number) => SlackBlock[]) => {
     const blocks = make(left)
@@ -121,14 +148,25 @@ function afterwards(
     links.push({ name: 'Runbook', url: notification.runbookUrl })
     if (isFiring(notification)) links.push({ name: 'Silence', url: pages?.silence })
   }
+  if (target === undefined) {
+    const runbooks = new Set(alerts.map(({ notification }) => notification.runbookUrl))
+    links.push({ name: 'Runbook', url: runbooks.size === 1 ? [...runbooks][0] : undefined })
+  }
   const buttons = take((room) => {
     const all = actions(links)
     return sizeOf(all) <= room ? all : actions(links.slice(0, 1))
   })
   const late = take(() => context(lateNote(alerts, now)))
-  const over = take((room) => sections(flapped.map(flappedItem), Math.min(room, ROOM_FOR_FLAPPED)))
+  const over = take((room) =>
+    sections(
+      flapped.map((each) =>
+        flappedItem(each, target === undefined ? placeOf(message, each.notification) : titleOf(each.notification)),
+      ),
+      Math.min(room, ROOM_FOR_FLAPPED),
+    ),
+  )
   const quiet = take((room) => {
-    const items = silenced.map(silencedItem)
+    const items = silenced.map((each) => silencedItem(each, target))
     const texts = listing(items, Math.min(room, ROOM_FOR_SILENCED) - FRAME, ROOM_FOR_SILENCED)
     return texts.map((text) => plainContext(`🔕 Silenced: ${text.replaceAll('\n', '; ')}`))
   })
@@ -148,24 +186,28 @@ function lateNote(alerts: readonly AlertUpdate[], now: number): string[] {
   return [`${which} ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later`]
 }
 
-function flappedItem(flapped: FlappedAlert): Item {
-  const name = code(titleOf(flapped.notification), 150)
+function flappedItem(flapped: FlappedAlert, place: string): Item {
+  const name = code(place, 150)
   return { line: `${name} ${sentence(flappedText(flapped), 300)}`, name }
 }
 
-function silencedItem({ alert, until, reason }: SilencedAlert): Item {
+function silencedItem({ alert, target: own, until, reason }: SilencedAlert, target: string | undefined): Item {
   const name = plain(alert, 150)
   const why = plain(reason, 150)
-  return { line: `${name} until ${formatTime(until)}${why === '' ? '' : ` (${why})`}`, name }
+  return { line: `${name}${onTarget(own, target)} until ${formatTime(until)}${why === '' ? '' : ` (${why})`}`, name }
 }
 
-function inhibitedItem({ alert, target: own, severity }: InhibitedAlert, target: string): Item {
+function inhibitedItem({ alert, target: own, severity }: InhibitedAlert, target: string | undefined): Item {
   const name = plain(alert, 150)
-  return { line: `${name} (${severity})${own === target ? '' : ` on ${plain(own, 40)}`}`, name }
+  return { line: `${name} (${severity})${onTarget(own, target)}`, name }
 }
 
-function sections(items: readonly Item[], room: number): SlackBlock[] {
-  return listing(items, room - 4 * FRAME, LIMITS.text).map((text) => section(text))
+function onTarget(own: string, target: string | undefined): string {
+  return own === target ? '' : ` on ${plain(own, 40)}`
+}
+
+function sections(items: readonly Item[], room: number, mostLines = Infinity): SlackBlock[] {
+  return listing(items, room - 4 * FRAME, LIMITS.text, mostLines).map((text) => section(text))
 }
 
 function count(number: number, noun: string): string {

@@ -24,6 +24,16 @@ export function code(name: string, limit: number): string {
   return `\`${isolated(escape(onLine(name, limit).replaceAll('`', "'"), limit - 4) || '-')}\``
 }
 
+/** A name with a link, for a mrkdwn text; without the link if Slack cannot use the address. */
+export function link(address: string, name: string, limit: number): string {
+  const url = URL.parse(address)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > LONGEST_LINK) return code(name, limit)
+  return `<${url.href.replaceAll('&', '&amp;').replaceAll('|', '%7C')}|${sentence(name, limit).replaceAll('|', '¦') || '-'}>`
+}
+
+/** Characters: several links must have room in a message. */
+const LONGEST_LINK = 500
+
 /** A name for a plain text without emoji. Slack shows it as it is. */
 export function plain(name: string, limit: number): string {
   return isolated(clip(onLine(name, limit), limit - 2))

@@ -20,9 +20,10 @@ const ZERO_TIME = '0001-01-01T00:00:00Z'
 export function alertmanagerBody(message: Message, sources: Sources) {
   switch (message.kind) {
     case 'alerts': {
-      const { target, severity } = message
+      const { alert, ...labels } = message.group
+      const group = { ...(alert !== undefined && { alertname: alert }), ...labels }
       const alerts = alertsIn(message, sources)
-      return alerts.length === 0 ? undefined : bodyOf({ target, severity }, alerts, sources)
+      return alerts.length === 0 ? undefined : bodyOf(group, alerts, sources)
     }
     case 'store':
       return bodyOf({ alertname: STORE_ALERT }, [storeAlert(message, sources)], sources)

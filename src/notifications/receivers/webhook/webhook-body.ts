@@ -23,12 +23,14 @@ export function webhookBody(message: Message, now: number) {
   const common = { version: 1, sent_at: isoTime(now) } as const
   switch (message.kind) {
     case 'alerts': {
-      const { kind, target, severity, alerts, flapped, silenced, inhibited } = message
+      const { kind, group, target = null, severity, firing, alerts, flapped, silenced, inhibited } = message
       return {
         ...common,
         kind,
+        group,
         target,
         severity,
+        firing,
         alerts: alerts.map(({ notification, flaps, links }) => ({
           ...alertOf(notification),
           flaps,
@@ -41,7 +43,7 @@ export function webhookBody(message: Message, now: number) {
           resolved_at: isoTime(each.endedAt),
           summary: flappedText(each),
         })),
-        silenced: silenced.map(({ alert, until, reason }) => ({ alert, until: isoTime(until), reason })),
+        silenced: silenced.map(({ until, ...silence }) => ({ ...silence, until: isoTime(until) })),
         inhibited,
       }
     }
@@ -73,7 +75,7 @@ export function webhookBody(message: Message, now: number) {
 function alertOf(notification: Notification) {
   const { key, kind, expiredBecause, match, signal, runbookUrl } = notification
   const { contributor, trend, forecast, counts, cause, asOf } = notification
-  const { target: _target, severity: _severity, ...data } = alertData(notification)
+  const data = alertData(notification)
   const description = descriptionOf(notification)
   return {
     ...data,

@@ -46,8 +46,8 @@ const PASSED = [
   { notification: SIGNALS.failure_ratio, times: 1, peak: 0.4, endedAt: AT - 900 },
 ]
 const SILENCED = [
-  { alert: 'NoCalls{type="video"}', until: AT + 3600, reason: 'maintenance of the carrier' },
-  { alert: 'StuckCalls', until: AT + 7200, reason: '' },
+  { alert: 'NoCalls{type="video"}', target: 'production', until: AT + 3600, reason: 'maintenance of the carrier' },
+  { alert: 'StuckCalls', target: 'production', until: AT + 7200, reason: '' },
 ]
 
 const MESSAGES: Record<string, [message: Message, now?: number]> = {
@@ -210,7 +210,12 @@ describe('of more alerts than there is room for', () => {
   })
 
   test('those that are silenced are a line all the same', () => {
-    const silenced = Array.from({ length: 100 }, (_, i) => ({ alert: `Alert${i}`, until: AT, reason: 'x'.repeat(150) }))
+    const silenced = Array.from({ length: 100 }, (_, i) => ({
+      alert: `Alert${i}`,
+      target: 'production',
+      until: AT,
+      reason: 'x'.repeat(150),
+    }))
     const { plain } = textsOf(render(messageOf([FIRING], { silenced })))
     const lines = plain.filter((text) => text.includes('Alert0'))
     expect(lines).toEqual([expect.stringMatching(/^🔕 Silenced: Alert0 until .*; and 99 more: Alert1, Alert2, .*, …$/)])

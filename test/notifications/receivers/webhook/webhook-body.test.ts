@@ -21,7 +21,14 @@ test.each<[string, Message]>([
     'webhook-alerts',
     messageOf([update(SIGNALS.failure_ratio, 2), SIGNALS.budget_minutes, NO_POLL, RESOLVED, TOO_FEW], {
       flapped: [{ notification: FIRING, times: 3, peak: 0.62, endedAt: AT - 300 }],
-      silenced: [{ alert: 'NoCalls{type="video"}', until: AT + 3600, reason: 'maintenance of the carrier' }],
+      silenced: [
+        {
+          alert: 'NoCalls{type="video"}',
+          target: 'production',
+          until: AT + 3600,
+          reason: 'maintenance of the carrier',
+        },
+      ],
     }),
   ],
   ['webhook-digest', DIGEST],
