@@ -1,20 +1,20 @@
 type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
 
 export type BatchLimits<T> = {
-  /** How much one call of `load` takes: more than that only where one item is more by itself. */
+  /** The most that one call of `load` takes. A single larger item is loaded alone. */
   most: number
-  /** How much an item is; 1 by default. */
+  /** The size of an item; default: 1. */
   size?: (item: T) => number
-  /** How many calls of `load` run at the same time; what is asked for meanwhile waits, and shares the next one. */
+  /** The most concurrent calls of `load`. Items requested meanwhile wait, and share the next call. */
   concurrent?: number
-  /** It does not wait for others of its turn: only those share a call that had to wait for one. */
+  /** An item is loaded at once if no call is running. Items share a call only if they had to wait. */
   isEager?: boolean | undefined
 }
 
 /**
- * A function whose calls of one turn of the event loop share one call of `load`.
+ * Returns a function whose calls within one turn of the event loop share one call of `load`.
  *
- * @param load resolves with the result of each item in order; an Error rejects only the call for that item
+ * @param load resolves to the result of each item, in order. An Error rejects only the call for that item
  */
 export function batched<T, R>(
   load: (items: readonly T[]) => Promise<readonly (R | Error)[]>,

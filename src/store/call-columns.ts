@@ -12,45 +12,45 @@ import type { Value } from './sql.ts'
 import type { Kind } from './tables.ts'
 
 /*
- * A tracked call and its row, which has each value of it once. Stores contain these codes and those of ledger/call-codes.ts: add
- * values at the end only.
+ * Converts a tracked call to its row and back. Stores contain these codes and those of ledger/call-codes.ts, so add values at the
+ * end only.
  */
 const PHASES = ['open', 'lost', 'final', 'baseline'] as const satisfies readonly TrackedCall['phase'][]
 const phaseCode = (phase: TrackedCall['phase']) => PHASES.indexOf(phase)
 
 const ENDED = statusCode('ended')
-/** How long an answered call took, as ledger/observe-call.ts has it. */
+/** The duration of an answered call, as in ledger/delta/observe-call.ts. */
 const between = (from: string, to: string) =>
   `CASE WHEN finish_status = ${ENDED} AND ${to} >= ${from} THEN ${to} - ${from} END`
 
 /**
- * What SQL shows of a call, from the columns of its row: the history, what is added up of it, and `call_history` (docs/sql.md).
- * Times are UNIX seconds by the service's clock, minutes as the service last said; null where nothing is known.
+ * The values of a call that SQL queries use: the history, its rollups, and `call_history` (docs/sql.md). Times are UNIX seconds by
+ * the service's clock. Minutes are those that the service showed last. Null means unknown.
  */
 export const SHOWN = {
-  /** Or was lost; of an open call of a target that left the configuration, then. */
+  /** Or when the call was lost. For an open call of a removed target: when the target was removed. */
   finished: `coalesce(unseen_since, CASE WHEN phase = ${phaseCode('lost')} THEN retain_until ELSE finish_at END)`,
   status: `CASE WHEN phase = ${phaseCode('baseline')} THEN ${BASELINE_CODE}
     WHEN phase = ${phaseCode('lost')} OR unseen_since IS NOT NULL THEN ${LOST_CODE} ELSE coalesce(finish_status, last_status) END`,
   labels: 'coalesce(finish_labels, last_labels)',
   recorded: `(marks & ${MARK.recordingSeen}) <> 0`,
   began: 'coalesce(initiated, started, ended, first_seen)',
-  /** When callwatch noticed that it had finished. */
+  /** When callwatch saw that the call had finished. */
   noticed: `CASE WHEN status = ${LOST_CODE} THEN finished ELSE finish_known END`,
   duration: between('started', 'ended'),
   answer_delay: between('initiated', 'started'),
   participants: 'CASE WHEN finish_at IS NULL THEN joined ELSE total_participants END',
 } as const
 
-/** Of an open call whose target is configured: the condition of an index, so always these words. */
+/** Selects open calls of configured targets. It is the condition of an index, so queries must use exactly this text. */
 export const IS_OPEN = `finished IS NULL AND status <> ${BASELINE_CODE}`
 
-/** Columns of {@link SHOWN} that are none of the table's, each under its name. */
+/** The values of {@link SHOWN} that are not columns of the table, each with its name. */
 export function shown(...names: readonly (keyof typeof SHOWN)[]): string {
   return names.map((name) => `${SHOWN[name]} AS ${name}`).join(', ')
 }
 
-/** The columns of a call, each with what it holds and its value; undefined is null. SHOWN follows from them. */
+/** The columns of a call, each with its type and value. Undefined is stored as null. */
 const COLUMNS = {
   id: ['text', ({ id }) => id],
   phase: ['small', ({ phase }) => phaseCode(phase)],
@@ -84,20 +84,20 @@ const COLUMNS = {
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are its keys
 export const CALL_COLUMNS = Object.keys(COLUMNS) as readonly (keyof typeof COLUMNS)[]
 
-/** What each of them holds. */
+/** The type of each column. */
 export const KINDS_OF_CALL_COLUMNS: Readonly<Record<string, Kind>> = Object.fromEntries(
   Object.entries(COLUMNS).map(([name, [kind]]) => [name, kind]),
 )
 
 const WRITERS = Object.values(COLUMNS).map(([, valueOf]) => valueOf)
 
-/** The values of a call's columns, behind others: one array a call, since first polls write hundreds of thousands. */
+/** Appends the values of a call's columns to others. A call needs a single array, since an initial sync writes hundreds of thousands. */
 export function valuesOf(call: TrackedCall, ...values: Value[]): Value[] {
   for (const valueOf of WRITERS) values.push(valueOf(call) ?? null)
   return values
 }
 
-/** The call of such values, by their places in COLUMNS. */
+/** Reads a call from its values, in the order of COLUMNS. */
 export function callOf(values: readonly unknown[]): TrackedCall {
   const number = (at: number) => Number(values[at])
   const known = (at: number) => (values[at] === null ? undefined : Number(values[at]))
@@ -134,7 +134,7 @@ export function callOf(values: readonly unknown[]): TrackedCall {
   }
 }
 
-/** The same of a row with {@link CALL_COLUMNS}. */
+/** Reads a call from a row with {@link CALL_COLUMNS}. */
 export function callOfRow(row: Readonly<Record<string, unknown>>): TrackedCall {
   return callOf(CALL_COLUMNS.map((name) => row[name]))
 }

@@ -1,35 +1,35 @@
 import type { openPostgresStore } from './open-postgres.ts'
 import { StoreError } from './store-error.ts'
 
-/** A store that several daemons use at the same time: each target is owned by one of them, and only that one commits it. */
+/** A store that several daemons share. One daemon owns each target, and only the owner commits it. */
 export type StoreWithCluster = Awaited<ReturnType<typeof openPostgresStore>>
 
 /**
- * What the daemons on one store know of each other. A daemon is a member for as long as it renews its lease, by the
- * store's clock; it is dead once another one finds that the lease has expired, and then its targets are free. Every method
- * rejects with a {@link StoreError} when the store cannot be used now.
+ * The membership of the daemons that share a store. A daemon is a member as long as it renews its lease, by the store's clock. It
+ * is dead when another daemon finds that its lease has expired; then its targets are free. Every method rejects with a
+ * {@link StoreError} while the store cannot be used.
  */
 export type ClusterStore = StoreWithCluster['cluster']
 
 export type RecentOverviews = {
-  /** For the next call. */
+  /** Pass it to the next call. */
   cursor: string
   /** By target. */
   overviews: ReadonlyMap<string, string>
 }
 
 export type Renewal = {
-  /** The living members, this one included, in the order in which they joined. */
+  /** All living members, including this one, in the order in which they joined. */
   members: readonly Member[]
-  /** The id of this one. */
+  /** The id of this member. */
   self: string
-  /** The id of the owner of each target that a living member owns. */
+  /** The id of the owner, by target. Only living members own targets. */
   owners: ReadonlyMap<string, string>
-  /** How this one's settings differ from those that a living member declared last. */
+  /** How this member's settings differ from those that a living member declared last. */
   differing: OtherSettingsError | undefined
 }
 
-/** For as long as they differ: the settings of this daemon are not those that the member `from` has declared; `how`, in words. */
+/** This daemon's settings differ from those that the member `from` declared. `how` says in which way. */
 export class OtherSettingsError extends StoreError {
   constructor(from: string, how: string) {
     super(

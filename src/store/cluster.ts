@@ -7,11 +7,11 @@ import { difference, type Settings } from './settings.ts'
 import { list, type Row, type Sql, type Step } from './sql.ts'
 import { StoreError } from './store-error.ts'
 
-/** "even" in ASCII: one at a time gives positions. Else a reader could see a position before a lower one. */
+/** "even" in ASCII. Only one transaction at a time assigns positions; otherwise a reader could see a position before a lower one. */
 const EVENTS_LOCK = 'SELECT pg_advisory_xact_lock(1702257006)'
 
 /**
- * Deletes members whose lease has ended, which frees their targets (ON DELETE SET NULL); not those that renew it just now.
+ * Deletes members whose lease has expired, which frees their targets (ON DELETE SET NULL). Skips members that are renewing it now.
  */
 const DELETE_DEAD = `
   DELETE FROM callwatch.members WHERE id IN (
@@ -26,8 +26,8 @@ const RENEW = `
   UPDATE callwatch.members SET note = $2, ends = statement_timestamp() + $3::float8 * interval '1 second'
   WHERE id = $1 RETURNING id`
 /**
- * Everything in one statement, so that members and owners are of one moment: the targets of each owner in one row, as JSON
- * of their epochs, since there are many. The settings, which grow with the targets, only where they are not this member's, by their digest.
+ * One statement, so that members and owners are of the same moment. The targets of an owner, which may be many, are one row: JSON
+ * of their epochs. The settings grow with the targets, so they are read only if their digest differs from this member's.
  */
 const READ_MEMBERS = `
   SELECT 'settings' AS kind, NULL AS id, name, settings AS text, NULL::float8 AS number FROM (${DECLARED}) AS declared
@@ -35,7 +35,7 @@ const READ_MEMBERS = `
   UNION ALL SELECT 'member', id, name, note, joined FROM callwatch.members
   UNION ALL SELECT 'owner', owner, NULL, json_object_agg(name, epoch)::text, NULL
     FROM callwatch.targets WHERE owner IS NOT NULL GROUP BY owner`
-/** In the order in which they are wanted. */
+/** Acquires free targets in the given order. */
 const ACQUIRE = `
   WITH free AS MATERIALIZED (
     SELECT number FROM callwatch.targets JOIN json_array_elements_text($1::text::json) WITH ORDINALITY AS wanted (name, place) USING (name)
@@ -46,14 +46,14 @@ const ACQUIRE = `
   RETURNING name, epoch`
 const RELEASE = 'UPDATE callwatch.targets SET owner = NULL WHERE owner = $1 AND name IN texts($2)'
 const LEAVE = 'DELETE FROM callwatch.members WHERE id = $1'
-/** Of all members the first one sends: two at once would send the same twice. */
+/** Only the member that joined first sends notifications. Two senders would send each of them twice. */
 const IS_FIRST = `
   SELECT 1 FROM (SELECT id FROM callwatch.members ORDER BY joined LIMIT 1) AS first WHERE id = $1`
 const LIVING_OWNER = `
   SELECT members.id, members.name FROM callwatch.targets JOIN callwatch.members ON owner = id
   WHERE targets.name = $1 AND ends > statement_timestamp()`
 
-/** A reference to a row that is gone: the claiming member was deleted in between. */
+/** The referenced row no longer exists: the member was deleted meanwhile. */
 const FOREIGN_KEY_VIOLATION = '23503'
 
 const LOG_COMMITS = `
@@ -66,23 +66,23 @@ const DELETE_COMMITS = `
     ORDER BY at LIMIT 2000 FOR UPDATE SKIP LOCKED)
   RETURNING 1`
 
-/** In one order: else two members that publish targets of each other could deadlock. */
+/** Sorted, because two members that publish each other's targets in different orders could deadlock. */
 const PUBLISH = `
   INSERT INTO callwatch.overviews (target, data)
   SELECT number, given.data FROM given(name text, data text, owner text) JOIN callwatch.targets USING (name, owner) ORDER BY number
   ON CONFLICT (target) DO UPDATE SET data = excluded.data, changed = pg_current_xact_id()`
-/** What this statement sees. */
+/** The transactions that this statement sees. */
 const CURSOR = 'SELECT NULL AS name, pg_current_snapshot()::text AS data'
 const OVERVIEWS = 'SELECT name, overviews.data FROM callwatch.overviews JOIN callwatch.targets ON target = number'
-/** A part of them: all in one statement could exceed its timeout. */
+/** One part of the overviews. A statement that read all of them could exceed its timeout. */
 const PART_SIZE = 500
 const PART = `
   SELECT number, name, overviews.data FROM callwatch.overviews JOIN callwatch.targets ON target = number
   WHERE number > $1 ORDER BY number LIMIT ${PART_SIZE}`
 /**
- * An overview is recent if the earlier snapshot did not see it. Its number alone does not say so: a transaction may commit after one
- * that began later. All transactions below the snapshot's xmin had ended by then. A dump of another database may bring rows with
- * numbers above all of this one's: these are not recent.
+ * An overview is recent if the earlier snapshot did not see it. Transaction numbers alone do not show that, because a transaction
+ * may commit after one that began later. All transactions below the snapshot's xmin had ended. Rows from a dump of another database
+ * may have higher numbers than any transaction of this one; they are not recent.
  */
 const SINCE = `${CURSOR} UNION ALL ${OVERVIEWS}
   WHERE changed >= pg_snapshot_xmin($1::pg_snapshot) AND NOT pg_visible_in_snapshot(changed, $1::pg_snapshot)
@@ -90,18 +90,18 @@ const SINCE = `${CURSOR} UNION ALL ${OVERVIEWS}
 
 export type ClusterOptions = {
   lease: number
-  /** What joins do in their transaction, once the settings are known to be the same. */
+  /** Further steps of the transaction in which a member joins, after its settings were compared. */
   onJoin: () => Step[]
 }
 
-/** Under what a commit of a target is made: its owner, and the epoch of its ownership. */
+/** A commit of a target is valid only for this owner in this epoch of its ownership. */
 export type Fence = { owner: string | null; epoch: number }
 
-/** This daemon as a member of those that share a database, and what its store needs to know of that. */
+/** This daemon's membership among the daemons that share a database, for use by the rest of the store. */
 export type Cluster = ReturnType<typeof clusterOf>
 
 /**
- * @param sql of its own for the membership, so that no lease ends because commits wait
+ * @param sql a separate connection for the membership, so that no lease expires while commits wait
  */
 export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
   let self: string | undefined
@@ -116,20 +116,20 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
 
   const setOwn = (settings: Settings): void => {
     own = settings
-    // As PostgreSQL's md5.
+    // The same as PostgreSQL's md5().
     ownDigest = createHash('md5').update(JSON.stringify(settings)).digest('hex')
   }
 
   const methods = {
-    /** How long a member lives without renewing its lease (seconds). */
+    /** A member that does not renew its lease for this long is dead (seconds). */
     lease,
     /**
-     * Becomes a member, again after a lease was lost.
+     * Joins as a member, or joins again after its lease was lost.
      *
-     * @param name how others show it
-     * @param settings what all members must agree in, by name
-     * @param status what the others may show of it until its first renewal (JSON)
-     * @throws {OtherSettingsError} where the living members must use other settings
+     * @param name of the member, as other members show it
+     * @param settings that must be the same for all members, by name
+     * @param status that other members show of it until its first renewal (JSON)
+     * @throws {OtherSettingsError} if the living members must use other settings
      */
     join: async (name: string, settings: Settings, status: string): Promise<void> => {
       const id = randomUUID()
@@ -146,22 +146,22 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
       self = id
       setOwn(settings)
     },
-    /** Declares reloaded settings: all members must use them while this one lives and no other one declares. */
+    /** Declares reloaded settings. All members must use them while this member lives, until another member declares others. */
     declare: async (settings: Settings): Promise<void> => {
       setOwn(settings)
       if (self !== undefined) await sql.batch([{ statement: DECLARE, args: [self, JSON.stringify(settings)] }])
     },
     /**
-     * Renews the lease, and reads what the others show of themselves.
+     * Renews the lease, and reads the status of the other members.
      *
-     * @param status what the others may show of this one (JSON)
-     * @returns undefined where this member is dead: all that it owned may be owned by others
+     * @param status that other members show of this member (JSON)
+     * @returns undefined if this member is dead; other members may own its targets now
      */
     renew: async (status: string): Promise<Renewal | undefined> => {
       const me = self
       if (me === undefined) return undefined
-      // Three statements without a transaction: none holds a lock while it waits for another one. The lease is renewed
-      // also where a dead member cannot be deleted yet, because its last commit still runs.
+      // Three statements without a transaction, so that none holds a lock while it waits for another. The lease is also renewed
+      // if a dead member cannot be deleted yet because its last commit still runs.
       const [[renewed], , rows] = await Promise.all([
         sql.batch([{ statement: RENEW, args: [me, status, lease] }]),
         sql.batch([{ statement: DELETE_DEAD }]).catch(() => undefined),
@@ -175,7 +175,7 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
       epochs = new Map(Object.entries(owned.get(me) ?? {}))
       return renewalOf(rows, owned, me, own)
     },
-    /** Acquires targets that no living member owns, `most` at most, and returns those that were acquired. */
+    /** Acquires at most `most` targets that no living member owns, and returns them. */
     acquire: async (targets: readonly string[], most: number): Promise<readonly string[]> => {
       const me = self
       if (me === undefined || targets.length === 0 || most <= 0) return []
@@ -188,7 +188,7 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
       for (const { name, epoch } of acquired!) epochs.set(String(name), Number(epoch))
       return acquired!.map(({ name }) => String(name))
     },
-    /** Releases targets, so that others may acquire them at once. */
+    /** Releases targets, so that other members can acquire them at once. */
     release: async (targets: readonly string[]): Promise<void> => {
       for (const target of targets) epochs.delete(target)
       if (self !== undefined && targets.length > 0)
@@ -210,16 +210,16 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
         throw new StoreError('stale', `this daemon does not own target ${target}; only its owner commits it`)
       return { owner: self, epoch }
     },
-    /** Holds of the member that sends notifications. */
+    /** A step that fails unless this member is the one that sends notifications. */
     senderFence: (): Step[] => [{ statement: IS_FIRST, args: [self ?? null], fence: 1 }],
-    /** The latest commits, in a log. */
+    /** Logs the latest commits. */
     alongside: (commits: readonly number[][]): Step[] => [{ statement: LOG_COMMITS, given: commits }],
-    /** Whether the database refused one statement, and would take others. */
+    /** Whether the database refused this statement only, and would accept others. */
     isRefusal: (error: unknown): boolean => isAnswer(error) && !isUnresponsive(error),
-    /** What comes before anything that locks many rows of the log of events: one at a time does. */
+    /** The first step of a transaction that locks many rows of the event log. Only one such transaction runs at a time. */
     ordering: { statement: EVENTS_LOCK } satisfies Step,
     deleteCommits: { statement: DELETE_COMMITS } satisfies Step,
-    /** What a target has beside all else, which goes with it, and which goes when it leaves the configuration. */
+    /** Further tables with rows of a target: those deleted with it, and those deleted when it leaves the configuration. */
     tables: ['commits', 'overviews'],
     tablesOfUse: ['overviews'],
     /** @throws {StoreError} refused: another member owns the target, whose row is locked */
@@ -227,7 +227,7 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
       const [owner] = await resetting.all(LIVING_OWNER, [name])
       if (owner !== undefined && owner['id'] !== self) throw ownedError(name, String(owner['name']))
     },
-    /** The target was reset, and its epochs with it. */
+    /** Call it after a reset of the target, which also resets its epochs. */
     forget: (name: string): void => void epochs.delete(name),
     publish: (overviews: ReadonlyMap<string, string>): Step => ({
       statement: PUBLISH,
@@ -237,15 +237,15 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
 }
 
 /**
- * What became visible since an earlier call, whichever transaction was first. What was seen before may be repeated.
+ * Reads the overviews that became visible since an earlier call. Some of them may have been read before.
  *
- * @param cursor of that call; undefined for all overviews
+ * @param cursor from the earlier call; undefined for all overviews
  */
 export async function overviewsSince(sql: Sql, cursor?: string): Promise<RecentOverviews> {
   if (cursor === undefined) return readAll(sql)
   const rows = await sql.all(SINCE, [cursor])
   const next = String(rows.find(({ name }) => name === null)!['data'])
-  // A database that was restored, or a standby that took over, may be behind what was seen.
+  // A restored database, or a standby that took over, may be behind the earlier call.
   if (isBefore(next, cursor)) return readAll(sql)
   return { cursor: next, overviews: byName(rows.filter(({ name }) => name !== null)) }
 }
@@ -264,7 +264,7 @@ function byName(rows: readonly Row[]): Map<string, string> {
   return new Map(rows.map(({ name, data }) => [String(name), String(data)]))
 }
 
-/** Of snapshots of one database, as `xmin:xmax:…`, neither number ever decreases. */
+/** Snapshots are `xmin:xmax:…`. Within one database, neither number ever decreases. */
 function isBefore(snapshot: string, earlier: string): boolean {
   const [numbers, known] = [snapshot, earlier].map((text) => text.split(':').slice(0, 2).map(BigInt))
   return numbers!.some((number, i) => number < known![i]!)

@@ -16,22 +16,22 @@ export type CommitOptions = {
   targets: Pick<Targets, 'numberOf'>
   outbox: Pick<Outbox, 'enqueue'>
   events: Pick<EventLog, 'log'>
-  /** Undefined of a daemon that has its store for itself. */
+  /** Undefined if the daemon does not share its store. */
   cluster: Cluster | undefined
 }
 
-/** How many transactions of several daemons write commits at the same time: others must not wait behind those. */
+/** The most concurrent transactions of this daemon that write commits to a shared store. Other statements must not wait behind them. */
 const COMMIT_CONNECTIONS = 2
 
 const NO_OWNER: Fence = { owner: null, epoch: 0 }
 
-/** A commit of a target with this number. */
+/** A commit of the target with this number. */
 type Numbered = { target: string; number: number; commit: Commit; fence: Fence }
 
-/** Commits and calls in one transaction: what takes longer than a statement may would never be written. */
+/** The most commits and calls in one transaction. A transaction that exceeded the statement timeout would never succeed. */
 const COMMITTED_TOGETHER = 1000
 
-/** Locks the targets before any other row, and in one order: else two transactions could deadlock. */
+/** Locks the targets before any other rows, and sorted, because two transactions with different orders could deadlock. */
 const MOVE = `
   UPDATE callwatch.targets SET seq = followed.next, sync = followed.state FROM (
     SELECT number, expected + 1 AS next, state
@@ -56,7 +56,7 @@ const END_ALERT = `DELETE FROM callwatch.alerts WHERE ${keyIsGiven('alerts')}`
 const EVALUATE = insertInto('evaluations', ['target', 'hour', 'data'], 'UPDATE SET data = known.data || excluded.data')
 const ADD_GAP = insertInto('gaps', ['target', 'ended', 'began'], 'NOTHING')
 
-/** Commits that are asked for at the same time are written in one transaction. */
+/** Commits that are requested at the same time share one transaction. */
 export function commits(sql: Sql, options: CommitOptions) {
   const { targets, outbox, events, cluster } = options
 
@@ -74,14 +74,14 @@ export function commits(sql: Sql, options: CommitOptions) {
     })
   }
 
-  /** Whether they were written before the answer was lost. */
+  /** Whether the commits were written before the answer was lost. */
   async function areWritten(commits: readonly Numbered[]): Promise<boolean> {
     const rows = await sql.all('SELECT number, seq FROM callwatch.targets')
     const last = new Map(rows.map(({ number, seq }) => [Number(number), Number(seq)]))
     return commits.every(({ number, commit }) => last.get(number) === commit.ledger.sync.seq)
   }
 
-  /** One by one where all together are refused, since one alone may be why. @returns an error of each that was not written */
+  /** Writes commits one by one if they are refused together, since only one may be the cause. @returns the error of each unwritten commit */
   async function writeEach(commits: readonly Numbered[]): Promise<(void | Error)[]> {
     try {
       await write(commits)
@@ -105,7 +105,7 @@ export function commits(sql: Sql, options: CommitOptions) {
   })
 
   return {
-    /** Commits a delta that follows the stored sequence number by one; any other is refused as stale. */
+    /** Commits a delta whose sequence number follows the stored one. Any other delta is refused as stale. */
     commit: async (target: string, commit: Commit): Promise<void> => {
       const fence = cluster?.fenceOf(target) ?? NO_OWNER
       const number = await targets.numberOf(target)
@@ -115,9 +115,9 @@ export function commits(sql: Sql, options: CommitOptions) {
   }
 }
 
-/** What commits of different targets write of their own. */
+/** The steps that write the rows of several commits. */
 function stepsOf(commits: readonly Numbered[]): Step[] {
-  /** The rows that they have of one kind. */
+  /** The rows of all commits for one table. */
   const rows = (of: (commit: Commit) => Iterable<readonly Value[]>) =>
     commits.flatMap(({ number, commit }) => [...of(commit)].map((row) => [number, ...row]))
   const calls = commits.map(callsOf)
@@ -143,7 +143,7 @@ function stepsOf(commits: readonly Numbered[]): Step[] {
   ]
 }
 
-/** Which calls are written, become history or are deleted: one that changes and is evicted in one delta is written once. */
+/** Decides which calls are written, evicted or deleted. A call that changes and is evicted in one delta is written once. */
 function callsOf({ number, commit }: Numbered) {
   const { calls, evicted } = commit.ledger
   const dropped = new Set(evicted.filter((call) => !isCounted(call)).map(({ id }) => id))

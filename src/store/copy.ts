@@ -5,45 +5,45 @@ import type { Row, Sql, Step, Value } from './sql.ts'
 import { StoreError } from './store-error.ts'
 import { insertInto, TABLE_NAMES, tableOf, type Kind, type TableName } from './tables.ts'
 
-/** The tables that are copied, in an order in which each comes after those that it refers to. */
+/** The copied tables. Each comes after the tables that it refers to. */
 export const COPIED = TABLE_NAMES.filter((name) => tableOf(name).derived !== true)
 
-/** A store that is read whole, while no daemon uses it. */
+/** A store to read completely, while no daemon uses it. */
 export type CopySource = Pick<Sql, 'place' | 'all' | 'close'>
 
-/** An empty store that is filled, in one transaction. */
+/** An empty store to fill in one transaction. */
 export type CopyDestination = CopySource &
   Pick<Sql, 'batch'> & {
-    /** Keeps all that was written; closed without it, the store is as empty as before. */
+    /** Commits everything that was written. If it is closed without this, the store stays empty. */
     commit: () => Promise<void>
   }
 
 /** The result of copying a store. */
 export type Copied = {
-  /** Rows that were copied, by table. */
+  /** The number of copied rows, by table. */
   counts: Readonly<Record<string, number>>
-  /** Targets with the sequence number of their last commit. */
+  /** The targets, with the sequence number of their last commit. */
   targets: readonly { name: string; seq: number }[]
-  /** Where the copy, read back, differs from what is in the source now; nothing is kept of it then. */
+  /** How the copy, when read back, differs from the source. If there is a difference, the copy is rolled back. */
   differences: readonly string[]
 }
 
-/** Differences of a table that are shown at most. */
+/** The most differences that are shown for one table. */
 const DIFFERENCES_SHOWN = 5
 
-/** So many rows are read, written and compared at a time: memory use does not grow with the store. */
+/** How many rows are read, written and compared at a time, so that memory use does not grow with the store. */
 const BATCH = 1000
 
-/** A column of a table, with what it holds. */
+/** A column of a table, with its type. */
 type Column = readonly [name: string, kind: Kind]
 
-/** The values of a row, in the order of its table's columns. */
+/** The values of a row, in the order of the table's columns. */
 type Values = readonly Value[]
 
 /**
- * Copies all that a store keeps into an empty one, reads both sides, and keeps the copy where they are equal.
+ * Copies a store into an empty one, reads both, and keeps the copy if they are equal.
  *
- * @throws {StoreError} when one of them cannot be read or written; nothing is kept then
+ * @throws {StoreError} if one of them cannot be read or written; then nothing is kept
  */
 export async function copyStore(source: CopySource, destination: CopyDestination): Promise<Copied> {
   const counts: Record<string, number> = {}
@@ -60,11 +60,11 @@ export async function copyStore(source: CopySource, destination: CopyDestination
   return { counts, targets: targets.map(({ name, seq }) => ({ name: String(name), seq: Number(seq) })), differences }
 }
 
-/** @returns how many rows it has */
+/** @returns the number of its rows */
 async function copyTable(table: TableName, source: CopySource, destination: CopyDestination): Promise<number> {
   const targets = await destination.all('SELECT name, number FROM callwatch.targets')
   const numbers = new Map(targets.map(({ name, number }) => [String(name), Number(number)]))
-  // Nothing has acquired a target of a copy yet.
+  // No daemon has acquired a target of the copy yet.
   const more = table === 'targets' ? { epoch: 0 } : {}
   const statement = insertInto(table, [...columnsOf(table).map(([name]) => name), ...Object.keys(more)])
   let count = 0
@@ -80,7 +80,7 @@ async function copyTable(table: TableName, source: CopySource, destination: Copy
   return count
 }
 
-/** What follows from the rows: rollups are added up again, and the positions of events that have none yet. */
+/** Restores derived rows: marks rollups to be computed again, and assigns positions to events without one. */
 const DERIVED: readonly Step[] = [
   {
     statement: `
@@ -91,19 +91,19 @@ const DERIVED: readonly Step[] = [
   { statement: NUMBER },
 ]
 
-/** The columns of a table that are copied, each with what it holds. */
+/** The copied columns of a table, each with its type. */
 export function columnsOf(table: TableName): Column[] {
-  // Targets have other numbers in another store, and owners only while daemons use it.
+  // Another store numbers its targets differently, and targets have owners only while daemons use the store.
   const isLeftOut = (name: string) => table === 'targets' && ['number', 'owner', 'epoch'].includes(name)
   return Object.entries(tableOf(table).columns).filter(([name]) => !isLeftOut(name))
 }
 
-/** Whether its rows belong to targets; then these are its first column. */
+/** Whether the rows belong to targets. Then the target is the first column. */
 function isOfTargets(table: TableName): boolean {
   return tableOf(table).columns['target'] === 'target'
 }
 
-/** @throws {StoreError} refused: a store has rows in tables that are copied; `remedy` says what to do */
+/** @throws {StoreError} refused: the copied tables have rows; `remedy` says what to do */
 export async function expectEmpty({ all, place }: Pick<Sql, 'all' | 'place'>, remedy: string): Promise<void> {
   const isFilled = COPIED.map((table) => `EXISTS (SELECT 1 FROM callwatch.${table}) AS ${table}`)
   const [row] = await all(`SELECT ${isFilled.join(', ')}`)
@@ -112,7 +112,7 @@ export async function expectEmpty({ all, place }: Pick<Sql, 'all' | 'place'>, re
     throw new StoreError('refused', `${place} is not empty: it has ${filled.join(', ')}; ${remedy}`)
 }
 
-/** The rows of a table by its key, in batches: target after target where they belong to these, each by its name. */
+/** Reads the rows of a table in batches, ordered by its key. Rows of targets are read target by target, ordered by name. */
 export async function* rowsOf(sql: CopySource, table: TableName): AsyncGenerator<Values[]> {
   const columns = columnsOf(table)
   if (!isOfTargets(table)) {
@@ -126,7 +126,7 @@ export async function* rowsOf(sql: CopySource, table: TableName): AsyncGenerator
   }
 }
 
-/** @param target whose rows they are, by its number */
+/** @param target the number of the target whose rows are read */
 async function* pages(
   sql: CopySource,
   table: TableName,
@@ -155,14 +155,14 @@ async function* pages(
 function valuesOf(row: Row, columns: readonly Column[]): Value[] {
   return columns.map(([name, kind]) => {
     const value = row[name]
-    // The client of PostgreSQL gives some numbers as text, and flags as truth values.
+    // PostgreSQL's client returns some numbers as text, and flags as booleans.
     if (value !== null && !kind.startsWith('text')) return Number(value)
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no copied table has other types
     return value as Value
   })
 }
 
-/** Compares a table batch by batch; both sides have batches of the same size. */
+/** Compares a table batch by batch. Both sides have batches of the same size. */
 async function compareTable(table: TableName, source: CopySource, destination: CopySource): Promise<string[]> {
   const differences: string[] = []
   const sides = [rowsOf(source, table), rowsOf(destination, table)]

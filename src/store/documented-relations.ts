@@ -2,10 +2,10 @@ import { BASELINE_CODE, LOST_CODE, statusOf } from '../ledger/call-codes.ts'
 import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
 import { SHOWN } from './call-columns.ts'
 
-/** How each kind of store writes what is not the same in both. */
+/** The SQL that differs between the two kinds of stores. */
 const DIALECTS = {
   sqlite: {
-    // Else the planner might read all calls.
+    // Otherwise the planner might read all calls.
     join: 'CROSS JOIN',
     time: (seconds: string) => seconds,
     whole: (number: string) => `CAST(${number} AS INTEGER)`,
@@ -15,20 +15,20 @@ const DIALECTS = {
   postgres: {
     join: 'JOIN',
     time: (seconds: string) => `to_timestamp(${seconds})`,
-    // It would round, as SQLite does not.
+    // PostgreSQL would round here, unlike SQLite.
     whole: (number: string) => `trunc(${number})::integer`,
     real: (number: string) => `(${number})::double precision`,
     json: (...path: readonly string[]) => `data::json #>> '{${path.join(',')}}'`,
   },
 } as const
 
-/** The statements that make them. */
+/** The statements that create the relations. */
 export function createViews(store: keyof typeof DIALECTS): string {
   return `CREATE VIEW callwatch.call_history AS ${callHistory(store)};
   CREATE VIEW callwatch.alert_history AS ${alertHistory(store)}`
 }
 
-/** The text of a code; the last of the texts is that of all other codes. */
+/** The text for a code. The last text is for all other codes. */
 function textOf(code: string, texts: readonly string[]): string {
   const cases = texts.slice(0, -1).map((text, i) => `WHEN ${i} THEN '${text}'`)
   return `CASE ${code} ${cases.join(' ')} ELSE '${texts.at(-1)}' END`
@@ -38,7 +38,7 @@ const STATUSES = [...Array.from({ length: LOST_CODE }, (_, code) => statusOf(cod
 // The code of labels counts receiver types first, then modes, then types (call.ts ALL_LABELS).
 const [KINDS, WAYS] = [RECEIVER_TYPES.length, MODES.length]
 
-/** The relation `call_history` (docs/sql.md), as a query: all calls that are counted, each with columns of one type. */
+/** The relation `call_history` (docs/sql.md) as a query: all counted calls. */
 function callHistory(store: keyof typeof DIALECTS): string {
   const { join, time, whole } = DIALECTS[store]
   const columns = {
@@ -64,7 +64,7 @@ function callHistory(store: keyof typeof DIALECTS): string {
     FROM callwatch.targets ${join} callwatch.calls ON target = number WHERE status <> ${BASELINE_CODE}`
 }
 
-/** The relation `alert_history` (docs/sql.md), as a query: each time that an alert fired. */
+/** The relation `alert_history` (docs/sql.md) as a query: a row for each time that an alert fired. */
 function alertHistory(store: keyof typeof DIALECTS): string {
   const { time, real, json } = DIALECTS[store]
   const columns = {

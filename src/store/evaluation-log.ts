@@ -1,14 +1,14 @@
 import type { EvaluationRecord } from '../alerts/trigger.ts'
 
-/** The log's rows hold an hour each. */
+/** Each row of the log holds one hour. */
 export const HOUR = 3600
 
-/** When the hour began in which an evaluation belongs (UNIX seconds). */
+/** The start of the hour that an evaluation belongs to (UNIX seconds). */
 export function hourOf({ at }: EvaluationRecord): number {
   return Math.floor(at / HOUR) * HOUR
 }
 
-/** An evaluation in a few characters, to be appended to its hour's row: whole milliseconds since the hour began. */
+/** An evaluation as a short text to append to the row of its hour. Times are whole milliseconds since the start of the hour. */
 export function packEvaluation(evaluated: EvaluationRecord): string {
   const since = (time: number) => Math.round((time - hourOf(evaluated)) * 1000)
   const { at } = evaluated
@@ -18,7 +18,7 @@ export function packEvaluation(evaluated: EvaluationRecord): string {
   return `${limited ? 'l' : 'w'}${since(at)},${since(now)},${before};`
 }
 
-/** The evaluations of an hour's row, in order. */
+/** Reads the evaluations of an hour's row, in order. */
 export function unpackEvaluations(hour: number, data: string): EvaluationRecord[] {
   const time = (milliseconds: string | undefined) => (hour * 1000 + Number(milliseconds)) / 1000
   return data

@@ -3,7 +3,7 @@ import { type Row, type Sql, type Step } from './sql.ts'
 import type { LoggedEvents, NewEvents } from './store.ts'
 
 const COLUMNS = 'position, id, target, at, n, total, data, participants'
-/** The first rows of a selection, as long as there are no more than $2 events in them; one at least. */
+/** The first rows of a selection that have at most $2 events together, but at least one row. */
 const firstOf = (condition: string, order: string) => `
   SELECT ${COLUMNS} FROM (
     SELECT *, sum(n) OVER (ORDER BY position ${order}) AS events, row_number() OVER (ORDER BY position ${order}) AS place
@@ -12,15 +12,15 @@ const firstOf = (condition: string, order: string) => `
 const FROM = firstOf('position >= $1::bigint', 'ASC')
 const LATEST = firstOf('position IS NOT NULL AND $1::text IS NULL', 'DESC')
 
-/** In one statement at most. */
+/** The most rows in one statement. */
 const NUMBERED_AT_ONCE = 5000
-/** The last position, and how many events there were up to it. */
+/** The last position, and the number of events up to it. */
 export const LAST = `
   SELECT coalesce(max(position), 0) AS last, coalesce(max(total), 0) AS before
   FROM (SELECT position, total FROM callwatch.events WHERE position IS NOT NULL ORDER BY position DESC LIMIT 1) AS newest`
 /**
- * Gives positions to rows that have none. A target's commits have rising serials, each of which is visible before the next one is
- * drawn: the order of the serials that are visible keeps the order of each target's commits.
+ * Assigns positions to rows that have none. The serials of a target's commits rise, and each is visible before the next one is
+ * drawn. So ordering the visible rows by serial keeps the order of each target's commits.
  */
 export const NUMBER = `
   UPDATE callwatch.events SET position = found.position, total = found.total FROM (
@@ -30,7 +30,7 @@ export const NUMBER = `
   ) AS found
   WHERE events.serial = found.serial`
 
-/** @param place the position and the total that a commit has at once */
+/** @param place the position and the total of a commit that gets its position at once */
 const log = (place: string) => `
   INSERT INTO callwatch.events (id, target, at, n, data, participants, position, total)
   SELECT $1, $2, $3::float8, $4::bigint, $5, $6, ${place}`
@@ -38,7 +38,7 @@ const LOG = log('NULL, NULL')
 const LOG_NEXT = `${log('last + 1, before + $4')} FROM (${LAST}) AS log`
 
 const DELETED_AT_ONCE = 2000
-/** Only the oldest rows, whatever the clocks were, and the newest of these stays: so a reader knows what it has missed. */
+/** Deletes only the oldest rows, whatever the clocks showed. The newest of them stays, so that a reader knows whether it missed events. */
 const DELETE = `
   DELETE FROM callwatch.events WHERE serial IN (
     SELECT serial FROM callwatch.events WHERE position < (
@@ -55,26 +55,26 @@ const ERASE = `
 
 export type EventLog = ReturnType<typeof eventLog>
 
-/** The log of events. Without a cluster, events get their positions as they are logged: no other commit is on its way meanwhile. */
+/** The event log. Without a cluster, events get their positions when they are logged, since there are no concurrent commits. */
 export function eventLog(sql: Sql, cluster?: Pick<Cluster, 'ordering'>) {
   const ordering = cluster === undefined ? [] : [cluster.ordering]
   const read = async (query: string, position: number | null, most: number) =>
     (await sql.all(query, [position, most])).map(loggedEventsOf)
-  /** @returns how many rows it has changed */
+  /** @returns the number of changed rows */
   const changed = async (step: Step) => (await sql.batch([...ordering, step])).at(-1)!.length
   const methods = {
     /**
-     * The commits of the log from a position on, that one included, in its order: all that have `most` events together, and
-     * one at least.
+     * Reads commits of the log in order, from a position on (inclusive): as many as have at most `most` events together, but at
+     * least one.
      */
     events: (position: number, most: number): Promise<LoggedEvents[]> => read(FROM, position, most),
-    /** The newest commits of the log, in its order: all that have `most` events together, and one at least. */
+    /** Reads the newest commits of the log in order: as many as have at most `most` events together, but at least one. */
     latestEvents: (most: number): Promise<LoggedEvents[]> => read(LATEST, null, most),
     /**
-     * Deletes the commits of the log from its beginning to the first one from after `before` (UNIX seconds by the host's
-     * clock), but for the newest of them: a reader that has read it has missed nothing.
+     * Deletes commits from the start of the log up to the first one after `before` (UNIX seconds by the host's clock). Keeps the
+     * newest of them: a reader that has read it has missed nothing.
      *
-     * @param end those from this position on are kept
+     * @param end keeps commits from this position on
      */
     deleteEvents: async (before: number, end = Number.MAX_SAFE_INTEGER): Promise<void> => {
       while ((await changed({ statement: DELETE, args: [before, end] })) === DELETED_AT_ONCE);
@@ -83,13 +83,13 @@ export function eventLog(sql: Sql, cluster?: Pick<Cluster, 'ordering'>) {
     eraseParticipants: async (): Promise<void> => {
       await sql.pragma?.('secure_delete = ON')
       while ((await changed({ statement: ERASE })) === ERASED_AT_ONCE);
-      // Earlier writes stay in the journal while a reader needs them. Then the next call empties it.
+      // Earlier writes stay in the journal while a reader needs them. The next call then empties it.
       await sql.pragma?.('wal_checkpoint(TRUNCATE)')
     },
   }
   return {
     methods,
-    /** Gives each event that was committed its position in the log: from then on it is read. For the leader. */
+    /** Assigns each committed event its position in the log. From then on readers see it. Only the leader calls this. */
     number: async (): Promise<void> => void (await sql.batch([...ordering, { statement: NUMBER }])),
     /** Logs events of a target. */
     log: (target: string, logged: NewEvents | undefined): Step[] => {
@@ -101,7 +101,7 @@ export function eventLog(sql: Sql, cluster?: Pick<Cluster, 'ordering'>) {
   }
 }
 
-/** A commit of the log of events. Its texts are JSON, and so have no line breaks. */
+/** A commit in the event log. Its texts are JSON, so they contain no line breaks. */
 export function loggedEventsOf({ position, id, target, at, total, data, participants }: Row): LoggedEvents {
   return {
     position: Number(position),
