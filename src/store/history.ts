@@ -22,10 +22,10 @@ const OPEN = `
 const USAGE = `
   SELECT quarter, minutes FROM callwatch.usage WHERE ${OF_TARGET} AND quarter >= $2::float8 AND quarter < $3::float8 ORDER BY quarter`
 
-/** Keys that are read together at most. */
+/** The most keys in one query. */
 const BATCH = 200
 
-/** What the daemon reads of calls and usage, and the pauses of rate limits. */
+/** The daemon's queries of calls and usage, and the pauses of rate limits. */
 export function history(sql: Sql, isEager = false) {
   const pausedUntil = batched(
     async (keys: readonly string[]) => {
@@ -35,19 +35,19 @@ export function history(sql: Sql, isEager = false) {
     { most: BATCH, isEager },
   )
   return {
-    /** A target's calls that were counted and evicted, by id: those of these ids that the history still has. */
+    /** Reads evicted calls of a target by their ids. Calls that the history no longer has are left out. */
     evictedCalls: async (target: string, ids: readonly string[]): Promise<Map<string, TrackedCall>> => {
       const rows = await sql.all(EVICTED, [target, list(ids)])
       return new Map(rows.map(callOfRow).map((call) => [call.id, call]))
     },
-    /** Outcomes of a target's calls that finished from one moment to (but not at) another. */
+    /** The outcomes of a target's calls that finished in a period, without its end. */
     countFinished: async (target: string, from: number, to: number) => {
       const rows = await sql.all(COUNT_FINISHED, [target, from, to])
       return countByStatus(rows.map(({ status, n }) => ({ status: finalStatusOf(Number(status)), n: Number(n) })))
     },
     /**
-     * How many calls of these targets finished in each of so many minutes from a moment on (UNIX seconds), by the status that
-     * they were counted with. The first minute is 0.
+     * Counts the calls of these targets that finished in each minute of a period (UNIX seconds), by the status with which they were
+     * counted. The first minute is 0.
      */
     finishedPerMinute: async (targets: readonly string[], from: number, minutes: number) => {
       const found = await sql.all('SELECT number, name FROM callwatch.targets WHERE name IN texts($1)', [list(targets)])
@@ -60,7 +60,7 @@ export function history(sql: Sql, isEager = false) {
         n: Number(n),
       }))
     },
-    /** The open calls of these targets, in any order. */
+    /** The open calls of these targets, in no particular order. */
     openCalls: async (targets: readonly string[]) => {
       const calls: { target: string; call: TrackedCall }[] = []
       await sql.each(OPEN, [list(targets)], ([target, ...values]) =>
@@ -68,7 +68,7 @@ export function history(sql: Sql, isEager = false) {
       )
       return calls
     },
-    /** The participant minutes of a target from one moment to another (UNIX seconds), to the quarter of an hour (ledger/usage.ts). */
+    /** The participant minutes of a target in a period (UNIX seconds), to the quarter of an hour (ledger/usage.ts). */
     usedMinutes: async (target: string, from: number, to: number): Promise<number> => {
       const rows = await sql.all(USAGE, [target, from, to])
       return usedBetween(
@@ -77,9 +77,9 @@ export function history(sql: Sql, isEager = false) {
         to,
       )
     },
-    /** Until when requests with a budget key are paused by a rate limit (UNIX seconds by the host's clock). */
+    /** The end of the rate limit pause for a budget key (UNIX seconds by the host's clock). */
     pausedUntil,
-    /** Pauses them until then; a pause that is longer already stays: several daemons use one key, and the service may give each another time. */
+    /** Pauses requests with a key until a time. A longer pause stays, since the service may tell each daemon that uses the key another time. */
     pauseUntil: async (key: string, until: number): Promise<void> => {
       const statement = `
         INSERT INTO callwatch.pauses AS known (key, until) VALUES ($1, $2::float8)
@@ -89,7 +89,7 @@ export function history(sql: Sql, isEager = false) {
   }
 }
 
-/** Until when requests are paused, by those of these keys that are (UNIX seconds by the host's clock). */
+/** The ends of the rate limit pauses of these keys (UNIX seconds by the host's clock). */
 export async function pauses(sql: Sql, keys: readonly string[]): Promise<Map<string, number>> {
   const rows = await sql.all('SELECT key, until FROM callwatch.pauses WHERE key IN texts($1)', [list(keys)])
   return new Map(rows.map(({ key, until }) => [String(key), Number(until)]))

@@ -16,21 +16,21 @@ import { addTargets } from './targets.ts'
 export type PostgresStoreOptions = {
   /** As in {@link readAddress}. */
   url: string
-  /** All that are configured; what waits for any other is removed. */
+  /** All configured receivers. Whatever waits for others is removed. */
   receivers?: readonly string[] | undefined
-  /** How long a daemon lives without renewing its lease (seconds). */
+  /** A daemon that does not renew its lease for this long is dead (seconds). */
   lease: number
-  /** After so many seconds in which nothing is heard from the database, it counts as unavailable. */
+  /** After this many seconds without an answer, the database counts as unavailable. */
   deadline?: number
   clock?: Clock
-  /** Takes what the log says of a migration. */
+  /** Logs the progress of a migration. */
   say?: Say
 }
 
-/** Statements that run at the same time, at most. */
+/** The most concurrent statements. */
 const CONNECTIONS = 4
 
-/** Queries of the history that run at the same time, and how long one may take (seconds). */
+/** The most concurrent queries of the history, and how long each may take (seconds). */
 const READ_CONNECTIONS = 2
 const READ_DEADLINE_SECONDS = 60
 
@@ -40,12 +40,12 @@ const LONG_DEADLINE_SECONDS = 120
 /** A migration may rewrite tables of millions of rows. */
 const MIGRATION_DEADLINE_SECONDS = 600
 
-/** The default (seconds): it leaves time for two attempts to renew a lease. */
+/** The default (seconds). It leaves time for two attempts to renew a lease. */
 const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
 
 /**
- * The store that several daemons share: a schema `callwatch` in a PostgreSQL database. A commit is on its disk, and on its
- * synchronous standby, before it counts; only the owner of a target may commit it.
+ * Opens the store that several daemons share: a schema `callwatch` in a PostgreSQL database. A commit is complete once it is on the
+ * disk, and on the synchronous standby if there is one. Only the owner of a target may commit it.
  *
  * @throws {StoreError} refused: wrong address, user, password or database, too old a server, or of a newer callwatch;
  * unavailable: it cannot be reached now
@@ -60,12 +60,12 @@ export async function openPostgresStore(options: PostgresStoreOptions) {
     close: async (): Promise<void> => void (await Promise.all([store.close(), membership.close()])),
     cluster: {
       ...cluster.methods,
-      /** Until when requests are paused by a rate limit, for those of these keys that are (UNIX seconds by the host's clock). */
+      /** The ends of the rate limit pauses of these keys (UNIX seconds by the host's clock). */
       pauses: (keys: readonly string[]) => pauses(sql, keys),
       addTargets: (identities: readonly TargetIdentity[], created: number) => addTargets(sql, identities, created),
       /**
-       * Publishes overviews by target, each of which replaces the previous one. Those of targets that this member does not own
-       * now are left out.
+       * Publishes overviews by target. Each replaces the previous one of its target. Targets that this member does not own now are
+       * skipped.
        */
       publish: async (overviews: ReadonlyMap<string, string>): Promise<void> =>
         void (await sql.batch([cluster.publish(overviews)])),
@@ -86,19 +86,19 @@ async function openDatabase({
   let address = readAddress(url)
   const open = async () => {
     const connection = await connect(address, { deadline, clock })
-    // The next connection tries this host first: a dead one would cost it a deadline.
+    // The next connection tries this host first, because trying a dead host would cost it a deadline.
     const others = address.hosts.filter((host) => host !== connection.host)
     address = { ...address, hosts: [connection.host, ...others] }
     return connection
   }
   const isWanted = ({ host }: Connection) => host === address.hosts[0]
-  // A primary whose synchronous standby is gone answers all but commits: the other hosts are tried first then.
+  // A primary without its synchronous standby answers everything but commits. Then the other hosts are tried first.
   const giveUp = ({ host }: Connection) => {
     address = { ...address, hosts: [...address.hosts.filter((other) => other !== host), host] }
   }
   const pool = openPool({ open, size: CONNECTIONS, clock, isWanted, giveUp })
   const memberPool = openPool({ open, size: 1, clock, isWanted, giveUp })
-  // Queries of the history may take long: nothing else waits for them, and they say nothing of the database.
+  // Queries of the history may take long. Nothing else waits for them, and their time-outs do not show that the database is down.
   const readPool = openPool({
     open: () => connect(address, { deadline: READ_DEADLINE_SECONDS, clock, prepare: false }),
     size: READ_CONNECTIONS,
@@ -128,10 +128,11 @@ async function openDatabase({
 }
 
 /**
- * Opens a database while daemons may be using it: by one connection, which is made again if it was lost between two statements.
+ * Opens a database that daemons may be using, with one connection. If the connection is lost between two statements, a new one is
+ * made.
  *
- * @param options with `readOnly` a standby is good enough
- * @throws {StoreError} refused: nothing of callwatch is in the database, or of another schema, or it refuses connections
+ * @param options with `readOnly` a standby is accepted
+ * @throws {StoreError} refused: the database has no store, or one with another schema, or it refuses connections
  */
 export async function openPostgresBeside(url: string, options: { readOnly: boolean; deadline?: number }): Promise<Sql> {
   const pool = openPool({ open: () => connectForLongStatements(url, expectSchema, options), size: 1 })

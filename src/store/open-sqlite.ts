@@ -11,12 +11,12 @@ import { storeOn } from './store-on.ts'
 import type { Store } from './store.ts'
 
 export type SqliteStoreOptions = SqliteOptions & {
-  /** All configured receivers; what waits for any other is removed. */
+  /** All configured receivers. Whatever waits for others is removed. */
   receivers?: readonly string[] | undefined
 }
 
 /**
- * Opens the embedded store of a daemon: one SQLite file, in a thread of its own.
+ * Opens the embedded store of a daemon: one SQLite file, used by a separate thread.
  *
  * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon uses it
  */
@@ -43,7 +43,7 @@ export async function openSqliteDaemonStore(
   }
 }
 
-/** The same in this thread: everything waits while it writes. */
+/** The same in this thread. Everything waits while it writes. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { attempt } = attempting(options.path)
   const engine = attempt(() => openEngine(options))
@@ -54,7 +54,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 }
 
 /**
- * Opens a file while a daemon may be using it, without its lock.
+ * Opens a file without its lock, while a daemon may be using it.
  *
  * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
  */

@@ -9,7 +9,7 @@ import { StoreError } from './store-error.ts'
 import { commandStoreOn } from './store-on.ts'
 import type { CommandStore, Store } from './store.ts'
 
-/** Which store: a file of one daemon's own, or a PostgreSQL database that several share. */
+/** The address of a store: the file of a single daemon, or a PostgreSQL database that several daemons share. */
 export type StoreAddress = { path: string } | { url: string }
 
 /** The same for a daemon. */
@@ -17,16 +17,16 @@ export type DaemonStoreAddress =
   | { path: string }
   | { url: string; /** How long a daemon lives without renewing its lease (seconds). */ lease: number }
 
-// The one place where the address selects the implementation. That of PostgreSQL, with its client, is loaded where it is
-// used: it would add a tenth to the start of every command.
+// Only here does the address select the implementation. PostgreSQL's is loaded only if it is used, because it would make the start
+// of every command a tenth longer.
 
 /**
  * Opens the store of a daemon.
  *
- * @param receivers all configured receivers; what waits for any other is removed
- * @param say takes what the log says of a migration
- * @throws {StoreError} refused: it is damaged, not ours, of a newer callwatch, or a database that does not let this user
- * in; unavailable: another start may succeed, since it is in use, full or cannot be reached now
+ * @param receivers all configured receivers; whatever waits for others is removed
+ * @param say logs the progress of a migration
+ * @throws {StoreError} refused: it is damaged, of another program or of a newer callwatch, or the database refuses this user;
+ * unavailable: it is in use, full or cannot be reached now, so a later start may succeed
  */
 export async function openStore(
   address: DaemonStoreAddress,
@@ -62,7 +62,7 @@ async function openBeside(address: StoreAddress, readOnly: boolean): Promise<Sql
   return openPostgresBeside(address.url, { readOnly })
 }
 
-/** Whether a store can be used, and a sentence on that: the whole file is checked for damage, a database only has to answer. */
+/** Whether a store can be used, with a sentence about it. Checks a whole file for damage. A database only has to answer. */
 export async function probeStore(address: StoreAddress): Promise<{ works: boolean; message: string }> {
   try {
     if ('path' in address) {
@@ -85,7 +85,7 @@ export async function probeStore(address: StoreAddress): Promise<{ works: boolea
 }
 
 /**
- * Opens a store to copy it, and keeps every daemon away from it meanwhile.
+ * Opens a store to copy it. No daemon can open it meanwhile.
  *
  * @throws {StoreError} refused: there is none, a daemon uses it, it is not ours, of another schema, or damaged
  */
@@ -96,7 +96,7 @@ export async function openCopySource(address: StoreAddress): Promise<CopySource>
 }
 
 /**
- * Opens an empty store to copy another one into it, and keeps every daemon away from it meanwhile.
+ * Opens an empty store to copy another one into it. No daemon can open it meanwhile.
  *
  * @throws {StoreError} refused: it is not empty, a daemon uses it, it is not ours, or of another schema
  */

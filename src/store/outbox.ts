@@ -8,7 +8,7 @@ import type { OutboxContent, OutboxEntry, RoutedChange } from './store.ts'
 import { insertInto, replacing } from './tables.ts'
 import { parse } from './rows.ts'
 
-/** To receivers that were no recipients yet it is the beginning. */
+/** For receivers that were not recipients before, this change is the beginning. */
 const ENQUEUE_CHANGE = `
   INSERT INTO callwatch.outbox (receiver, claimed, data)
   SELECT receiver, false, CASE WHEN EXISTS (
@@ -18,7 +18,7 @@ const ENQUEUE_CHANGE = `
   FROM given(target text, alert text, receiver text, change text, beginning text)`
 const ADD_RECIPIENTS = insertInto('recipients', ['target', 'alert', 'receiver'], 'NOTHING')
 
-/** For the recipients of its beginning, as far as these are configured ($4, or null for all). */
+/** Enqueues an end for the recipients of the beginning that are configured ($4; null: all). */
 const ENQUEUE_END = `
   INSERT INTO callwatch.outbox (receiver, claimed, data)
   SELECT receiver, false, $3::text FROM callwatch.recipients
@@ -27,18 +27,18 @@ const REMOVE_RECIPIENTS = 'DELETE FROM callwatch.recipients WHERE target = $1 AN
 
 const ENQUEUE = insertInto('outbox', ['receiver', 'claimed', 'data'])
 
-/** What waits for other receivers, which are no recipients of what began with it, unless that may have been sent. */
+/** Removes what waits for receivers that are not configured. They are no longer recipients, unless the message may have been sent. */
 const FORGET_OTHERS = `
   DELETE FROM callwatch.recipients WHERE NOT receiver IN texts($1) AND EXISTS (
     SELECT 1 FROM callwatch.outbox WHERE outbox.receiver = recipients.receiver AND NOT claimed
       AND data::json ->> 'kind' = 'firing' AND data::json ->> 'target' = target AND data::json ->> 'key' = alert)`
-/** None of them is claimed in between. */
+/** In one transaction, so that no entry is claimed in between. */
 const LOCK_OTHERS = 'SELECT id FROM callwatch.outbox WHERE NOT receiver IN texts($1) ORDER BY id FOR UPDATE'
 const REMOVE_OTHERS = 'DELETE FROM callwatch.outbox WHERE NOT receiver IN texts($1)'
 
 const USE_KEY = 'INSERT INTO callwatch.deduplication_keys (key, at) VALUES ($1, $2) ON CONFLICT DO NOTHING'
 
-// A commit and a sender may write the same episodes at the same time: both lock them in one order, else they could deadlock.
+// A commit and a sender may write the same episodes at the same time. Both lock them in the same order, so that they cannot deadlock.
 
 const EPISODE = ['until', 'rule', 'severity', 'data']
 const WRITE_EPISODES = insertInto(
@@ -54,13 +54,13 @@ const NOTE = `
 export type Outbox = ReturnType<typeof outboxOf>
 
 export type OutboxOptions = {
-  /** All that are configured: what waits for any other is removed, once with `clear`; undefined keeps all. */
+  /** All configured receivers. Whatever waits for others is removed, once, with `clear`; undefined keeps everything. */
   receivers: readonly string[] | undefined
   cluster: Pick<Cluster, 'senderFence'> | undefined
   clock: Clock
 }
 
-/** What waits for receivers of notifications, and the history of alerts, which is written with it. */
+/** The outbox of notifications, and the history of alerts, which is written with it. */
 export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions) {
   let configured = receivers
   const clear = (): Step[] =>
@@ -69,7 +69,7 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
       : [LOCK_OTHERS, FORGET_OTHERS, REMOVE_OTHERS].map((statement) => ({ statement, args: [list(configured!)] }))
 
   const methods = {
-    /** All that waits for this receiver, the oldest first. */
+    /** All entries of a receiver, oldest first. */
     outbox: async (receiver: string): Promise<OutboxEntry[]> => {
       const query = 'SELECT id, claimed, data FROM callwatch.outbox WHERE receiver = $1 ORDER BY id'
       const rows = await sql.all(query, [receiver])
@@ -80,8 +80,8 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
       }))
     },
     /**
-     * The sender claims entries before it sends them, and takes the claim back if the receiver certainly did not get the
-     * message. Where several daemons share the store, a claim of any but the leader is refused as stale, also one of no entry.
+     * Claims entries before they are sent, or takes the claim back if the receiver certainly did not get the message. If several
+     * daemons share the store, it refuses a claim as stale from any daemon but the leader, even a claim of no entries.
      */
     claimOutbox: async (ids: readonly number[], claimed: boolean): Promise<void> => {
       const update = `UPDATE callwatch.outbox SET claimed = ${claimed} WHERE id IN wholes($1)`
@@ -90,32 +90,32 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
         throw error instanceof StoreError && error.kind === 'stale' ? notSender() : error
       })
     },
-    /** Removes entries that were delivered, refused for good or discarded, and notes that; once, however often it is asked to. */
+    /** Removes entries that were delivered, permanently refused or discarded, and notes the outcome. Further calls for an entry do nothing. */
     removeFromOutbox: async (ids: readonly number[], notes: readonly EpisodeNote[] = []): Promise<void> => {
-      // What another attempt has removed, it has noted as well.
+      // An attempt that removed an entry also noted its outcome.
       await sql.transaction(async (removing) => {
         const remove = 'DELETE FROM callwatch.outbox WHERE id IN wholes($1) RETURNING id'
         const [removed] = await removing.batch([{ statement: remove, args: [list(ids)] }])
         if (removed!.length > 0) await removing.batch(noteSteps(notes))
       })
     },
-    /** Adds to the history of alerts what is known of their delivery. */
+    /** Notes the delivery of alerts in their history. */
     noteEpisodes: async (notes: readonly EpisodeNote[]): Promise<void> => void (await sql.batch(noteSteps(notes))),
-    /** How much waits, by receiver. */
+    /** The number of entries, by receiver. */
     countOutbox: async (): Promise<ReadonlyMap<string, number>> => {
       const rows = await sql.all(
         'SELECT receiver, count(*) AS n FROM callwatch.outbox GROUP BY receiver ORDER BY receiver',
       )
       return new Map(rows.map(({ receiver, n }) => [String(receiver), Number(n)]))
     },
-    /** Enqueues something for each receiver, unless this deduplication key was used before. */
+    /** Enqueues an entry for each receiver, unless this deduplication key was used before. */
     enqueueOnce: async (key: string, content: OutboxContent, names: readonly string[]): Promise<void> => {
       const data = JSON.stringify(content)
       const use: Step = { statement: USE_KEY, args: [key, clock.wall()], fence: 1 }
       const given = configuredAmong(names, configured).map((name) => [name, 0, data])
       await sql.batch([use, { statement: ENQUEUE, given }]).catch(onlyStale(undefined))
     },
-    /** From now on these are all configured receivers: what waits for any other is removed, and nothing is enqueued for it. */
+    /** Sets the configured receivers. Removes what waits for others, and enqueues nothing for them from now on. */
     setReceivers: async (names: readonly string[]): Promise<void> => {
       configured = names
       await sql.batch(clear())
@@ -126,7 +126,7 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
     methods,
     /** Removes what waits for receivers that are not configured. */
     clear,
-    /** Keeps changes in the history, and enqueues them for their receivers; an end for the recipients of its beginning instead. */
+    /** Writes changes to the history, and enqueues them for their receivers. An end goes to the recipients of its beginning instead. */
     enqueue: (changes: readonly RoutedChange[]): Step[] => [
       ...changes.flatMap((one) => enqueueChange(one, configured)),
       ...writeEpisodes(changes.map(({ change }) => change)),
@@ -138,7 +138,7 @@ function configuredAmong(names: readonly string[], configured: readonly string[]
   return [...new Set(names)].filter((name) => configured?.includes(name) ?? true)
 }
 
-/** @param configured the receivers that there are; undefined for all */
+/** @param configured the configured receivers; undefined: all receivers */
 function enqueueChange({ change, receivers }: RoutedChange, configured: readonly string[] | undefined): Step[] {
   const { target, key } = change
   const content = JSON.stringify(change)
@@ -159,7 +159,7 @@ function enqueueChange({ change, receivers }: RoutedChange, configured: readonly
 
 function writeEpisodes(changes: readonly Notification[]): Step[] {
   const rows = changes.map(episodeRow)
-  // No row can be written twice in a statement.
+  // A statement cannot write a row twice.
   const episodes = new Map(rows.map((row) => [JSON.stringify([row.target, row.key, row.since]), row]))
   const given = inOrder([...episodes.values()]).map((row) => {
     const { target, key, since, until, rule, severity, data } = row

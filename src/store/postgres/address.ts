@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { StoreError } from '../store-error.ts'
 
-/** Where a database is, and the user that connects. */
+/** The hosts and the name of a database, and its user. */
 export type PostgresAddress = {
-  /** Tried in this order. */
+  /** In the order in which they are tried. */
   hosts: readonly Host[]
   database: string
   user: string
   password: string
   tls: Tls
-  /** Whether a read-only server is skipped, also by commands that only read. */
+  /** Whether read-only servers are skipped, even by commands that only read. */
   readWrite: boolean
-  /** How it is called in a sentence: without user and password. */
+  /** The name of the database in sentences, without user and password. */
   place: string
 }
 
@@ -25,20 +25,20 @@ const PORT = 5432
 const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 const KNOWN = ['sslmode', 'sslrootcert', 'target_session_attrs']
 
-/** The name or address of a host, with a port or not. */
+/** The name or address of a host, with or without a port. */
 const HOST = String.raw`(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::[1-9]\d{0,4})?`
 
-/** `postgres://user:password@host:port,host:port/database?…`: one host and the database must be there. */
+/** `postgres://user:password@host:port,host:port/database?…`. At least one host and the database are required. */
 export const ADDRESS_FORM = new RegExp(
   String.raw`^(?<scheme>postgres(?:ql)?)://(?:(?<user>[^\s:@/?#]+)(?::(?<password>[^\s@/?#]*))?@)?` +
     String.raw`(?<hosts>${HOST}(?:,${HOST})*)/(?<database>[^\s/?#]+)(?:\?(?<query>[^\s#]*))?$`,
 )
 
 /**
- * Reads an address with `sslmode=…`, `sslrootcert=…` and `target_session_attrs=…` as its query. The password is never in
- * what is thrown.
+ * Reads an address, which may have `sslmode=…`, `sslrootcert=…` and `target_session_attrs=…` in its query. Errors never contain the
+ * password.
  *
- * @throws {StoreError} refused: what is wrong with it
+ * @throws {StoreError} refused: the address is invalid
  */
 export function readAddress(url: string): PostgresAddress {
   const { user, password = '', hosts = '', database = '', query } = ADDRESS_FORM.exec(url)?.groups ?? {}

@@ -1,13 +1,13 @@
 import { readAddress } from './address.ts'
 import { connect, type Connection, type ConnectOptions } from './connection.ts'
 
-/** A command reads whole tables, and sorts them: a statement may take longer than any of a daemon's. */
+/** A command reads and sorts whole tables, so its statements may take longer than a daemon's. */
 const STATEMENT_TIMEOUT_SECONDS = 600
 
 /**
  * Connects for statements that take long, to a host that answers within the usual deadline.
  *
- * @param prepare makes it ready: where it throws, the connection is closed
+ * @param prepare prepares the connection; if it throws, the connection is closed
  * @throws {StoreError} as {@link connect}
  */
 export async function connectForLongStatements(

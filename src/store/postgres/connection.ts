@@ -6,35 +6,35 @@ import { StoreError } from '../store-error.ts'
 import { readAddress, type Host, type PostgresAddress } from './address.ts'
 import { HungError, isAnswer, postgresError, readOnlyError } from './postgres-error.ts'
 
-/** Where statements can be run; they reject with a {@link StoreError}. Those that do not wait for each other go in one flight, where no pooler is in between. */
+/** Runs statements, which reject with a {@link StoreError}. Without a pooler, statements that do not wait for each other share a round trip. */
 export type Session = {
   run: (statement: string, args?: readonly Value[]) => Promise<Row[]>
-  /** Has the server prepare a statement, where it does: its first use would take a round trip of its own, within its transaction. */
+  /** Prepares a statement, if the server prepares statements. Otherwise its first use would take a further round trip within its transaction. */
   prepare?: (statement: string, args: readonly Value[]) => Promise<void>
-  /** For answers of any length: row by row, none of which is kept. */
+  /** Passes on row by row without keeping them, for answers of any length. */
   each: (statement: string, args: readonly Value[], take: (values: readonly unknown[]) => void) => Promise<void>
 }
 
 /**
- * One connection to a database. It is gone for good once it was dropped, by whatever came between: make another one.
+ * One connection to a database. Once it is dropped for any reason, it cannot be used any more.
  */
 export type Connection = Session & {
   readonly place: string
-  /** Which of the address's hosts it leads to. */
+  /** The host of the address that it leads to. */
   readonly host: Host
   isDropped: () => boolean
-  /** Cuts it at once. What it was asked and did not answer rejects; whether it was done is not known. */
+  /** Drops the connection at once. Unanswered statements reject; whether the server ran them is unknown. */
   drop: (reason: Error) => void
   close: () => Promise<void>
 }
 
 export type ConnectOptions = {
-  /** Seconds without a byte after which it counts as dead. */
+  /** After this many seconds without a byte, the connection counts as dead. */
   deadline?: number
-  /** Only reads, for which a standby is good enough. */
+  /** Only reads, so that a standby is accepted. */
   readOnly?: boolean
   clock?: Clock
-  /** Whether statements are prepared, each of which the server then keeps: not where their texts are ever new. */
+  /** Whether statements are prepared. The server keeps each prepared statement, so do not prepare texts that are always new. */
   prepare?: boolean
 }
 
@@ -42,13 +42,13 @@ const DEFAULT_DEADLINE_SECONDS = 5
 
 const MAX_PIPELINE = 5000
 
-/** The oldest version that has all that is used here. */
+/** The oldest version with every feature that is used here. */
 const OLDEST_VERSION = 13
 
 /**
- * Connects to the first host of an address that is good for it.
+ * Connects to the first suitable host of an address.
  *
- * @throws {StoreError} refused: wrong address, user, password or database, or too old a server; unavailable: none answers
+ * @throws {StoreError} refused: wrong address, user, password or database, or the server is too old; unavailable: no host answers
  */
 export async function connect(url: string | PostgresAddress, options: ConnectOptions = {}): Promise<Connection> {
   const address = typeof url === 'string' ? readAddress(url) : url
@@ -60,7 +60,7 @@ export async function connect(url: string | PostgresAddress, options: ConnectOpt
     } catch (error) {
       const failed = postgresError(error, address.place)
       if (!(failed instanceof StoreError)) throw failed
-      // Of several failures, one that needs a correction says most; but a host that is away may let this user in.
+      // If several hosts fail, the error that needs a correction is the most useful. But a host that is down may accept this user.
       if (failure === undefined || failed.kind === 'refused') failure = failed
       if (failed.kind !== 'refused') kind = failed.kind
     }
@@ -82,7 +82,7 @@ async function connectTo(
     connection = setUp(timeout)
     server = await connection.greet()
   } catch (error) {
-    // A transaction pooler knows no such parameter; its user has the time-out set by ALTER ROLE, if at all.
+    // A transaction pooler does not support this parameter. Its user can set the time-out with ALTER ROLE.
     if (!/unsupported startup parameter/.test(String(error))) throw error
     connection = setUp({})
     server = await connection.greet()
@@ -111,7 +111,7 @@ function problemOf(
   return undefined
 }
 
-/** What the server says of itself. */
+/** The server's parameters. */
 type Server = { version: number; readsOnly: boolean }
 type RawConnection = Connection & { greet: () => Promise<Server> }
 
@@ -133,17 +133,17 @@ function openConnection(
   const { host, port } = server
   let socket: Socket | undefined
   let dropped: Error | undefined
-  /** Rejects each unanswered statement. A promise that all of them race with would keep every answer in memory. */
+  /** Rejects each unanswered statement. If all of them raced with one promise, it would keep every answer in memory. */
   const asked = new Set<(reason: Error) => void>()
-  // Behind a pooler that gives each transaction another server, a statement that was prepared may be on the wrong one; and
-  // PgBouncer takes the server away as soon as one statement is done, though half of the next was sent to it.
+  // A pooler may give each transaction another server, on which a statement is not prepared. PgBouncer also takes the server away
+  // as soon as one statement is done, even if half of the next one was already sent to it.
   let isDirect = false
-  /** Grows with every row and every answer: the deadline of a statement begins again with each. */
+  /** Incremented for every row and every answer. Each of them restarts the deadline of a statement. */
   let heard = 0
   let last: Promise<unknown> = Promise.resolve()
   const prepared = new Set<string>()
 
-  // One socket for one connection, made here: the client itself never cuts one on which nothing is heard.
+  // The socket is made here, because the client itself never drops a silent one.
   const settings = {
     host,
     port,
@@ -152,13 +152,13 @@ function openConnection(
     password: address.password,
     ssl: tlsOptions(address, host),
     max: 1,
-    // All that is asked for at the same time goes in one flight.
+    // Statements that are requested at the same time share a round trip.
     max_pipeline: MAX_PIPELINE,
     fetch_types: false,
     connect_timeout: 0,
     max_lifetime: null,
     onnotice: () => undefined,
-    // The client would reconnect by itself, to the same host.
+    // Otherwise the client would reconnect by itself, to the same host.
     onclose: () => drop(closedError()),
     connection: { application_name: 'callwatch', ...parameters },
     socket: () => {
@@ -177,7 +177,7 @@ function openConnection(
     for (const fail of asked) fail(reason)
     const end = () => void sql.end({ timeout: 0 }).catch(() => undefined)
     if (socket === undefined || socket.destroyed) end()
-    // The client writes a farewell while its side of TLS counts as open, and hears no error of that once it was closed.
+    // The client writes a last message while its side of TLS is open, and after closing it does not handle an error of that write.
     else socket.once('close', end).destroy()
   }
 
@@ -243,7 +243,7 @@ function openConnection(
     greet: async () => {
       const rows = await watched(ask(GREETING, []))
       const [row] = rows
-      // A pooler's own greeting has another process id than the server that answers.
+      // A pooler's greeting has a different process id than the server that answers.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a property that its types leave out
       isDirect = (rows as unknown as { state: { pid: number } }).state.pid === row!['pid']
       return { version: Number(row!['version']), readsOnly: row!['reads_only'] === true }
@@ -268,8 +268,8 @@ function tlsOptions({ tls: { mode, ca } }: PostgresAddress, host: string): boole
 }
 
 /**
- * Where a statement failed after its first rows, as by a timeout, postgres.js counts these for the next statement on the
- * connection: its rows begin that much later in their array.
+ * If a statement fails after its first rows, for example by a timeout, postgres.js counts these rows for the next statement on the
+ * connection. Its rows then begin that much later in the array.
  */
 function withoutHoles(rows: Row[]): Row[] {
   return rows.length === 0 || 0 in rows ? rows : rows.filter(() => true)

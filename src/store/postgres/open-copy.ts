@@ -8,9 +8,9 @@ import { sqlWithin } from './postgres-sql.ts'
 import { expectSchema, LOCK, migrate } from './schema.ts'
 
 /**
- * Opens a store for a copy of it, and keeps every daemon away from it meanwhile; a standby is good enough.
+ * Opens a store to copy it. No daemon can open it meanwhile. A standby is accepted.
  *
- * @throws {StoreError} refused: a daemon uses it, it is not ours or of another schema, or it refuses connections
+ * @throws {StoreError} refused: a daemon uses it, it is no store of callwatch or has another schema, or it refuses connections
  */
 export async function openPostgresSource(url: string): Promise<CopySource> {
   const prepare = async (connection: Connection) => {
@@ -22,7 +22,7 @@ export async function openPostgresSource(url: string): Promise<CopySource> {
 }
 
 /**
- * Opens an empty store to copy another one into it, and keeps every daemon away from it meanwhile.
+ * Opens an empty store to copy another one into it. No daemon can open it meanwhile.
  *
  * @throws {StoreError} refused: it is not empty, a daemon uses it, it is of a newer schema, or it refuses connections
  */
@@ -45,21 +45,21 @@ export async function openPostgresDestination(url: string): Promise<CopyDestinat
         )
       })
     },
-    // What was not committed goes with the connection.
+    // Closing the connection rolls back what was not committed.
     close: connection.close,
   }
 }
 
-/** The columns that the database numbers, and that were copied. */
+/** The copied columns that the database numbers. */
 const NUMBERED = COPIED.flatMap((table) =>
   Object.entries(tableOf(table).columns).flatMap(([column, kind]) =>
     kind === 'serial' && table !== 'targets' ? [[table, column] as const] : [],
   ),
 )
 
-/** Begins a transaction for as long as which no daemon can begin to use the database. */
+/** Begins a transaction. Until it ends, no daemon can start to use the database. */
 async function keepAway(connection: Connection): Promise<void> {
-  // This transaction waits for the other side, which may be slow.
+  // This transaction waits for the other store, which may be slow.
   await connection.run("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = '2s'")
   await takeLock(connection)
   await expectUnused(connection)
@@ -88,7 +88,7 @@ async function expectUnused({ run, place }: Connection): Promise<void> {
   )
 }
 
-/** Later rows are numbered after the copied ones. */
+/** Makes sure that later rows are numbered after the copied rows. */
 function countOnFrom(table: string, column: string): string {
   return `SELECT setval(pg_get_serial_sequence('callwatch.${table}', '${column}'), max(${column})) FROM callwatch.${table} HAVING count(*) > 0`
 }

@@ -3,25 +3,25 @@ import { StoreError } from '../store-error.ts'
 import type { Connection } from './connection.ts'
 import { HungError, isUnresponsive } from './postgres-error.ts'
 
-/** A few connections that are used in turn, each by one work at a time. */
+/** A few connections, each used for one piece of work at a time. */
 export type Pool = {
-  /** Runs `work` on a connection of its own. All that wait for one fail as soon as one finds that the database does not answer. */
+  /** Runs `work` on a connection that nothing else uses meanwhile. If the database does not answer one caller, all callers that wait fail. */
   use: <T>(work: (connection: Connection) => Promise<T>) => Promise<T>
   close: () => Promise<void>
 }
 
 export type PoolOptions = {
   open: () => Promise<Connection>
-  /** Connections at most. */
+  /** The most connections. */
   size: number
   clock?: Clock
-  /** Whether it leads to the host that new ones lead to. */
+  /** Whether it leads to the same host as new connections. */
   isWanted?: (connection: Connection) => boolean
-  /** Its host did not answer in time. */
+  /** The host did not answer in time. */
   giveUp?: (connection: Connection) => void
 }
 
-/** How long a connection is used: a new one may find a better host, and frees the server's memory. */
+/** How long a connection is used. A new one may find a better host, and frees memory of the server. */
 const MAX_AGE_SECONDS = 1800
 
 type Kept = { connection: Connection; since: number }
@@ -77,12 +77,12 @@ export function openPool({
   }
 }
 
-/** So many works at a time; the others wait. */
+/** Limits how much work runs at a time. The rest waits. */
 function newTurns(size: number) {
   const waiting: PromiseWithResolvers<void>[] = []
   let busy = 0
   let isClosed = false
-  /** All that wait. */
+  /** The callers that wait. */
   const fail = (error: unknown) => {
     for (const { reject } of waiting.splice(0)) reject(error)
   }

@@ -1,6 +1,6 @@
 import { isBug, StoreError } from '../store-error.ts'
 
-/** The reason why a connection was dropped: nothing was heard from the database. */
+/** Why a connection was dropped: the database did not answer. */
 export class HungError extends Error {
   override readonly name = 'HungError'
 }
@@ -54,7 +54,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '57P02': unreachable,
   '57P03': unreachable,
   ERR_TLS_CERT_ALTNAME_INVALID: badCertificate,
-  // It may be renewed, or this host's clock be set, meanwhile.
+  // The certificate may be renewed, or this host's clock may be set.
   CERT_HAS_EXPIRED: { ...badCertificate, kind: 'unavailable' },
   DEPTH_ZERO_SELF_SIGNED_CERT: badCertificate,
   SELF_SIGNED_CERT_IN_CHAIN: badCertificate,
@@ -64,7 +64,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 
 const NETWORK = /^(E[A-Z]+|CONNECTION_(CLOSED|DESTROYED|ENDED)|CONNECT_TIMEOUT|ERR_SSL_.+|ERR_SOCKET_.+|ERR_STREAM_.+)$/
 
-/** What a failure of PostgreSQL, or of the way there, means. The password is in none of its messages. A bug stays what it is. */
+/** Converts an error of PostgreSQL or of the network to a StoreError. Its message never contains the password. A bug is returned unchanged. */
 export function postgresError(error: unknown, place: string): Error {
   if (error instanceof StoreError || isBug(error)) return error
   const message = messageOf(error)
@@ -77,30 +77,30 @@ export function postgresError(error: unknown, place: string): Error {
   return new StoreError('unavailable', `${place} cannot be used: ${message}`, error)
 }
 
-/** What a server is refused for that does not write. */
+/** Why callwatch refuses a read-only server. */
 export function readOnlyError(place: string): StoreError {
   const { kind, say } = MEANINGS['25006']!
   return new StoreError(kind, say(place, 'read only'))
 }
 
-/** SQLSTATE of an error, of the one it was made from included. */
+/** The SQLSTATE of an error or of its cause. */
 export function codeOf(error: unknown): string | undefined {
   if (error instanceof StoreError) return codeOf(error.cause)
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Whether the server did not do in time what it was asked, by its own clock or by ours. */
+/** Whether the server did not answer in time, by its own clock or this host's. */
 export function isUnresponsive(error: unknown): boolean {
   return (error instanceof StoreError && error.cause instanceof HungError) || codeOf(error) === QUERY_CANCELED
 }
 
-/** Whether the server itself answered that it will not do it, and its connection is as good as before. */
+/** Whether the server refused the statement, and the connection can still be used. */
 export function isAnswer(error: unknown): boolean {
   if (error instanceof StoreError) return isAnswer(error.cause)
   return error instanceof Error && 'severity' in error && error.severity === 'ERROR'
 }
 
-/** An AggregateError, of a name with several addresses, has no message of its own. */
+/** The AggregateError of a name with several addresses has no message. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0])
   return error instanceof Error ? error.message : String(error)

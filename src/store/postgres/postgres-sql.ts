@@ -10,14 +10,14 @@ const SIZE = `
   SELECT sum(pg_total_relation_size(oid)) AS bytes FROM pg_catalog.pg_class
   WHERE relnamespace = 'callwatch'::regnamespace AND relkind = 'r'`
 
-/** What a step that has changed another number of rows than its fence divides by. */
+/** A step whose number of changed rows differs from its fence divides by this. */
 const DIVISION_BY_ZERO = '22012'
 
 /**
- * A database as a {@link Sql}.
+ * Adapts a database to {@link Sql}.
  *
- * @param place how it is called in a sentence
- * @param useLong the same as `use` for transactions that take long
+ * @param place the name of the database in sentences
+ * @param useLong the same as `use`, for transactions that take long
  */
 export function postgresSql(
   place: string,
@@ -44,7 +44,7 @@ export function postgresSql(
   }
 }
 
-/** The database within a transaction that has begun. */
+/** The database within an open transaction. */
 export function sqlWithin(place: string, session: Session): Sql {
   const sql: Sql = {
     ...postgresSql(place, (work) => work(session), { close: () => Promise.resolve() }),
@@ -54,9 +54,9 @@ export function sqlWithin(place: string, session: Session): Sql {
   return sql
 }
 
-/** Runs steps in one round trip. After one that fails, the database refuses the others, and the transaction's COMMIT undoes all. */
+/** Runs steps in one round trip. If one fails, the database refuses the others, and the COMMIT of the transaction rolls back everything. */
 async function runAll(session: Session, steps: readonly Step[]): Promise<Row[][]> {
-  // All are made before the first is sent: else one that cannot be made would be left out of what is kept.
+  // All statements are built before the first is sent. Otherwise an error while building one would leave it out of the transaction.
   const statements = steps.map(statementsOf)
   const run = () => statements.map((parts) => parts.map((part) => runOne(session, part)))
   if (statements.flat().length < 2) return rowsOf(run())
@@ -64,21 +64,21 @@ async function runAll(session: Session, steps: readonly Step[]): Promise<Row[][]
   const begun = session.run(BEGIN)
   const results = run()
   const settled = await Promise.allSettled<unknown>([begun, ...results.flat(), session.run('COMMIT')])
-  // The first that failed says why: those after it were refused because of that.
+  // The first error is the cause. Statements after it were refused because of it.
   const failed = settled.find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') throw failed.reason
   return rowsOf(results)
 }
 
-/** The rows of each step. */
+/** Returns the rows of each step. */
 async function rowsOf(results: readonly (readonly Promise<Row[]>[])[]): Promise<Row[][]> {
   return Promise.all(results.map(async (parts) => (await Promise.all(parts)).flat()))
 }
 
-/** A statement as it is sent. */
+/** A statement and its arguments, as they are sent. */
 type Statement = { text: string; values: readonly Value[]; isFenced: boolean }
 
-/** Rows in one statement: more take longer than its timeout. */
+/** The most rows in one statement. More could exceed its timeout. */
 const ROWS_A_STATEMENT = 10_000
 
 function statementsOf({ statement, args = [], given, fence }: Step): Statement[] {
@@ -103,7 +103,7 @@ async function runOne({ run }: Session, { text, values, isFenced }: Statement): 
   })
 }
 
-/** A statement in PostgreSQL's own words. */
+/** Translates a statement to PostgreSQL's SQL. */
 function postgresStatement(statement: string): string {
   return statement
     .replace(GIVEN, (_, columns: string) => relationOf(columns.split(',')))
@@ -111,7 +111,7 @@ function postgresStatement(statement: string): string {
     .replaceAll(/IN wholes\((\$\d+)\)/g, '= ANY (ARRAY(SELECT json_array_elements_text($1::text::json)::bigint))')
 }
 
-/** Rows go as arrays: with the names of thirty columns, most of what is sent would be names. */
+/** Rows are sent as arrays. As objects with thirty columns, most of the text would be column names. */
 function relationOf(columns: readonly string[]): string {
   const values = columns.map((column, i) => {
     const [name, type] = column.trim().split(' ')
@@ -120,7 +120,7 @@ function relationOf(columns: readonly string[]): string {
   return `(SELECT ${values.join(', ')} FROM jsonb_array_elements($1::text::jsonb) AS sent) AS given`
 }
 
-/** Halves of characters, which PostgreSQL's texts cannot have. */
+/** Unpaired surrogates, which PostgreSQL's texts cannot contain. */
 const UNUSUAL = /\\ud[89a-f]/
 
 function jsonOf(rows: readonly (readonly Value[])[]): string {

@@ -3,18 +3,18 @@ import { refuseNewer, refuseOlder } from '../schema-version.ts'
 import type { Connection, Session } from './connection.ts'
 import { transaction } from './transaction.ts'
 
-/** "call" in ASCII: only one daemon at a time migrates or joins. Held until the transaction ends. */
+/** "call" in ASCII. Only one daemon at a time migrates or joins. The lock is held until the transaction ends. */
 export const LOCK = 'SELECT pg_advisory_xact_lock(1667329132)'
 
 const VERSION_TABLE = 'CREATE TABLE IF NOT EXISTS callwatch.schema_version (version integer NOT NULL)'
 
-/** So long a migration waits for a table: all that use it wait behind the migration. */
+/** How long a migration waits for a table. All users of the table wait behind the migration. */
 const LOCK_TIMEOUT_MS = 10_000
 
 /**
- * Migrates a database to this program's schema, each step whole or not at all. Several daemons may do so at once.
+ * Migrates a database to this program's schema. Each step is applied completely or not at all. Several daemons may do so at once.
  *
- * @throws {StoreError} refused: of a newer callwatch, or without the privilege
+ * @throws {StoreError} refused: a newer callwatch wrote the store, or the user lacks a privilege
  */
 export async function migrate(
   connection: Connection,
@@ -25,10 +25,10 @@ export async function migrate(
     const from = version
     version = await transaction(connection, async (session) => {
       await session.run(LOCK)
-      // Another daemon may have done it while this one waited.
+      // Another daemon may have migrated the database while this one waited.
       const found = await checkSchema(connection, migrations.length)
       if (found !== from) return found
-      // CREATE SCHEMA wants a privilege even where the schema is there.
+      // CREATE SCHEMA requires a privilege even if the schema exists.
       if (!(await hasSchema(session))) await session.run('CREATE SCHEMA callwatch')
       await session.run(`${VERSION_TABLE}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
       if (from > 0) say(migrationLine(connection.place, from, migrations.length))
@@ -50,9 +50,9 @@ export async function isMigrated(connection: Connection): Promise<boolean> {
 }
 
 /**
- * Makes sure that a database can be read as it is.
+ * Makes sure that a database can be read without a migration.
  *
- * @throws {StoreError} refused: as for {@link migrate}, and one that this program's daemon has not migrated yet
+ * @throws {StoreError} refused: as for {@link migrate}, or the database must be migrated by a daemon first
  */
 export async function expectSchema(
   connection: Connection,
@@ -61,9 +61,9 @@ export async function expectSchema(
   refuseOlder(connection.place, await checkSchema(connection, migrations.length), migrations.length)
 }
 
-/** The version of the schema, 0 where there is none; none that is newer than `newest`. */
+/** The version of the schema; 0 if there is none. Throws if it is newer than `newest`. */
 async function checkSchema({ run, place }: Connection, newest: number): Promise<number> {
-  // The catalogue itself: to_regclass may still answer what was so before this transaction waited for the lock.
+  // Reads the catalogue itself, because to_regclass may still return the state from before this transaction waited for the lock.
   const found = await run(
     "SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'callwatch' AND tablename = 'schema_version'",
   )

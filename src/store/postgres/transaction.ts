@@ -1,6 +1,6 @@
 import type { Session } from './connection.ts'
 
-/** A process that is halted in the middle of a transaction must not hold its locks for long. */
+/** A process that is suspended within a transaction must not hold its locks for long. */
 const IDLE_TIMEOUT_MS = 5000
 
 const SETTINGS = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`
@@ -8,14 +8,14 @@ const SETTINGS = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT
 export const BEGIN = `BEGIN; ${SETTINGS}`
 
 /**
- * For reading: every statement sees the database as it was at one moment. There is no limit while rows come: a target may have a
- * million calls.
+ * For reading. Every statement sees the database at the same moment. There is no time limit while rows arrive, because a target may
+ * have a million calls.
  */
 export const BEGIN_SNAPSHOT = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SETTINGS}; SET LOCAL statement_timeout = 0`
 
 /**
- * Runs statements of which all or none are kept. Its settings are its own, as a transaction pooler needs it. Statements that
- * `work` does not await go to the server in one round trip.
+ * Runs statements in a transaction. The settings apply to this transaction only, as a transaction pooler requires. Statements that
+ * `work` does not await share a round trip.
  */
 export async function transaction<T>(
   session: Session,
