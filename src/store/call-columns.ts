@@ -91,7 +91,10 @@ export const KINDS_OF_CALL_COLUMNS: Readonly<Record<string, Kind>> = Object.from
 
 const WRITERS = Object.values(COLUMNS).map(([, valueOf]) => valueOf)
 
-/** Appends the values of a call's columns to others. A call needs a single array, since an initial sync writes hundreds of thousands. */
+/**
+ * Appends the values of a call's columns to others. A call needs a single array, since an initial sync writes hundreds of
+ * thousands.
+ */
 export function valuesOf(call: TrackedCall, ...values: Value[]): Value[] {
   for (const valueOf of WRITERS) values.push(valueOf(call) ?? null)
   return values

@@ -7,7 +7,9 @@ import { difference, type Settings } from './settings.ts'
 import { list, type Row, type Sql, type Step } from './sql.ts'
 import { StoreError } from './store-error.ts'
 
-/** "even" in ASCII. Only one transaction at a time assigns positions; otherwise a reader could see a position before a lower one. */
+/**
+ * "even" in ASCII. Only one transaction at a time assigns positions; otherwise a reader could see a position before a lower one.
+ */
 const EVENTS_LOCK = 'SELECT pg_advisory_xact_lock(1702257006)'
 
 /**

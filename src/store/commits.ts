@@ -20,7 +20,10 @@ export type CommitOptions = {
   cluster: Cluster | undefined
 }
 
-/** The most concurrent transactions of this daemon that write commits to a shared store. Other statements must not wait behind them. */
+/**
+ * The most concurrent transactions of this daemon that write commits to a shared store. Other statements must not wait behind
+ * them.
+ */
 const COMMIT_CONNECTIONS = 2
 
 const NO_OWNER: Fence = { owner: null, epoch: 0 }
@@ -81,7 +84,11 @@ export function commits(sql: Sql, options: CommitOptions) {
     return commits.every(({ number, commit }) => last.get(number) === commit.ledger.sync.seq)
   }
 
-  /** Writes commits one by one if they are refused together, since only one may be the cause. @returns the error of each unwritten commit */
+  /**
+   * Writes commits one by one if they are refused together, since only one may be the cause.
+   *
+   * @returns the error of each unwritten commit
+   */
   async function writeEach(commits: readonly Numbered[]): Promise<(void | Error)[]> {
     try {
       await write(commits)

@@ -38,7 +38,10 @@ const LOG = log('NULL, NULL')
 const LOG_NEXT = `${log('last + 1, before + $4')} FROM (${LAST}) AS log`
 
 const DELETED_AT_ONCE = 2000
-/** Deletes only the oldest rows, whatever the clocks showed. The newest of them stays, so that a reader knows whether it missed events. */
+/**
+ * Deletes only the oldest rows, whatever the clocks showed. The newest of them stays, so that a reader knows whether it missed
+ * events.
+ */
 const DELETE = `
   DELETE FROM callwatch.events WHERE serial IN (
     SELECT serial FROM callwatch.events WHERE position < (

@@ -79,7 +79,10 @@ export function history(sql: Sql, isEager = false) {
     },
     /** The end of the rate limit pause for a budget key (UNIX seconds by the host's clock). */
     pausedUntil,
-    /** Pauses requests with a key until a time. A longer pause stays, since the service may tell each daemon that uses the key another time. */
+    /**
+     * Pauses requests with a key until a time. A longer pause stays, since the service may tell each daemon that uses the key
+     * another time.
+     */
     pauseUntil: async (key: string, until: number): Promise<void> => {
       const statement = `
         INSERT INTO callwatch.pauses AS known (key, until) VALUES ($1, $2::float8)

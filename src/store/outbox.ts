@@ -27,7 +27,9 @@ const REMOVE_RECIPIENTS = 'DELETE FROM callwatch.recipients WHERE target = $1 AN
 
 const ENQUEUE = insertInto('outbox', ['receiver', 'claimed', 'data'])
 
-/** Removes what waits for receivers that are not configured. They are no longer recipients, unless the message may have been sent. */
+/**
+ * Removes what waits for receivers that are not configured. They are no longer recipients, unless the message may have been sent.
+ */
 const FORGET_OTHERS = `
   DELETE FROM callwatch.recipients WHERE NOT receiver IN texts($1) AND EXISTS (
     SELECT 1 FROM callwatch.outbox WHERE outbox.receiver = recipients.receiver AND NOT claimed
@@ -90,7 +92,10 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
         throw error instanceof StoreError && error.kind === 'stale' ? notSender() : error
       })
     },
-    /** Removes entries that were delivered, permanently refused or discarded, and notes the outcome. Further calls for an entry do nothing. */
+    /**
+     * Removes entries that were delivered, permanently refused or discarded, and notes the outcome. Further calls for an entry do
+     * nothing.
+     */
     removeFromOutbox: async (ids: readonly number[], notes: readonly EpisodeNote[] = []): Promise<void> => {
       // An attempt that removed an entry also noted its outcome.
       await sql.transaction(async (removing) => {
@@ -126,7 +131,10 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
     methods,
     /** Removes what waits for receivers that are not configured. */
     clear,
-    /** Writes changes to the history, and enqueues them for their receivers. An end goes to the recipients of its beginning instead. */
+    /**
+     * Writes changes to the history, and enqueues them for their receivers. An end goes to the recipients of its beginning
+     * instead.
+     */
     enqueue: (changes: readonly RoutedChange[]): Step[] => [
       ...changes.flatMap((one) => enqueueChange(one, configured)),
       ...writeEpisodes(changes.map(({ change }) => change)),

@@ -14,7 +14,7 @@ import type { Sql } from './sql.ts'
 
 const CALLS = `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.calls WHERE ${OF_TARGET}`
 
-/** What was counted of the calls that have a row, as ledger/balance.ts amountsOf, in the order of QUANTITIES. */
+/** The counted sums of all calls with a row, as in ledger/balance.ts amountsOf, in the order of QUANTITIES. */
 const AMOUNTS = [
   `count(CASE WHEN status <> ${BASELINE_CODE} THEN 1 END)`,
   'count(finish_at)',
@@ -22,15 +22,15 @@ const AMOUNTS = [
 ].map((amount, i) => `${amount} AS amount_${i}`)
 const BALANCE = `SELECT ${AMOUNTS.join(', ')} FROM callwatch.calls WHERE ${OF_TARGET}`
 
-/** Reads a store while daemons use it. Every method rejects with a {@link StoreError} when it cannot be read now. */
+/** Reads a store while daemons use it. Every method rejects with a {@link StoreError} if the store cannot be read now. */
 export type StoreReader = ReturnType<typeof readerOf>
 
 export function readerOf(sql: Sql) {
   const { events, latestEvents } = eventLog(sql).methods
   return {
-    /** How the store is called in a sentence: its file, or its database. */
+    /** The name of the store in sentences: its file or its database. */
     place: sql.place,
-    /** A target's sync state as last committed; undefined where the store does not know it. */
+    /** The last committed sync state of a target; undefined if the store does not know the target. */
     target: async (name: string) => {
       const [row] = await sql.all('SELECT fingerprint, sync FROM callwatch.targets WHERE name = $1', [name])
       return row && { fingerprint: String(row['fingerprint']), sync: parse<SyncState>(row['sync']) }
@@ -41,13 +41,13 @@ export function readerOf(sql: Sql) {
       await sql.each(`${CALLS} AND tracked`, [target], (values) => calls.set(callOf(values)))
       return calls
     },
-    /** One of them. */
+    /** One tracked call. */
     call: async (target: string, id: string): Promise<TrackedCall | undefined> => {
       let found: TrackedCall | undefined
       await sql.each(`${CALLS} AND tracked AND id = $2`, [target, id], (values) => (found = callOf(values)))
       return found
     },
-    /** What the counters and the calls of a target come to, as both were at one moment. */
+    /** The sums of a target's counters and of its calls, read at the same moment. */
     balance: (target: string): Promise<StoredBalance> =>
       sql.transaction(async (reading) => {
         const [amounts] = await reading.all(BALANCE, [target])
@@ -63,7 +63,7 @@ export function readerOf(sql: Sql) {
           deletedTotals: QUANTITIES.map((quantity) => deleted.get(quantity) ?? 0),
         }
       }, 'snapshot'),
-    /** The rule evaluations since a moment (UNIX seconds), the oldest first. */
+    /** The rule evaluations since a time (UNIX seconds), oldest first. */
     evaluations: async (target: string, since: number): Promise<EvaluationRecord[]> => {
       const rows = await sql.all(
         `SELECT hour, data FROM callwatch.evaluations WHERE ${OF_TARGET} AND hour >= $2::bigint ORDER BY hour`,
@@ -72,14 +72,14 @@ export function readerOf(sql: Sql) {
       const all = rows.flatMap(({ hour, data }) => unpackEvaluations(Number(hour), String(data)))
       return all.filter(({ at }) => at >= since)
     },
-    /** How calls finished since a moment (UNIX seconds). */
+    /** The outcomes of calls that finished since a time (UNIX seconds). */
     finishes: async (target: string, since: number): Promise<Finish[]> => {
       const finishes: Finish[] = []
       const query = `${CALLS} AND finished >= $2::float8 AND status <> ${LOST_CODE}`
       await sql.each(query, [target, since], (values) => finishes.push(callOf(values).finish!))
       return finishes
     },
-    /** Until when requests with a key are paused by a rate limit (UNIX seconds by the host's clock). */
+    /** The end of the rate limit pause for a key (UNIX seconds by the host's clock). */
     pausedUntil: async (key: string): Promise<number | undefined> => (await pauses(sql, [key])).get(key),
     events,
     latestEvents,

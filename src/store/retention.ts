@@ -7,27 +7,27 @@ import { markStale } from './rollups.ts'
 import type { Sql, Step, Value } from './sql.ts'
 import { deleteTarget } from './targets.ts'
 
-/** Rows that are deleted at a time: their targets cannot be committed meanwhile, and everything else waits for the disk. */
+/** How many rows are deleted at a time. Their targets cannot be committed meanwhile, and everything else waits for the disk. */
 const DELETED_AT_ONCE = 2000
 
-/** No batch of a deletion begins later than this. */
+/** A deletion begins no further batch after this time. */
 const MAX_DELETION_SECONDS = 5
 
 /**
- * Deletes a batch of rows, the oldest first. Several daemons may do so at once: each skips rows that another one has locked.
+ * Deletes a batch of rows, oldest first. Several daemons may do so at once: each skips rows that another one has locked.
  */
 const deleteFrom = (table: string, key: string, age: string, isOld = `${age} < $1::float8`) => `
   DELETE FROM callwatch.${table} WHERE (${key}) IN (
     SELECT ${key} FROM callwatch.${table} WHERE ${isOld} ORDER BY ${age} LIMIT ${DELETED_AT_ONCE} FOR UPDATE SKIP LOCKED)
   RETURNING 1`
-/** The calls of before its end are not known whole without it. */
+/** Notes that calls up to this time may have been deleted, so reports of that time are incomplete. */
 const IS_OLD_GAP =
   'ended < $1::float8 AND NOT EXISTS (SELECT 1 FROM callwatch.calls WHERE calls.target = gaps.target AND finished < gaps.ended)'
 
 const WITH_OLD_CALLS = `
   SELECT number FROM callwatch.targets
   WHERE EXISTS (SELECT 1 FROM callwatch.calls WHERE target = number AND NOT tracked AND finished < $1::float8) ORDER BY number`
-/** Before any other row, as commits do: else two transactions could deadlock. */
+/** Locks targets before any other rows, as commits do, so that two transactions cannot deadlock. */
 const LOCK = 'SELECT number FROM callwatch.targets WHERE number = $1 FOR UPDATE'
 const DELETE_CALLS = `
   DELETE FROM callwatch.calls WHERE (target, id) IN (
@@ -43,7 +43,7 @@ const ADD_TOTALS = `
 const LONG_REMOVED = 'SELECT number FROM callwatch.targets WHERE removed < $1::float8 LIMIT 1 FOR UPDATE SKIP LOCKED'
 
 export function retention(sql: Sql, { clock, cluster }: { clock: Clock; cluster: Cluster | undefined }) {
-  /** Deletes a batch of evicted calls, adds up what was counted of them, and returns how many. */
+  /** Deletes a batch of evicted calls, adds their counted amounts to the totals, and returns the number of calls. */
   const deleteCalls = (number: number, before: number) =>
     sql.transaction(async (deleting) => {
       await deleting.all(LOCK, [number])
@@ -64,7 +64,7 @@ export function retention(sql: Sql, { clock, cluster }: { clock: Clock; cluster:
   return {
     /**
      * Deletes expired rows: evicted calls, past alerts, silences and evaluations from before `before` (UNIX seconds), older usage,
-     * and targets that were removed before then.
+     * and targets that were removed before that time.
      */
     deleteExpired: async (before: number): Promise<void> => {
       const begun = clock.monotonic()
@@ -81,7 +81,7 @@ export function retention(sql: Sql, { clock, cluster }: { clock: Clock; cluster:
       ]
       for (const step of deletions) await repeat(async () => (await sql.batch([step]))[0]!.length)
       const withOld = (await sql.all(WITH_OLD_CALLS, [before])).map(({ number }) => Number(number))
-      // In another order each time, so that none is never reached.
+      // In another order each time, so that every target gets its turn.
       const first = Math.floor(begun) % Math.max(1, withOld.length)
       for (const number of [...withOld.slice(first), ...withOld.slice(0, first)]) {
         await repeat(() => deleteCalls(number, before))

@@ -12,10 +12,12 @@ const MARK_ALL = mark(
   `(SELECT at AS quarter, target FROM callwatch.rollups WHERE target = $1 AND width = ${QUARTER_HOUR_SECONDS}) AS known_before`,
 )
 
-/** No other save has changed what this one was added up from: not one that was on its way when that was read, either. */
+/**
+ * Fails if another save has changed the rows that this one was computed from, even if that save was running when they were read.
+ */
 const COUNT = `
   INSERT INTO callwatch.rollup_saves AS known (id, n) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET n = known.n + 1`
-/** What a commit changes at this moment is not waited for: it is stale again. */
+/** Does not wait for commits that change rows now. They mark the quarter as stale again. */
 const FRESH = `
   SELECT 1 FROM given(quarter bigint, target int, version bigint) JOIN callwatch.stale_rollups USING (quarter, target, version)
   FOR UPDATE OF stale_rollups SKIP LOCKED`
@@ -24,19 +26,21 @@ const ENCODED = ['by_labels', 'without_labels']
 const SAVE = insertInto('rollups', ['target', 'width', 'at', ...ENCODED], replacing(ENCODED))
 const DELETE = `DELETE FROM callwatch.rollups WHERE ${keyIsGiven('rollups')}`
 
-/** Marks quarters whose calls change. @param rows the target's number, and the quarter */
+/** Marks quarters whose calls change as stale. @param rows the number of the target, and the quarter */
 export function markStale(rows: readonly (readonly Value[])[]): Step {
   return { statement: MARK, given: rows }
 }
 
-/** All calls of a target are deleted: what all targets have together changes, also what is just being added up. */
+/**
+ * Marks the rollups of all targets as stale before all calls of a target are deleted, even rollups that are being computed now.
+ */
 export function markAllStale(number: number): Step[] {
   return [{ statement: MARK_ALL, args: [number] }, { statement: COUNT }]
 }
 
 export function rollups(sql: Sql) {
   return {
-    /** Saves rollups, which are not stale any more then, unless what they were added up from has changed meanwhile. */
+    /** Saves rollups, and marks them as current, unless their calls have changed meanwhile. */
     saveRollups: async ({ after, quarter, versions, rollups: all }: RollupUpdate): Promise<void> => {
       const saved = all.flatMap(({ target, width, at, encoded }) =>
         encoded === undefined ? [] : [[target, width, at, encoded.byLabels, encoded.withoutLabels]],

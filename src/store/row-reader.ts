@@ -1,14 +1,14 @@
-/** A row by the names of its columns. */
+/** The values of a row, by column. */
 export type ReadRow = Readonly<Record<string, unknown>>
 
-/** Reads a store with SQL of its own. */
+/** Reads a store with custom SQL. */
 export type RowReader = {
   /**
-   * The rows of a query, beside commits, which do not wait for it.
+   * Returns the rows of a query. Commits do not wait for it.
    *
-   * @param statement as PostgreSQL and SQLite both understand it, but for two things: its parameters are `$1`, `$2` …, and
-   * its tables are in the schema `callwatch`
-   * @throws {StoreError} when the store cannot be read now
+   * @param statement in SQL that both PostgreSQL and SQLite support, except that parameters are `$1`, `$2` …, and tables are in the
+   * schema `callwatch`
+   * @throws {StoreError} if the store cannot be read now
    */
   rows: (statement: string, args: readonly (string | number)[]) => Promise<ReadRow[]>
 }

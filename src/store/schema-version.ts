@@ -9,7 +9,7 @@ export function refuseNewer(place: string, version: number, newest: number): voi
   )
 }
 
-/** @throws {StoreError} refused: the store has no schema (0), or an older one than `newest`, and only a daemon migrates it */
+/** @throws {StoreError} refused: the store has no schema (0), or one older than `newest`, which only a daemon migrates */
 export function refuseOlder(place: string, version: number, newest: number): void {
   if (version === newest) return
   throw new StoreError(

@@ -1,15 +1,15 @@
-/** What all daemons on one store must agree in, by the names of the configuration; nothing secret in it. */
+/** The settings that must be the same for all daemons on a store, by their names in the configuration. Contains no secrets. */
 export type Settings = Readonly<Record<string, Setting>>
 
-/** As the configuration has it; names of which each must be there; or a digest of what is too long to be shown. */
+/** The value as configured, a set of names, or the digest of a value that is too long to show. */
 export type Setting = string | readonly string[] | { readonly digest: string }
 
-/** Differences that are reported at most, and names in each. */
+/** The most differences that are reported, and the most names in each. */
 const MAX_SHOWN = 3
 
 /**
- * How ours differ from theirs, in words; undefined where they do not. A setting that only one side has was added by
- * another version of callwatch, and is not compared.
+ * Describes how our settings differ from theirs; undefined if they do not. A setting that only one side has belongs to another
+ * version of callwatch, and is not compared.
  */
 export function difference(theirs: Settings, ours: Settings): string | undefined {
   const differing = Object.keys(ours)

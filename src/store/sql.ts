@@ -1,49 +1,51 @@
 import { StoreError } from './store-error.ts'
 
-/** A value that a statement is given. Lists go as JSON. */
+/** An argument of a statement. Lists are passed as JSON. */
 export type Value = string | number | null | Uint8Array
 
-/** A row by the names of its columns. */
+/** The values of a row, by column. */
 export type Row = Readonly<Record<string, unknown>>
 
 /**
- * A statement of a batch. Its text is what PostgreSQL understands, as far as SQLite does so, too (sqlite/statement.ts), and two
- * words of our own: `IN texts($1)` and `IN wholes($1)` take a list as JSON, and `given(id text, n int)` is a relation of rows.
+ * A statement of a batch, in the SQL that PostgreSQL and SQLite share (sqlite/statement.ts), with two extensions: `IN texts($1)` and
+ * `IN wholes($1)` take a list as JSON, and `given(id text, n int)` is a relation of the given rows.
  */
 export type Step = {
   readonly statement: string
-  /** `$1`, `$2` …, in their order. */
+  /** The values of `$1`, `$2` …, in order. */
   readonly args?: readonly Value[]
-  /** In place of them: the rows of its relation `given`. Without any, the step is left out. */
+  /** Instead of arguments: the rows of the relation `given`. A step without rows is skipped. */
   readonly given?: readonly (readonly Value[])[]
-  /** How many rows it has to change or select: else nothing of the batch is kept, and it rejects with an error `stale`. */
+  /**
+   * How many rows it must change or select. Otherwise the batch is rolled back, and rejects with an error of the kind `stale`.
+   */
   readonly fence?: number
-  /** It writes what tells of people: from then on, what is deleted does not stay in free parts of a file. */
+  /** It writes personal data. From then on, deleted data does not stay in free parts of a file. */
   readonly isPersonal?: boolean
 }
 
-/** A database. Everything rejects with a {@link StoreError}. */
+/** A database. All methods reject with a {@link StoreError}. */
 export type Sql = {
-  /** How it is called in a sentence: its file, or its database. */
+  /** Its name in sentences: its file or its database. */
   readonly place: string
-  /** The rows of a query. One that changes something is a step. */
+  /** Returns the rows of a query. A statement that changes something is a step of a batch. */
   readonly all: (query: string, args?: readonly Value[]) => Promise<Row[]>
-  /** The same for answers of any length: the values of row after row, none of which is kept. */
+  /** Passes on the values of row by row without keeping them, for answers of any length. */
   readonly each: (query: string, args: readonly Value[], take: (values: readonly unknown[]) => void) => Promise<void>
-  /** All of these statements or none of them, in one transaction; the rows that each returns. */
+  /** Runs statements in one transaction, and returns the rows of each. */
   readonly batch: (steps: readonly Step[]) => Promise<Row[][]>
-  /** The same where a decision lies in between: all that `work` does, or nothing. */
+  /** Runs `work` in one transaction, for statements that depend on the results of others. */
   readonly transaction: <T>(work: (sql: Sql) => Promise<T>, kind?: TransactionKind) => Promise<T>
-  /** How large the database is, without copies and logs (bytes). */
+  /** The size of the database without copies and logs (bytes). */
   readonly size: () => Promise<number>
-  /** Runs a pragma, of SQLite alone. */
+  /** Runs a pragma. Only for SQLite. */
   readonly pragma?: (pragma: string) => Promise<Row[]>
-  /** Whether its file is not the one that has the path any more: it must be opened again. Undefined for a database. */
+  /** Whether another file has replaced the opened one, so that it must be opened again. Undefined for a database. */
   readonly isReplaced?: () => boolean
   readonly close: () => Promise<void>
 }
 
-/** `snapshot` reads everything as it was at one moment; `long` may take minutes. */
+/** `snapshot`: every statement sees the same moment. `long`: the transaction may take minutes. */
 export type TransactionKind = 'usual' | 'snapshot' | 'long'
 
 /** A list for `texts($1)` or `wholes($1)`. */
@@ -51,7 +53,7 @@ export function list(values: Iterable<string | number>): string {
   return JSON.stringify([...values])
 }
 
-/** The columns of the relation `given` of a statement, as PostgreSQL declares them; undefined where it has none. */
+/** The columns of a statement's relation `given`, as PostgreSQL declares them; undefined if it has none. */
 export function givenColumns(statement: string): string[] | undefined {
   const declared = GIVEN.exec(statement)?.groups?.['columns']
   return declared?.split(',').map((column) => column.trim().split(' ')[0]!)
@@ -59,12 +61,12 @@ export function givenColumns(statement: string): string[] | undefined {
 
 export const GIVEN = /\bgiven\((?<columns>[^)]+)\)/
 
-/** What a fence rejects with. */
+/** The error when a fence does not hold. */
 export function fenced(): StoreError {
   return new StoreError('stale', 'another process has changed the store meanwhile')
 }
 
-/** The database ended before it responded: the request may have been carried out, or not. */
+/** The database ended before it responded. The request may have been carried out. */
 export class AnswerLost extends StoreError {
   constructor(message: string, cause?: Error) {
     super('unavailable', message, cause)

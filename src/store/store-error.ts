@@ -1,4 +1,4 @@
-/** The store cannot be used now (busy, full), was written by another (stale), or cannot be used at all (refused). */
+/** The store cannot be used now (unavailable), another process wrote it (stale), or it cannot be used at all (refused). */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly kind: 'unavailable' | 'stale' | 'refused'
@@ -18,14 +18,14 @@ export function onlyStoreErrors<T>(otherwise: T): (error: unknown) => T {
 }
 
 /**
- * Whether an error is a bug of the program itself, such as a value of a type that no driver takes: no database, and nothing
- * on the way to one, fails like that.
+ * Whether an error is a bug of callwatch, such as a value of a type that no driver accepts. Databases and networks do not cause such
+ * errors.
  */
 export function isBug(error: unknown): error is Error {
   return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
 }
 
-/** The same for a {@link StoreError} of the kind `stale` alone: a fence has held. */
+/** The same for a {@link StoreError} of the kind `stale` only: a fence has refused something. */
 export function onlyStale<T>(otherwise: T): (error: unknown) => T {
   return (error) => {
     if (error instanceof StoreError && error.kind === 'stale') return otherwise

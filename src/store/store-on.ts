@@ -13,16 +13,16 @@ import { targetsOf } from './targets.ts'
 import { webhooks } from './webhooks.ts'
 
 export type StoreOptions = {
-  /** All configured receivers: what waits for any other is removed, once with `outbox.clear`; undefined keeps all. */
+  /** All configured receivers. Whatever waits for others is removed, once, with `outbox.clear`; undefined keeps everything. */
   receivers: readonly string[] | undefined
-  /** Where queries of the history run, which may take long. */
+  /** Runs queries of the history, which may take long. */
   reading: Sql
-  /** Of a daemon that shares its store with others. */
+  /** Only for a daemon that shares its store. */
   cluster?: Cluster
   clock?: Clock | undefined
 }
 
-/** The parts of a daemon's store, on whichever database: each is written once, for both. */
+/** Combines the parts of a daemon's store on either database. */
 export function storeOn(sql: Sql, { receivers, reading, cluster, clock = systemClock }: StoreOptions) {
   const outbox = outboxOf(sql, { receivers, cluster, clock })
   const events = eventLog(sql, cluster)
@@ -37,7 +37,7 @@ export function storeOn(sql: Sql, { receivers, reading, cluster, clock = systemC
     ...webhooks(sql),
     ...rollups(sql),
     ...retention(sql, { cluster, clock }),
-    /** How large the store is, without copies and logs of the database (bytes). */
+    /** The size of the store without copies and logs of the database (bytes). */
     size: sql.size,
     rows: reading.all satisfies RowReader['rows'],
     close: async (): Promise<void> =>

@@ -7,12 +7,12 @@ import { variables } from '../schema/variables.ts'
 import type { DaemonStoreAddress } from './open-store.ts'
 import { ADDRESS_FORM } from './postgres/address.ts'
 
-/** What holds where neither a file nor a database is named. */
+/** The default if neither a file nor a database is configured. */
 const DEFAULT_STORE_PATH = 'data/callwatch.db'
 /** Seconds. */
 export const DEFAULT_LEASE_SECONDS = 10
 
-/** What is expected of an address. */
+/** The expected form of an address. */
 export const A_DATABASE =
   'the URL of a PostgreSQL database such as `postgres://callwatch:PASSWORD@db1,db2/callwatch`, ' +
   'with what is neither letter nor digit in user and password percent-encoded'
@@ -23,7 +23,7 @@ const given = section(
       .optional()
       .describe('File of the embedded store; ":memory:" keeps nothing')
       .meta({ default: DEFAULT_STORE_PATH })
-      // Every container's image sets this one: a database that is named comes first.
+      // The container image always sets this variable, so a configured database takes precedence.
       .register(variables, { name: 'CALLWATCH_STORE_PATH', unless: ['url', 'url_file'] }),
     url: secret(text(A_DATABASE, isStoreUrl).meta({ pattern: ADDRESS_FORM.source }), {
       of: 'the URL',
@@ -50,7 +50,7 @@ const given = section(
   },
 )
 
-/** The section `store`: the embedded store has a path, the one that several daemons share an address. */
+/** The section `store`: a path for the embedded store, or the address of the store that several daemons share. */
 export const storeSection = completed(
   given,
   ({
@@ -65,8 +65,8 @@ export const storeSection = completed(
 export type StoreConfig = z.output<typeof storeSection>
 
 /**
- * Whether a text is the URL of a PostgreSQL database, as `store.url` takes it: a user, several hosts and parameters
- * are possible, the database has to be named, and a password is allowed only before the hosts.
+ * Whether a text is the URL of a PostgreSQL database for `store.url`. It can have a user, several hosts and parameters. The database
+ * is required, and a password is allowed only before the hosts.
  */
 export function isStoreUrl(text: string): boolean {
   const { user = '', password = '', database = '', query = '' } = ADDRESS_FORM.exec(text)?.groups ?? {}
@@ -76,13 +76,13 @@ export function isStoreUrl(text: string): boolean {
   )
 }
 
-/** The password in such an address, percent-encoded and decoded; none where there is none. */
+/** The passwords in such an address, percent-encoded and decoded. */
 function passwordsIn(url: string): string[] {
   const { password = '' } = ADDRESS_FORM.exec(url)?.groups ?? {}
   return password === '' ? [] : [...new Set([password, decodeURIComponent(password)])]
 }
 
-/** Such an address as it may be shown: the user, the hosts and the database, but no password. */
+/** Such an address without its password, to show it: the user, the hosts and the database. */
 function maskStoreUrl(url: string, mask: string): string {
   return url.replace(/^(\w+:\/\/[^\s:@/?#]+):[^\s@/?#]*@/, `$1:${mask}@`)
 }

@@ -6,28 +6,28 @@ import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { ClusterStore } from './cluster-store.ts'
 import type { commandStoreOn, storeOn } from './store-on.ts'
 
-/** What one poll or tick changes of a target, in one transaction. */
+/** The changes of a target by one observation or tick, committed in one transaction. */
 export type Commit = {
   ledger: Delta
   alerts: AlertDelta
-  /** The changes of alerts that are notified, each with its receivers. */
+  /** The notified changes of alerts, each with its receivers. */
   routedChanges: readonly RoutedChange[]
-  /** The evaluation that `alerts` came from. */
+  /** The evaluation that caused the changes of alerts. */
   evaluated?: EvaluationRecord
-  /** Undefined where it has none. */
+  /** Undefined if there are no events. */
   events?: NewEvents | undefined
-  /** The time without a successful poll that this commit ends, where it was long. */
+  /** The time without a successful poll that this commit ends, if it was long. */
   gap?: Gap | undefined
 }
 
-/** Rollups (history/rollup.ts) of a quarter of an hour and of its hour, by targets' numbers. Times are UNIX seconds. */
+/** Rollups (history/rollup.ts) of a quarter of an hour and of its hour, by the numbers of targets. Times are UNIX seconds. */
 export type RollupUpdate = {
-  /** How often rollups had been saved before anything of this was read: where they were saved since, nothing is saved. */
+  /** How often rollups had been saved when this was read. If others were saved since, nothing is saved. */
   after: number
   quarter: number
-  /** What was stale when they were added up: where it has become stale once more, nothing is saved. */
+  /** The stale quarters when this was computed. If one became stale again, nothing is saved. */
   versions: readonly { target: number; version: number }[]
-  /** As they are encoded; undefined where there is none any more. */
+  /** The encoded rollups; undefined if there is none any more. */
   rollups: readonly {
     target: number
     width: number
@@ -36,66 +36,66 @@ export type RollupUpdate = {
   }[]
 }
 
-/** When no poll of a target was successful (UNIX seconds by the service's clock). */
+/** A period without a successful poll (UNIX seconds by the service's clock). */
 export type Gap = { began: number; ended: number }
 
-/** The events of a commit, for the log. */
+/** The events of a commit, for the event log. */
 export type NewEvents = {
-  /** A UUID of its own. */
+  /** A new UUID. */
   id: string
-  /** When they were found, by the host's clock (UNIX seconds). */
+  /** When the events were detected (UNIX seconds by the host's clock). */
   at: number
-  /** Each as JSON, in order. */
+  /** The JSON of each event, in order. */
   texts: readonly string[]
-  /** The participants of each as JSON, empty where it has none; undefined where none has. */
+  /** The participants of each event as JSON, empty if it has none; undefined if no event has any. */
   participants?: readonly string[]
 }
 
-/** The events of a commit in the log. Positions begin at 1 and rise from commit to commit, with gaps. */
+/** The events of a commit in the log. Positions begin at 1 and increase from commit to commit, with gaps. */
 export type LoggedEvents = NewEvents & {
   position: number
   target: string
-  /** How many events the log has had, up to this commit and with it. */
+  /** How many events the log has had, up to and including this commit. */
   total: number
 }
 
-/** A target as the store last committed it. */
+/** The last committed state of a target. */
 export type StoredTarget = { ledger: LedgerState; alerts: Map<string, AlertInstance> }
 
-/** A change of an alert, and the receivers that its route selects. An end goes to the recipients of its beginning instead. */
+/** A change of an alert, and the receivers of its route. An end goes to the recipients of its beginning instead. */
 export type RoutedChange = { change: Notification; receivers: readonly string[] }
 
-/** What waits to be sent by one receiver. */
+/** An entry that waits in the outbox of one receiver. */
 export type OutboxEntry = {
   id: number
   content: OutboxContent
-  /** An earlier attempt to deliver it has begun: it may have been sent already. */
+  /** An attempt to deliver it has begun, so it may have been sent already. */
   claimed: boolean
 }
 
-/** A change of one alert, or a day's digest as its receiver will show it (JSON). */
+/** A change of one alert, or the digest of a day as its receiver will show it (JSON). */
 export type OutboxContent = Notification | { kind: 'digest'; digest: unknown }
 
-/** What identifies a target: under the name of one, another fingerprint is refused. */
+/** Identifies a target. A stored name with another fingerprint is refused. */
 export type TargetIdentity = { name: string; fingerprint: string }
 
 /**
- * Keeps all that is counted. Every method rejects with a {@link StoreError} when the store cannot be used now. Nothing has
- * changed then, unless the answer was lost with its connection: the request may have been carried out.
+ * Stores everything that is counted. Every method rejects with a {@link StoreError} if the store cannot be used now. Then nothing
+ * has changed, unless the answer was lost with its connection: then the request may have been carried out.
  */
 export type Store = ReturnType<typeof storeOn>['store'] & {
   /**
-   * Checks all that the store has for damage, beside everything else; absent where the database does so by itself.
+   * Checks the whole store for damage, in the background; absent if the database does so by itself.
    *
    * @throws {StoreError} refused: it is damaged
    */
   check?: (onTable: OnTable) => Promise<void>
-  /** What the daemons know of each other, where several use this store. */
+  /** The membership of the daemons, if several share this store. */
   readonly cluster?: ClusterStore
 }
 
-/** Called before each table is read, of so many (`3 of 24`). */
+/** Called before each table is read, with the number of tables (`3 of 24`). */
 export type OnTable = (table: string, place: string) => void
 
-/** What a command may do with a store while daemons use it. They see its changes when they read the store next. */
+/** The changes that a command can make to a store while daemons use it. They see them when they next read the store. */
 export type CommandStore = ReturnType<typeof commandStoreOn>

@@ -1,30 +1,30 @@
 import { IS_OPEN, KINDS_OF_CALL_COLUMNS, SHOWN } from './call-columns.ts'
 
 /**
- * What a column holds. Numbers are 64-bit floats, `whole` and `small` ones below 2^53 and 2^15; a `flag` is a truth value, of which
- * SQLite makes 0 or 1. A `target` is the number of one. With `?` it may be missing.
+ * The type of a column. Numbers are 64-bit floats; `whole` and `small` ones are integers below 2^53 and 2^15. A `flag` is a boolean,
+ * which SQLite stores as 0 or 1. A `target` is the number of a target. A type with `?` can be null.
  */
 export type Kind = 'serial' | 'target' | Nullable<'text' | 'real' | 'whole' | 'small' | 'flag' | 'bytes'>
 type Nullable<K extends string> = K | `${K}?`
 
 export type Table = {
   readonly columns: Readonly<Record<string, Kind>>
-  /** The columns that identify a row, in the order in which rows are copied. */
+  /** The columns that identify a row. Rows are copied in their order. */
   readonly key: readonly string[]
-  /** Columns that follow from others, which indexes need. */
+  /** Generated columns for indexes. */
   readonly generated?: Readonly<Record<string, readonly [kind: Kind, value: string]>>
   readonly unique?: string
-  /** By name: the columns, and of which rows. */
+  /** The indexes by name: their columns, and the condition for their rows. */
   readonly indexes?: Readonly<Record<string, string>>
-  /** Rows are appended and found by their key as by any other index: in the order of a key of random ids, each write costs a page. */
+  /** Rows are stored in the order of insertion. In the order of a key of random ids, each write would cost a page. */
   readonly appended?: true
-  /** Its rows are changed again and again. */
+  /** Its rows change often. */
   readonly hot?: true
-  /** What follows from other tables, or only concerns the daemons that use the store now: not copied with it. */
+  /** Not copied, because it is derived from other tables, or only concerns the daemons that use the store now. */
   readonly derived?: true
 }
 
-/** Every table that both stores have. Times are UNIX seconds; what is JSON names its type. */
+/** The tables of both stores. Times are UNIX seconds. Comments name the types of JSON columns. */
 export const TABLES = {
   targets: {
     key: ['name'],
@@ -32,15 +32,15 @@ export const TABLES = {
       number: 'serial',
       name: 'text',
       fingerprint: 'text',
-      /** Of the last commit: the fence against another writer. */
+      /** The sequence number of the last commit: the fence against other writers. */
       seq: 'whole',
       /** ledger/state.ts SyncState */
       sync: 'text',
-      /** When it left the configuration, by the service's clock; null while it is in it. */
+      /** When the target left the configuration, by the service's clock; null while it is configured. */
       removed: 'real?',
-      /** Calls that finished up to then may be deleted; null before the first one is. */
+      /** Calls that finished up to this time may have been deleted; null before any was. */
       expired: 'real?',
-      /** Of several daemons, the member that may commit it (cluster.ts), and how often it was acquired: the fence against earlier owners. */
+      /** The member that may commit it (cluster.ts), and how often it was acquired: the fence against earlier owners. */
       owner: 'text?',
       epoch: 'whole',
     },
@@ -49,7 +49,7 @@ export const TABLES = {
     hot: true,
   },
 
-  /** Tracked calls and the history of evicted ones: a call moves from one to the other by one column. */
+  /** Tracked calls, and the history of evicted calls. The column `tracked` distinguishes them. */
   calls: {
     key: ['target', 'id'],
     columns: {
@@ -57,7 +57,7 @@ export const TABLES = {
       // ledger/tracked-call.ts TrackedCall
       ...KINDS_OF_CALL_COLUMNS,
       tracked: 'flag',
-      /** An open call of a target that left the configuration then: callwatch does not see its end. */
+      /** When the target of this open call left the configuration. callwatch does not see the end of the call. */
       unseen_since: 'real?',
     },
     generated: {
@@ -76,13 +76,13 @@ export const TABLES = {
 
   /** ledger/series.ts seriesKey */
   counters: { key: ['target', 'series'], columns: { target: 'target', series: 'text', value: 'real' }, hot: true },
-  /** What was counted of calls whose rows were deleted, by ledger/balance.ts Quantity. */
+  /** The counted amounts of calls whose rows were deleted, by ledger/balance.ts Quantity. */
   deleted_call_totals: {
     key: ['target', 'quantity'],
     columns: { target: 'target', quantity: 'text', value: 'real' },
     hot: true,
   },
-  /** When no poll of a target was successful, by the service's clock. */
+  /** Periods without a successful poll, by the service's clock. */
   gaps: { key: ['target', 'ended'], columns: { target: 'target', ended: 'real', began: 'real' } },
   /** alerts/alert-instance.ts AlertInstance */
   alerts: { key: ['target', 'alert'], columns: { target: 'target', alert: 'text', data: 'text' }, hot: true },
@@ -92,8 +92,8 @@ export const TABLES = {
   evaluations: { key: ['target', 'hour'], columns: { target: 'target', hour: 'whole', data: 'text' } },
 
   /**
-   * The log of events, a row for each commit that has some. Of several daemons, a lower serial may become visible later: rows get
-   * positions once they are visible. The newest position is never deleted: positions only rise.
+   * The event log, with a row for each commit that has events. With several daemons, a lower serial may become visible later than a
+   * higher one, so rows get positions once they are visible. The newest position is never deleted, so positions only increase.
    */
   events: {
     key: ['serial'],
@@ -102,16 +102,16 @@ export const TABLES = {
       position: 'whole?',
       /** A UUID. */
       id: 'text',
-      /** Its name, which may be gone from `targets` by then. */
+      /** The name of the target, which may no longer be in `targets`. */
       target: 'text',
       /** By the host's clock. */
       at: 'real',
       n: 'whole',
-      /** How many events the log has had, these included; comes with the position. */
+      /** How many events the log has had, including these. Set together with the position. */
       total: 'whole?',
       /** events/event.ts EventBody, one a line. */
       data: 'text',
-      /** The participants of each, one a line; empty where none has any. */
+      /** The participants of each event, one line per event; empty if no event has any. */
       participants: 'text',
     },
     unique: 'position',
@@ -124,7 +124,7 @@ export const TABLES = {
   },
   /** The webhooks of events: webhook-store.ts WebhookProgress, and how often it was saved. */
   webhooks: { key: ['name'], columns: { name: 'text', revision: 'whole', data: 'text' }, hot: true },
-  /** Events before the cursor of a webhook that were not delivered to it: the rest of webhook-store.ts UndeliveredEvent. */
+  /** Events before the cursor of a webhook that it has not received: the other fields of webhook-store.ts UndeliveredEvent. */
   undelivered: {
     key: ['webhook', 'dead', 'position', 'place'],
     columns: { webhook: 'text', dead: 'flag', position: 'whole', place: 'whole', data: 'text' },
@@ -132,12 +132,12 @@ export const TABLES = {
 
   /** store.ts OutboxContent */
   outbox: { key: ['id'], columns: { id: 'serial', receiver: 'text', claimed: 'flag', data: 'text' } },
-  /** The receivers that were notified of a firing alert, for its end. */
+  /** The receivers that were notified of a firing alert. They also get its end. */
   recipients: {
     key: ['target', 'alert', 'receiver'],
     columns: { target: 'text', alert: 'text', receiver: 'text' },
   },
-  /** The history of alerts: a row from when one begins to fire, written with each of its changes. */
+  /** The history of alerts: a row for each time that an alert fires, updated with its changes. */
   alert_episodes: {
     key: ['target', 'alert', 'since'],
     columns: {
@@ -150,39 +150,39 @@ export const TABLES = {
       severity: 'text',
       /** alerts/episode.ts Episode */
       data: 'text',
-      /** Of its delivery: alerts/episode.ts EpisodeNote. */
+      /** Notes of its delivery: alerts/episode.ts EpisodeNote. */
       notes: 'text',
     },
     indexes: { alert_episodes_by_age: '(until)', alert_episodes_by_begin: '(since)' },
   },
-  /** Under which keys something was enqueued once, and when by the host's clock. */
+  /** Keys of entries that are enqueued once only, and when, by the host's clock. */
   deduplication_keys: { key: ['key'], columns: { key: 'text', at: 'real' } },
   /** alerts/match.ts Silence */
   silences: { key: ['id'], columns: { id: 'serial', until: 'real', data: 'text' } },
   /** Rate limit pauses, by the host's clock. */
   pauses: { key: ['key'], columns: { key: 'text', until: 'real' } },
 
-  /** What finished in a time of some width, added up: history/rollup.ts. Target 0 is all of them. */
+  /** The finished calls of a period, added up: history/rollup.ts. Target 0 stands for all targets. */
   rollups: {
     key: ['target', 'width', 'at'],
     columns: { target: 'target', width: 'whole', at: 'whole', by_labels: 'bytes', without_labels: 'bytes' },
     appended: true,
     derived: true,
   },
-  /** Quarters of an hour with calls that have changed since they were added up; the version rises with each change. */
+  /** Quarters of an hour whose calls have changed since they were added up. The version increases with each change. */
   stale_rollups: {
     key: ['quarter', 'target'],
     columns: { quarter: 'whole', target: 'target', version: 'whole' },
     hot: true,
     derived: true,
   },
-  /** How often rollups were saved, or what they were added up from was deleted with its target: one row, 1. */
+  /** How often rollups were saved, or their calls deleted with the target. It has one row, 1. */
   rollup_saves: { key: ['id'], columns: { id: 'whole', n: 'whole' }, derived: true },
 } as const satisfies Readonly<Record<string, Table>>
 
 export type TableName = keyof typeof TABLES
 
-/** A table as data, and not as the type of this one. */
+/** A table, without the literal types of a certain one. */
 export function tableOf(name: TableName): Table {
   return TABLES[name]
 }
@@ -190,12 +190,12 @@ export function tableOf(name: TableName): Table {
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are its keys
 export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
 
-/** The tables with rows of a target, by its number. */
+/** The tables whose rows belong to targets, by their numbers. */
 export const TABLES_OF_TARGETS = TABLE_NAMES.filter(
   (name) => tableOf(name).columns['target'] === 'target' && tableOf(name).derived !== true,
 )
 
-/** Columns of a table as a statement's relation `given` declares them (sql.ts). */
+/** Declares columns of a table for a statement's relation `given` (sql.ts). */
 function givenOf(table: TableName, names: readonly string[]): string {
   const types = { text: 'text', real: 'float8', whole: 'bigint', small: 'int', flag: 'boolean', bytes: 'bytea', target: 'int', serial: 'bigint' } // oxfmt-ignore
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a kind without its question mark
@@ -204,9 +204,9 @@ function givenOf(table: TableName, names: readonly string[]): string {
 }
 
 /**
- * Inserts the rows of `given`, which have these columns.
+ * A statement that inserts the rows of `given` with these columns.
  *
- * @param conflict what is done with a row whose key is there already; its table is `known`
+ * @param conflict what happens to a row whose key exists; the existing row is `known`
  */
 export function insertInto(table: TableName, columns: readonly string[], conflict?: string): string {
   const names = columns.join(', ')
@@ -214,12 +214,12 @@ export function insertInto(table: TableName, columns: readonly string[], conflic
   return `INSERT INTO callwatch.${table} AS known (${names}) SELECT ${names} FROM ${givenOf(table, columns)} WHERE true${on}`
 }
 
-/** Replaces these columns of a row that is there already. */
+/** Replaces these columns of an existing row. */
 export function replacing(columns: readonly string[]): string {
   return `UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`
 }
 
-/** Selects the rows of a table whose keys `given` has. */
+/** Selects the rows whose keys are in `given`. */
 export function keyIsGiven(table: TableName): string {
   const { key } = tableOf(table)
   return `(${key.join(', ')}) IN (SELECT ${key.map((name) => `given.${name}`).join(', ')} FROM ${givenOf(table, key)})`
@@ -227,13 +227,13 @@ export function keyIsGiven(table: TableName): string {
 
 const TYPES = {
   sqlite: { text: 'TEXT', real: 'REAL', whole: 'INTEGER', small: 'INTEGER', flag: 'INTEGER', bytes: 'BLOB', target: 'INTEGER', serial: 'INTEGER PRIMARY KEY AUTOINCREMENT' }, // oxfmt-ignore
-  // Texts in the order of their bytes, whatever the language of the database is.
+  // Texts are ordered by their bytes, whatever the locale of the database.
   postgres: { text: 'text COLLATE "C"', real: 'double precision', whole: 'bigint', small: 'smallint', flag: 'boolean', bytes: 'bytea', target: 'integer', serial: 'bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY' }, // oxfmt-ignore
 } as const
 
-/** What only one kind of store has, and nothing is copied of. */
+/** Tables that only one kind of store has, and that are not copied. */
 const MORE = {
-  // The daemon that uses this store, to be named to another one.
+  // The daemon that uses this store. A second daemon names it in its error.
   sqlite: 'CREATE TABLE callwatch.holder (only INTEGER PRIMARY KEY CHECK (only = 1), who TEXT NOT NULL) STRICT',
   postgres: `
   -- The same time as in call_history: its ranges of time find nothing by calls_by_finish.
@@ -271,14 +271,14 @@ const MORE = {
   CREATE INDEX overviews_by_change ON callwatch.overviews (changed)`,
 }
 
-/** PostgreSQL aligns each value to its size: the widest come first, and what has no fixed size last. */
+/** PostgreSQL aligns each value to its size, so the widest columns come first, and columns without a fixed size last. */
 function inOrder(columns: readonly [string, Kind][], store: keyof typeof TYPES): readonly [string, Kind][] {
   const widest = ['serial', 'real', 'whole', 'target', 'small', 'flag', 'text', 'bytes']
   const place = ([, kind]: [string, Kind]) => widest.indexOf(kind.replace('?', ''))
   return store === 'sqlite' ? columns : columns.toSorted((a, b) => place(a) - place(b))
 }
 
-/** The statements that make all tables. */
+/** The statements that create all tables. */
 export function createTables(store: keyof typeof TYPES): string {
   const typeOf = (kind: Kind) => {
     const [, type = '', missing] = /^(\w+)(\?)?$/.exec(kind) ?? []

@@ -26,10 +26,10 @@ export type TargetsOptions = {
 /** The arguments of `openTarget`. */
 type Wanted = { identity: TargetIdentity; created: number; longestWindow: number }
 
-/** Targets that are read together at most. */
+/** The most targets that are read together. */
 const BATCH = 200
 
-/** In one order: else two daemons that add the same targets could deadlock. */
+/** Sorted, because two daemons that add the same targets in different orders could deadlock. */
 const ADD = insertInto('targets', ['name', 'fingerprint', 'seq', 'sync', 'epoch'], 'NOTHING')
 const ADD_TOTALS = `
   INSERT INTO callwatch.deleted_call_totals (target, quantity, value)
@@ -43,9 +43,9 @@ const CALLS = `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.calls WHERE targ
 const TRACKED = `${CALLS} AND tracked`
 const EVICTED = `${CALLS} AND NOT tracked AND finished >= $2 AND status <> ${LOST_CODE}`
 
-/** A sequence number that was never committed makes the next commit of an owner that does not know of this yet stale. */
+/** Skips a sequence number, so that the next commit of an owner that does not know of the change is stale. */
 const DISOWN = 'UPDATE callwatch.targets SET owner = NULL, seq = $2, sync = $3 WHERE number = $1'
-/** callwatch does not see the ends of open calls of a target that left the configuration. */
+/** Marks a target as removed. callwatch does not see the ends of its open calls. */
 const REMOVE = 'UPDATE callwatch.targets SET removed = $2 WHERE number = $1 AND removed IS NULL'
 const LOSE_CALLS = `UPDATE callwatch.calls SET unseen_since = $2 WHERE target = $1 AND ${IS_OPEN}`
 const RESTORE = 'UPDATE callwatch.targets SET removed = NULL WHERE number = $1 AND removed IS NOT NULL'
@@ -54,7 +54,7 @@ const FIND_CALLS =
 
 /** The targets of a store. */
 export function targetsOf(sql: Sql, { cluster, ...parts }: TargetsOptions) {
-  /** A target's number never changes, until it is reset. */
+  /** The number of a target changes only if it is reset. */
   const numbers = new Map<string, number>()
 
   async function numberOf(name: string): Promise<number | undefined> {
@@ -78,14 +78,17 @@ export function targetsOf(sql: Sql, { cluster, ...parts }: TargetsOptions) {
 
   const methods = {
     /**
-     * A target's state; sets the target up where it is new.
+     * Reads the state of a target. Creates the target if it is new.
      *
      * @param created the host's clock (UNIX seconds), for a new target
      * @param longestWindow how far back finished calls are needed for windows (seconds)
      */
     openTarget: (identity: TargetIdentity, created: number, longestWindow: number): Promise<StoredTarget> =>
       open({ identity, created, longestWindow }),
-    /** Deletes all rows of a target but its events and past alerts, and enqueues and logs the ends of its alerts; opened again, it starts from nothing. */
+    /**
+     * Deletes all rows of a target except its events and past alerts, and enqueues and logs the ends of its alerts. When it is
+     * opened again, it starts from nothing.
+     */
     resetTarget: async (name: string, routedChanges: readonly RoutedChange[], logged?: NewEvents): Promise<void> => {
       await sql.transaction(async (resetting) => {
         const number = await lock(resetting, name)
@@ -97,13 +100,15 @@ export function targetsOf(sql: Sql, { cluster, ...parts }: TargetsOptions) {
       numbers.delete(name)
       cluster?.forget(name)
     },
-    /** Targets other than these that are not marked as removed yet, or have alerts, with their alerts. */
+    /**
+     * Finds targets that are not among these, and have alerts or are not marked as removed yet. Returns them with their alerts.
+     */
     strayTargets: (targets: readonly string[]) => strayTargets(sql, targets),
     /**
      * Deletes all alerts of a target, and enqueues and logs their ends.
      *
-     * @param removed the host's clock (UNIX seconds), of a target that left the configuration: its open calls are shown as lost
-     * from then on, until it is opened again
+     * @param removed the host's clock (UNIX seconds), if the target left the configuration. From then on its open calls are shown as
+     * lost, until it is opened again
      */
     expireAlerts: async (
       name: string,
@@ -124,7 +129,7 @@ export function targetsOf(sql: Sql, { cluster, ...parts }: TargetsOptions) {
         await expiring.batch([
           ...(isRemoved ? [REMOVE, LOSE_CALLS].map((statement) => ({ statement, args: [number, at] })) : []),
           markStale(isRemoved ? [[number, quarterHourOf(at)]] : []),
-          // Else a target that is added again later would show its old alerts.
+          // Otherwise a target that is added again later would show its old alerts.
           ...(cluster?.tablesOfUse ?? []).map((table) => deleteOf(table, number)),
         ])
       })
@@ -134,10 +139,10 @@ export function targetsOf(sql: Sql, { cluster, ...parts }: TargetsOptions) {
 }
 
 /**
- * Sets up all of these targets that are new, in one transaction.
+ * Creates those of these targets that are new, in one transaction.
  *
  * @param created the host's clock (UNIX seconds), for new targets
- * @throws {StoreError} refused: one of them is stored with another fingerprint; none is added then
+ * @throws {StoreError} refused: one of them is stored with another fingerprint; then none is added
  */
 export async function addTargets(sql: Sql, identities: readonly TargetIdentity[], created: number): Promise<void> {
   const sync = JSON.stringify(newLedger(created).sync)
@@ -159,9 +164,9 @@ export async function addTargets(sql: Sql, identities: readonly TargetIdentity[]
 }
 
 /**
- * Reads targets, and notes their numbers.
+ * Reads targets, and remembers their numbers.
  *
- * @returns in their order: undefined of each that is new, and an error of one that is another or cannot be read
+ * @returns in the same order: undefined for a new target, an error for one that is another target or cannot be read
  */
 async function read(
   sql: Sql,
@@ -196,7 +201,7 @@ async function restore(sql: Sql, removed: readonly Row[]): Promise<void> {
   if (steps.length > 0) await sql.batch(steps)
 }
 
-/** Of several daemons that end the same alerts, one notifies. */
+/** Ends all alerts of a target. If several daemons end the same alerts, only one notifies. */
 async function endAlerts(
   ending: Sql,
   { outbox, events }: Omit<TargetsOptions, 'cluster'>,
@@ -237,13 +242,17 @@ function deleteOf(table: string, number: number): Step {
   return { statement: `DELETE FROM callwatch.${table} WHERE target = $1`, args: [number] }
 }
 
-/** Locks a target's row until the transaction ends: no daemon acquires or commits it meanwhile. @returns its number */
+/**
+ * Locks the row of a target until the transaction ends, so that no daemon acquires or commits it meanwhile.
+ *
+ * @returns its number
+ */
 async function lock(sql: Sql, name: string): Promise<number | undefined> {
   const [row] = await sql.all('SELECT number FROM callwatch.targets WHERE name = $1 FOR UPDATE', [name])
   return row && Number(row['number'])
 }
 
-/** What cannot be read of a target is an error of that one alone. */
+/** Reads one target. If a part of it cannot be read, only this target fails. */
 async function readTarget(sql: Sql, row: Row, longestWindow: number): Promise<StoredTarget | Error> {
   const number = Number(row['number'])
   const problems: Error[] = []
@@ -280,7 +289,7 @@ async function readTarget(sql: Sql, row: Row, longestWindow: number): Promise<St
 }
 
 /**
- * Since when finished calls are needed for windows (UNIX seconds).
+ * The time since which finished calls are needed for windows (UNIX seconds).
  *
  * @param longestWindow how far back windows reach (seconds)
  */

@@ -1,64 +1,64 @@
 import type { webhooks } from './webhooks.ts'
 
-/** A place in the log of events. */
+/** A place in the event log. */
 export type LogPlace = { position: number; place: number }
 
-/** How far a webhook is, and what is known of it. Times are UNIX seconds by the host's clock. */
+/** The progress of a webhook. Times are UNIX seconds by the host's clock. */
 export type WebhookProgress = {
-  /** Everything up to there was delivered, is listed as undelivered, or is not wanted (events/cursor.ts). */
+  /** Every event up to this cursor was delivered, is listed as undelivered, or is not wanted (events/cursor.ts). */
   cursor: string
-  /** Why nothing is delivered until it is resumed. */
+  /** Why the webhook is paused. It delivers nothing until it is resumed. */
   paused?: string
-  /** Since when it is not in the configuration. */
+  /** Since when it is not configured. */
   removedAt?: number
   deliveredAt?: number
-  /** Since when there is an event that fails again and again, and why. */
+  /** Since when an event keeps failing, and why. */
   failingSince?: number
   problem?: string
 }
 
-/** An event before the cursor of a webhook that was not delivered to it. */
+/** An event before the cursor of a webhook that it has not received. */
 export type UndeliveredEvent = LogPlace & {
-  /** The UUID of its commit. */
+  /** The UUID of the commit. */
   id: string
-  /** Events of one series are delivered in their order. */
+  /** Events of one series are delivered in order. */
   series: string
-  /** When it was found (UNIX seconds by the host's clock). */
+  /** When the event was detected (UNIX seconds by the host's clock). */
   at: number
-  /** A dead letter: it is delivered only if it is replayed. */
+  /** Whether it is a dead letter, which is delivered only if it is replayed. */
   dead: boolean
   attempts: number
-  /** Since when each attempt was refused (UNIX seconds by the host's clock). */
+  /** Since when every attempt was refused (UNIX seconds by the host's clock). */
   refusedSince?: number | undefined
   problem?: string
 }
 
-/** A webhook as the store has it. */
+/** The stored state of a webhook. */
 export type StoredWebhook = {
   name: string
-  /** Changes whenever it is saved. */
+  /** Changes with every save. */
   revision: number
   progress: WebhookProgress
-  /** How many events are undelivered and not dead, and how many are dead. */
+  /** The numbers of undelivered events that are not dead letters, and of dead letters. */
   waiting: number
   dead: number
-  /** The first of those that wait: where it is in the log, and when it was found (UNIX seconds by the host's clock). */
+  /** The first event that waits: its place in the log, and when it was detected (UNIX seconds by the host's clock). */
   oldest: { position: number; at: number } | undefined
 }
 
 export type WebhookChange = {
   name: string
-  /** As it was read; 0 of one that is new. */
+  /** The revision that was read; 0 for a new webhook. */
   revision: number
-  /** Undefined removes the webhook and all that is undelivered. */
+  /** Undefined removes the webhook and all of its undelivered events. */
   progress: WebhookProgress | undefined
-  /** Undelivered events that are new or changed. */
+  /** New or changed undelivered events. */
   put?: readonly UndeliveredEvent[]
-  /** Those that are delivered by now, or given up. */
+  /** Events that were delivered meanwhile, or given up. */
   remove?: readonly LogPlace[]
-  /** All from this place on are removed. */
+  /** Removes all undelivered events from this place on. */
   removeFrom?: LogPlace
 }
 
-/** What a store keeps of webhooks. */
+/** The webhooks of a store. */
 export type WebhookStore = ReturnType<typeof webhooks>

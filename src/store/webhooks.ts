@@ -28,7 +28,7 @@ const PUT = insertInto('undelivered', ['webhook', 'dead', 'position', 'place', '
 /** The webhooks of events. */
 export function webhooks(sql: Sql) {
   return {
-    /** All that are known, by name. */
+    /** All known webhooks, by name. */
     webhooks: async (): Promise<StoredWebhook[]> => (await sql.all(WEBHOOKS)).map(storedWebhookOf),
     /** The first `limit` undelivered events of a webhook after a place, in the order of the log. */
     undelivered: async (
@@ -38,7 +38,7 @@ export function webhooks(sql: Sql) {
       const rows = await sql.all(UNDELIVERED, [webhook, Number(dead), after.position, after.place, limit])
       return rows.map(undeliveredOf)
     },
-    /** Changes what is stored of a webhook; resolves with false if it was changed since it was read. */
+    /** Changes a webhook. Resolves to false if it was changed since it was read. */
     saveWebhook: async ({
       name,
       revision,

@@ -6,10 +6,16 @@ import { StoreError } from '../store-error.ts'
 import { readAddress, type Host, type PostgresAddress } from './address.ts'
 import { HungError, isAnswer, postgresError, readOnlyError } from './postgres-error.ts'
 
-/** Runs statements, which reject with a {@link StoreError}. Without a pooler, statements that do not wait for each other share a round trip. */
+/**
+ * Runs statements, which reject with a {@link StoreError}. Without a pooler, statements that do not wait for each other share a
+ * round trip.
+ */
 export type Session = {
   run: (statement: string, args?: readonly Value[]) => Promise<Row[]>
-  /** Prepares a statement, if the server prepares statements. Otherwise its first use would take a further round trip within its transaction. */
+  /**
+   * Prepares a statement, if the server prepares statements. Otherwise its first use would take a further round trip within its
+   * transaction.
+   */
   prepare?: (statement: string, args: readonly Value[]) => Promise<void>
   /** Passes on row by row without keeping them, for answers of any length. */
   each: (statement: string, args: readonly Value[], take: (values: readonly unknown[]) => void) => Promise<void>

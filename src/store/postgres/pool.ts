@@ -5,7 +5,10 @@ import { HungError, isUnresponsive } from './postgres-error.ts'
 
 /** A few connections, each used for one piece of work at a time. */
 export type Pool = {
-  /** Runs `work` on a connection that nothing else uses meanwhile. If the database does not answer one caller, all callers that wait fail. */
+  /**
+   * Runs `work` on a connection that nothing else uses meanwhile. If the database does not answer one caller, all callers that
+   * wait fail.
+   */
   use: <T>(work: (connection: Connection) => Promise<T>) => Promise<T>
   close: () => Promise<void>
 }

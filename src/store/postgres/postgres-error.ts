@@ -64,7 +64,10 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 
 const NETWORK = /^(E[A-Z]+|CONNECTION_(CLOSED|DESTROYED|ENDED)|CONNECT_TIMEOUT|ERR_SSL_.+|ERR_SOCKET_.+|ERR_STREAM_.+)$/
 
-/** Converts an error of PostgreSQL or of the network to a StoreError. Its message never contains the password. A bug is returned unchanged. */
+/**
+ * Converts an error of PostgreSQL or of the network to a StoreError. Its message never contains the password. A bug is returned
+ * unchanged.
+ */
 export function postgresError(error: unknown, place: string): Error {
   if (error instanceof StoreError || isBug(error)) return error
   const message = messageOf(error)

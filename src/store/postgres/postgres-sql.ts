@@ -54,7 +54,10 @@ export function sqlWithin(place: string, session: Session): Sql {
   return sql
 }
 
-/** Runs steps in one round trip. If one fails, the database refuses the others, and the COMMIT of the transaction rolls back everything. */
+/**
+ * Runs steps in one round trip. If one fails, the database refuses the others, and the COMMIT of the transaction rolls back
+ * everything.
+ */
 async function runAll(session: Session, steps: readonly Step[]): Promise<Row[][]> {
   // All statements are built before the first is sent. Otherwise an error while building one would leave it out of the transaction.
   const statements = steps.map(statementsOf)

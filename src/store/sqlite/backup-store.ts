@@ -4,18 +4,18 @@ import { openExisting } from './open-database.ts'
 import { isOfReading, sqliteError } from './sqlite-error.ts'
 import { StoreError } from '../store-error.ts'
 
-/** What a backup contains. */
+/** The content of a backup. */
 export type Backup = {
   bytes: number
-  /** The targets in it, each with the sequence number of its last commit. */
+  /** The targets, with the sequence number of their last commit. */
   targets: { name: string; seq: number }[]
 }
 
 /**
- * Copies a store, as it was at one moment, into a new file, also while a daemon uses it. The copy is made beside the
- * file, checked, and only then renamed: there is never a partial one.
+ * Copies a store as of one moment into a new file, even while a daemon uses it. The copy is written beside the file and checked
+ * before it is renamed, so there is never a partial backup.
  *
- * @throws {StoreError} refused: the file exists, or the store is none to copy; unavailable: it cannot be written or read
+ * @throws {StoreError} refused: the file exists, or the store cannot be copied; unavailable: it cannot be read or written
  */
 export function backupStore(path: string, file: string): Backup {
   if (existsSync(file)) throw fileExists(file)
@@ -51,7 +51,7 @@ function writeBackup(db: DatabaseSync, path: string, { partial, file }: { partia
   }
 }
 
-/** Makes the empty file for the copy. */
+/** Creates the empty file for the copy. */
 function reserve(partial: string, file: string): void {
   try {
     closeSync(openSync(partial, 'wx', 0o600))
@@ -60,7 +60,7 @@ function reserve(partial: string, file: string): void {
   }
 }
 
-/** Reads the copy back, the check of its pages included. */
+/** Reads the copy back, and checks its pages. */
 function targetsOf(copy: string): Backup['targets'] {
   const db = openExisting(copy, { readOnly: true, checked: true })
   try {
@@ -71,7 +71,7 @@ function targetsOf(copy: string): Backup['targets'] {
   }
 }
 
-/** SQLite leaves what VACUUM INTO writes to the operating system; a backup must survive a power cut. */
+/** Syncs the backup to the disk, which VACUUM INTO does not, so that it survives a power cut. */
 function sync(path: string): void {
   const descriptor = openSync(path, 'r+')
   try {

@@ -8,9 +8,9 @@ import { isDamaged } from './sqlite-error.ts'
 const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rootpage"
 
 /**
- * Makes sure that the first pages of each table can be read, which takes no longer for a large file.
+ * Makes sure that the first pages of each table can be read. This takes no longer for a large file.
  *
- * @throws {StoreError} refused: one is damaged
+ * @throws {StoreError} refused: a page is damaged
  */
 export function expectReadable(db: DatabaseSync, path: string): void {
   try {
@@ -21,9 +21,9 @@ export function expectReadable(db: DatabaseSync, path: string): void {
 }
 
 /**
- * Makes sure that no page is damaged: reads the whole file.
+ * Makes sure that no page is damaged. Reads the whole file.
  *
- * @throws {StoreError} refused: one is
+ * @throws {StoreError} refused: a page is damaged
  */
 export function expectUndamaged(db: DatabaseSync, path: string): void {
   const damage = db.prepare('PRAGMA quick_check(1)').get()?.['quick_check']
@@ -31,9 +31,9 @@ export function expectUndamaged(db: DatabaseSync, path: string): void {
 }
 
 /**
- * The same, table by table, beside a daemon.
+ * The same, table by table, while a daemon uses the file.
  *
- * @param onTable called before each table is read, of so many
+ * @param onTable called before each table is read, with the number of tables
  */
 export async function checkForDamage(sql: Sql, onTable: (table: string, place: string) => void): Promise<void> {
   const tables = await sql.all(TABLES)
@@ -44,15 +44,15 @@ export async function checkForDamage(sql: Sql, onTable: (table: string, place: s
   }
 }
 
-/** What the program that checks a file says: which table comes next, or at its end what it has found. */
+/** The messages of the program that checks a file: the next table, and at the end the result. */
 export type DamageMessage =
   | { table: string; place: string }
   | { storeError: Pick<StoreError, 'kind' | 'message'> | undefined }
 
 /**
- * The same in a process of its own, which can be ended at any time: a thread cannot while SQLite reads.
+ * The same in a separate process. It can be ended at any time, unlike a thread while SQLite reads.
  *
- * @returns `end` ends it; `done` is pending then
+ * @returns `end` ends the process, and then `done` stays pending
  */
 export function startCheck(path: string, onTable: (table: string, place: string) => void) {
   const program = new URL(`./damage-main${extname(import.meta.filename)}`, import.meta.url)
@@ -77,7 +77,7 @@ export function startCheck(path: string, onTable: (table: string, place: string)
 }
 
 function damaged(path: string, damage: unknown): StoreError {
-  // The first line says which database.
+  // The first line names the database.
   const what = String(damage).split('\n').at(-1)
   return new StoreError('refused', `${path} is damaged (${what}); restore it from a backup`)
 }

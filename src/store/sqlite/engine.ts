@@ -2,10 +2,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { AnswerLost, fenced, type Step, type TransactionKind, type Value } from '../sql.ts'
 import { insertOf, isPlainInsert, sqliteStatement } from './statement.ts'
 
-/** What {@link sqliteEngine} does: each is a value that a thread can send to another. */
+/** The requests to {@link sqliteEngine}. Threads can send them to each other. */
 export type EngineRequest = (
   | { do: 'all'; query: string; args: readonly Value[] }
-  /** Begins a query whose rows `next` gives, until there are none. */
+  /** Begins a query. `next` returns its rows until there are no more. */
   | { do: 'each'; cursor: string; query: string; args: readonly Value[] }
   | { do: 'next'; cursor: string }
   | { do: 'batch'; steps: readonly Step[] }
@@ -14,29 +14,29 @@ export type EngineRequest = (
   | { do: 'pragma'; pragma: string }
   | { do: 'close' }
 ) & {
-  /** It belongs to a transaction that was begun: an engine that does not know it, since the one before has ended, refuses it. */
+  /** The open transaction that the request belongs to. An engine that was started meanwhile does not know it, and refuses. */
   within?: true
 }
 
-/** Rows as their values: as objects, they would cost a thread several times as much to send. */
+/** Rows as arrays of values. Sending them to another thread as objects would cost several times as much. */
 export type Rows = { names: string[]; values: unknown[][] }
 
-/** Rows that `each` sends at a time: few enough that others are answered in between. */
+/** How many rows `each` sends at a time: few, so that other requests are answered in between. */
 const ROWS_AT_ONCE = 5000
 
-/** Rows that one INSERT has, where there are so many: more than that gain nothing. */
+/** The most rows of one INSERT. More gain nothing. */
 const ROWS_A_STATEMENT = 50
 
-/** Statements that are kept prepared. Those of the history have texts of their own. */
+/** The most prepared statements that are kept. Queries of the history often have new texts. */
 const MAX_PREPARED = 200
 
 type Prepared = { statement: StatementSync; names: string[] }
 
 /**
- * Runs requests on an open database, one after the other. All is synchronous: it runs in the store's thread (thread.ts), or where
- * nothing else would have to wait.
+ * Runs requests on an open database, one after the other. It is synchronous, so it runs in the store's thread (thread.ts), or where
+ * nothing else has to wait.
  *
- * @param expectInPlace throws where the file is not the one that was opened
+ * @param expectInPlace throws if another file has replaced the opened one
  */
 export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, release: () => void) {
   const { prepare, kept } = statementsOf(db)
@@ -48,7 +48,7 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
   }
 
   function run({ statement: text, args = [], given, fence, isPersonal = false }: Step): Rows {
-    // That costs writes, and so does not always hold.
+    // This makes writes more expensive, so it is switched on only when it is needed.
     if (isPersonal) db.exec('PRAGMA secure_delete = ON')
     let changes = given === undefined ? 0 : insertMany(kept, text, given)
     const { statement, names } = kept(text)
@@ -91,7 +91,7 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
       )
     if (request.do === 'pragma') return rowsOf(prepare(`PRAGMA ${request.pragma}`))
     if (request.do === 'each') {
-      // Of its own: one that is kept may be run again meanwhile.
+      // A separate statement, because a kept one may be run again meanwhile.
       const { statement } = prepare(sqliteStatement(request.query))
       cursors.set(request.cursor, statement.iterate(...request.args)[Symbol.iterator]())
     } else if (request.do === 'begin') begin(request.kind)
@@ -105,7 +105,7 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
 
 type Statements = ReturnType<typeof statementsOf>
 
-/** The statements of a database, prepared. */
+/** The prepared statements of a database. */
 function statementsOf(db: DatabaseSync) {
   const prepared = new Map<string, Prepared>()
 
@@ -115,7 +115,7 @@ function statementsOf(db: DatabaseSync) {
     return { statement, names: statement.columns().map(({ name }) => name) }
   }
 
-  /** @param rows of an INSERT that has several */
+  /** @param rows of an INSERT with several rows */
   function kept(text: string, rows = 1): Prepared {
     const key = rows === 1 ? text : `${rows} ${text}`
     let known = prepared.get(key)
@@ -130,13 +130,13 @@ function statementsOf(db: DatabaseSync) {
   return { prepare, kept }
 }
 
-/** Inserts rows many at a time, where the statement does nothing else. @returns how many: some are left */
+/** Inserts many rows at a time, if the statement does nothing else. @returns how many it inserted; the others are left */
 function insertMany(kept: Statements['kept'], text: string, given: readonly (readonly Value[])[]): number {
   if (given.length < ROWS_A_STATEMENT || !isPlainInsert(text)) return 0
   const { statement } = kept(text, ROWS_A_STATEMENT)
   let inserted = 0
   for (; given.length - inserted >= ROWS_A_STATEMENT; inserted += ROWS_A_STATEMENT)
-    // Several times as fast as flat().
+    // This is several times as fast as flat().
     statement.run(...([] as Value[]).concat(...given.slice(inserted, inserted + ROWS_A_STATEMENT)))
   return inserted
 }

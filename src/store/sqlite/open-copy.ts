@@ -7,12 +7,12 @@ import { attempting, sqliteError } from './sqlite-error.ts'
 import { sqlInPlace } from './sqlite-sql.ts'
 
 /**
- * Opens a store for a copy of it, and keeps every daemon away from it meanwhile.
+ * Opens a store to copy it. No daemon can open it meanwhile.
  *
  * @throws {StoreError} refused: there is none, a daemon uses it, it is in memory, not ours, of another schema, or damaged
  */
 export function openSqliteSource(path: string): CopySource {
-  // What is no store is not held.
+  // A file that is no store is not locked.
   openExisting(path, { readOnly: true }).close()
   let release: (() => void) | undefined
   try {
@@ -30,15 +30,14 @@ export function openSqliteSource(path: string): CopySource {
 }
 
 /**
- * Opens an empty store to copy another one into it, makes it where there is none, and keeps every daemon away from it
- * meanwhile.
+ * Opens an empty store to copy another one into it, and creates it if it does not exist. No daemon can open it meanwhile.
  *
  * @throws {StoreError} refused: it is not empty, in use, in memory, not ours, of another schema, or damaged
  */
 export async function openSqliteDestination(path: string): Promise<CopyDestination> {
   if (path === ':memory:') throw new StoreError('refused', 'a copy in memory would be gone at once; name a file')
   if (existsSync(path)) {
-    // Nothing is changed of a store that is refused: it is read before it is migrated.
+    // The store is read before it is migrated, so that a refused store stays unchanged.
     const found = sqlInPlace(engineFor(openExisting(path, { readOnly: true })), path)
     try {
       await expectEmpty(found, 'name a file that does not exist')

@@ -9,28 +9,28 @@ import { expectUndamaged } from './damage.ts'
 import { expectSchema, migrate } from './schema.ts'
 import { isBusy, sqliteError } from './sqlite-error.ts'
 
-/** How long a command waits for a store that is busy (milliseconds): it is so for moments only. */
+/** How long a command waits for a busy store (milliseconds). It is never busy for long. */
 const BUSY_TIMEOUT_MS = 5000
 
 export type SqliteOptions = {
-  /** The file, made where it does not exist; `:memory:` keeps nothing. */
+  /** The file, which is created if it does not exist. `:memory:` keeps nothing. */
   path: string
-  /** false: if the machine stops, the latest commits may be lost; they do not wait for the disk. */
+  /** false: commits do not wait for the disk, so the latest ones are lost if the machine stops. */
   durable?: boolean | undefined
 }
 
-/** Opens a daemon's store: WAL mode, every commit on disk before it counts. @throws {StoreError} as {@link openOwn} */
+/** Opens a daemon's store in WAL mode. Each commit waits for the disk. @throws {StoreError} as {@link openOwn} */
 export function openEngine({ path, durable }: SqliteOptions, say?: Say): Engine {
   const { db, release } = openOwn(path, durable, say)
   return sqliteEngine(db, placeCheck(path), release)
 }
 
-/** Opens a store that this process has open already, to read beside its commits. */
+/** Opens a store a second time in this process, to read while it commits. */
 export function openReadingEngine(path: string): Engine {
   return engineFor(new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS }))
 }
 
-/** The engine of a database that is used beside a daemon. */
+/** The engine of a database that a daemon may be using, too. */
 export function engineFor(db: DatabaseSync): Engine {
   return sqliteEngine(db, nothing, nothing)
 }
@@ -38,8 +38,8 @@ export function engineFor(db: DatabaseSync): Engine {
 const nothing = () => undefined
 
 /**
- * Opens the database of a daemon, makes it where there is none, migrates it to this program's schema, and holds its lock
- * until `release`.
+ * Opens the database of a daemon, creates it if it does not exist, migrates it to this program's schema, and holds its lock until
+ * `release`.
  *
  * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon holds it, or it cannot be
  * written now
@@ -64,7 +64,7 @@ export function openOwn(path: string, durable = true, say?: Say): { db: Database
     migrate(db, path, undefined, say)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`)
     const holder = `${hostname()}, process ${process.pid}`
-    // What is deleted of participants does not stay in free parts of the file.
+    // Deleted data of participants does not stay in free parts of the file.
     if (db.prepare("SELECT 1 FROM events WHERE participants <> '' LIMIT 1").get()) db.exec('PRAGMA secure_delete = ON')
     db.prepare('INSERT OR REPLACE INTO holder (only, who) VALUES (1, ?)').run(holder)
     return { db, release }
@@ -77,12 +77,12 @@ export function openOwn(path: string, durable = true, say?: Say): { db: Database
 
 type OpenExistingOptions = {
   readOnly: boolean
-  /** Whether all pages are checked for damage, which takes as long as to read the file. */
+  /** Whether to check all pages for damage. This takes as long as reading the file. */
   checked?: boolean
 }
 
 /**
- * Opens the database of a store while a daemon may be using it, without its lock.
+ * Opens the database of a store without its lock, while a daemon may be using it.
  *
  * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
  */
@@ -112,8 +112,8 @@ export function openExisting(path: string, { readOnly, checked = false }: OpenEx
 }
 
 /**
- * Remembers which files a store has now, its log of writes included. What is returned throws once one is another one, or gone: what
- * is written to those that were opened would be gone after a restart.
+ * Remembers the files of a store, including its write-ahead log. The returned function throws if one of them was replaced or deleted,
+ * because writes to the opened files would be lost after a restart.
  *
  * @throws {StoreError} unavailable
  */
@@ -134,18 +134,18 @@ function placeCheck(path: string): () => void {
 }
 
 /**
- * Keeps every other daemon away from a store until it is released, by whatever name that one opens it: by an exclusive
- * transaction on a small file beside it. The operating system frees it however the process dies; a process number in a
- * file would be wrong after kill -9 and in containers.
+ * Locks a store against other daemons, under whatever path they open it, with an exclusive transaction on a small file beside it.
+ * The operating system releases the lock however the process dies. A process number in a file would be wrong after kill -9 and in
+ * containers.
  *
- * @returns releases it; undefined where another process holds it
+ * @returns releases the lock; undefined if another process holds it
  */
 export function holdStore(path: string): (() => void) | undefined {
   const lock = `${existsSync(path) ? realpathSync(path) : path}.lock`
   if (existsSync(lock)) return takeLock(lock)
   makePrivate(path)
-  // A daemon whose lock file was removed still has the store open. Only in that case is the store itself checked: a
-  // command that reads for long must not keep a daemon from starting.
+  // A daemon whose lock file was removed still has the store open. Only then is the store itself checked, because a command that
+  // reads for long must not keep a daemon from starting.
   const store = new DatabaseSync(path, { timeout: 0 })
   try {
     store.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
@@ -171,7 +171,7 @@ function takeLock(path: string): (() => void) | undefined {
   }
 }
 
-/** Only its owner may read a new file; SQLite gives the files beside it the same mode, and reports what cannot be made. */
+/** Creates a file that only its owner may read. SQLite gives the files beside it the same mode, and reports errors. */
 function makePrivate(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
@@ -185,7 +185,7 @@ function heldError(path: string): StoreError {
   )
 }
 
-/** As the store names it, unless its file was deleted while that process uses it. */
+/** The name of the daemon that holds the store; unknown if its file was deleted while the daemon uses it. */
 function holderOf(path: string): string {
   let db: DatabaseSync | undefined
   try {

@@ -4,13 +4,13 @@ import { StoreError } from '../store-error.ts'
 import { MIGRATIONS, migrationLine, type Say } from '../migrations.ts'
 import { expectReadable } from './damage.ts'
 
-/** Marks a file as ours, so that another program's database is never written to: "cwat" in ASCII. */
+/** Marks a file as a store of callwatch, so that databases of other programs are never written to. "cwat" in ASCII. */
 const APPLICATION_ID = 0x63776174
 
 /**
- * Migrates an opened database to this program's schema, whole or not at all.
+ * Migrates an opened database to this program's schema, completely or not at all.
  *
- * @throws {StoreError} refused: another program's file, a newer callwatch's, or a damaged one
+ * @throws {StoreError} refused: the file is another program's or a newer callwatch's, or damaged
  */
 export function migrate(
   db: DatabaseSync,
@@ -36,15 +36,15 @@ export function migrate(
 }
 
 /**
- * Makes sure that an opened database can be read as it is.
+ * Makes sure that an opened database can be read without a migration.
  *
- * @throws {StoreError} refused: as for {@link migrate} but for damage, and one that this program's daemon has not migrated yet
+ * @throws {StoreError} refused: as for {@link migrate}, except for damage, or the database must be migrated by a daemon first
  */
 export function expectSchema(db: DatabaseSync, path: string, migrations: readonly string[] = MIGRATIONS.sqlite): void {
   refuseOlder(path, checkSchema(db, path, migrations.length), migrations.length)
 }
 
-/** The version of a database's schema, 0 of an empty one; none that is newer than `newest`. */
+/** The version of a database's schema; 0 if it is empty. Throws if it is newer than `newest`. */
 function checkSchema(db: DatabaseSync, path: string, newest: number): number {
   const version = readPragma(db, 'user_version')
   const isEmpty = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'] === 0

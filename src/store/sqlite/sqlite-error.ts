@@ -1,6 +1,8 @@
 import { isBug, StoreError } from '../store-error.ts'
 
-/** What a failure of SQLite means, by its result code (https://www.sqlite.org/rescode.html). A bug of ours is returned as it is. */
+/**
+ * What a failure of SQLite means, by its result code (https://www.sqlite.org/rescode.html). A bug of ours is returned as it is.
+ */
 export function sqliteError(error: unknown, path: string): Error {
   if (error instanceof StoreError || isBug(error)) return error
   const message = error instanceof Error ? error.message : String(error)
@@ -14,7 +16,7 @@ export function sqliteError(error: unknown, path: string): Error {
   return new StoreError('unavailable', `the store ${path} cannot be used: ${message}`, error)
 }
 
-/** SQLITE_BUSY and SQLITE_LOCKED, with all their extended codes. */
+/** Whether the error is SQLITE_BUSY or SQLITE_LOCKED, or one of their extended codes. */
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error)
   return code === 5 || code === 6
@@ -23,7 +25,7 @@ export function isBusy(error: unknown): boolean {
 /** SQLITE_IOERR_READ and SQLITE_IOERR_SHORT_READ. */
 const READ_ERRORS = [266, 522]
 
-/** Whether an error is of a file that is read: it is busy, damaged, or the disk cannot read it. */
+/** Whether the error means that a file cannot be read: it is busy or damaged, or the disk fails. */
 export function isOfReading(error: unknown): boolean {
   if (isBug(error) || isBusy(error) || isDamaged(error)) return true
   return error instanceof Error && 'errcode' in error && READ_ERRORS.includes(Number(error.errcode))
@@ -35,7 +37,7 @@ export function isDamaged(error: unknown): boolean {
   return code === 11 || code === 26
 }
 
-/** Runs work on the database of a file; what it throws becomes a {@link sqliteError}. */
+/** Runs work on the database of a file, and converts what it throws with {@link sqliteError}. */
 export function attempting(path: string) {
   const attempt = <T>(work: () => T): T => {
     try {
@@ -47,7 +49,7 @@ export function attempting(path: string) {
   return { attempt, answer: async <T>(work: () => T): Promise<T> => attempt(work) }
 }
 
-/** SQLite's primary result code of an error that node:sqlite threw; undefined of any other. */
+/** SQLite's primary result code of an error from node:sqlite; undefined for other errors. */
 function primaryCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
 }

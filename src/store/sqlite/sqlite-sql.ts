@@ -3,17 +3,17 @@ import type { Row, Sql, TransactionKind } from '../sql.ts'
 import type { Engine, EngineRequest, Rows } from './engine.ts'
 import { attempting } from './sqlite-error.ts'
 
-/** Asks an engine, in this thread or in another one. Rejects with a StoreError. */
+/** Sends a request to an engine in this thread or in another one. Rejects with a StoreError. */
 export type AskEngine = (request: EngineRequest) => Promise<unknown>
 
 /**
- * A file of SQLite as a {@link Sql}. While a transaction waits for a decision, all else waits for it: there is one connection.
+ * Adapts a SQLite file to {@link Sql}. There is one connection, so everything else waits while a transaction is open.
  *
- * @param path how it is called in a sentence
- * @param isOwn of the daemon, which alone commits its targets: what it reads together needs no transaction, and nothing waits for it
+ * @param path the name of the file in sentences
+ * @param isOwn whether it is the daemon's store. Only the daemon commits its targets, so what it reads together needs no transaction
  */
 export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
-  /** What comes next waits for this: a transaction, and what was asked for since. */
+  /** Later requests wait for this: the open transaction, and the requests since it began. */
   let last: Promise<void> | undefined
 
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -71,7 +71,7 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
     }
   }
 
-  // The engine takes requests in their order: only what is asked for during a transaction waits here.
+  // The engine runs requests in order. Only requests during a transaction wait here.
   const asking: AskEngine = (request) => (last === undefined ? ask(request) : inTurn(() => ask(request)))
   const sql: Sql = {
     ...on(asking),
@@ -81,7 +81,7 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
   return sql
 }
 
-/** The same with its engine in this thread. */
+/** The same with an engine in this thread. */
 export function sqlInPlace(engine: Engine, path: string, isOwn = false): Sql {
   const { answer } = attempting(path)
   return sqliteSql((request) => answer(() => engine(request)), path, isOwn)

@@ -1,12 +1,12 @@
 import { GIVEN, givenColumns } from '../sql.ts'
 
-/** Whether a statement does nothing with its relation `given` but to insert its rows: then it may have several at a time. */
+/** Whether a statement only inserts the rows of its relation `given`. Then it can have several rows at a time. */
 export function isPlainInsert(statement: string): boolean {
   const columns = givenColumns(statement)?.join(', ') ?? ''
   return statement.includes(`SELECT ${columns} FROM given(`) && statement.includes(') WHERE true')
 }
 
-/** The same statement in SQLite's own words, with so many rows as its parameters. */
+/** Translates a statement to SQLite's SQL, with a number of rows as parameters. */
 export function insertOf(statement: string, rows: number): string {
   const columns = givenColumns(statement)!
   const select = `SELECT ${columns.join(', ')} FROM given(`
@@ -15,7 +15,7 @@ export function insertOf(statement: string, rows: number): string {
   return sqliteStatement(`${begin} VALUES ${Array.from({ length: rows }, () => row).join(', ')} ${end}`)
 }
 
-/** A statement in SQLite's own words, whose relation `given` is one row of parameters. */
+/** Translates a statement to SQLite's SQL, with one row of parameters as the relation `given`. */
 export function sqliteStatement(statement: string): string {
   const columns = givenColumns(statement) ?? []
   const row = `(SELECT ${columns.map((name, i) => `$${i + 1} AS ${name}`).join(', ')}) AS given`

@@ -5,7 +5,7 @@ import { openEngine, openReadingEngine } from './open-database.ts'
 import { attempting } from './sqlite-error.ts'
 import { OPENING, type EngineResponse, type ThreadOptions, type ThreadRequest } from './thread.ts'
 
-// The store's thread: opens the file, and answers one request after the other.
+// The store's thread. It opens the file, and answers requests one after the other.
 
 const port = parentPort!
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- thread.ts gives it

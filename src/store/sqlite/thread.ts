@@ -12,31 +12,30 @@ import { sqliteSql, type AskEngine } from './sqlite-sql.ts'
 /** A request for the thread. */
 export type ThreadRequest = { id: number; request: EngineRequest }
 
-/** The result of a request: a value, the error of a store, or a bug. */
+/** The result of a request: a value, an error of the store, or a bug. */
 export type EngineResponse = {
-  /** Of the request; OPENING in the first response, which says whether the file is open. */
+  /** The id of the request. OPENING in the first response, which says whether the file is open. */
   id: number
   value?: unknown
-  /** For the log, before the response itself. */
+  /** A line for the log, sent before the response. */
   line?: string
   storeError?: Pick<StoreError, 'kind' | 'message'>
   bug?: unknown
 }
 
-/** What a thread opens: the store of a daemon, or beside it for queries alone. */
+/** The file that a thread opens, as the daemon's store or only for queries. */
 export type ThreadOptions = SqliteOptions & { readOnly?: true }
 
 export const OPENING = 0
 
-/** The thread of queries ends after so long without one: it takes some megabytes. */
+/** The thread for queries needs some megabytes, so it ends after this long without a query. */
 const IDLE_SECONDS = 60
 
-/** Threads that end in a row without a response, after which the store is refused. */
+/** After this many threads in a row ended without a response, the store is refused. */
 const MAX_ENDED_THREADS = 5
 
 /**
- * Opens the file of a daemon with its engine in a thread of its own: a disk that takes long to confirm a write delays that
- * commit and nothing else.
+ * Opens a daemon's file in a separate thread, so that a disk that takes long to confirm a write delays that commit only.
  *
  * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon uses it
  */
@@ -46,17 +45,20 @@ export async function openSqliteThread(options: SqliteOptions, say: Say): Promis
   return sqliteSql(ask, options.path, true)
 }
 
-/** The same file for queries that may take long, in another thread, which is there while it has some: no commit waits for them. */
+/**
+ * Opens the same file in another thread for queries that may take long, so that no commit waits for them. The thread runs only
+ * while there are queries.
+ */
 export function sqliteReadingThread(options: SqliteOptions, clock: Clock): Sql {
   const { ask, end } = engineThread({ ...options, readOnly: true }, { clock })
-  // SQLite is not interrupted: a query that runs ends in its own time, and nothing waits for it.
+  // SQLite is not interrupted. A running query continues to its end, and nothing waits for it.
   return { ...sqliteSql(ask, options.path), close: async () => void end() }
 }
 
 /**
- * A thread with an engine. After it has ended, the store is unavailable until a request has started another one.
+ * A thread with an engine. When it has ended, the store is unavailable until a request has started another one.
  *
- * @param clock ends it where it is idle
+ * @param clock ends the thread when it is idle; undefined: it stays
  */
 function engineThread(options: ThreadOptions, { say, clock }: { say?: Say; clock?: Clock }) {
   const answers = pendingAnswers()
@@ -91,7 +93,7 @@ function engineThread(options: ThreadOptions, { say, clock }: { say?: Say; clock
     return { worker, opened }
   }
 
-  /** Starts it where it does not run. */
+  /** Starts the thread if it does not run. */
   const open = () => {
     if (isClosed) throw closedError(options)
     idle?.unsubscribe()
@@ -122,7 +124,7 @@ function engineThread(options: ThreadOptions, { say, clock }: { say?: Say; clock
   return { ask, end, start: async () => void (await open().opened) }
 }
 
-/** What a thread was asked and has not answered. */
+/** The requests to a thread that it has not answered. */
 function pendingAnswers() {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
   let lastId = OPENING
