@@ -48,6 +48,8 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
   {
     name: 'StuckCalls',
     signal: 'stuck_calls',
+    // A meeting may well take longer.
+    match: { mode: 'call' },
     longer_than: '3h',
     above: 0,
     severity: 'warning',

@@ -1,3 +1,5 @@
+import { labelValue, RULE_LABELS } from '../alerts/groups.ts'
+import { latestValues } from '../alerts/latest-values.ts'
 import { OPEN_STATUSES, DOCUMENTED_LABELS, type Labels } from '../ledger/call.ts'
 import { countWindow, EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../ledger/failure-ratio.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter, type DurableHistogram } from '../ledger/series.ts'
@@ -23,7 +25,7 @@ export type DerivedMetric = {
 }
 
 /** The parts of a target that metrics read. */
-export type ExportedTarget = Pick<TargetStatus, 'name' | 'ledger' | 'alerts' | 'sweepAge'> & {
+export type ExportedTarget = Pick<TargetStatus, 'name' | 'ledger' | 'alerts' | 'pollAge' | 'sweepAge'> & {
   readonly settings: Pick<TargetStatus['settings'], 'rules'>
 }
 
@@ -54,12 +56,15 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ),
   gauge(
     'callwatch_oldest_open_call_timestamp_seconds',
-    'When the oldest open call began (UNIX time); absent without open calls',
-    [],
+    'When the oldest open call of a kind began (UNIX time); absent without open calls of this kind',
+    RULE_LABELS,
     ({ ledger: { open } }) => {
-      let oldest = Infinity
-      for (const call of open.values()) oldest = Math.min(oldest, beganAt(call))
-      return open.size === 0 ? [] : [[[], oldest]]
+      const oldest = new Map<string, number>()
+      for (const call of open.values()) {
+        const key = RULE_LABELS.map((label) => labelValue(call.labels, label)).join('|')
+        oldest.set(key, Math.min(oldest.get(key) ?? Infinity, beganAt(call)))
+      }
+      return [...oldest].map(([key, began]) => [key.split('|'), began])
     },
   ),
   gauge('callwatch_participants_in_progress', 'Participant entries in ongoing calls', [], ({ ledger }) => [
@@ -107,6 +112,27 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
           [[name, severity, 'firing'], states.length - pending],
         ] as const
       }),
+  ),
+  gauge(
+    'callwatch_rule_value',
+    "Value of an alert rule as of the last successful poll, in the signal's unit: a share, calls, seconds or minutes; absent " +
+      'with too few calls. A rule with `by` has a value for each group',
+    ['alert', 'signal', ...RULE_LABELS],
+    ({ settings, ledger, pollAge }) =>
+      settings.rules.flatMap((rule) =>
+        latestValues(rule, ledger, pollAge())
+          .filter(({ tooFew, value }) => !tooFew && Number.isFinite(value))
+          .map(
+            ({ labels, value }) =>
+              [[rule.name, rule.signal.name, ...RULE_LABELS.map((label) => labels[label] ?? '')], value] as const,
+          ),
+      ),
+  ),
+  gauge(
+    'callwatch_rule_threshold',
+    'Threshold of an alert rule, in the unit of its callwatch_rule_value',
+    ['alert', 'signal'],
+    ({ settings }) => settings.rules.map(({ name, signal, threshold }) => [[name, signal.name], threshold]),
   ),
 ]
 
@@ -237,7 +263,9 @@ function isSeriesOf(key: string, name: string): boolean {
 }
 
 function withTarget(target: string, names: readonly string[], values: readonly string[]): Record<string, string> {
-  return Object.fromEntries([['target', target], ...names.map((name, i) => [name, values[i]!] as const)])
+  // An empty label is the same as none.
+  const labels = names.map((name, i) => [name, values[i]!] as const).filter(([, value]) => value !== '')
+  return Object.fromEntries([['target', target], ...labels])
 }
 
 function inProgressKey({ type, mode, receiverType }: Labels, status: string): string {

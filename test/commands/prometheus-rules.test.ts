@@ -106,6 +106,11 @@ describe('a rule in PromQL', () => {
     ],
     ['stuck_calls', STUCK, ['(time() - min by (target) (callwatch_oldest_open_call_timestamp_seconds) > 10800)']],
     [
+      'stuck_calls of some calls, by a label',
+      { ...STUCK, match: { mode: 'call' }, by: ['type'] },
+      ['(time() - min by (target, type) (callwatch_oldest_open_call_timestamp_seconds{mode="call"}) > 10800)'],
+    ],
+    [
       'poll_age, also of a target that was never polled with success',
       POLL_AGE,
       [
@@ -299,7 +304,6 @@ describe('a rule in PromQL', () => {
 
 describe('a rule that PromQL cannot express is a comment with the reason', () => {
   const notEvaluatedAlike = (signal: string) => `${signal} has no counter that callwatch exports`
-  const noLabels = 'callwatch_oldest_open_call_timestamp_seconds has no labels of calls'
   const unsupported: [what: string, rule: Rule, reason: string][] = [
     [
       'failure_ratio with confidence',
@@ -318,8 +322,6 @@ describe('a rule that PromQL cannot express is a comment with the reason', () =>
       ruleOn({ name: 'budget_minutes', limit: 1000, timezone: 'UTC' }),
       notEvaluatedAlike('budget_minutes'),
     ],
-    ['stuck_calls by a label', { ...STUCK, by: ['type'] }, noLabels],
-    ['stuck_calls of some calls', { ...STUCK, match: { mode: 'call' } }, noLabels],
     [
       'in_progress, if there were calls before',
       ruleOn({ name: 'in_progress' }, { onlyIf: { offset: 3600, atLeast: 1 } }),

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { replay } from '../../src/alerts/replay.ts'
 import type * as Signals from '../../src/alerts/signals.ts'
+import { handMadeLedger } from '../metrics/hand-made-target.ts'
 import { ruleFileOf } from '../../src/commands/alerts/prometheus-rules.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { maskConfig } from '../../src/config/mask-config.ts'
@@ -66,8 +67,7 @@ test('it is evaluated, shown in a message and in the status, replayed, and writt
   const options = { target: 'production', rules: [rule], interval: INTERVAL, monthOf }
   expect(replay({ evaluations, finishes: FINISHED }, options).notifications).toEqual(target.notifications)
 
-  const { finished } = pollAt(at(0), { finished: FINISHED })
-  expect(ruleView(rule, { finished, sync: { lastSuccess: at(0), previousSuccess: undefined } })).toMatchObject({
+  expect(ruleView(rule, handMadeLedger({ finished: FINISHED, sync: { lastSuccess: at(0) } }))).toMatchObject({
     signal: 'type_share',
     window_seconds: 3600,
     readings: [{ labels: { mode: 'call' }, value: 0.6, calls: 5 }, {}, {}],

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { recordPoll } from '../../src/metrics/record.ts'
 import { initSeries } from '../../src/metrics/series.ts'
 import { describeMetrics, metricsOf } from '../../src/metrics/registry.ts'
-import { finish, firing, handMadeTarget, POLLED, openCall, RATIO_RULE } from './hand-made-target.ts'
+import { RATIO } from '../alerts/sample-rules.ts'
+import { RULE_LABELS } from '../../src/alerts/groups.ts'
+import { finish, firing, handMadeTarget, POLLED, openCall } from './hand-made-target.ts'
 import { ACCEPTED_COMPLAINTS, complaintsOf, skipWithoutPromtool } from '../prometheus/promtool.ts'
 import { readExposition } from './read-exposition.ts'
 
@@ -19,7 +21,8 @@ async function exposition(): Promise<string> {
     calls: [openCall('a')],
     finished: Array.from({ length: 5 }, () => finish('ended')),
     sync: POLLED,
-    rules: [RATIO_RULE],
+    // Each group has a value of its own.
+    rules: [{ ...RATIO, by: RULE_LABELS, signal: { ...RATIO.signal, minCalls: 5 } }],
     alerts: [firing()],
     sweepAge: 1,
   })

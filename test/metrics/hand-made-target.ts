@@ -46,6 +46,7 @@ export function handMadeTarget(
     alerts: new Map(alerts.map((instance) => [instance.key, instance])),
     settings: { rules },
     sweepAge: () => sweepAge,
+    pollAge: () => 5,
   }
 }
 

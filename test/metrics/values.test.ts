@@ -1,3 +1,5 @@
+import { labelsOf } from '../../src/ledger/call.ts'
+import { POLL_AGE, ruleOn } from '../alerts/sample-rules.ts'
 import { describe, expect, test } from 'vitest'
 import { DERIVED_METRICS } from '../../src/metrics/derived-metrics.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
@@ -146,7 +148,9 @@ describe('the metrics of calls in progress', () => {
   })
 
   test('have the time when the oldest call began', async () => {
-    expect(await shown({ calls }, 'callwatch_oldest_open_call_timestamp_seconds')).toEqual([`${NOW - 500}`])
+    expect(await shown({ calls }, 'callwatch_oldest_open_call_timestamp_seconds')).toEqual([
+      `type=audio,mode=call,receiver_type=user ${NOW - 500}`,
+    ])
   })
 
   test('have the time of the oldest of more calls than a function can have arguments', () => {
@@ -171,6 +175,39 @@ test("the last success is a time of the host's clock, the last sweep an age", as
   expect(await shown({ sync, sweepAge: 42 }, 'callwatch_poll_last_success_timestamp_seconds')).toEqual([`${NOW + 2.5}`])
   expect(await shown({ sync, sweepAge: 42 }, 'callwatch_sweep_age_seconds')).toEqual(['42'])
 })
+
+describe('callwatch_rule_value', () => {
+  const finished = [finish('ended'), finish('rejected'), finish('rejected'), finish('unanswered')]
+
+  test('is the number that the alert is decided on, beside the threshold', async () => {
+    const ratio = { ...RATIO_RULE, signal: { ...RATIO_RULE.signal, minCalls: 4 } }
+    const made = { finished, sync: POLLED, rules: [ratio, POLL_AGE] }
+    expect(await shown(made, 'callwatch_rule_value')).toEqual([
+      'alert=HighFailureRate,signal=failure_ratio 0.75',
+      'alert=NoGoodPoll,signal=poll_age 5',
+    ])
+    expect(await shown(made, 'callwatch_rule_threshold')).toEqual([
+      'alert=HighFailureRate,signal=failure_ratio 0.3',
+      'alert=NoGoodPoll,signal=poll_age 300',
+    ])
+  })
+
+  test('is absent with too few calls, and before the first poll', async () => {
+    expect(await shown({ finished, sync: POLLED, rules: [RATIO_RULE] }, 'callwatch_rule_value')).toEqual([])
+    expect(await shown({ rules: [CALLS_OPEN] }, 'callwatch_rule_value')).toEqual([])
+  })
+
+  test('has the labels that the rule groups by', async () => {
+    const calls = [openCall('a'), openCall('b', { labels: labelsOf('video', 'call', 'user') })]
+    const rules = [{ ...CALLS_OPEN, by: ['type'] as const, match: { receiver_type: 'user' as const } }]
+    expect(await shown({ calls, sync: POLLED, rules }, 'callwatch_rule_value')).toEqual([
+      'alert=Open,signal=in_progress,type=audio 1',
+      'alert=Open,signal=in_progress,type=video 1',
+    ])
+  })
+})
+
+const CALLS_OPEN = ruleOn({ name: 'in_progress' }, { name: 'Open' })
 
 test('callwatch_alerts counts an alert in its state; a rule without alerts has 0 in both states', async () => {
   const { body } = await metricsOf(

@@ -81,6 +81,7 @@ const ABSENT = [
   'callwatch_call_failure_ratio',
   'callwatch_oldest_open_call_timestamp_seconds',
   'callwatch_poll_last_success_timestamp_seconds',
+  'callwatch_rule_value',
   'callwatch_sweep_age_seconds',
   'callwatch_api_ratelimit_remaining',
 ]

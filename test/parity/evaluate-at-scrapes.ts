@@ -62,8 +62,9 @@ export function evaluateAtScrapes(rule: Rule, scrapes: readonly Scrape[], basis:
 
     function triggerAt(): Trigger | undefined {
       if (rule.signal.name === 'poll_age') return up || basis === 'scrapes' ? { kind: 'tick', pollAge: age } : undefined
-      const oldest = valueOf(scrape, OLDEST)
-      const open = oldest === undefined ? [] : [openSince(CREATED + oldest)]
+      const open = [...scrape.series].flatMap(([name, oldest]) =>
+        name.startsWith(`${OLDEST}{`) ? [openSince(CREATED + oldest, name)] : [],
+      )
       const seen = { kind: 'poll', limited: false, created: 0, usedSince: () => 0, finished, open } as const
       if (basis === 'polls') return poll && { ...seen, now: poll.now, previousSuccess: poll.previousSuccess }
       // After a failed scrape a gauge is stale at once; an increase over a window is not.
@@ -83,7 +84,11 @@ function valueOf({ series }: Scrape, metric: string): number | undefined {
   return undefined
 }
 
-function openSince(initiatedAt: number): TrackedCall {
+/** The oldest open call with the labels of a series. */
+function openSince(initiatedAt: number, series: string): TrackedCall {
+  const [type, mode, receiverType] = ['type', 'mode', 'receiver_type'].map(
+    (label) => new RegExp(`\\b${label}="([^"]*)"`).exec(series)?.[1],
+  )
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- rules about open calls read only these
-  return { initiatedAt, labels: {} } as TrackedCall
+  return { initiatedAt, labels: { type, mode, receiverType } } as TrackedCall
 }

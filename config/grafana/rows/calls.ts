@@ -24,13 +24,15 @@ export function now() {
     stat({
       title: 'Failed, last 15 min',
       about:
-        'Share of the finished calls that were unanswered, rejected or canceled, for the target with the highest share. Absent below five calls.',
+        'The highest failure ratio that a rule compares with its threshold, with the name of the rule and the target. Absent if all of them have too few calls.',
       width: 4,
       unit: 'percentunit',
       decimals: 1,
       limits: FAILURES,
       noValue: 'too few calls',
-      queries: { failed: `max(callwatch_call_failure_ratio{window="15m", reason="any", ${T}})` },
+      queries: {
+        '{{alert}} {{target}}': `topk(1, max by (alert, target) (callwatch_rule_value{signal="failure_ratio", ${T}}))`,
+      },
     }),
     stat({
       title: 'Finished today',

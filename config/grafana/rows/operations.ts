@@ -35,6 +35,16 @@ export function alerts() {
         '{{receiver}} {{outcome}}': 'sum by (receiver, outcome) (increase(callwatch_notifications_total[1h]))',
       },
     }),
+    graph({
+      title: 'Values of the rules',
+      about:
+        'The value that a rule compares with its threshold, as a share of the threshold: a rule with above fires above 100%. A rule whose threshold is 0 is not shown.',
+      width: 24,
+      unit: 'percentunit',
+      queries: {
+        '{{alert}} {{target}}': `max by (target, alert) (callwatch_rule_value{${T}}) / (max by (target, alert) (callwatch_rule_threshold{${T}}) > 0)`,
+      },
+    }),
   ]
 }
 

@@ -1,5 +1,5 @@
 import { graph, healthTimeline } from '../panels.ts'
-import { quantiles, T, WINDOW } from '../queries.ts'
+import { quantiles, selected, T, WINDOW } from '../queries.ts'
 
 export function targets() {
   return [
@@ -92,7 +92,9 @@ export function targets() {
       unit: 's',
       limits: { warning: 5400, bad: 10_800 },
       calls: { target: 'target' },
-      queries: { '{{target}}': `time() - min by (target) (callwatch_oldest_open_call_timestamp_seconds{${T}})` },
+      queries: {
+        '{{target}}': `time() - min by (target) (${selected('callwatch_oldest_open_call_timestamp_seconds')})`,
+      },
     }),
   ]
 }

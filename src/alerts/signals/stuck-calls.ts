@@ -2,7 +2,7 @@ import { duration } from '../../schema/duration.ts'
 import { amount } from '../../schema/scalars.ts'
 import { beganAt } from '../../ledger/tracked-call.ts'
 import { formatSeconds, someCalls } from '../../text/format.ts'
-import { NotExpressible, whileScraped } from '../promql.ts'
+import { groupOf, NotExpressible, selectorOf, whileScraped } from '../promql.ts'
 import { clear, labelled } from '../rule-keys.ts'
 import { callSignal, measureNumber } from '../signal.ts'
 
@@ -26,12 +26,9 @@ export const stuckCalls = callSignal({
   // One stuck call is already a problem.
   needsNoThreshold: ({ breach, threshold }) => breach === 'above' && threshold === 0,
   prometheus: (rule, interval) => {
-    if (rule.by.length > 0 || Object.keys(rule.match).length > 0) {
-      throw new NotExpressible(`${OLDEST} has no labels of calls`)
-    }
     if (rule.breach !== 'above' || rule.threshold !== 0)
       throw new NotExpressible(`${OLDEST} is of the oldest call only, not a count`)
-    const isStuck = `time() - min by (target) (${OLDEST}) > ${rule.signal.longerThan}`
+    const isStuck = `time() - min by (${groupOf(rule)}) (${OLDEST}${selectorOf(rule.match)}) > ${rule.signal.longerThan}`
     // Prometheus knows how long the oldest call has been open, but not how many are stuck.
     const value = '{{ $value | humanizeDuration }}'
     return { expr: whileScraped(isStuck, rule, interval), records: [], value }

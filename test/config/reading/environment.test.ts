@@ -67,6 +67,7 @@ describe('the environment alone', () => {
         {
           ...rule,
           name: 'StuckCalls',
+          match: { mode: 'call' },
           signal: { name: 'stuck_calls', longerThan: 10_800 },
           severity: 'warning',
           threshold: 0,
