@@ -34,7 +34,7 @@ const ROOMS: Record<string, number> = {
   'src/store': 3980,
   'src/text': 130,
   'src/web': 2470,
-  'src/web/page': 3975,
+  'src/web/page': 3990,
   test: 53200,
 }
 
@@ -113,7 +113,6 @@ src/service/wire-call.ts sumEntries: 16 complexity
 src/simulator/calls/life.ts drawLife: 15 complexity
 src/store/cluster.ts clusterOf: 99 lines
 src/store/postgres/connection.ts openConnection: 122 lines
-src/web/page/model/totals.ts mainWindow: 13 complexity
 `
 
 test('no function or file of src is above a limit but for the exceptions, which may only shrink', () => {

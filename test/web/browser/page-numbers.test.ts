@@ -58,7 +58,8 @@ inChromium('the numbers of the page', (open) => {
 
     expect(await text('#calls-now')).toBe(count.format(target.in_progress))
     expect(await text('#calls-now + dd')).toBe(`${count.format(target.participants_in_progress)} participants`)
-    expect(await text('#failing')).toBe(percent(target.windows[0]!.failure_ratio!.any))
+    expect(await text('#failing')).toBe(percent(target.rules[0]!.readings![0]!.value!))
+    expect(await text('#failing + dd')).toMatch(/^HighFailureRate: \d+ finished calls$/)
     expect(await text('#minutes-today')).toBe(digits.format(target.participant_minutes_today.minutes))
     expect(await text('#minutes-month')).toBe(digits.format(target.participant_minutes_this_month.minutes))
     expect(target.participant_minutes_today.minutes).toBeGreaterThan(0)

@@ -183,21 +183,33 @@ describe('the tile of the failure ratio', () => {
 
   test.each<[string, string[], Rule[]]>([
     ['the shortest exported one without a rule', ['Failed in 15m', '60%', '5 finished calls'], []],
-    ['that of a rule', ['Failed in 20s', '60%', '5 finished calls'], [rule('Demo', 20, 5)]],
-    ['the exported one that a rule has', ['Failed in 1h', '60%', '5 finished calls'], [rule('Hour', 3600, 20)]],
+    ['that of a rule', ['Failed in 20s', '60%', 'Demo: 5 finished calls'], [rule('Demo', 20, 5)]],
     [
       'the shortest of its rules',
-      ['Failed in 10m', '60%', '5 finished calls'],
+      ['Failed in 10m', '60%', 'B: 5 finished calls'],
       [rule('A', 1200, 5), rule('B', 600, 5)],
     ],
-    ['that of a rule with too few calls', ['Failed in 20s', '–', 'too few: 5 finished calls'], [rule('Demo', 20, 6)]],
     [
-      'not that of a rule on some calls or failures',
-      ['Failed in 15m', '60%', '5 finished calls'],
-      [{ ...rule('A', 20, 5), match: { mode: 'call' } }, rule('B', 60, 5, 'rejected')],
+      'that of a rule with too few calls',
+      ['Failed in 20s', '–', 'Demo: too few, 5 finished calls'],
+      [rule('Demo', 20, 6)],
     ],
-  ])('has one window: %s', (_which, tile, rules) => {
+    [
+      'that of a rule on some calls, if none is on all of them',
+      ['Failed in 20s', '–', 'A: too few, 0 finished calls'],
+      [{ ...rule('A', 20, 4), match: { mode: 'meet' } }, rule('B', 60, 5, 'rejected')],
+    ],
+  ])('has one number: %s', (_which, tile, rules) => {
     expect(tileOf(...rules)).toEqual(tile)
+  })
+
+  test('names the target where it is highest', () => {
+    const made = (target: string, finished: typeof FINISHED) =>
+      shownTarget({ target, rules: [rule('Demo', 20, 5)], finished, sync: POLLED })
+    const good = FINISHED.map(() => finish('ended'))
+    const state = stateOf([made('good', good), made('bad', FINISHED), made('quiet', [])])
+    const texts = render(Tiles, state).map(({ text }) => text)
+    expect(texts).toEqual(expect.arrayContaining(['Failed in 20s', '60%', 'Demo on bad: 5 finished calls']))
   })
 })
 

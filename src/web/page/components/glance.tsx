@@ -7,13 +7,14 @@ import { staleTargets } from '../model/notices.ts'
 import type { State } from '../model/state.ts'
 import {
   inProgressBy,
-  mainWindow,
+  mainRatio,
   ruleRatios,
   rulesOfWindows,
   shownAlerts,
   shownTargets,
   sum,
   windowsOf,
+  type MainRatio,
   type RuleRatio,
   type Window,
 } from '../model/totals.ts'
@@ -22,7 +23,7 @@ import { badge, Section, soft, Table, type Column } from './layout.tsx'
 /** The most important numbers, large enough for a wall display. */
 export function Tiles({ state }: { state: State }) {
   const [targets, alerts] = [shownTargets(state), shownAlerts(state)]
-  const main = mainWindow(targets)
+  const main = mainRatio(targets)
   const firing = alerts.filter(({ state }) => state !== 'pending').length
   const participants = sum(targets, (one) => one.participants_in_progress)
   const ratio = main?.any === undefined ? '–' : formatShare(main.any)
@@ -33,7 +34,7 @@ export function Tiles({ state }: { state: State }) {
       <dl class="tiles">
         {[
           tile('calls-now', 'Calls in progress', inProgress(targets), `${formatNumber(participants)} participants`),
-          tile('failing', `Failed in ${main?.window ?? '15m'}`, ratio, ratioNote(main)),
+          tile('failing', `Failed in ${main?.window ?? '15m'}`, ratio, ratioNote(main, targets.length > 1)),
           tile(
             'alerts-firing',
             'Alerts firing',
@@ -70,10 +71,11 @@ function tile(id: string, name: string, value: string, note: string, tone = '') 
   )
 }
 
-function ratioNote(window: ReturnType<typeof mainWindow>) {
-  if (window === undefined) return ''
-  const { any, calls } = window
-  return `${any === undefined ? 'too few: ' : ''}${formatNumber(calls)} finished ${calls === 1 ? 'call' : 'calls'}`
+function ratioNote(ratio: MainRatio | undefined, hasTarget: boolean) {
+  if (ratio === undefined) return ''
+  const { any, calls, rule, target } = ratio
+  const of = rule === undefined ? '' : `${rule}${hasTarget ? ` on ${target}` : ''}: `
+  return `${of}${any === undefined ? 'too few, ' : ''}${formatNumber(calls)} finished ${calls === 1 ? 'call' : 'calls'}`
 }
 
 /** The time since which callwatch counts: the start of the period, or the set-up of the first target if that is later. */

@@ -1,6 +1,6 @@
 import { healthOf, isStale, snapshotAge } from './notices.ts'
 import type { State } from './state.ts'
-import { mainWindow, minutesOf, shownAlerts, shownTargets, urgencyOf } from './totals.ts'
+import { mainRatio, minutesOf, shownAlerts, shownTargets, urgencyOf } from './totals.ts'
 
 /** A target in the overview, with its alerts, the most urgent first. */
 export type OverviewRow = ReturnType<typeof rowsOf>[number]
@@ -17,7 +17,7 @@ function rowsOf(state: State) {
     health: healthOf(target, age),
     stale: isStale(target, age),
     alerts: alerts.get(target.name) ?? [],
-    main: mainWindow([target]),
+    main: mainRatio([target]),
     minutes: state.snapshot === undefined ? [] : minutesOf(state.snapshot.perMinute, target.name),
   }))
 }

@@ -82,20 +82,40 @@ export function rulesOfWindows(targets: Target[]): Rule[] {
   )
 }
 
-/**
- * The window of the most important failure ratio: that of the rule on all calls and failures with the shortest window, so
- * that it agrees with the rule's alert; without such a rule, the shortest exported one.
- */
-export function mainWindow(targets: Target[]): { window: string; calls: number; any: number | undefined } | undefined {
-  const windows = windowsOf(targets)
-  const [rule] = rulesOfWindows(targets)
-    .filter(({ reason }) => reason === 'any')
-    .toSorted((a, b) => (a.window_seconds ?? 0) - (b.window_seconds ?? 0))
-  const { window_seconds: seconds = windows[0]?.seconds ?? 0, readings: [reading] = [] } = rule ?? {}
-  const exported = windows.find((window) => window.seconds === seconds)
-  if (exported !== undefined) return { ...exported, any: exported.failure_ratio?.any }
-  return rule && { window: formatSeconds(seconds), calls: reading?.calls ?? 0, any: reading?.value ?? undefined }
+export type MainRatio = {
+  window: string
+  calls: number
+  /** Undefined with too few calls. */
+  any: number | undefined
+  /** The rule and the target whose number it is. */
+  rule?: string
+  target?: string
 }
+
+/**
+ * The most important failure ratio: the number that a rule compares with its threshold, of the target where it is highest. The
+ * rule is the one with the shortest window among those on all failures, preferably one on all calls. Without such a rule it is the
+ * ratio of the shortest exported window.
+ */
+export function mainRatio(targets: Target[]): MainRatio | undefined {
+  const read = targets.flatMap(({ name: target, rules }) => {
+    const [rule] = rules
+      .filter(
+        ({ signal, reason, breach, by }) =>
+          signal === 'failure_ratio' && reason === 'any' && breach === 'above' && by.length === 0,
+      )
+      .toSorted((a, b) => matchesOf(a) - matchesOf(b) || (a.window_seconds ?? 0) - (b.window_seconds ?? 0))
+    const { name = '', window_seconds: seconds = 0, readings: [reading] = [] } = rule ?? {}
+    const { calls = 0, value } = reading ?? {}
+    return rule ? [{ target, rule: name, window: formatSeconds(seconds), calls, any: value ?? undefined }] : []
+  })
+  const [worst] = read.toSorted((a, b) => (b.any ?? -1) - (a.any ?? -1) || b.calls - a.calls)
+  const isRead = worst !== undefined && (worst.any !== undefined || targets.length === 1)
+  const [exported] = windowsOf(targets)
+  return isRead ? worst : exported && { ...exported, any: exported.failure_ratio?.any }
+}
+
+const matchesOf = ({ match }: Rule) => Object.keys(match).length
 
 /** Minutes (UNIX seconds) with their finished calls; without counts if no poll has reached the minute. */
 export type Minutes = { at: number; counts: Record<(typeof STATUSES)[number], number> | undefined }[]
