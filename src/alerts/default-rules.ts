@@ -65,4 +65,18 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
     description:
       'The calls service could not be read for {value}; until it can be, no other alert of this target fires.',
   },
+  {
+    name: 'ServiceErrors',
+    signal: 'request_errors',
+    window: '15m',
+    min_requests: 20,
+    above: 0.25,
+    clear: 0.1,
+    for: '2m',
+    keep_firing_for: '5m',
+    severity: 'warning',
+    description:
+      'The calls service did not answer {value} of the requests of the last {window}. Polls may still succeed, because callwatch ' +
+      'repeats requests, but apps that call the service meet the same errors.',
+  },
 ]

@@ -3,7 +3,7 @@ import type { LedgerState, SyncState } from '../ledger/state.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import type { Rule } from './rule.ts'
 import { ruleValues, type RuleValue } from './rule-value.ts'
-import type { Poll } from './trigger.ts'
+import type { Poll, Tick } from './trigger.ts'
 
 /** The parts of a ledger that rules are evaluated on. */
 export type EvaluatedLedger = Pick<LedgerState, 'finished' | 'open' | 'usage' | 'sync'>
@@ -12,10 +12,10 @@ export type EvaluatedLedger = Pick<LedgerState, 'finished' | 'open' | 'usage' | 
  * A rule's values as of the last commit: the numbers that its alerts are decided on. A rule that is evaluated between polls, too,
  * has its value of this moment. Empty before the first successful poll.
  *
- * @param pollAge seconds since the last successful poll
+ * @param now what a rule that is evaluated between polls reads
  */
-export function latestValues(rule: Rule, ledger: EvaluatedLedger, pollAge: number): readonly RuleValue[] {
-  const live = ruleValues(rule, { kind: 'tick', pollAge }, monthOf, [])
+export function latestValues(rule: Rule, ledger: EvaluatedLedger, now: Omit<Tick, 'kind'>): readonly RuleValue[] {
+  const live = ruleValues(rule, { kind: 'tick', ...now }, monthOf, [])
   if (live !== undefined) return [...live.values()]
   const known = cache.get(ledger.sync) ?? new Map<Rule, readonly RuleValue[]>()
   cache.set(ledger.sync, known)

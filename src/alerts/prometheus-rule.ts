@@ -71,6 +71,7 @@ const SECTIONS = new Map([
   ['NoCalls', 'nocalls'],
   ['StuckCalls', 'stuckcalls'],
   ['NoGoodPoll', 'nogoodpoll'],
+  ['ServiceErrors', 'serviceerrors'],
 ])
 
 /** With short leases, a target without an owner for longer than this (seconds) means that something is wrong. */

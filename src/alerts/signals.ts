@@ -8,6 +8,7 @@ import { failureRatio } from './signals/failure-ratio.ts'
 import { inProgress } from './signals/in-progress.ts'
 import { minutes } from './signals/minutes.ts'
 import { pollAge } from './signals/poll-age.ts'
+import { requestErrors } from './signals/request-errors.ts'
 import { stuckCalls } from './signals/stuck-calls.ts'
 
 /** All signals, in the order of the documentation. To add one, create a file in signals/ and add a line here. */
@@ -21,6 +22,7 @@ export const signals = [
   durationMean,
   stuckCalls,
   pollAge,
+  requestErrors,
   budgetMinutes,
 ] as const
 

@@ -23,8 +23,16 @@ export type Tick = {
   /** Seconds since the last successful poll. */
   pollAge: number
   /** Why the last poll failed, if known. */
-  cause?: string
+  cause?: string | undefined
+  /** The requests to the service in the last seconds, at most {@link KEPT_REQUESTS_SECONDS}; absent where they are not known. */
+  requestsIn?: ((seconds: number) => Requests) | undefined
 }
+
+/** Requests to the service, and those that it failed to answer. */
+export type Requests = { requests: number; errors: number }
+
+/** How far back requests are known. */
+export const KEPT_REQUESTS_SECONDS = 1800
 
 /** Begin and end of the calendar month around a time, in a time zone (UNIX seconds). */
 export type MonthOf = (time: number, timezone: string) => { from: number; to: number }
@@ -33,4 +41,7 @@ export type MonthOf = (time: number, timezone: string) => { from: number; to: nu
  * When rules were evaluated, by the host's clock (UNIX seconds), and on what besides the calls: enough to repeat the
  * evaluation over the same history. A tick is kept only if it changed something, or if the last poll is long ago.
  */
-export type EvaluationRecord = { at: number } & ((WindowEnd & Pick<Poll, 'kind' | 'limited'>) | Tick)
+export type EvaluationRecord = { at: number } & (
+  | (WindowEnd & Pick<Poll, 'kind' | 'limited'>)
+  | Omit<Tick, 'requestsIn'>
+)

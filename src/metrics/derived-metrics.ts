@@ -25,7 +25,10 @@ export type DerivedMetric = {
 }
 
 /** The parts of a target that metrics read. */
-export type ExportedTarget = Pick<TargetStatus, 'name' | 'ledger' | 'alerts' | 'pollAge' | 'sweepAge'> & {
+export type ExportedTarget = Pick<
+  TargetStatus,
+  'name' | 'ledger' | 'alerts' | 'pollAge' | 'requestsIn' | 'sweepAge'
+> & {
   readonly settings: Pick<TargetStatus['settings'], 'rules'>
 }
 
@@ -118,9 +121,9 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
     "Value of an alert rule as of the last successful poll, in the signal's unit: a share, calls, seconds or minutes; absent " +
       'with too few calls. A rule with `by` has a value for each group',
     ['alert', 'signal', ...RULE_LABELS],
-    ({ settings, ledger, pollAge }) =>
+    ({ settings, ledger, pollAge, requestsIn }) =>
       settings.rules.flatMap((rule) =>
-        latestValues(rule, ledger, pollAge())
+        latestValues(rule, ledger, { pollAge: pollAge(), requestsIn })
           .filter(({ tooFew, value }) => !tooFew && Number.isFinite(value))
           .map(
             ({ labels, value }) =>

@@ -1,5 +1,5 @@
 import { evaluate, type AlertDelta } from '../alerts/evaluate.ts'
-import type { EvaluationRecord, Poll, Trigger } from '../alerts/trigger.ts'
+import type { EvaluationRecord, Poll, Tick, Trigger } from '../alerts/trigger.ts'
 import { monthOf } from '../clock/calendar.ts'
 import { wholeMilliseconds } from '../clock/whole-milliseconds.ts'
 import { newDraft } from '../ledger/delta/delta-draft.ts'
@@ -45,17 +45,17 @@ export function decide(
 /**
  * Computes what the passing of time changes of the alerts. Pure.
  *
- * @param polls how long ago the last successful poll was (seconds), and why the last poll failed
+ * @param polls how long ago the last successful poll was (seconds), why the last poll failed, and the requests of polls
  * @param wall the host's clock (UNIX seconds)
  */
 export function decideTick(
   target: Decided,
-  { pollAge, cause }: { pollAge: number; cause?: string | undefined },
+  { pollAge, cause, requestsIn }: Omit<Tick, 'kind'>,
   wall: number,
 ): Decision | undefined {
   const age = wholeMilliseconds(pollAge)
   const at = wholeMilliseconds(wall)
-  const alerts = evaluateRules(target, { kind: 'tick', pollAge: age, ...(cause !== undefined && { cause }) }, at)
+  const alerts = evaluateRules(target, { kind: 'tick', pollAge: age, cause, requestsIn }, at)
   // Kept even if it changes no alert: a backtest may try a rule that fires on it.
   const hasChanges = alerts.changed.length + alerts.ended.length > 0
   if (!hasChanges && age <= NOTED_INTERVALS * target.settings.poll.interval) return undefined

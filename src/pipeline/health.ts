@@ -1,3 +1,4 @@
+import { KEPT_REQUESTS_SECONDS, type Requests } from '../alerts/trigger.ts'
 import type { PollReport } from '../polling/poll-report.ts'
 
 /** How a target is doing: the report of its last poll, and what earlier polls showed. */
@@ -17,6 +18,8 @@ export type Health = Readonly<Omit<PollReport, 'requests'>> & {
 export type HealthRecord = {
   readonly add: (poll: PollReport) => void
   readonly current: () => Health
+  /** The requests of the polls that ended in the last seconds, by whole minutes. */
+  readonly requestsIn: (seconds: number) => Requests
 }
 
 /** The report of a poll that did nothing. */
@@ -37,6 +40,7 @@ export function healthRecord(monotonic: () => number): HealthRecord {
   let hasPage = true
   let failed: { polls: number; since: number } | undefined
   let recent: { at: number; requests: number }[] = []
+  let minutes: (Requests & { minute: number })[] = []
   let polledSince = monotonic()
   let effectiveInterval: number | undefined
   let endedAt: number | undefined
@@ -51,6 +55,15 @@ export function healthRecord(monotonic: () => number): HealthRecord {
       if (poll.successful) failed = undefined
       else if (poll.fault === 'service') failed = { since: at, ...failed, polls: (failed?.polls ?? 0) + 1 }
       recent = [...recent.filter((past) => at - past.at <= 60), { at, requests: requests.length }]
+      const minute = Math.floor(at / 60)
+      const errors = requests.filter(isServiceError).length
+      const before = minutes.at(-1)?.minute === minute ? minutes.pop() : undefined
+      minutes = minutes.filter((past) => (minute - past.minute) * 60 <= KEPT_REQUESTS_SECONDS)
+      minutes.push({
+        minute,
+        requests: (before?.requests ?? 0) + requests.length,
+        errors: (before?.errors ?? 0) + errors,
+      })
     },
     current: () => {
       const now = monotonic()
@@ -63,5 +76,20 @@ export function healthRecord(monotonic: () => number): HealthRecord {
         effectiveInterval,
       }
     },
+    requestsIn: (seconds) => {
+      const from = monotonic() - seconds
+      const sum: Requests = { requests: 0, errors: 0 }
+      for (const { minute, requests, errors } of minutes) {
+        if ((minute + 1) * 60 <= from) continue
+        sum.requests += requests
+        sum.errors += errors
+      }
+      return sum
+    },
   }
+}
+
+/** Whether the service, or the way to it, failed. What it refuses is an answer. */
+function isServiceError({ code }: PollReport['requests'][number]): boolean {
+  return /^(?:5\d\d|timeout|network|invalid)$/.test(code)
 }

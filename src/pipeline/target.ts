@@ -3,6 +3,7 @@ import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { reachOf } from '../alerts/evidence.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Rule } from '../alerts/rule.ts'
+import type { Requests } from '../alerts/trigger.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import type { TargetConfig } from '../service/target-section.ts'
@@ -41,6 +42,8 @@ export type TargetStatus = {
   /** Since the last evaluation of the rules; before the first one, since the start. */
   readonly evaluationAge: () => number
   readonly health: () => Health
+  /** The requests of this process to the service, in the last seconds. */
+  readonly requestsIn: (seconds: number) => Requests
   /** The name of the daemon that polls the target, if several daemons share the store and one of them polls it. */
   readonly owner: () => string | undefined
   /** The progress of the running sweep. */
@@ -124,6 +127,7 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     lastCommitUnknown: false,
     record,
     health: record.current,
+    requestsIn: record.requestsIn,
     owner,
     rateLimiter: UNLIMITED,
     pollAge: () => clock.monotonic() - times.polled,

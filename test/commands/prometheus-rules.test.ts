@@ -372,7 +372,7 @@ describe('callwatch prometheus-rules', () => {
       return parse(stdout).groups[0].rules.flatMap(({ annotations }: { annotations?: object }) => annotations ?? [])
     }
     const shipped = await annotated()
-    expect(shipped).toHaveLength(5 + OF_CALLWATCH.length)
+    expect(shipped).toHaveLength(6 + OF_CALLWATCH.length)
     const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
     const anchors = [...page.matchAll(/^#+ (.+)$/gm)].map(
       ([, heading = '']) =>

@@ -165,6 +165,28 @@ const rules: Record<Signal['name'], [source: string, rule: Omit<Rule, 'name'>][]
     ['above: 90', { ...silent, signal: { name: 'poll_age' }, breach: 'above', threshold: 90, clear: 90 }],
     ['above: 5m, clear: 0', { ...silent, signal: { name: 'poll_age' }, breach: 'above', threshold: 300, clear: 0 }],
   ],
+  request_errors: [
+    [
+      'above: 0.5',
+      {
+        ...silent,
+        signal: { name: 'request_errors', window: 900, minRequests: 20 },
+        breach: 'above',
+        threshold: 0.5,
+        clear: 0.5,
+      },
+    ],
+    [
+      'window: 5m, min_requests: 4, above: 0.5, clear: 0.2',
+      {
+        ...silent,
+        signal: { name: 'request_errors', window: 300, minRequests: 4 },
+        breach: 'above',
+        threshold: 0.5,
+        clear: 0.2,
+      },
+    ],
+  ],
   budget_minutes: [
     [
       'limit: 100000',
@@ -248,10 +270,10 @@ describe('a rule', () => {
 })
 
 test.each([
-  ['8d', ['HighFailureRate', 'VeryHighFailureRate', 'NoCalls', 'StuckCalls', 'NoGoodPoll'], []],
-  ['7d', ['HighFailureRate', 'VeryHighFailureRate', 'StuckCalls', 'NoGoodPoll'], ['NoCalls']],
-  ['1h', ['HighFailureRate', 'VeryHighFailureRate', 'StuckCalls', 'NoGoodPoll'], ['NoCalls']],
-  ['10m', ['StuckCalls', 'NoGoodPoll'], ['HighFailureRate', 'VeryHighFailureRate', 'NoCalls']],
+  ['8d', ['HighFailureRate', 'VeryHighFailureRate', 'NoCalls', 'StuckCalls', 'NoGoodPoll', 'ServiceErrors'], []],
+  ['7d', ['HighFailureRate', 'VeryHighFailureRate', 'StuckCalls', 'NoGoodPoll', 'ServiceErrors'], ['NoCalls']],
+  ['1h', ['HighFailureRate', 'VeryHighFailureRate', 'StuckCalls', 'NoGoodPoll', 'ServiceErrors'], ['NoCalls']],
+  ['10m', ['StuckCalls', 'NoGoodPoll'], ['HighFailureRate', 'VeryHighFailureRate', 'NoCalls', 'ServiceErrors']],
 ])('of the shipped rules with a history of %s only those hold that it serves', (history, kept, leftOut) => {
   const config = load(`store: { history: ${history} }`)
   expect(config.alerts.map(({ name }) => name)).toEqual(kept)

@@ -134,6 +134,11 @@ export const SIGNALS = {
     { value: 3, threshold: 0, calls: 3, peak: 3 },
   ),
   poll_age: NO_POLL,
+  request_errors: firingOf(
+    'ServiceErrors',
+    { name: 'request_errors', window: 900, minRequests: 20 },
+    { value: 0.51, threshold: 0.25, peak: 0.6 },
+  ),
   budget_minutes: firingOf(
     'MinutesUsedUp',
     { name: 'budget_minutes', limit: 100_000, timezone: 'Europe/Berlin' },

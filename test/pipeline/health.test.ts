@@ -70,3 +70,18 @@ test('a target has the page from which on the service refuses its list, as long 
   health.add(POLL)
   expect(health.current().refusedFrom).toBeUndefined()
 })
+
+test('requests that the service failed to answer count by the minute, for half an hour', () => {
+  let now = 600
+  const health = healthRecord(() => now)
+  const coded = (...codes: string[]) => codes.map((code) => ({ operation: 'list_calls' as const, code, seconds: 0.1 }))
+  health.add({ ...POLL, requests: coded('200', '503', 'timeout', '200') })
+  // What the service refuses, it has answered.
+  now = 690
+  health.add({ ...POLL, requests: coded('404', '429', '401', 'network', 'invalid') })
+  expect(health.requestsIn(30)).toEqual({ requests: 5, errors: 2 })
+  expect(health.requestsIn(300)).toEqual({ requests: 9, errors: 4 })
+  now += 1860
+  health.add({ ...POLL, requests: [] })
+  expect(health.requestsIn(1800)).toEqual({ requests: 0, errors: 0 })
+})

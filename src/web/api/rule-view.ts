@@ -39,7 +39,7 @@ export function ruleView(rule: Rule, ledger: EvaluatedLedger): RuleView {
 
 /** The values of a rule at the last successful poll, by its labels; null where there were too few calls. */
 function readingsOf(rule: Rule, ledger: EvaluatedLedger) {
-  return latestValues(rule, ledger, 0).map(({ labels, value, calls = 0, tooFew }) => ({
+  return latestValues(rule, ledger, { pollAge: 0 }).map(({ labels, value, calls = 0, tooFew }) => ({
     labels,
     value: tooFew ? null : value,
     calls,

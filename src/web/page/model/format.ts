@@ -110,6 +110,7 @@ const BY_SIGNAL: Record<string, (value: number) => string> = {
   answer_delay_p95: formatSeconds,
   duration_mean: formatSeconds,
   poll_age: formatSeconds,
+  request_errors: formatShare,
 }
 
 /** A value of an alert in the unit of its signal. */

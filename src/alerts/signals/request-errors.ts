@@ -1,0 +1,39 @@
+import { duration } from '../../schema/duration.ts'
+import { formatDuration } from '../../schema/duration-text.ts'
+import { ratio, wholeNumber } from '../../schema/scalars.ts'
+import { hysteresis } from '../promql.ts'
+import { clear } from '../rule-keys.ts'
+import { formatIn, inWindow, targetSignal } from '../signal.ts'
+import { KEPT_REQUESTS_SECONDS } from '../trigger.ts'
+
+const REQUESTS = 'callwatch_api_requests_total'
+/** As `isServiceError` says. */
+const ERRORS = 'code=~"5..|timeout|network|invalid"'
+
+export const requestErrors = targetSignal({
+  name: 'request_errors',
+  description: 'Share of the requests to the calls service in the window that it failed to answer, 0 to 1',
+  keys: {
+    window: duration({ min: 60, max: KEPT_REQUESTS_SECONDS }).prefault('15m').describe('How far back requests count'),
+    min_requests: wholeNumber(1, 1_000_000)
+      .prefault(20)
+      .describe('With fewer requests in the window there is no result'),
+    above: ratio().describe('A larger share is a breach'),
+    clear: clear(ratio()),
+  },
+  unit: 'share',
+  isReplayable: false,
+  value: (trigger, _monthOf, { window, minRequests }) => {
+    if (trigger.kind === 'poll' || trigger.requestsIn === undefined) return undefined
+    const { requests, errors } = trigger.requestsIn(window)
+    return requests < minRequests ? undefined : errors / requests
+  },
+  describe: ({ value }, signal) =>
+    `${formatIn('share', value)} of the requests to the calls service failed ${inWindow(signal)}`,
+  prometheus: (rule) => {
+    const { window, minRequests: least } = rule.signal
+    const made = (matcher: string) => `sum by (target) (increase(${REQUESTS}${matcher}[${formatDuration(window)}]))`
+    const enough = { calls: made(''), least, window }
+    return { expr: hysteresis(rule, `${made(`{${ERRORS}}`)} / ${made('')}`, { enough }), records: [] }
+  },
+})
