@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { dashboard } from '../../config/grafana/dashboard.ts'
 import { readExposition } from '../metrics/read-exposition.ts'
@@ -33,15 +33,21 @@ if (skipped) {
       expect(counters).not.toHaveProperty('callwatch_calls_total')
     })
 
-    test('has exactly the series that the daemon exports', async () => {
-      const exposition = await (await fetch(`${prometheus.daemon}metrics`)).text()
-      const exported = [...readExposition(exposition).values()].flatMap(({ samples }) => samples)
-      const known = await prometheus.query('{__name__=~"callwatch_.+"}')
-      const namesOf = (all: readonly string[]) => [...new Set(all)].filter((name) => name.startsWith('callwatch_'))
-      expect(namesOf(known.map(({ labels }) => labels['__name__'] ?? '')).toSorted()).toEqual(
-        namesOf(exported.map(({ name }) => name)).toSorted(),
+    test('has exactly the series that the daemon exports', { timeout: 30_000 }, async () => {
+      // Series come and go with calls, so the daemon may export others than at the last scrape.
+      await vi.waitFor(
+        async () => {
+          const exposition = await (await fetch(`${prometheus.daemon}metrics`)).text()
+          const exported = [...readExposition(exposition).values()].flatMap(({ samples }) => samples)
+          const known = await prometheus.query('{__name__=~"callwatch_.+"}')
+          const namesOf = (all: readonly string[]) => [...new Set(all)].filter((name) => name.startsWith('callwatch_'))
+          expect(namesOf(known.map(({ labels }) => labels['__name__'] ?? '')).toSorted()).toEqual(
+            namesOf(exported.map(({ name }) => name)).toSorted(),
+          )
+          expect(known).toHaveLength(exported.filter(({ name }) => name.startsWith('callwatch_')).length)
+        },
+        { timeout: 20_000, interval: 500 },
       )
-      expect(known).toHaveLength(exported.filter(({ name }) => name.startsWith('callwatch_')).length)
     })
 
     test('scrapes an exposition in which promtool finds only the accepted problems', async () => {
