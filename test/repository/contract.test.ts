@@ -43,7 +43,7 @@ test('docs/contract.txt lists all that users can depend on; `npx vitest run test
 
 const ABOUT = `The names that users can depend on, as docs/stability.md describes it. A test generates this file: its diff is what a
 change means to users. "?" marks what may be missing, "[]" a list, "*" any name, and "(kind=digest)" for which kind it is there.
-Exit codes, the values of metrics' labels and the headers of HTTP are in README.md, docs/metrics.md, docs/api.md and docs/events.md.
+Exit codes, the values of metrics' labels and the headers of HTTP are in docs/commands.md, docs/metrics.md, docs/api.md and docs/events.md.
 \`events --json\` prints events with \`callwatchcursor\`.
 `
 

@@ -136,7 +136,7 @@ describe('a release', () => {
     // npm's provenance wants it.
     const packed = execFileSync('tar', ['xzOf', `out/callwatch-${VERSION}.tgz`, 'package/package.json'], { cwd: clone })
     expect(JSON.parse(packed.toString()).repository.url).toBe('git+https://github.com/Owner/Name.git')
-    expect(read('notes.md')).toMatch(/^### Added\n/)
+    expect(read('notes.md')).toMatch(/^First release/)
   })
 
   test('is published as package, image and release', () => {
