@@ -9,7 +9,7 @@ RUN npm run build
 
 FROM node:26.10.0-slim
 ENV NODE_ENV=production
-# These, and two flags of Node.js below, make it return memory after a long poll (docs/performance.md).
+# These, and two flags of Node.js below, make it return memory after a long poll (docs/development/performance.md).
 ENV MALLOC_ARENA_MAX=2
 ENV MALLOC_MMAP_THRESHOLD_=32768
 WORKDIR /app

@@ -1,5 +1,5 @@
 /**
- * The figures of rows that are known to miss their targets, for the reasons in docs/performance.md. The verdict
+ * The figures of rows that are known to miss their targets, for the reasons in docs/development/performance.md. The verdict
  * uses the target; these figures are for CI, which must notice what gets worse. They are those of `--short`, where
  * fewer calls leave less time to compile the code.
  */

@@ -10,7 +10,7 @@ import { FULL, SHORT } from './sizes.ts'
 import { headerOf, lineOf, verdictOf } from './table.ts'
 
 /**
- * `npm run bench -- [--row NAME]… [--short] [--json] [--profile FOLDER]`: the table of docs/performance.md. Everything
+ * `npm run bench -- [--row NAME]… [--short] [--json] [--profile FOLDER]`: the table of docs/development/performance.md. Everything
  * that is measured runs in a process of its own, beside the service's. A row that falls short is reported; with `--short`
  * one that is far over its target, or over what is known of it, is an error. With `--profile` each process leaves a CPU
  * profile, which costs time as well.
