@@ -15,6 +15,7 @@ function unknownSignal(name: string): AnySignal {
     unit: 'calls',
     isReplayable: false,
     value: () => undefined,
+    inWords: () => name,
     describe: ({ value }) => `${name} is ${formatNumber(value)}`,
   }
 }

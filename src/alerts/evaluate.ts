@@ -94,7 +94,8 @@ export function evaluate(
 
   function evidenceOn(rule: Rule, latest: Pick<AlertInstance, 'value' | 'labels'>): Evidence {
     if (trigger.kind === 'poll') return evidenceOf(rule, latest, trigger, monthOf)
-    return trigger.cause === undefined ? {} : { cause: trigger.cause }
+    const { cause, lastPoll } = trigger
+    return { ...(cause !== undefined && { cause }), ...(lastPoll !== undefined && { lastPoll }) }
   }
 }
 

@@ -16,6 +16,8 @@ export type Evidence = {
   window?: Window
   /** For `poll_age`: why polls fail. */
   cause?: string
+  /** For `poll_age`: when the last successful poll ended. */
+  lastPoll?: number
   /** When the value was measured, if that was long ago. */
   asOf?: number
 }

@@ -70,6 +70,8 @@ type DeclaredByEachSignal<Name extends string, Keys extends Shape, Signal> = {
   check?(rule: { readonly above?: unknown }, report: (path: string[], message: string) => void): void
   /** What is measured, in a message: `17 of 40 calls that finished in the last 15m failed: 42.5%`. */
   describe(message: MessageValue, signal: Signal): string
+  /** When its rules fire, in plain words, without `for`: `more than 30% of the calls finished in 15m failed`. */
+  inWords(rule: RuleOn<Signal>): string
   /** Formats a value in a message, if the unit alone is not enough. */
   format?(value: number, signal: Signal): string
   /** Whether a message omits the threshold, because the value alone is enough. */
@@ -142,6 +144,13 @@ export function formatIn(unit: Unit, value: number): string {
     default:
       return formatCalls(value)
   }
+}
+
+/** A rule's threshold, in words: `more than 30%`, `less than 60s`, `fewer than 10 calls`. */
+export function beyond({ breach, threshold }: Pick<RuleOn<unknown>, 'breach' | 'threshold'>, unit: Unit): string {
+  if (unit === 'calls' && breach === 'above' && threshold === 0) return 'a call'
+  if (unit === 'calls' && breach === 'below' && threshold <= 1) return 'no call'
+  return `${breach === 'above' ? 'more' : unit === 'calls' ? 'fewer' : 'less'} than ${formatIn(unit, threshold)}`
 }
 
 /** `in the last 15m`. */

@@ -24,6 +24,8 @@ export type Tick = {
   pollAge: number
   /** Why the last poll failed, if known. */
   cause?: string | undefined
+  /** When the last successful poll ended, by the host's clock (UNIX seconds); absent before the first one. */
+  lastPoll?: number | undefined
   /** The requests to the service in the last seconds, at most {@link KEPT_REQUESTS_SECONDS}; absent where they are not known. */
   requestsIn?: ((seconds: number) => Requests) | undefined
 }
@@ -43,5 +45,5 @@ export type MonthOf = (time: number, timezone: string) => { from: number; to: nu
  */
 export type EvaluationRecord = { at: number } & (
   | (WindowEnd & Pick<Poll, 'kind' | 'limited'>)
-  | Omit<Tick, 'requestsIn'>
+  | Omit<Tick, 'requestsIn' | 'lastPoll'>
 )

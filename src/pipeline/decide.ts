@@ -55,7 +55,8 @@ export function decideTick(
 ): Decision | undefined {
   const age = wholeMilliseconds(pollAge)
   const at = wholeMilliseconds(wall)
-  const alerts = evaluateRules(target, { kind: 'tick', pollAge: age, cause, requestsIn }, at)
+  const { lastSuccessHostTime: lastPoll } = target.ledger.sync
+  const alerts = evaluateRules(target, { kind: 'tick', pollAge: age, cause, lastPoll, requestsIn }, at)
   // Kept even if it changes no alert: a backtest may try a rule that fires on it.
   const hasChanges = alerts.changed.length + alerts.ended.length > 0
   if (!hasChanges && age <= NOTED_INTERVALS * target.settings.poll.interval) return undefined

@@ -24,6 +24,7 @@ export const typeShare = callSignal({
   },
   describe: ({ value }, signal) =>
     `${formatIn('share', value)} of the calls that finished ${inWindow(signal)} are of type ${signal.of}`,
+  inWords: (rule) => `${formatIn('share', rule.threshold)} of type ${rule.signal.of}`,
   prometheus: (rule, interval) => {
     const all = recordOf('callwatch_calls_total', rule)
     const ofType = recordOf('callwatch_calls_total', { ...rule, match: { ...rule.match, type: rule.signal.of } })

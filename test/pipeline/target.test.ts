@@ -5,6 +5,7 @@ import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { Commit, Store } from '../../src/store/store.ts'
 import { commitObservation, tick } from '../../src/pipeline/pipeline.ts'
+import { NO_POLL } from '../../src/pipeline/health.ts'
 import { openTarget } from '../../src/pipeline/target.ts'
 import { POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
@@ -274,6 +275,25 @@ describe('a target', () => {
     await commitObservation(target, completePoll(0))
     await clock.advance(11)
     expect(notified(await tick(target))).toEqual([['firing', 'Blind']])
+  })
+
+  test('names the last good poll when it fires on the poll age', async () => {
+    const { clock, target } = await opened()
+    await commitObservation(target, completePoll(0))
+    await clock.advance(301)
+    const fired = await tick(target)
+    expect(fired?.alerts.notifications).toMatchObject([{ alert: 'Blind', lastPoll: CREATED }])
+  })
+
+  test('fires on requests that fail though polls succeed', async () => {
+    const errors: Rule = { ...RATIO, name: 'Errors', signal: { name: 'request_errors', window: 900, minRequests: 4 } }
+    const { target } = await opened(undefined, [errors])
+    await commitObservation(target, completePoll(0))
+    const requests = ['503', '200', 'timeout', '200'].map(
+      (code) => ({ operation: 'list_calls', code, seconds: 1 }) as const,
+    )
+    target.record.add({ ...NO_POLL, successful: true, requests })
+    expect(notified(await tick(target))).toEqual([['firing', 'Errors']])
   })
 
   test('fires on a poll that hangs, and resolves at the next successful poll', async () => {

@@ -1,7 +1,7 @@
 import { seconds } from '../../schema/duration.ts'
 import { someCalls } from '../../text/format.ts'
 import { eitherSide, labelled, minCalls, windowed } from '../rule-keys.ts'
-import { callSignal, formatIn, inWindow, ofCalls } from '../signal.ts'
+import { beyond, callSignal, formatIn, inWindow, ofCalls } from '../signal.ts'
 
 export const answerDelayP95 = callSignal({
   name: 'answer_delay_p95',
@@ -19,4 +19,5 @@ export const answerDelayP95 = callSignal({
   describe: ({ value, calls = 0 }, signal) =>
     `answer delay of ${someCalls(calls, 'answered ')} that finished ${inWindow(signal)}: ` +
     `${formatIn('seconds', value)} at the 95th percentile`,
+  inWords: (rule) => `one in twenty calls ${inWindow(rule.signal)} was answered after ${beyond(rule, 'seconds')}`,
 })

@@ -1,7 +1,7 @@
 import { amount, positive, timezone } from '../../schema/scalars.ts'
 import { formatNumber, formatShare } from '../../text/format.ts'
 import { clear } from '../rule-keys.ts'
-import { targetSignal } from '../signal.ts'
+import { beyond, targetSignal } from '../signal.ts'
 
 const DAY = 86_400
 
@@ -30,6 +30,8 @@ export const budgetMinutes = targetSignal({
     const used = `${formatNumber(value * limit, 0)} of ${formatNumber(limit)}`
     return `${used} participant minutes of this month are used: ${formatShare(value)}`
   },
+  inWords: (rule) =>
+    `${beyond(rule, 'share')} of the ${formatNumber(rule.signal.limit)} participant minutes of a month used`,
   describeForecast: (forecast, { limit }) =>
     `at this rate ${formatNumber(forecast * limit, 0)} min, ${formatShare(forecast)} of the limit, by the end of the month`,
   format: (value, { limit }) =>

@@ -3,7 +3,7 @@ import { amount } from '../../schema/scalars.ts'
 import { someCalls } from '../../text/format.ts'
 import { countQuery } from '../promql.ts'
 import { eitherSide, labelled, windowed } from '../rule-keys.ts'
-import { callSignal, inWindow, measureNumber } from '../signal.ts'
+import { beyond, callSignal, inWindow, measureNumber } from '../signal.ts'
 
 export const callsFinished = callSignal({
   name: 'calls_finished',
@@ -15,5 +15,6 @@ export const callsFinished = callSignal({
   statuses: () => [...FINAL_STATUSES, 'other'],
   measure: measureNumber,
   describe: ({ value }, signal) => `${someCalls(value)} finished ${inWindow(signal)}`,
+  inWords: (rule) => `${beyond(rule, 'calls')} finished ${inWindow(rule.signal)}`,
   prometheus: (rule, interval) => countQuery('callwatch_calls_total', rule, interval),
 })

@@ -3,7 +3,7 @@ import { beganAt } from '../../ledger/tracked-call.ts'
 import { someCalls } from '../../text/format.ts'
 import { countQuery } from '../promql.ts'
 import { eitherSide, labelled, windowed } from '../rule-keys.ts'
-import { callSignal, inWindow, measureNumber } from '../signal.ts'
+import { beyond, callSignal, inWindow, measureNumber } from '../signal.ts'
 
 export const callsStarted = callSignal({
   name: 'calls_started',
@@ -19,5 +19,6 @@ export const callsStarted = callSignal({
   },
   measure: measureNumber,
   describe: ({ value }, signal) => `${someCalls(value)} began ${inWindow(signal)}`,
+  inWords: (rule) => `${beyond(rule, 'calls')} began ${inWindow(rule.signal)}`,
   prometheus: (rule, interval) => countQuery('callwatch_calls_started_total', rule, interval),
 })

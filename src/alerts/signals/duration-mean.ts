@@ -1,7 +1,7 @@
 import { seconds } from '../../schema/duration.ts'
 import { someCalls } from '../../text/format.ts'
 import { eitherSide, labelled, minCalls, windowed } from '../rule-keys.ts'
-import { callSignal, formatIn, inWindow, ofCalls, sum } from '../signal.ts'
+import { beyond, callSignal, formatIn, inWindow, ofCalls, sum } from '../signal.ts'
 
 export const durationMean = callSignal({
   name: 'duration_mean',
@@ -17,4 +17,5 @@ export const durationMean = callSignal({
   },
   describe: ({ value, calls = 0 }, signal) =>
     `mean duration of ${someCalls(calls)} that ended ${inWindow(signal)}: ${formatIn('seconds', value)}`,
+  inWords: (rule) => `calls that ended ${inWindow(rule.signal)} lasted ${beyond(rule, 'seconds')} on average`,
 })

@@ -15,7 +15,7 @@ import {
 } from '../promql.ts'
 import { labelValue, RULE_LABELS } from '../groups.ts'
 import { eitherSide, labelled, minCalls, windowed, type RuleOn } from '../rule-keys.ts'
-import { callSignal, formatIn, inWindow, type Contributor } from '../signal.ts'
+import { beyond, callSignal, formatIn, inWindow, type Contributor } from '../signal.ts'
 import { wilsonBounds } from '../wilson.ts'
 
 export const failureRatio = callSignal({
@@ -72,6 +72,8 @@ export const failureRatio = callSignal({
     const is = formatIn('share', value)
     return `${formatNumber(failures)} of ${formatCalls(calls)} that finished ${inWindow(signal)} ${failed}: ${is}`
   },
+  inWords: (rule) =>
+    `${beyond(rule, 'share')} of the calls ${inWindow(rule.signal)} ${rule.signal.reason === 'any' ? 'failed' : `were ${rule.signal.reason}`} (at least ${formatCalls(rule.signal.minCalls)})`,
 
   prometheus: (rule, interval) => {
     const { reason, window, minCalls: least, confidence: asked } = rule.signal

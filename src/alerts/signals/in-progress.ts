@@ -3,7 +3,7 @@ import { someCalls } from '../../text/format.ts'
 import { groupOf, hysteresis, selectorOf, whileScraped, WHOLE_VALUE } from '../promql.ts'
 import { RULE_LABELS } from '../groups.ts'
 import { eitherSide, labelled } from '../rule-keys.ts'
-import { callSignal, measureNumber } from '../signal.ts'
+import { beyond, callSignal, measureNumber } from '../signal.ts'
 
 export const inProgress = callSignal({
   name: 'in_progress',
@@ -15,6 +15,7 @@ export const inProgress = callSignal({
   statuses: () => ['in_progress'],
   measure: measureNumber,
   describe: ({ value }) => `${someCalls(value)} ${value > 1 ? 'are' : 'is'} open now`,
+  inWords: (rule) => `${beyond(rule, 'calls')} open at once`,
   prometheus: (rule, interval) => {
     // Two daemons may export a target while it moves.
     const labels = ['target', ...RULE_LABELS, 'status'].join(', ')

@@ -2,7 +2,7 @@ import { FINAL_STATUSES } from '../../ledger/call.ts'
 import { amount, oneOf } from '../../schema/scalars.ts'
 import { someCalls } from '../../text/format.ts'
 import { eitherSide, labelled, windowed } from '../rule-keys.ts'
-import { callSignal, formatIn, inWindow, ofCalls, sum } from '../signal.ts'
+import { beyond, callSignal, formatIn, inWindow, ofCalls, sum } from '../signal.ts'
 
 export const minutes = callSignal({
   name: 'minutes',
@@ -26,4 +26,6 @@ export const minutes = callSignal({
     if (calls === 0) return `no call finished ${inWindow(signal)}: ${is}`
     return `${someCalls(calls)} that finished ${inWindow(signal)} had ${is}`
   },
+  inWords: (rule) =>
+    `calls that finished ${inWindow(rule.signal)} had ${beyond(rule, 'minutes')}${rule.signal.media === 'both' ? '' : ` of ${rule.signal.media}`}`,
 })

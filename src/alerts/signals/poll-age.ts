@@ -18,6 +18,7 @@ export const pollAge = targetSignal({
     value > threshold || kind === 'expired'
       ? `no successful poll for ${formatIn('seconds', value)}`
       : 'polls succeed again',
+  inWords: ({ threshold }) => `no successful poll for ${formatIn('seconds', threshold)}`,
   needsNoThreshold: ({ value, threshold }) => value <= threshold,
   prometheus: (rule) => {
     const aged = hysteresis(rule, POLL_AGE)

@@ -3,7 +3,7 @@ import { formatDuration } from '../../schema/duration-text.ts'
 import { ratio, wholeNumber } from '../../schema/scalars.ts'
 import { hysteresis } from '../promql.ts'
 import { clear } from '../rule-keys.ts'
-import { formatIn, inWindow, targetSignal } from '../signal.ts'
+import { beyond, formatIn, inWindow, targetSignal } from '../signal.ts'
 import { KEPT_REQUESTS_SECONDS } from '../trigger.ts'
 
 const REQUESTS = 'callwatch_api_requests_total'
@@ -30,6 +30,7 @@ export const requestErrors = targetSignal({
   },
   describe: ({ value }, signal) =>
     `${formatIn('share', value)} of the requests to the calls service failed ${inWindow(signal)}`,
+  inWords: (rule) => `${beyond(rule, 'share')} of the requests to the calls service ${inWindow(rule.signal)} failed`,
   prometheus: (rule) => {
     const { window, minRequests: least } = rule.signal
     const made = (matcher: string) => `sum by (target) (increase(${REQUESTS}${matcher}[${formatDuration(window)}]))`

@@ -4,7 +4,7 @@ import { beganAt } from '../../ledger/tracked-call.ts'
 import { formatSeconds, someCalls } from '../../text/format.ts'
 import { groupOf, NotExpressible, selectorOf, whileScraped } from '../promql.ts'
 import { clear, labelled } from '../rule-keys.ts'
-import { callSignal, measureNumber } from '../signal.ts'
+import { beyond, callSignal, measureNumber } from '../signal.ts'
 
 const OLDEST = 'callwatch_oldest_open_call_timestamp_seconds'
 
@@ -23,6 +23,7 @@ export const stuckCalls = callSignal({
   measure: measureNumber,
   describe: ({ value }, { longerThan }) =>
     `${someCalls(value)} ${value > 1 ? 'have' : 'has'} been open for longer than ${formatSeconds(longerThan)}`,
+  inWords: (rule) => `${beyond(rule, 'calls')} open for longer than ${formatSeconds(rule.signal.longerThan)}`,
   // One stuck call is already a problem.
   needsNoThreshold: ({ breach, threshold }) => breach === 'above' && threshold === 0,
   prometheus: (rule, interval) => {

@@ -1,7 +1,7 @@
 import type { Notification } from '../../alerts/notification.ts'
 import { formatSeconds, formatTime } from '../../text/format.ts'
 import { contributorOf, forecastOf, trendOf } from './evidence-text.ts'
-import { callsLookedAt, splitOf, worstOf } from './notification-text.ts'
+import { callsLookedAt, ruleText, splitOf, worstOf } from './notification-text.ts'
 
 export function isFiring({ kind }: Pick<Notification, 'kind'>): boolean {
   return kind === 'firing' || kind === 'reminder'
@@ -16,6 +16,8 @@ export function factsOf(notification: Notification, now: number): [name: string,
   const facts: [name: string, value: string | undefined][] = [
     ...courseOf(notification, now),
     ['Outcomes', splitOf(notification)],
+    ['Last good poll', notification.lastPoll === undefined ? undefined : formatTime(notification.lastPoll)],
+    ['Rule', isFiring(notification) ? ruleText(notification) : undefined],
     ['Cause', isFiring(notification) ? notification.cause : undefined],
     ['Top contributor', isFiring(notification) ? contributorOf(notification) : undefined],
     ['Trend', trendOf(notification)],
@@ -27,14 +29,11 @@ export function factsOf(notification: Notification, now: number): [name: string,
 
 /** Since when it fires, and what happened since. */
 function courseOf(notification: Notification, now: number): [name: string, value: string][] {
-  const { kind, signal, since, firingSince, at } = notification
+  const { kind, since, firingSince, at } = notification
   // While the notification waited, the alert may have continued.
   const untilNow = (from: number) => `${formatTime(from)} (${formatSeconds(Math.max(at, now) - from)})`
   if (kind === 'reminder') return [['Firing since', untilNow(firingSince)]]
-  // The age of the last successful poll already says since when.
-  if (kind === 'firing') {
-    return signal.name === 'poll_age' ? [] : [['Since', untilNow(since)]]
-  }
+  if (kind === 'firing') return [['Since', untilNow(since)]]
   const [worst, value] = worstOf(notification)
   return [
     ['Fired', formatTime(firingSince)],

@@ -1,8 +1,8 @@
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
-import { formatNumber, formatSeconds } from '../../text/format.ts'
+import { formatNumber, formatSeconds, formatTime } from '../../text/format.ts'
 import type { AlertMessage } from '../message.ts'
 import { isFiring } from './alert-facts.ts'
-import { formatValue, resultOf, titleOf, worstOf } from './notification-text.ts'
+import { formatValue, resultOf, ruleText, titleOf, worstOf } from './notification-text.ts'
 
 /** A text about what several targets have in common needs at least this many of them, and more than half. */
 const MIN_IN_COMMON = 3
@@ -38,16 +38,24 @@ export function groupTitle(
   return `${subject} ${parts.join(', ')}`
 }
 
-/** The worst target, what the targets have in common, and how long the alerts lasted that have ended. */
+/** The worst target, since when and by which rule the alerts fire, what the targets have in common, and how long the alerts lasted that have ended. */
 export function groupLines({ alerts }: AlertMessage): string[] {
   const all = alerts.map(({ notification }) => notification)
   const [worst] = all.filter(isFiring)
   const ended = all.filter(hasEnded)
   const longest = Math.max(...ended.map(({ at, firingSince }) => at - firingSince))
   const [worstEnded] = ended
-  const common = inCommon(all.filter(isFiring))
+  const firing = all.filter(isFiring)
+  const common = inCommon(firing)
+  const isOneRule = new Set(firing.map(({ alert }) => alert)).size === 1
   return [
-    ...(worst === undefined ? [] : [`Worst: ${worst.target}, ${resultOf(worst)}`]),
+    ...(worst === undefined
+      ? []
+      : [
+          `Worst: ${worst.target}, ${resultOf(worst)}`,
+          `First since ${formatTime(Math.min(...firing.map(({ firingSince }) => firingSince)))}`,
+        ]),
+    ...(worst !== undefined && isOneRule ? [`Rule: ${ruleText(worst)}`] : []),
     ...(common === undefined ? [] : [common]),
     ...(worstEnded === undefined
       ? []

@@ -55,6 +55,13 @@ export function callsLookedAt({ match, labels }: Pick<Notification, 'match' | 'l
   return formatLabels({ ...match, ...labels })
 }
 
+/** The rule in plain words: `no successful poll for 5m`, `more than 30% of the calls in the last 15m failed, for 2m`. */
+export function ruleText(notification: Notification): string {
+  const { signal, for: lasting } = notification
+  const breach = definitionOf(signal).inWords({ ...notification, name: notification.alert })
+  return lasting === 0 ? breach : `${breach}, for ${formatSeconds(lasting)}`
+}
+
 /** The rule's description with its placeholders filled in: {value} {threshold} {calls} {window} {labels}. */
 export function descriptionOf(notification: Notification): string | undefined {
   const { description, value, threshold, calls, signal, target } = notification

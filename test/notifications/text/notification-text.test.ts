@@ -6,6 +6,7 @@ import {
   callsLookedAt,
   descriptionOf,
   formatValue,
+  ruleText,
   splitOf,
   summaryOf,
   titleOf,
@@ -241,4 +242,25 @@ test('the split shows failures by number first, then what ended well, and others
   const counts = { ended: 1200, unanswered: 0, rejected: 0, canceled: 2, other: 3, total: 1205 }
   expect(splitOf({ ...FIRING, counts })).toBe('canceled 2, unanswered 0, rejected 0, ended 1,200, other 3')
   expect(splitOf(NO_POLL)).toBeUndefined()
+})
+
+test('a rule is said in plain words', () => {
+  const words = Object.values(SIGNALS).map((each) => ruleText({ ...each, for: 0 }))
+  expect(words).toMatchInlineSnapshot(`
+    [
+      "more than 25% of the calls in the last 15m were rejected (at least 20 calls)",
+      "no call finished in the last 1h",
+      "more than 1,000 calls began in the last 15m",
+      "calls that finished in the last 1h had more than 300 min of video",
+      "more than 100 calls open at once",
+      "one in twenty calls in the last 15m was answered after more than 30s",
+      "calls that ended in the last 1h lasted less than 1m on average",
+      "a call open for longer than 3h",
+      "no successful poll for 5m",
+      "more than 25% of the requests to the calls service in the last 15m failed",
+      "more than 80% of the 100,000 participant minutes of a month used",
+    ]
+  `)
+  expect(ruleText({ ...STUCK, for: 300 })).toBe('a call open for longer than 3h, for 5m')
+  expect(ruleText({ ...NO_CALLS, for: 0, threshold: 10 })).toBe('fewer than 10 calls finished in the last 1h')
 })

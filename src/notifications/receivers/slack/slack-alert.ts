@@ -36,11 +36,13 @@ export function alertBlocks(
   // The description says what is wrong, so it does not apply to an alert that ended.
   const description = isFiring(notification) ? prose(descriptionOf(notification) ?? '', DESCRIPTION[place]) : ''
   const url = runbookUrl !== undefined && runbookUrl.length <= GROUP_URL ? runbookUrl : undefined
+  const facts = factsOf(notification, now).filter(([name]) => place === 'alone' || name !== 'Rule')
   return [
     place === 'alone'
       ? section(result)
       : section(`${signOf(notification)} ${code(titleOf(notification), NAME)}\n${result}`, { name: 'Runbook', url }),
-    ...fields(factsOf(notification, now).map(([name, value]) => [name, sentence(value, VALUE)])),
+    // Several alerts in full leave no room for what the reader can look up.
+    ...fields(facts.map(([name, value]) => [name, sentence(value, VALUE)])),
     ...(description === '' ? [] : [section(description)]),
     ...context(notesOf(notification, flaps)),
   ]

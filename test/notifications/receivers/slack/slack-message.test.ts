@@ -309,6 +309,6 @@ describe('buttons', () => {
   test('are not there without addresses', () => {
     const { runbookUrl: _url, ...alert } = NO_POLL
     const { blocks } = slackMessage(messageOf([alert]), { now: AT, dashboardUrl: undefined })
-    expect(blocks.map(({ type }) => type)).toEqual(['header', 'section', 'section', 'context'])
+    expect(blocks.map(({ type }) => type)).toEqual(['header', 'section', 'section', 'section', 'context'])
   })
 })
