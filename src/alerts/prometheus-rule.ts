@@ -11,6 +11,7 @@ import {
 } from './promql.ts'
 import { RULE_LABELS } from './groups.ts'
 import type { Rule } from './rule.ts'
+import { runbookOf, runbookPage } from './runbooks.ts'
 import { describedWindow, windowOf, type Unit } from './signal.ts'
 
 /** A Prometheus alerting rule. Durations in seconds. */
@@ -31,7 +32,7 @@ export type PrometheusRule = {
  * polled.
  *
  * @param interval seconds between two polls
- * @param runbooks the URL of the page with the runbooks of the shipped alerts
+ * @param runbooks the address of the runbooks of the shipped alerts
  * @throws {NotExpressible} if PromQL cannot express the rule
  */
 export function prometheusRule(rule: Rule, interval: number, runbooks?: string): PrometheusRule {
@@ -55,24 +56,15 @@ export function prometheusRule(rule: Rule, interval: number, runbooks?: string):
 }
 
 /**
- * The annotation that links a section of the runbooks.
+ * The annotation that links the runbook of an alert about callwatch. Without an address there is none: receivers would show a
+ * relative path as a broken link.
  *
- * @param runbooks the URL of their page; without it the annotation names the file, which is no URL
+ * @param runbooks the address of the runbooks
  */
-export function runbookOf(section: string, runbooks: string | undefined): Record<string, string> {
-  if (runbooks === undefined) return { runbook: `docs/operations.md#${section}` }
-  return { runbook_url: literal(`${runbooks}#${section}`) }
+export function linkOf(alert: string, runbooks: string | undefined): Record<string, string> {
+  const url = runbookPage(alert, runbooks)
+  return url === undefined ? {} : { runbook_url: literal(url) }
 }
-
-/** The section of the runbooks for each shipped rule. */
-const SECTIONS = new Map([
-  ['HighFailureRate', 'highfailurerate-veryhighfailurerate'],
-  ['VeryHighFailureRate', 'highfailurerate-veryhighfailurerate'],
-  ['NoCalls', 'nocalls'],
-  ['StuckCalls', 'stuckcalls'],
-  ['NoGoodPoll', 'nogoodpoll'],
-  ['ServiceErrors', 'serviceerrors'],
-])
 
 /** With short leases, a target without an owner for longer than this (seconds) means that something is wrong. */
 const MAX_FAILOVER_SECONDS = 120
@@ -82,7 +74,7 @@ const MAX_FAILOVER_SECONDS = 120
  * targets evaluates nothing.
  *
  * @param lease seconds for which a daemon owns its targets without a renewal; undefined for a single daemon
- * @param runbooks the URL of the page with the runbooks
+ * @param runbooks the address of the runbooks
  */
 export function unownedTargets(lease: number | undefined, runbooks?: string): PrometheusRule {
   return {
@@ -96,7 +88,7 @@ export function unownedTargets(lease: number | undefined, runbooks?: string): Pr
       description:
         '{{ $value }} of the targets are owned by no daemon that Prometheus scrapes: their calls are ' +
         'counted late, and their alerts do not fire.',
-      ...runbookOf('callwatchunownedtargets', runbooks),
+      ...linkOf('CallwatchUnownedTargets', runbooks),
     },
     records: [],
   }
@@ -107,14 +99,12 @@ export function unownedTargets(lease: number | undefined, runbooks?: string): Pr
  * callwatch's own messages.
  */
 function annotationsOf(rule: Rule, query: PrometheusQuery, runbooks: string | undefined): Record<string, string> {
-  const { name, description, runbookUrl } = rule
-  const section = SECTIONS.get(name)
+  const { description } = rule
+  const url = runbookOf(rule, runbooks)
   return {
     summary: summaryOf(rule, query),
     ...(description === undefined ? {} : { description: templateOf(description.toWellFormed(), rule, query) }),
-    ...(runbookUrl === undefined
-      ? section !== undefined && runbookOf(section, runbooks)
-      : { runbook_url: literal(runbookUrl.toWellFormed()) }),
+    ...(url === undefined ? {} : { runbook_url: literal(url.toWellFormed()) }),
   }
 }
 

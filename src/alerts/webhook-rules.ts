@@ -1,4 +1,4 @@
-import { runbookOf, type PrometheusRule } from './prometheus-rule.ts'
+import { linkOf, type PrometheusRule } from './prometheus-rule.ts'
 
 /** How long an event may wait (seconds). */
 const MAX_WAIT_SECONDS = 900
@@ -33,12 +33,10 @@ const WEBHOOK_ALERTS: readonly Parts[] = [
 
 type Parts = { alert: string; expr: string; severity: 'warning' | 'critical'; summary: string; description: string }
 
-const SECTION = 'callwatchwebhookbehind-callwatchwebhookdeadletters-callwatchwebhookeventsexpired'
-
 /**
  * Alerts about the webhooks of events. Every daemon exports their gauges; only the leader exports their counters.
  *
- * @param runbooks the URL of the page with the runbooks
+ * @param runbooks the address of the runbooks
  */
 export function webhookRules(runbooks?: string): PrometheusRule[] {
   return WEBHOOK_ALERTS.map(({ alert, expr, severity, summary, description }) => ({
@@ -47,7 +45,7 @@ export function webhookRules(runbooks?: string): PrometheusRule[] {
     for: 60,
     keepFiringFor: 0,
     labels: { severity },
-    annotations: { summary, description, ...runbookOf(SECTION, runbooks) },
+    annotations: { summary, description, ...linkOf(alert, runbooks) },
     records: [],
   }))
 }

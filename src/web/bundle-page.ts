@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
+import { runbookPages } from './runbook-pages.ts'
 
 const PAGE = join(import.meta.dirname, 'page')
 
 /**
- * Bundles the page with its libraries and styles, in the build and when a clone runs. The name of the script has a hash of its
+ * Bundles the page with its libraries and styles, and makes the runbooks, in the build and when a clone runs. The name of the script has a hash of its
  * content.
  *
  * @returns the files by name, and the modules in the script
@@ -22,5 +23,5 @@ export async function bundlePage(): Promise<{ files: Map<string, string>; module
   const [{ code, fileName, moduleIds }] = output
   const [html, icon] = await Promise.all(['index.html', 'icon.svg'].map((name) => readFile(join(PAGE, name), 'utf8')))
   const files = { 'index.html': html!.replace('page.tsx', fileName), 'icon.svg': icon!, [fileName]: code }
-  return { files: new Map(Object.entries(files)), modules: moduleIds }
+  return { files: new Map([...Object.entries(files), ...(await runbookPages())]), modules: moduleIds }
 }

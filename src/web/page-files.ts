@@ -1,11 +1,16 @@
 import { existsSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import serveFiles from '@fastify/static'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 
 const PAGE = join(import.meta.dirname, 'page')
 const HASHED = /\bpage-[\w-]+\.js$/
-const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.svg': 'image/svg+xml' }
+const TYPES: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.svg': 'image/svg+xml',
+  '.css': 'text/css',
+}
 
 /** Files whose name has no hash are revalidated: they name the others. */
 const cacheOf = (name: string) => (HASHED.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache')
@@ -17,6 +22,7 @@ export async function pageFiles(app: FastifyInstance): Promise<void> {
     root: PAGE,
     cacheControl: false,
     preCompressed: true,
+    extensions: ['html'],
     setHeaders: (reply, path) => void reply.setHeader('cache-control', cacheOf(path.replace(/\.(?:br|gz)$/, ''))),
   })
 }
@@ -24,7 +30,12 @@ export async function pageFiles(app: FastifyInstance): Promise<void> {
 /** Bundles the page at the first request, and again whenever a browser loads it. */
 function bundledFiles(app: FastifyInstance): void {
   let bundled: Promise<{ files: Map<string, string> }> | undefined
-  app.get<{ Params: { name?: string } }>('/:name?', async ({ params: { name = '' } }, reply) => {
+  app.get<{ Params: { name?: string } }>('/:name?', ({ params: { name = '' } }, reply) => send(name, reply))
+  app.get<{ Params: { name: string } }>('/runbooks/:name', ({ params: { name } }, reply) =>
+    send(`runbooks/${name}${extname(name) === '' ? '.html' : ''}`, reply),
+  )
+
+  async function send(name: string, reply: FastifyReply) {
     const file = name === '' ? 'index.html' : name
     if (bundled === undefined || file === 'index.html') {
       bundled = import('./bundle-page.ts').then(({ bundlePage }) => bundlePage())
@@ -35,5 +46,5 @@ function bundledFiles(app: FastifyInstance): void {
       .headers({ 'cache-control': cacheOf(file) })
       .type(`${TYPES[extname(file)]}; charset=utf-8`)
       .send(text)
-  })
+  }
 }

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, test, type TestContext } from 'vitest'
 import { parse } from 'yaml'
 import { prometheusRule } from '../../src/alerts/prometheus-rule.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
+import { runbookPages } from '../../src/web/runbook-pages.ts'
 import { ruleFileOf } from '../../src/commands/alerts/prometheus-rules.ts'
 import { POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
 import { callwatch, configFile } from './callwatch.ts'
@@ -364,33 +363,32 @@ describe('callwatch prometheus-rules', () => {
     expect(checkedByPromtool(stdout)).toMatch(/SUCCESS: \d+ rules found/)
   })
 
-  test('has for each shipped alert a summary and its section of docs/operations.md, or the URL of that on another page', async () => {
-    const annotated = async (
-      ...args: string[]
-    ): Promise<{ summary: string; runbook?: string; runbook_url?: string }[]> => {
+  test('has for each shipped alert a summary, and with the address of the runbooks its page', async () => {
+    const annotated = async (...args: string[]): Promise<{ alert?: string; annotations: Record<string, string> }[]> => {
       const { stdout } = await callwatch(['prometheus-rules', ...args], { env })
-      return parse(stdout).groups[0].rules.flatMap(({ annotations }: { annotations?: object }) => annotations ?? [])
+      return parse(stdout).groups[0].rules.filter(({ alert }: { alert?: string }) => alert !== undefined)
     }
     const shipped = await annotated()
     expect(shipped).toHaveLength(6 + OF_CALLWATCH.length)
-    const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
-    const anchors = [...page.matchAll(/^#+ (.+)$/gm)].map(
-      ([, heading = '']) =>
-        `docs/operations.md#${heading
-          .toLowerCase()
-          .replaceAll(/[^\w\s-]/g, '')
-          .replaceAll(' ', '-')}`,
-    )
-    for (const { summary, runbook, runbook_url: url } of shipped) {
-      expect(summary).not.toBe('')
-      expect(anchors).toContain(runbook)
+    for (const { annotations } of shipped) {
+      expect(annotations['summary']).not.toBe('')
       // A relative path is no URL: receivers would show a broken link.
-      expect(url).toBeUndefined()
+      expect(Object.keys(annotations).filter((name) => name.startsWith('runbook'))).toEqual([])
     }
-    const elsewhere = await annotated('--runbooks', 'https://wiki.example/callwatch')
-    expect(elsewhere.map(({ runbook_url: url }) => url)).toEqual(
-      shipped.map(({ runbook }) => runbook?.replace('docs/operations.md', 'https://wiki.example/callwatch')),
+    const pages = await runbookPages()
+    for (const { annotations } of await annotated('--runbooks', 'https://watch.example/runbooks/')) {
+      const [, name] = /^https:\/\/watch\.example\/runbooks\/(\w+)$/.exec(annotations['runbook_url']!)!
+      expect(pages.has(`runbooks/${name}.html`), name).toBe(true)
+    }
+    expect((await callwatch(['prometheus-rules', '--runbooks', 'docs'], { env })).code).toBe(2)
+  })
+
+  test('links below the address of the page, if the configuration has it', async () => {
+    const config = configFile(
+      'targets: [{ app_id: a1, region: us, api_key: k }]\nhttp: { public_url: https://a.example/watch/ }\n',
     )
+    const { stdout } = await callwatch(['prometheus-rules', '--config', config])
+    expect(stdout).toContain('runbook_url: https://a.example/watch/runbooks/NoCalls\n')
   })
 
   test('prints the rules of the file, for its interval and lease', async () => {

@@ -16,7 +16,7 @@ const ROOMS: Record<string, number> = {
   'src/alerts': 1925,
   'src/clock': 90,
   'src/cluster': 350,
-  'src/commands': 2920,
+  'src/commands': 2930,
   'src/config': 980,
   'src/daemon': 1445,
   'src/events': 1150,
@@ -33,7 +33,7 @@ const ROOMS: Record<string, number> = {
   'src/simulator': 1300,
   'src/store': 3980,
   'src/text': 130,
-  'src/web': 2470,
+  'src/web': 2515,
   'src/web/page': 3990,
   test: 53390,
 }

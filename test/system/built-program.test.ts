@@ -52,6 +52,7 @@ describe('the built program', () => {
       expect(headers.get('content-type')).toContain('javascript')
     }
     // By the thread of queries.
+    expect(await (await fetch(`${url}runbooks/NoCalls`)).text()).toContain('<h1>NoCalls</h1>')
     expect(await (await fetch(`${url}api/v1/calls?since=0`)).json()).toEqual({ calls: [] })
     expect((await fetch(`${url}readyz`)).status).toBe(503)
     expect(await program.end('SIGTERM')).toBe(0)

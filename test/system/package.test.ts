@@ -105,6 +105,7 @@ describe('the package', () => {
           })
         })
       expect(await (await get(page)).text()).toContain('callwatch')
+      expect(await (await get(`${page}runbooks/NoCalls`)).text()).toContain('<h1>NoCalls</h1>')
       // Some polls.
       await wait(4000)
       const report = await get(`${page}api/v1/report?since=1d&by=day&zone=Europe/Berlin`)

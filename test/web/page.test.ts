@@ -2,6 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { defaultRules } from '../../src/alerts/default-rules.ts'
+import { runbookPages } from '../../src/web/runbook-pages.ts'
 import { serve, shownTarget } from './serve.ts'
 
 const folder = join(import.meta.dirname, '../../src/web/page')
@@ -20,6 +22,31 @@ test.each(['', 'index.html', 'icon.svg'])(
     expect(asset.headers.get('cache-control')).toBe('no-cache')
   },
 )
+
+test.each([
+  'HighFailureRate',
+  'VeryHighFailureRate',
+  'NoCalls',
+  'StuckCalls',
+  'NoGoodPoll',
+  'ServiceErrors',
+  'CallwatchWebhookBehind',
+])('the runbook of %s is a page of its own', async (alert) => {
+  const { url } = await serve([shownTarget()])
+  const answer = await fetch(`${url}/runbooks/${alert}`)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  const page = await answer.text()
+  expect(page).toMatch(new RegExp(`<h1>.*\\b${alert}\\b.*</h1>`))
+  // The docs around it are not served.
+  const links = [...page.matchAll(/href="(.+?)"/g)].map(([, link]) => link!)
+  expect(links).toEqual(['style.css', '../'])
+  expect((await fetch(`${url}/runbooks/style.css`)).headers.get('content-type')).toContain('text/css')
+})
+
+test('every shipped rule has a runbook', async () => {
+  const pages = await runbookPages()
+  expect(defaultRules.filter(({ name }) => !pages.has(`runbooks/${name}.html`))).toEqual([])
+})
 
 test('all modules, libraries and styles of the page are in one script, which browsers keep by the hash in its name', async () => {
   const { url } = await serve([shownTarget()])

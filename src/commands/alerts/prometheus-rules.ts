@@ -5,15 +5,21 @@ import type { Rule } from '../../alerts/rule.ts'
 import { webhookRules } from '../../alerts/webhook-rules.ts'
 import { formatDuration } from '../../schema/duration-text.ts'
 import { CONFIG, type Declare } from '../command.ts'
+import { url } from '../options/option-values.ts'
 
 /** Prints the configured rules as a Prometheus rule file. */
 export const declare: Declare = (command, { configured, print }) =>
   void command
     .option(...CONFIG)
-    .option('--runbooks <url>', 'the page where you keep docs/operations.md, to which the shipped alerts link')
+    .option(
+      '--runbooks <url>',
+      'where the runbooks are to which the shipped alerts link, such as https://callwatch.example/runbooks (default: below http.public_url)',
+      url,
+    )
     .action(async ({ runbooks, ...options }) => {
-      const { alerts, poll, store } = await configured(options)
-      print(ruleFileOf(alerts, poll.interval, 'lease' in store ? store.lease : undefined, runbooks).trimEnd())
+      const { alerts, poll, store, http } = await configured(options)
+      const pages = runbooks ?? (http.publicUrl && `${http.publicUrl}/runbooks`)
+      print(ruleFileOf(alerts, poll.interval, 'lease' in store ? store.lease : undefined, pages).trimEnd())
     })
 
 /**
@@ -22,7 +28,7 @@ export const declare: Declare = (command, { configured, print }) =>
  *
  * @param interval between two polls (seconds)
  * @param lease of daemons that share a store (seconds)
- * @param runbooks the URL of the page with the runbooks of the shipped alerts
+ * @param runbooks the address of the runbooks of the shipped alerts
  */
 export function ruleFileOf(rules: readonly Rule[], interval: number, lease?: number, runbooks?: string): string {
   const missing: string[] = []
@@ -71,7 +77,7 @@ const HEAD = [
   "# callwatch's alert rules for Prometheus (2.42 or later), printed by `callwatch prometheus-rules`.",
   '# They use only counters and timestamps, and work without the alerting of callwatch. Each count is recorded first:',
   '# one series of each target, which continues after a failover to another daemon. With `--runbooks URL` the alerts',
-  '# link to their runbooks.',
+  '# link to their runbooks, which callwatch serves at /runbooks.',
 ]
 
 function asYaml({ alert, expr, labels, annotations, ...rule }: PrometheusRule): object {

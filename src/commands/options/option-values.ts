@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { MATCH_KEYS, type AlertMatch } from '../../alerts/match-keys.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
+import { isLink } from '../../schema/web-address.ts'
 
 // Parsers of option values. Each throws an InvalidArgumentError that says what is expected.
 
@@ -20,6 +21,12 @@ export function whole(text: string): number {
   const value = Number(text)
   if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value
   throw new InvalidArgumentError('It must be a whole number, 0 or more.')
+}
+
+/** An http or https URL. */
+export function url(text: string): string {
+  if (isLink(text)) return text
+  throw new InvalidArgumentError('It must be a URL such as https://callwatch.example/runbooks.')
 }
 
 export function port(text: string): number {

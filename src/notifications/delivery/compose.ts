@@ -5,7 +5,7 @@ import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
 import type { GroupOf } from '../grouping.ts'
 import type { AlertMessage, AlertUpdate, Message } from '../message.ts'
-import { linksOf } from '../text/links.ts'
+import { linksOf, withRunbook } from '../text/links.ts'
 import { isSame, type Inhibited, type Inhibitors } from './inhibition.ts'
 import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
 
@@ -60,7 +60,9 @@ function worstFirst(updates: readonly AlertUpdate[]): AlertUpdate[] {
 }
 
 function withLinks(update: AlertUpdate, publicUrl: string | undefined): AlertUpdate {
-  return publicUrl === undefined ? update : { ...update, links: linksOf(update.notification, publicUrl) }
+  if (publicUrl === undefined) return update
+  const notification = withRunbook(update.notification, publicUrl)
+  return { ...update, notification, links: linksOf(notification, publicUrl) }
 }
 
 /** Firing alerts that are not notified because the given alerts inhibit them. */

@@ -1,5 +1,6 @@
 import { callsBehind } from '../../alerts/calls-behind.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
+import { runbookOf } from '../../alerts/runbooks.ts'
 import { isoTime } from '../../clock/iso-time.ts'
 
 /** Where the page shows the calls behind an alert, and where users silence it. */
@@ -29,4 +30,11 @@ export function linksOf(notification: Notification, page: string): AlertLinks {
       }),
     silence: view({ alert, target, ...labels }, 'silences'),
   }
+}
+
+/** The notification with the page of its runbook, unless its rule names another one. */
+export function withRunbook(notification: Notification, page: string | undefined): Notification {
+  const { alert: name, runbookUrl } = notification
+  const url = runbookOf({ name, runbookUrl }, page && `${page}/runbooks`)
+  return url === undefined ? notification : { ...notification, runbookUrl: url }
 }

@@ -1,6 +1,7 @@
 import type { LiveAlert } from '../../../alerts/alert.ts'
 import { notificationOf } from '../../../alerts/notification.ts'
 import { annotationsOf, labelsOf } from '../../text/alert-labels.ts'
+import { withRunbook } from '../../text/links.ts'
 
 /** An alert as Alertmanager takes it (`POST /api/v2/alerts`). Alertmanager identifies an alert by its labels. */
 export type AlertmanagerAlert = ReturnType<typeof alertmanagerAlert>
@@ -17,7 +18,7 @@ export function alertKey({ target, instance: { key, rule } }: LiveAlert): string
  * @param pageUrl where the page shows the alert; Alertmanager accepts only an absolute address
  */
 export function alertmanagerAlert(live: LiveAlert, { now, endsAt }: { now: number; endsAt: number }, pageUrl?: string) {
-  const notification = notificationOf({ kind: 'firing' }, live, now)
+  const notification = withRunbook(notificationOf({ kind: 'firing' }, live, now), pageUrl)
   return {
     labels: labelsOf(notification),
     annotations: annotationsOf(notification),
