@@ -10,7 +10,7 @@ import type { ActiveReceivers } from './active-receivers.ts'
 
 export type ExposeOptions = {
   metrics: Metrics
-  store: Pick<Store, 'countOutbox' | 'size' | 'webhooks' | 'events' | 'latestEvents'>
+  store: Pick<Store, 'waiting' | 'size' | 'webhooks' | 'events' | 'latestEvents'>
   clock: Clock
   targets: Pick<Targets, 'all' | 'loaded'>
   config: () => Pick<Config, 'events'>
@@ -30,9 +30,15 @@ export function exposer({ metrics, store, clock, targets, config, receivers, dro
   const { operational } = metrics
 
   async function readOutbox(): Promise<void> {
-    const pending = await store.countOutbox()
-    for (const { name: receiver } of receivers.all())
-      operational.notificationsPending.set({ receiver }, pending.get(receiver) ?? 0)
+    const waiting = await store.waiting()
+    for (const { name: receiver } of receivers.all()) {
+      const { pending, since } = waiting.get(receiver) ?? { pending: 0 }
+      operational.notificationsPending.set({ receiver }, pending)
+      operational.notificationOldestPending.set(
+        { receiver },
+        since === undefined ? 0 : Math.max(0, clock.wall() - since),
+      )
+    }
   }
 
   async function readWebhooks(): Promise<void> {

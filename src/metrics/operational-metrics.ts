@@ -85,6 +85,12 @@ export const GAUGE_DEFINITIONS = {
     labels: ['receiver'],
     values: {},
   },
+  notificationOldestPending: {
+    name: 'callwatch_notification_oldest_pending_seconds',
+    help: 'How long the oldest change of an alert has been waiting in the outbox; 0 without any',
+    labels: ['receiver'],
+    values: {},
+  },
   webhookPending: {
     name: 'callwatch_webhook_pending_events',
     help: 'Events not yet delivered to the webhook; includes events it has still to filter, so it may be higher than what will be sent',

@@ -38,6 +38,11 @@ const FORGET_OTHERS = `
 const LOCK_OTHERS = 'SELECT id FROM callwatch.outbox WHERE NOT receiver IN texts($1) ORDER BY id FOR UPDATE'
 const REMOVE_OTHERS = 'DELETE FROM callwatch.outbox WHERE NOT receiver IN texts($1)'
 
+/** A digest has no time: it waits for minutes at most. */
+const WAITING = `
+  SELECT receiver, count(*) AS n, min(CAST(data::json ->> 'at' AS float8)) AS oldest
+  FROM callwatch.outbox GROUP BY receiver ORDER BY receiver`
+
 const USE_KEY = 'INSERT INTO callwatch.deduplication_keys (key, at) VALUES ($1, $2) ON CONFLICT DO NOTHING'
 
 // A commit and a sender may write the same episodes at the same time. Both lock them in the same order, so that they cannot deadlock.
@@ -52,6 +57,9 @@ const NOTE = `
   UPDATE callwatch.alert_episodes AS episode SET notes = notes || lines
   FROM given(target text, alert text, since float8, lines text)
   WHERE episode.target = given.target AND episode.alert = given.alert AND episode.since = given.since`
+
+/** What waits for a receiver; `since` is absent if no alert does. */
+export type Waiting = { pending: number; since?: number }
 
 export type Outbox = ReturnType<typeof outboxOf>
 
@@ -106,12 +114,15 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
     },
     /** Notes the delivery of alerts in their history. */
     noteEpisodes: async (notes: readonly EpisodeNote[]): Promise<void> => void (await sql.batch(noteSteps(notes))),
-    /** The number of entries, by receiver. */
-    countOutbox: async (): Promise<ReadonlyMap<string, number>> => {
-      const rows = await sql.all(
-        'SELECT receiver, count(*) AS n FROM callwatch.outbox GROUP BY receiver ORDER BY receiver',
+    /** The number of entries by receiver, and since when the oldest change of an alert waits (UNIX seconds). */
+    waiting: async (): Promise<ReadonlyMap<string, Waiting>> => {
+      const rows = await sql.all(WAITING)
+      return new Map(
+        rows.map(({ receiver, n, oldest }) => [
+          String(receiver),
+          { pending: Number(n), ...(oldest !== null && { since: Number(oldest) }) },
+        ]),
       )
-      return new Map(rows.map(({ receiver, n }) => [String(receiver), Number(n)]))
     },
     /** Enqueues an entry for each receiver, unless this deduplication key was used before. */
     enqueueOnce: async (key: string, content: OutboxContent, names: readonly string[]): Promise<void> => {

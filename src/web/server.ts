@@ -25,6 +25,8 @@ export type WebOptions = {
   targets: ServedTargets
   /** The targets and rules that a silence can match. */
   known: () => KnownNames
+  /** The names of the receivers of notifications. */
+  receivers: () => readonly string[]
   store: Store
   /** Required for every path except the health checks. */
   auth?: Credentials

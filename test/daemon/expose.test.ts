@@ -60,9 +60,9 @@ test('a store that answers later is waited for only shortly; the next scrape sho
 test('what cannot be read now keeps its value, and does not keep the rest from being read', async () => {
   let isAway = false
   const scrape = await exposing((store) => ({
-    countOutbox: async () => {
+    waiting: async () => {
       if (isAway) throw new StoreError('unavailable', 'the disk is full')
-      return store.countOutbox()
+      return store.waiting()
     },
   }))
   await scrape()

@@ -89,7 +89,7 @@ describe('a target', () => {
     expect(notified(await commitObservation(target, completePoll(10, failed(1), failed(2))))).toEqual([
       ['firing', 'Failing'],
     ])
-    expect((await memory.countOutbox()).get('slack')).toBe(1)
+    expect((await memory.waiting()).get('slack')?.pending).toBe(1)
     const again = await open()
     const second = await commitObservation(again, completePoll(25, failed(1), failed(2)))
     expect(second?.alerts.notifications).toEqual([])

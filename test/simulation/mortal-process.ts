@@ -61,7 +61,7 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         removeFromOutbox: (...given) =>
           between('before commit', 'after commit', () => store.removeFromOutbox(...given)),
         noteEpisodes: alive(store.noteEpisodes),
-        countOutbox: alive(store.countOutbox),
+        waiting: alive(store.waiting),
         enqueueOnce: alive(store.enqueueOnce),
         setReceivers: alive(store.setReceivers),
         strayTargets: alive(store.strayTargets),

@@ -69,6 +69,7 @@ test('the server answers as the document says, on every path', async () => {
   await ask('GET /api/v1/alerts', '/api/v1/alerts')
   await ask('GET /api/v1/alerts/history', '/api/v1/alerts/history?since=0')
   await ask('GET /api/v1/webhooks', '/api/v1/webhooks')
+  await ask('GET /api/v1/receivers', '/api/v1/receivers')
   await ask('GET /api/v1/calls', '/api/v1/calls?limit=1')
   await ask('GET /api/v1/calls', '/api/v1/calls?since=0')
   await ask('GET /api/v1/calls', '/api/v1/calls?since=0&format=csv')

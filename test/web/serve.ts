@@ -146,6 +146,7 @@ export async function serve(
       alert: [...new Set(targets.flatMap(({ settings: { rules } }) => rules.map(({ name }) => name)))],
       target: targets.map(({ name }) => name),
     }),
+    receivers: () => ['slack', 'pager'],
     store: {
       ...store,
       rows: async (...query) => {

@@ -15,7 +15,7 @@ export function alerts() {
     graph({
       title: 'Alerts over time',
       about: 'Alert instances that are firing or pending.',
-      width: 8,
+      width: 4,
       stacked: true,
       queries: { '{{alert}} {{state}}': `sum by (alert, state) (${each} (callwatch_alerts{${T}}))` },
     }),
@@ -25,6 +25,16 @@ export function alerts() {
         'Changes of alerts, and digests, in the outbox, which all daemons share. They wait while the receiver is unreachable.',
       width: 4,
       queries: { '{{receiver}}': 'sum by (receiver) (max by (job, receiver) (callwatch_notifications_pending))' },
+    }),
+    graph({
+      title: 'Oldest notification',
+      about:
+        'How long the oldest change of an alert has been waiting in the outbox. A change waits for its group first.',
+      width: 4,
+      unit: 's',
+      queries: {
+        '{{receiver}}': 'max by (receiver) (callwatch_notification_oldest_pending_seconds)',
+      },
     }),
     graph({
       title: 'Notifications, last hour',

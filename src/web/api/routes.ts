@@ -11,7 +11,7 @@ import type { Route } from './route.ts'
 import { seriesRoute } from './series.ts'
 import { addSilence, editSilence, expireSilence, listSilences } from './silences.ts'
 import { statusRoute } from './status.ts'
-import { webhooksRoute } from './webhooks.ts'
+import { receiversRoute, webhooksRoute } from './deliveries.ts'
 
 /** In the order of the document. */
 export const ROUTES: readonly Route<WebOptions>[] = [
@@ -30,5 +30,6 @@ export const ROUTES: readonly Route<WebOptions>[] = [
   expireSilence,
   eventsRoute,
   webhooksRoute,
+  receiversRoute,
   openApi,
 ]

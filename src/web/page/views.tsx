@@ -6,7 +6,7 @@ import { Charts, FinishedPerMinute } from './components/charts.tsx'
 import { Feed } from './components/feed.tsx'
 import { FailureRatio, InProgress, Tiles } from './components/glance.tsx'
 import { Silencing } from './components/silencing.tsx'
-import { Overview, Targets, Webhooks } from './components/targets.tsx'
+import { Overview, Targets, Waiting, Webhooks } from './components/targets.tsx'
 import { Usage } from './components/usage.tsx'
 import { loadCall, loadCalls, stopSearch } from './model/calls.ts'
 import { loadCharts, stopCharts } from './model/charts.ts'
@@ -34,7 +34,7 @@ const FIRST = [Tiles, Alerts, PastAlerts, Silences, Overview, FinishedPerMinute,
 const OVERVIEW: View = {
   name: 'overview',
   title: 'Overview',
-  parts: [...FIRST, Targets, Webhooks, Feed, FinishedCalls],
+  parts: [...FIRST, Waiting, Targets, Webhooks, Feed, FinishedCalls],
   load: loadCalls,
   stop: stopSearch,
 }

@@ -23,7 +23,9 @@ export function outboxContract(newPlace: NewPlace): void {
 
     test('has each notification once for each receiver, oldest first, until it is removed', async () => {
       const { store } = await withTwo()
-      expect(await store.countOutbox()).toEqual(new Map(BOTH.map((receiver) => [receiver, 2])))
+      expect(await store.waiting()).toEqual(
+        new Map(BOTH.map((receiver) => [receiver, { pending: 2, since: notification.at }])),
+      )
       const [first] = await store.outbox('slack')
       expect(first?.content).toEqual(notification)
       await store.removeFromOutbox([first!.id])

@@ -3,7 +3,7 @@ import { Alerts, PastAlerts, Silences } from '../../../src/web/page/components/a
 import { Feed } from '../../../src/web/page/components/feed.tsx'
 import { FailureRatio, Tiles } from '../../../src/web/page/components/glance.tsx'
 import { Banner } from '../../../src/web/page/components/page.tsx'
-import { Overview, Targets, Webhooks } from '../../../src/web/page/components/targets.tsx'
+import { Overview, Targets, Waiting, Webhooks } from '../../../src/web/page/components/targets.tsx'
 import type { PastAlert } from '../../../src/history/alert-history.ts'
 import type { FeedLine, State } from '../../../src/web/page/model/state.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
@@ -392,6 +392,17 @@ describe('the overview of the page', () => {
     const single = stateOf([shownTarget({ ...made, alerts: [firing()] })])
     expect(render(FailureRatio, single).filter(({ type }) => type === 'summary')).toEqual([])
   })
+})
+
+test('what waits for receivers of notifications is shown while something does, and for how long', () => {
+  const state = twoTargets({ now: 5000 })
+  expect(render(Waiting, state)).toEqual([])
+  state.snapshot!.receivers = [
+    { name: 'slack', pending: 2, oldest_pending_seconds: 60 },
+    { name: 'pager', pending: 0 },
+  ]
+  const rows = render(Waiting, state).flatMap(({ props, text }) => (props['data-receiver'] === undefined ? [] : text))
+  expect(rows).toEqual(['slack 2 1m 5s'])
 })
 
 describe('the webhooks of the page', () => {

@@ -1,7 +1,7 @@
 import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { addressOf } from '../model/address.ts'
-import type { Target, Webhook } from '../model/api.ts'
+import type { Receiver, Target, Webhook } from '../model/api.ts'
 import { capital, moment, zone } from '../model/format.ts'
 import { healthOf, isStale, snapshotAge } from '../model/notices.ts'
 import { overviewOf, type OverviewRow } from '../model/overview.ts'
@@ -144,6 +144,29 @@ function healthText(target: Target, age: number) {
     ...warnings.map(({ message }) => message),
   ].filter((reason) => reason !== false)
   return [badge(health, health === 'up' ? 'good' : 'bad'), reasons.length > 0 && [' ', words(reasons.join('; '))]]
+}
+
+/** What waits for the receivers of notifications; absent where nothing does. */
+export function Waiting({ state }: { state: State }) {
+  const waiting = (state.snapshot?.receivers ?? []).filter(({ pending }) => pending > 0)
+  if (waiting.length === 0) return false
+  const age = snapshotAge(state)
+  const columns: Column<Receiver>[] = [
+    ['Receiver', ({ name }) => name],
+    ['Notifications waiting', ({ pending }) => formatNumber(pending)],
+    ['Oldest', ({ oldest_pending_seconds: oldest }) => (oldest === undefined ? '–' : formatSeconds(oldest + age))],
+  ]
+  return (
+    <Section id="waiting" title="Notifications">
+      <Table
+        caption="What waits for each receiver"
+        columns={columns}
+        items={waiting}
+        row={({ name }) => ({ 'data-receiver': name })}
+        isNumeric
+      />
+    </Section>
+  )
 }
 
 const TONES: Record<string, string> = { delivering: 'good', failing: 'bad', paused: 'warning' }

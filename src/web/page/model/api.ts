@@ -5,6 +5,7 @@ import type { SeriesPoint as Point } from '../../../history/series.ts'
 import type { UsageReport as Report } from '../../../history/usage-report.ts'
 import type { CallDetails as Details } from '../../api/call.ts'
 import type { FinishedPerMinute as PerMinute } from '../../api/finished-per-minute.ts'
+import type { ReceiverView as Receiver } from '../../api/deliveries.ts'
 import type { RuleView as Rule } from '../../api/rule-view.ts'
 import type { SeriesView as CallSeries } from '../../api/series.ts'
 import type { SilenceView as Silence } from '../../api/silences.ts'
@@ -13,7 +14,21 @@ import type { TargetView as Target } from '../../api/target-view.ts'
 import type { AlertView as Alert } from '../../api/alerts.ts'
 
 /** The answers of the API, by the types of the server. */
-export type { Alert, Call, CallSeries, PastAlert, PerMinute, Point, Report, Rule, Silence, Status, Target, Webhook }
+export type {
+  Alert,
+  Call,
+  CallSeries,
+  PastAlert,
+  PerMinute,
+  Point,
+  Receiver,
+  Report,
+  Rule,
+  Silence,
+  Status,
+  Target,
+  Webhook,
+}
 type Change = Details['events'][number]['data']
 export type CallEvent = { type: string; time: string; data: Exclude<Change, { alert: string }> }
 export type CallDetails = Omit<Details, 'events'> & { events: CallEvent[] }
@@ -29,6 +44,7 @@ export const getPastAlerts = (query: string, signal?: AbortSignal) =>
   request<AlertHistory>(`alerts/history?${query}`, { signal })
 export const getSilences = () => request<{ silences: Silence[]; read_only?: boolean }>('silences?since=7d')
 export const getWebhooks = () => request<{ webhooks: Webhook[] }>('webhooks')
+export const getReceivers = () => request<{ receivers: Receiver[] }>('receivers')
 export const getPerMinute = () => request<PerMinute>('finished-per-minute')
 export const getCalls = (query: string, signal: AbortSignal) =>
   request<{ calls: Call[]; next?: string }>(`calls?${query}`, { signal })

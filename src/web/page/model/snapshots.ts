@@ -1,5 +1,5 @@
 import { showAddress } from './address.ts'
-import { getAlerts, getPastAlerts, getPerMinute, getSilences, getStatus, getWebhooks } from './api.ts'
+import { getAlerts, getPastAlerts, getPerMinute, getReceivers, getSilences, getStatus, getWebhooks } from './api.ts'
 import { refreshCharts } from './charts.ts'
 import { change, current, type Snapshot } from './state.ts'
 
@@ -44,16 +44,18 @@ function periodOf(snapshot: Snapshot | undefined) {
 async function takeSnapshot() {
   try {
     const before = current().snapshot
-    const [status, { alerts }, { silences, read_only: readOnly = false }, { webhooks }, perMinute] = await Promise.all([
-      getStatus(),
-      getAlerts(),
-      // Only these are read from the store, which may be unavailable.
-      getSilences().catch(() => ({ silences: before?.silences ?? [], read_only: before?.readOnly ?? false })),
-      getWebhooks().catch(() => ({ webhooks: before?.webhooks ?? [] })),
-      getPerMinute(),
-    ])
+    const [status, { alerts }, { silences, read_only: readOnly = false }, { webhooks }, { receivers }, perMinute] =
+      await Promise.all([
+        getStatus(),
+        getAlerts(),
+        // Only these are read from the store, which may be unavailable.
+        getSilences().catch(() => ({ silences: before?.silences ?? [], read_only: before?.readOnly ?? false })),
+        getWebhooks().catch(() => ({ webhooks: before?.webhooks ?? [] })),
+        getReceivers().catch(() => ({ receivers: before?.receivers ?? [] })),
+        getPerMinute(),
+      ])
     const now = performance.now()
-    const snapshot = { status, alerts, silences, readOnly, webhooks, perMinute, takenAt: now }
+    const snapshot = { status, alerts, silences, readOnly, webhooks, receivers, perMinute, takenAt: now }
     change({ snapshot, connected: true, now })
     if (before === undefined) showAddress()
     void loadPastAlerts(snapshot)

@@ -1,5 +1,16 @@
 import type { AlertChange } from '../../../events/types.ts'
-import type { Alert, Call, CallDetails, PastAlert, PerMinute, Report, Silence, Status, Webhook } from './api.ts'
+import type {
+  Alert,
+  Call,
+  CallDetails,
+  PastAlert,
+  PerMinute,
+  Report,
+  Silence,
+  Status,
+  Receiver,
+  Webhook,
+} from './api.ts'
 import type { ShownCharts } from './charts.ts'
 
 /** Answers of the API, all requested at the same time. */
@@ -11,6 +22,7 @@ export type Snapshot = {
   /** Whether silences cannot be changed. */
   readOnly: boolean
   webhooks: Webhook[]
+  receivers: Receiver[]
   perMinute: PerMinute
   /** When the answers arrived, by `performance.now()`. */
   takenAt: number

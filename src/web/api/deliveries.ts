@@ -1,0 +1,57 @@
+import * as z from 'zod'
+import { webhookViews } from '../../events/webhooks/webhook-views.ts'
+import { count, namedObject, seconds, time } from './parts.ts'
+import { route } from './route.ts'
+import type { WebOptions } from '../server.ts'
+
+const webhook = namedObject('Webhook', {
+  name: z.string(),
+  state: z.enum(['delivering', 'failing', 'paused', 'removed']),
+  pending: count,
+  oldest_pending_seconds: seconds.optional(),
+  dead_letters: count,
+  problem: z.string().optional(),
+  failing_since: time.optional(),
+  last_delivered: time.optional(),
+  removed_at: time.optional(),
+})
+
+const answer = namedObject('Webhooks', { webhooks: z.array(webhook) })
+
+/** How far each webhook of events is (docs/api.md). */
+export const webhooksRoute = route(
+  'GET /api/v1/webhooks',
+  'How far each webhook of events is',
+  {
+    answers: { 200: answer },
+  },
+  ({ store, wall }: WebOptions) =>
+    async () => ({ webhooks: await webhookViews(store, wall()) }),
+)
+
+const receiver = namedObject('Receiver', {
+  name: z.string(),
+  pending: count.describe('Changes of alerts, and digests, that wait'),
+  oldest_pending_seconds: seconds.optional().describe('How long the oldest change of an alert has been waiting'),
+})
+
+export type ReceiverView = z.output<typeof receiver>
+
+const receivers = namedObject('Receivers', { receivers: z.array(receiver) })
+
+/** What waits for each receiver of notifications. */
+export const receiversRoute = route(
+  'GET /api/v1/receivers',
+  'What waits for each receiver of notifications',
+  { answers: { 200: receivers } },
+  ({ store, receivers: names, wall }: WebOptions) =>
+    async () => {
+      const [waiting, now] = [await store.waiting(), wall()]
+      return {
+        receivers: names().map((name): ReceiverView => {
+          const { pending, since } = waiting.get(name) ?? { pending: 0 }
+          return { name, pending, ...(since !== undefined && { oldest_pending_seconds: Math.max(0, now - since) }) }
+        }),
+      }
+    },
+)
