@@ -189,7 +189,7 @@ function firesOf(rule: RuleOn<unknown>): string {
   return `max by (${groupOf(rule)}) (ALERTS{alertname=${JSON.stringify(alertNameOf(rule))}, alertstate="firing"})`
 }
 
-/** A target that callwatch has polled for so long, and never successfully as far as Prometheus knows. */
+/** A target that callwatch has polled for so long, and never successfully, according to Prometheus. */
 export function neverPolled(seconds: number): string {
   const polled = `sum by (target) (callwatch_polls_total offset ${formatDuration(seconds)})`
   return `(0 * ${polled} + ${seconds} unless on (target) last_over_time(${POLLED}[1d]))`

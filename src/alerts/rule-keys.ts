@@ -42,7 +42,7 @@ export const minCalls = {
 export function eitherSide<Value extends z.ZodType>(value: () => Value) {
   return {
     above: value().optional().describe('A value above this is a breach'),
-    below: value().optional().describe('In place of above: a value below this is a breach'),
+    below: value().optional().describe('Instead of above: a value below this is a breach'),
     clear: clear(value()),
   }
 }

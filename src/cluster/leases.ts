@@ -10,7 +10,7 @@ export type LeasesOptions = {
   onFree: () => void
 }
 
-/** The targets that this daemon owns, as far as it knows. */
+/** The targets that this daemon owned when it last renewed its lease. */
 export type Leases = {
   /** The current lease of a target, and each later one. */
   lease$: (target: string) => Observable<Lease>

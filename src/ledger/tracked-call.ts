@@ -85,7 +85,7 @@ export function inHistorySince({ phase, finish, retainUntil }: TrackedCall): num
   return phase === 'lost' ? retainUntil : phase === 'baseline' ? undefined : finish?.at
 }
 
-/** When the call began, as far as known (UNIX seconds). */
+/** When the call began, or the earliest known time after that (UNIX seconds). */
 export function beganAt(call: Pick<TrackedCall, 'initiatedAt' | 'startedAt' | 'endedAt' | 'firstSeen'>): number {
   return call.initiatedAt ?? call.startedAt ?? call.endedAt ?? call.firstSeen
 }

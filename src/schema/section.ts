@@ -92,7 +92,7 @@ function withSecretFiles(shape: z.core.$ZodLooseShape): z.core.$ZodLooseShape {
       .describe(`${about}; a secret`)
       .meta({ writeOnly: true, ...examples })
     if (variable !== undefined) given.register(variables, { name: variable })
-    const file = fileName().optional().describe(`File that holds ${of}, in place of ${key}`)
+    const file = fileName().optional().describe(`File that holds ${of}, instead of ${key}`)
     if (fileVariable !== undefined) file.register(variables, { name: fileVariable, unless: [key] })
     return [
       [key, given],

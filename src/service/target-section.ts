@@ -25,7 +25,7 @@ const given = section(
       .describe(`Domain of the calls service; default: ${DEFAULT_DOMAIN}`),
     base_url: baseAddress()
       .optional()
-      .describe('URL of the calls service, path prefix included, in place of app_id and region')
+      .describe('URL of the calls service, path prefix included, instead of app_id and region')
       .register(variables, { name: 'CALLWATCH_BASE_URL', unless: ['region', 'domain'] }),
     chat_base_url: baseAddress()
       .optional()

@@ -27,7 +27,7 @@ const given = section(
       .register(variables, { name: 'CALLWATCH_STORE_PATH', unless: ['url', 'url_file'] }),
     url: secret(text(A_DATABASE, isStoreUrl).meta({ pattern: ADDRESS_FORM.source }), {
       of: 'the URL',
-      about: 'In place of path: a PostgreSQL database that several daemons share',
+      about: 'Instead of path: a PostgreSQL database that several daemons share',
       partly: { masked: maskStoreUrl, secretsIn: passwordsIn },
       variable: 'CALLWATCH_STORE_URL',
     }).optional(),

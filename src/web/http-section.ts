@@ -33,7 +33,7 @@ const given = section({
     .optional()
     .describe('Address of the page as users reach it, such as https://callwatch.example/: messages link to it'),
   auth: auth.optional().describe('User and password that all but /healthz and /readyz require; default: none'),
-  tls: tls.optional().describe('HTTPS in place of HTTP; a certificate that is renewed on disk is reloaded'),
+  tls: tls.optional().describe('HTTPS instead of HTTP; a certificate that is renewed on disk is reloaded'),
 })
 
 /** The section `http`. Without a password only this machine is served, unless the file names another address. */

@@ -52,7 +52,7 @@ export type ServedTargets = {
   own: () => readonly TargetStatus[]
   /** Those that it owns and has not loaded, with the reason where that has failed. */
   loading: () => readonly { problem: string | undefined }[]
-  /** Those that other daemons own, or none, as far as an overview is known. */
+  /** Targets that other daemons own, or that nobody owns, if their overview is known. */
   others: () => readonly OtherTarget[]
 }
 

@@ -123,7 +123,7 @@ ${YAML}`)
     expect(stdout).toContain('  Few: would not have fired\n    no value that could be compared, threshold 30%\n')
   })
 
-  test('tries the rules of a file in place of the configured ones', async () => {
+  test('tries the rules of a file instead of the configured ones', async () => {
     const rules = configFile(`
 - { name: Failing, signal: failure_ratio, window: 10m, above: 0.95, by: [type], min_calls: 5 }
 - { name: Quiet, signal: calls_finished, window: 10m, below: 1 }

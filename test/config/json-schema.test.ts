@@ -51,7 +51,7 @@ describe('the JSON Schema refuses', () => {
   test.each([
     ['a mistyped key', 'pol: {}'],
     ['a mistyped key deep down', 'notify: { slack: { webhook: https://x.test } }'],
-    ['a list in place of a map', 'poll: []'],
+    ['a list instead of a map', 'poll: []'],
     ['a duration without its unit', 'poll: { interval: 15 }'],
     ['a duration of nothing', 'poll: { interval: 0 }'],
     ['an unknown region', 'targets: [{ app_id: a, region: moon, api_key: k }]'],

@@ -237,7 +237,7 @@ function prometheusRules(): Manifest[] {
   return parseAllDocuments(made).map((document) => document.toJS())
 }
 
-/** Loads the configuration as a container does, from a folder in place of the container's root. */
+/** Loads the configuration as a container does, from a folder instead of the container's root. */
 function mounted(
   from: Manifest = container,
   volumes: [name: string, content: Record<string, string>][] = [

@@ -105,7 +105,7 @@ describe('a further receiver costs its folder and a line in the list', () => {
               description: 'A pager',
               properties: {
                 routing_key: { description: 'Key of the service; a secret', examples: ['${PAGER_KEY}'] },
-                routing_key_file: { description: 'File that holds the routing key, in place of routing_key' },
+                routing_key_file: { description: 'File that holds the routing key, instead of routing_key' },
               },
             },
           },

@@ -29,7 +29,7 @@ type Setup = {
   size?: number
   /** What pages say of the list. */
   says?: (page: CallPage, asked: number) => Partial<CallPage>
-  /** The page that the service shows in place of a later one. */
+  /** The page that the service shows instead of a later one. */
   deepest?: number
 }
 
@@ -145,11 +145,7 @@ describe('a reading of the whole list asks for', () => {
       [1, 2, 3, 4, 5, 6, 'end'],
     ],
     ['smaller pages than were requested', { list: numbered(1, 12), size: 4 }, [1, 2, 3, 4, 'end']],
-    [
-      'a page that is shown in place of two later ones',
-      { list: numbered(1, 50), deepest: 3 },
-      [1, 2, 3, 4, 5, 'stuck'],
-    ],
+    ['a page that is shown instead of two later ones', { list: numbered(1, 50), deepest: 3 }, [1, 2, 3, 4, 5, 'stuck']],
     [
       'pages that repeat the ones before, while as many calls come in as a page has',
       {

@@ -23,7 +23,7 @@ export const declare: Declare = (command, { configured, print }) =>
     })
 
 /**
- * A Prometheus rule file that is equivalent to these rules, as far as PromQL can express them. A comment names each rule that
+ * A Prometheus rule file for these rules, equivalent to them where PromQL can express them. A comment names each rule that
  * it cannot express.
  *
  * @param interval between two polls (seconds)

@@ -5,7 +5,7 @@ import { parse } from '../../store/rows.ts'
 import type { Store } from '../../store/store.ts'
 import type { Inhibited } from './inhibition.ts'
 
-/** What may have suppressed alerts since a time, including what still does, as far as the store keeps it. */
+/** What may have suppressed alerts since a time, including what still does; limited by what the store keeps. */
 export type Past = { silences: readonly Silence[]; fired: readonly Inhibited[] }
 
 /** Reads what may have suppressed alerts since a time (UNIX seconds by the host's clock). */

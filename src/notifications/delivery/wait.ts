@@ -5,7 +5,7 @@ import { entriesOf, type ReadyAlert, type Stage } from './batch.ts'
 import { mergeChanges } from './merge-changes.ts'
 
 /**
- * When the last message of each group was sent (monotonic seconds), and the alerts that fire as far as its receiver knows. A
+ * When the last message of each group was sent (monotonic seconds), and its alerts whose firing the receiver was told of. A
  * group lives while there are any. Changed in place. A process that starts knows of no groups.
  */
 export type SentGroups = Map<string, { at: number; firing: ReadonlySet<string> }>

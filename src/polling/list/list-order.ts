@@ -1,6 +1,6 @@
 import type { ListedCall } from '../../ledger/observation.ts'
 
-/** The order of the service's list, as far as its pages have shown. */
+/** The order of the service's list, as its pages have shown it. */
 export type ListOrder = 'newest first' | 'oldest first' | 'unknown'
 
 /** How often time rises and falls from one call of a page to the next. */

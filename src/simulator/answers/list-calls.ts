@@ -61,7 +61,7 @@ export function cut(listing: readonly Entry[], order: string, from: number, to: 
   return sample(listing, Math.max(0, Math.min(to, size) - from), random)
 }
 
-/** `count` different calls, all equally likely (Fisher and Yates, only as far as needed, with a sparse array). */
+/** `count` different calls, all equally likely (Fisher and Yates, only the needed steps, with a sparse array). */
 function sample(listing: readonly Entry[], count: number, random: Random): Entry[] {
   const moved = new Map<number, number>()
   return Array.from({ length: count }, (_none, index) => {

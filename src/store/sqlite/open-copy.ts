@@ -58,6 +58,6 @@ export async function openSqliteDestination(path: string): Promise<CopyDestinati
 function inUse(path: string): StoreError {
   return new StoreError(
     'refused',
-    `${path} is in use by a callwatch, which would go on counting there; stop it before the store is copied`,
+    `${path} is in use by a callwatch, which would continue counting there; stop it before the store is copied`,
   )
 }

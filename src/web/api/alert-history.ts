@@ -19,7 +19,7 @@ const notice = z.object({
   outcome: z
     .enum(['sent', 'dropped', 'discarded', 'unknown'])
     .describe(
-      'dropped: refused for good; discarded: not sent, since it had ended by then; unknown: a process died that may have sent it',
+      'dropped: permanently refused; discarded: not sent, since it had ended by then; unknown: a process died that may have sent it',
     ),
 })
 

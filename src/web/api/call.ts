@@ -27,7 +27,7 @@ export type CallDetails = z.output<typeof answer>
 
 const params = z.strictObject({ target: z.string().describe('Name of a target'), session_id: z.string() })
 
-/** One call, how it changed after its end, and its events as far as they are kept. */
+/** One call, how it changed after its end, and its events that are still kept. */
 export const callRoute = route(
   'GET /api/v1/calls/:target/:session_id',
   'One call with its events',

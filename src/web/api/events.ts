@@ -176,7 +176,8 @@ export const eventsRoute = route(
         const asked = { cursor: cursorIn(after), limit: limit ?? DEFAULT_LIMIT, filter: wanted }
         return sendPage(reply, accepted.includes(BATCH_TYPE), readEvents(store, asked))
       }
-      if (limit !== undefined) throw new BadRequest('limit is for single answers; a stream goes on, and has `latest`')
+      if (limit !== undefined)
+        throw new BadRequest('limit is for single answers; a stream has no end, but has `latest`')
       const resumed = headers['last-event-id'] ?? after
       if (after !== undefined) cursorIn(after)
       return openStream(reply, typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }, wanted)

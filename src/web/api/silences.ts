@@ -52,15 +52,15 @@ const all = z.literal(true, { error: 'expected true, or nothing' }).optional()
 /** The body of a POST. */
 export const silenceBody = z.strictObject({
   match: alertMatch.default({}).describe('Selects alerts: all of them must match'),
-  all: all.describe('In place of `match`: every alert'),
+  all: all.describe('Instead of `match`: every alert'),
   for: duration,
   reason: reason.default('').describe('Shown with the silence'),
 })
 
 /** The body of a PATCH: what it leaves out stays. */
 const editBody = z.strictObject({
-  match: alertMatch.optional().describe('In place of the match so far'),
-  all: all.describe('In place of `match`: every alert'),
+  match: alertMatch.optional().describe('Instead of the match so far'),
+  all: all.describe('Instead of `match`: every alert'),
   for: duration.optional(),
   reason: reason.optional(),
   edits: z

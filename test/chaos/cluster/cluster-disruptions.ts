@@ -45,7 +45,7 @@ export const disruptions: Readonly<Record<string, Disruption>> = {
     count(run, 'daemon.replaced')
   },
   cutBeforeTheAnswer: (run) => cutInCommit(run, 'before the answer', 'commit.cut_before_answer'),
-  cutInPlaceOfTheAnswer: (run) => cutInCommit(run, 'in place of the answer', 'commit.answer_lost'),
+  cutInPlaceOfTheAnswer: (run) => cutInCommit(run, 'instead of the answer', 'commit.answer_lost'),
   slow: async (run) => {
     await recovered(run)
     run.primary.proxy.delay = 100 + run.draw() * 400

@@ -8,7 +8,7 @@ export type DatabaseProxy = {
   /** How long each answer takes on top (milliseconds). */
   delay: number
   /** Cuts the connection on which the next commit of counts is requested: before it can be answered, or as it is. */
-  cutNext: 'before the answer' | 'in place of the answer' | undefined
+  cutNext: 'before the answer' | 'instead of the answer' | undefined
   /** Connections that were cut so. */
   cuts: number
   close: () => void

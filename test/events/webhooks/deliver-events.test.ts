@@ -225,7 +225,7 @@ describe('a receiver', () => {
     await clock.advance(1)
     // Those that were under way when it went down do not make the delays longer.
     const atOnce = received.length
-    // Those under way, those in place of the first four, and one a second later.
+    // Those under way, those instead of the first four, and one a second later.
     expect(atOnce).toBeLessThan(16 + 6)
     await clock.advance(6)
     expect(received.slice(atOnce).map(([at]) => at)).toEqual([3, 7])

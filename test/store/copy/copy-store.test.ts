@@ -210,7 +210,7 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
   })
 })
 
-/** All that is in a file, read in another way than the copy does, with the name of a target in place of its number. */
+/** All that is in a file, read in another way than the copy does, with the name of a target instead of its number. */
 function dump(path: string): unknown {
   const db = new DatabaseSync(path, { readOnly: true })
   try {

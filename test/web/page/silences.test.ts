@@ -54,7 +54,7 @@ test('expired silences are apart from active ones, the newest first', () => {
   expect([active, expired].map((silences) => silences.map(({ id }) => id))).toEqual([[1], [2, 3, 0]])
 })
 
-test('the view of silences has the command in place of the form without http.auth', () => {
+test('the view of silences has the command instead of the form without http.auth', () => {
   const query = new URLSearchParams('alert=NoCalls')
   const state = stateOf([shownTarget()], { query })
   state.snapshot!.silences = [{ ...SILENCE, until: isoTime(NOW + 60) }]

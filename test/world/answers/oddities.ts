@@ -10,7 +10,7 @@ export type Wire = Record<string, unknown>
 type Oddity = (wire: Wire, context: { random: Random; operation: 'list' | 'get' }) => unknown
 
 const SDK_SPELLINGS: Record<string, string> = { canceled: 'cancelled', unanswered: 'missed', rejected: 'busy' }
-/** In place of a field that is absent. */
+/** Instead of a field that is absent. */
 const MISSING = Symbol('missing')
 const TIMES = ['initiatedAt', 'startedAt']
 const MINUTES = ['totalAudioMinutes', 'totalVideoMinutes', 'totalDurationInMinutes']

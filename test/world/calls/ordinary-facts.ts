@@ -6,7 +6,7 @@ import { always, shifted, unchanged, withTurns, type Turn } from './turn.ts'
 
 const SWIFT_TIMES = 30
 const YEARS_20 = 20 * 365 * 86_400
-/** What the wire shows in place of a label; undefined: nothing. */
+/** What the wire shows instead of a label; undefined: nothing. */
 const UNKNOWN_LABELS = [
   'hologram',
   'VIDEO-PLUS',

@@ -50,7 +50,7 @@ export function Table<Item>(props: {
   caption: string
   columns: readonly Column<Item>[]
   items: readonly Item[]
-  /** What is shown in place of no item. */
+  /** What is shown instead of no item. */
   empty?: string
   row?: (item: Item) => Row
   /** Whether all columns but the first have numbers. */

@@ -68,7 +68,7 @@ export async function loadCalls() {
 /** Adds the calls before those that are shown. */
 export const loadOlder = () => search(current().calls.calls, current().calls.calls.length + PAGE_SIZE)
 
-/** Goes on while the server has searched without finding enough. */
+/** Continues while the server has searched without finding enough. */
 async function search(found: CallsList['calls'], wanted: number) {
   running.abort()
   running = new AbortController()

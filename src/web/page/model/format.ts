@@ -125,7 +125,7 @@ export const labelText = (labels: Readonly<Record<string, string | undefined>>) 
     .map(([name, value]) => `${name}${value?.startsWith('=~') ? '' : '='}${value}`)
     .join(', ')
 
-/** What tells an alert from others: its name, its target and its labels, as far as they are given. */
+/** What tells an alert from others: its name, its target and its labels, if given. */
 export const named = ({
   alert = '',
   target,

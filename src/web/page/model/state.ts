@@ -42,7 +42,7 @@ export type Loaded<Answer> = {
   asOf: string
 }
 
-/** The calls that a request selects, as far as they are loaded; the request is '' where the parameters are wrong. */
+/** The loaded calls of a request. The request is '' if the parameters are wrong. */
 export type CallsList = {
   request: string
   calls: readonly Call[]

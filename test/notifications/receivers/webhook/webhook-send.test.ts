@@ -39,7 +39,7 @@ test.each([MESSAGE, DIGEST, STORE_FAILING])(
   },
 )
 
-test('the configured headers of the webhook are sent, in place of those of the same name', async () => {
+test('the configured headers of the webhook are sent, instead of those of the same name', async () => {
   const { send, received } = await webhook({
     Authorization: `Bearer ${SECRET}`,
     'Content-Type': 'application/vnd.callwatch+json',
