@@ -68,10 +68,12 @@ function rounds(parts: Common): (receiver: Receiver) => Round[] {
     const { notify, http } = config()
     const recipients = recipientsBy(notify.routes, receivers.names())
     const attempts = attemptsOn(clock)
+    const sentBefore = sent.get(receiver.name) ?? new Map()
+    sent.set(receiver.name, sentBefore)
     const outbox = outboxRound({ ...receiver, send: leaderOnly(receiver.send) }, attempts, {
       ...notify,
       groupOf: grouping(notify),
-      sent: sent.getOrInsertComputed(receiver.name, () => new Map()),
+      sent: sentBefore,
       targets: () => targets.all().length,
       store,
       clock,
