@@ -1,6 +1,6 @@
 import { drawSwitches, switchTable, type Switches } from '../simulator/switches.ts'
 import type { Declare } from './command.ts'
-import { numberOrDuration, port, positive, share, whole } from './options/option-values.ts'
+import { numberOrDuration, port, positive, share, webAddress, whole } from './options/option-values.ts'
 import { switchOptions } from './options/switch-options.ts'
 
 type Calls = { callsPerMinute: number; history: number; historySeconds?: number; weekly?: boolean }
@@ -12,13 +12,9 @@ const MAX_PAST_CALLS = 50_000
 /** Runs the simulator alone, until SIGTERM or SIGINT. */
 export const declare: Declare = (command, { print }) => {
   const configured = command
-    .option('--port <n>', 'listen on this port; 0 picks a free one', port, 8080)
-    .option('--speed <n>', 'run calls at this multiple of real time', positive, 1)
-    .option(
-      '--calls-per-minute <n>',
-      'start this many calls a minute (default: 30, or what a history of that duration can have)',
-      positive,
-    )
+    .option('--port <n>', 'listen on this port; 0: a free one', port, 8080)
+    .option('--speed <n>', 'run calls so many times faster', positive, 1)
+    .option('--calls-per-minute <n>', "calls a minute (default: 30, or the history's)", positive)
     .option('--seed <n>', 'draw the calls from this seed', whole, 1)
     .option(
       '--history <n|duration>',
@@ -26,9 +22,10 @@ export const declare: Declare = (command, { print }) => {
       numberOrDuration,
       100,
     )
-    .option('--api-key <key>', 'use this key of scope fullAccess instead of the default one')
+    .option('--api-key <key>', 'use this key of scope fullAccess')
     .option('--requests-per-minute <n>', 'answer 429 above this rate', positive)
-    .option('--chaos <n>', 'draw the switches from the seed, with an intensity from 0 (calm) to 1', share)
+    .option('--webhook <url>', 'send webhooks there, with its user and password', webAddress)
+    .option('--chaos <n>', 'draw switches from the seed; intensity 0 to 1', share)
   for (const option of switchOptions()) configured.addOption(option)
   configured.action(async (options) => {
     // Loaded here, because `--help` does not need them.

@@ -8,6 +8,7 @@ import type { LedgerEvent } from './calls/ledger.ts'
 import type { RecordedResponse } from './answers/responses.ts'
 import { patchSwitches, type Switches } from './switches.ts'
 import { createService, setSwitches, type CallsService, type ServiceOptions } from './answers/service.ts'
+import { newWebhooks, sendWebhooks, type SentWebhooks } from './answers/webhooks.ts'
 import { advance } from './calls/world.ts'
 
 export type ServerOptions = {
@@ -15,6 +16,8 @@ export type ServerOptions = {
   port?: number
   /** Returns UNIX seconds with fractions; default: the host's clock. */
   clock?: () => number
+  /** Where webhooks are sent, with user and password; default: none are sent. */
+  webhook?: URL
 }
 
 export type SimulatorOptions = ServiceOptions & ServerOptions
@@ -34,6 +37,8 @@ export type Simulator = {
   switches: () => Switches
   /** @throws RangeError that names the unknown switch, or the switch with an invalid value */
   setSwitches: (patch: Partial<Switches>) => void
+  /** What was sent as webhooks until now. */
+  webhooks: () => SentWebhooks
   /** Also closes open connections. */
   close: () => Promise<void>
 }
@@ -50,13 +55,15 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 /** Starts serving an existing service. */
 export async function serve(
   service: CallsService,
-  { port: asked = 0, clock = hostClock }: ServerOptions,
+  { port: asked = 0, clock = hostClock, webhook }: ServerOptions,
 ): Promise<Simulator> {
   const now = (): number => {
     const at = clock()
     advance(service.world, at, service.switches)
     return at
   }
+  const webhooks = newWebhooks(service)
+  const stopSending = webhook && sendWebhooks(webhooks, webhook, now)
   const app = createApp(service, now)
   const address = await app.listen({ host: '127.0.0.1', port: asked })
   return {
@@ -74,7 +81,11 @@ export async function serve(
       now()
       setSwitches(service, patch)
     },
-    close: () => app.close(),
+    webhooks: () => webhooks.sent,
+    close: () => {
+      stopSending?.()
+      return app.close()
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 import { faultNames } from './answers/faults.ts'
+import { webhookFaultNames } from './answers/webhook-faults.ts'
 import { chance, pick, random, weighted, whole, type Random } from './random.ts'
 
 /** A switch: a line of help, its default, its values in words (for help and refusals), and a check of values. */
@@ -52,6 +53,8 @@ export const switchTable = {
     ...probabilities('faults of a request', faultNames, 1),
     draw: (stream, intensity) => shares(stream, faultNames, FAULTS * intensity),
   },
+  /** Applies to every webhook that the service sends. */
+  webhookFault: probabilities('faults of a webhook', webhookFaultNames, 1),
   outage: oneOf('every connection to the service is reset', [true, false], false),
 } satisfies SwitchTable
 

@@ -18,6 +18,7 @@ const GIVEN: Record<keyof Switches, { args: string[]; value: unknown }> = {
     args: ['--fault', 'http_500=0.1, reset=0.05', '--fault', 'hang=0.02'],
     value: { http_500: 0.1, reset: 0.05, hang: 0.02 },
   },
+  webhookFault: { args: ['--webhook-fault', 'lost=0.1,twice=0.2'], value: { lost: 0.1, twice: 0.2 } },
   outage: { args: ['--outage'], value: true },
 }
 

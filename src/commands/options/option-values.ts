@@ -35,6 +35,12 @@ export function port(text: string): number {
   throw new InvalidArgumentError('It must be a port, 65535 at most.')
 }
 
+export function webAddress(text: string): URL {
+  const url = URL.parse(text)
+  if (url !== null && ['http:', 'https:'].includes(url.protocol)) return url
+  throw new InvalidArgumentError('It must be a URL such as http://user:password@127.0.0.1:9464/hooks/simulated.')
+}
+
 /** Seconds of a duration above 0 such as `30m`, `2h` or `7d`. */
 export function duration(text: string): number {
   const seconds = parseDuration(text)

@@ -1,5 +1,5 @@
 import { admit, authorize } from './admission.ts'
-import { drawFault, faults, type FaultName } from './faults.ts'
+import { drawFault, faultNames, faults, type FaultName } from './faults.ts'
 import { errorReply, header, jsonReply, type Reply, type ServiceRequest } from './http.ts'
 import { listCalls, wireText } from './list-calls.ts'
 import { hex } from '../random.ts'
@@ -33,7 +33,7 @@ export function respond(service: CallsService, request: ServiceRequest, at: numb
 
 /** The fault that a request meets, if any. */
 export function faultOf({ switches, streams }: CallsService): FaultName | undefined {
-  return switches.outage ? 'reset' : drawFault(streams.faults, switches.fault)
+  return switches.outage ? 'reset' : drawFault(streams.faults, faultNames, switches.fault)
 }
 
 /** @param at the time in the Date header */

@@ -45,9 +45,13 @@ export type FaultName = keyof typeof faults
 export const faultNames = Object.keys(faults).filter((name): name is FaultName => Object.hasOwn(faults, name))
 
 /** The fault of one request, if any. Draws once per request, whatever the probabilities are. */
-export function drawFault(random: Random, probabilities: Partial<Record<FaultName, number>>): FaultName | undefined {
+export function drawFault<Name extends string>(
+  random: Random,
+  names: readonly Name[],
+  probabilities: Partial<Record<Name, number>>,
+): Name | undefined {
   let left = random()
-  for (const name of faultNames) {
+  for (const name of names) {
     left -= probabilities[name] ?? 0
     if (left < 0) return name
   }

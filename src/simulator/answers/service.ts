@@ -16,7 +16,7 @@ export type CallsService = {
   /** Absent if any number of requests is allowed. */
   rateLimit?: RateLimit
   /** Random streams from the seed, each for one purpose. */
-  streams: Record<'faults' | 'behaviours' | 'tokens', Random>
+  streams: Record<'faults' | 'behaviours' | 'tokens' | 'webhooks', Random>
 }
 
 export type ServiceOptions = Partial<WorldOptions> & {
@@ -67,6 +67,7 @@ export function createService(
       faults: random(seed, 'faults'),
       behaviours: random(seed, 'behaviours'),
       tokens: random(seed, 'tokens'),
+      webhooks: random(seed, 'webhooks'),
     },
   }
   setSwitches(service, options.switches ?? {})
