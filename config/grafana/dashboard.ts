@@ -16,7 +16,7 @@ import { MODES, RECEIVER_TYPES, TYPES } from '../../src/ledger/call.ts'
 import { SELECTED } from './panels.ts'
 import { CALL_LABELS, T } from './queries.ts'
 import { calls, now } from './rows/calls.ts'
-import { alerts, daemons, processes, webhooks } from './rows/operations.ts'
+import { alerts, daemons, processes, serviceWebhooks, webhooks } from './rows/operations.ts'
 import { minutes } from './rows/minutes.ts'
 import { anomalies, quality } from './rows/quality.ts'
 import { targets } from './rows/targets.ts'
@@ -86,6 +86,7 @@ export function dashboard(): Dashboard {
     Targets: targets(),
     Alerts: alerts(),
     'Webhooks of events': webhooks(),
+    'Webhooks of the service': serviceWebhooks(),
     'Several daemons': daemons(),
     'callwatch processes': processes(),
   }

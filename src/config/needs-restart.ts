@@ -9,6 +9,7 @@ const FIXED: readonly (readonly [path: string, of: (config: Config) => unknown])
   ['store.lease', ({ store }) => ('url' in store ? store.lease : undefined)],
   ['http.host', ({ http }) => http.host],
   ['http.port', ({ http }) => http.port],
+  ['http.hooks', ({ http }) => http.hooks],
   // User, password and certificate may change, but not whether they are set.
   ['http.auth', ({ http }) => http.auth !== undefined],
   ['http.tls', ({ http }) => http.tls !== undefined],

@@ -31,6 +31,11 @@ export async function serve(options: Common): Promise<Web & { url: string }> {
     expose: exposer(options),
     wall: clock.wall,
     onEvent: logWebEvents(log, metrics.operational),
+    hookOf: (name) => {
+      const target = config().targets.find((one) => one.name === name)
+      return target?.webhook && { credentials: target.webhook, appId: target.appId }
+    },
+    onHook: ({ target, trigger, outcome }) => metrics.operational.serviceWebhooks.inc({ target, trigger, outcome }),
   })
   if (http.auth === undefined && !isLoopback(http.host)) {
     log.warn(

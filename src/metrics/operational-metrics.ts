@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { TRIGGERS } from '../ledger/hint.ts'
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const LAG_SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 900, 3600]
@@ -13,6 +14,8 @@ export type MetricDefinition = {
    * (series.ts). A gauge without this starts with its first value.
    */
   values?: Readonly<Record<string, readonly string[]>>
+  /** Its series appear when they are first counted, because there would be too many with 0. */
+  isSparse?: boolean
   buckets?: number[]
 }
 
@@ -44,6 +47,13 @@ export const COUNTER_DEFINITIONS = {
     help: 'Events by what became of an attempt to deliver them: delivered, retried, dead (a dead letter), expired before any succeeded; gap counts how often the position in the log was lost',
     labels: ['webhook', 'outcome'],
     values: { outcome: ['delivered', 'retried', 'dead', 'expired', 'gap'] },
+  },
+  serviceWebhooks: {
+    name: 'callwatch_service_webhooks_total',
+    help: 'Webhooks of the calls service that this daemon received, by trigger (other: an unknown one, or not read) and outcome: hint, duplicate, other_app, invalid, unauthorized',
+    labels: ['target', 'trigger', 'outcome'],
+    values: { trigger: Object.keys(TRIGGERS), outcome: ['hint', 'duplicate', 'other_app', 'invalid', 'unauthorized'] },
+    isSparse: true,
   },
   loginFailures: {
     name: 'callwatch_login_failures_total',

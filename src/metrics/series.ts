@@ -65,7 +65,7 @@ export function ownedSeries(
 /** Adds the series of a target, a receiver or a webhook of events with 0, so that `rate()` sees the first increment. */
 export function initSeries(metrics: OperationalMetrics, owner: Owner, name: string): void {
   for (const [key, definition] of definitionsOf(COUNTER_DEFINITIONS, owner))
-    for (const labels of labelSets(definition, name)) metrics[key].inc(labels, 0)
+    if (definition.isSparse !== true) for (const labels of labelSets(definition, name)) metrics[key].inc(labels, 0)
   for (const [key, definition] of definitionsOf(GAUGE_DEFINITIONS, owner))
     if (definition.values !== undefined) metrics[key].set({ [owner]: name }, 0)
   for (const [key, definition] of definitionsOf(HISTOGRAM_DEFINITIONS, owner))

@@ -8,6 +8,18 @@ import { hostOf } from '../schema/web-address.ts'
 
 const DEFAULT_DOMAIN = 'cometchat.io'
 
+const webhook = section({
+  // The Basic scheme sends both in one text, separated by a colon (RFC 7617).
+  username: text('a user name without colon', (name) => !name.includes(':')).describe(
+    'User name that the webhook sends',
+  ),
+  password: secret(text('a password'), {
+    of: 'the password',
+    about: 'Password that the webhook sends',
+    example: 'CALLWATCH_HOOK_PASSWORD',
+  }),
+})
+
 const given = section(
   {
     name: nameOfTarget().optional().describe('Value of the label `target`; default: app_id, else the host of base_url'),
@@ -40,6 +52,9 @@ const given = section(
       .optional()
       .describe('List only the calls of this user')
       .register(variables, { name: 'CALLWATCH_ON_BEHALF_OF' }),
+    webhook: webhook
+      .optional()
+      .describe('Accept webhooks of the calls service at POST /hooks/<name>, as hints to poll at once; default: none'),
     query: z
       .record(z.string(), queryValue())
       .prefault({})
@@ -65,7 +80,7 @@ const given = section(
 
 /** An entry of `targets`: one app of the calls service, with one key. */
 export const targetSection = completed(given, (target) => {
-  const { appId, region, domain = DEFAULT_DOMAIN, apiKey, onBehalfOf, query } = target
+  const { appId, region, domain = DEFAULT_DOMAIN, apiKey, onBehalfOf, query, webhook } = target
   const address = (kind: 'call' | 'api') => `https://${appId}.${kind}-${region}.${domain}/v3`
   const baseUrl = target.baseUrl ?? address('call')
   const chatBaseUrl = target.baseUrl === undefined ? address('api') : target.chatBaseUrl
@@ -74,6 +89,10 @@ export const targetSection = completed(given, (target) => {
     name: target.name ?? appId ?? hostOf(baseUrl) ?? baseUrl,
     /** The address of the calls service, including the path prefix, without a trailing slash. */
     baseUrl,
+    /** The app, if the file names it. */
+    ...(appId !== undefined && { appId }),
+    /** The user and password with which the service sends webhooks; absent if none are accepted. */
+    ...(webhook !== undefined && { webhook }),
     /** The address of the chat service, in the same form. Absent if only `base_url` is given. */
     ...(chatBaseUrl !== undefined && { chatBaseUrl }),
     apiKey,

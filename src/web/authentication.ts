@@ -1,11 +1,12 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import basicAuth from '@fastify/basic-auth'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Silence } from '../alerts/match.ts'
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { knownBrowsers } from './known-browsers.ts'
 import { LOGIN_RETRY_AFTER_SECONDS, loginAttempts } from './login-attempts.ts'
+import { HOOK_PATH } from './hooks.ts'
 import { sendProblem } from './problem.ts'
+import { digest, isSame } from './same-text.ts'
 
 export type Credentials = { username: string; password: string }
 
@@ -20,6 +21,10 @@ export type WebEvent = { peer: string } & (
 /** Whether orchestrators probe this path, without a password and by any name. */
 export const isHealthCheck = ({ url }: { url: string }): boolean => ['/healthz', '/readyz'].includes(url.split('?')[0]!)
 
+/** Whether a request needs none of the users' passwords: a health check, or a webhook, which has its own. */
+export const isExempt = (request: FastifyRequest): boolean =>
+  isHealthCheck(request) || request.routeOptions.url === HOOK_PATH
+
 export type AuthenticateOptions = {
   /** Read at each request: they may change in between. */
   credentials: Credentials
@@ -27,7 +32,7 @@ export type AuthenticateOptions = {
   clock?: Clock
 }
 
-/** Requires user name and password (RFC 7617) for every path except the two health checks. */
+/** Requires user name and password (RFC 7617) for every path except the health checks and the webhooks of the calls service. */
 export async function authenticate(
   app: FastifyInstance,
   { credentials, onEvent, clock = systemClock }: AuthenticateOptions,
@@ -51,23 +56,13 @@ export async function authenticate(
     },
   })
   app.addHook('onRequest', async (request, reply) => {
-    if (isHealthCheck(request) || request.headers.authorization === undefined || browsers.knows(request))
-      return undefined
+    if (isExempt(request) || request.headers.authorization === undefined || browsers.knows(request)) return undefined
     if (await attempts.admit(request.ip)) return undefined
     const detail = 'too many log-ins have failed from this address; try again later'
     return sendProblem(reply.header('retry-after', LOGIN_RETRY_AFTER_SECONDS), 429, detail)
   })
   app.addHook('onRequest', (request, reply, done) => {
-    if (isHealthCheck(request)) done()
+    if (isExempt(request)) done()
     else app.basicAuth(request, reply, done)
   })
-}
-
-/** Compares in constant time, also for texts of different lengths. */
-function isSame(given: string, expected: string): boolean {
-  return timingSafeEqual(digest(given), digest(expected))
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }

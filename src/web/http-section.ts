@@ -20,6 +20,11 @@ const tls = section({
   key_file: fileName().describe('File with the private key of the certificate (PEM)'),
 })
 
+const hooks = section({
+  host: text('a host name or an address').prefault('0.0.0.0').describe('Address of that listener'),
+  port: wholeNumber(0, 65_535).prefault(9465).describe('Port of that listener; 0: any free one'),
+})
+
 const given = section({
   host: text('a host name or an address')
     .optional()
@@ -33,6 +38,9 @@ const given = section({
     .optional()
     .describe('Address of the page as users reach it, such as https://callwatch.example/: messages link to it'),
   auth: auth.optional().describe('User and password that all but /healthz and /readyz require; default: none'),
+  hooks: hooks
+    .optional()
+    .describe('A separate listener for /hooks, which serves nothing else; default: the listener above serves them'),
   tls: tls.optional().describe('HTTPS instead of HTTP; a certificate that is renewed on disk is reloaded'),
 })
 

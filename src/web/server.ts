@@ -5,9 +5,10 @@ import type { KnownNames } from '../alerts/match.ts'
 import { isLoopback } from '../network/loopback.ts'
 import type { Store } from '../store/store.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
-import { authenticate, isHealthCheck, type Credentials, type WebEvent } from './authentication.ts'
+import { authenticate, isExempt, type Credentials, type WebEvent } from './authentication.ts'
 import { compressJson } from './compression.ts'
 import type { Certificate } from './http-section.ts'
+import { hooks, type HooksOptions } from './hooks.ts'
 import { limitConnections } from './limit-connections.ts'
 import { oneRequestPerIteration } from './one-request-per-iteration.ts'
 import { pageFiles } from './page-files.ts'
@@ -17,7 +18,7 @@ import type { OtherTarget } from './api/overview.ts'
 import { mount } from './api/route.ts'
 import { ROUTES } from './api/routes.ts'
 
-export type WebOptions = {
+export type WebOptions = HooksOptions & {
   host: string
   /** 0 takes a free one. */
   port: number
@@ -32,6 +33,8 @@ export type WebOptions = {
   auth?: Credentials
   /** Where users reach the page, behind a reverse proxy for example. */
   publicUrl: () => string | undefined
+  /** The listener for webhooks of the calls service; default: this one. */
+  hooks?: { host: string; port: number }
   /** Serves HTTPS instead of HTTP. */
   tls?: Certificate
   /** Why this daemon can own no target, in a sentence. */
@@ -58,6 +61,8 @@ export type ServedTargets = {
 
 export type Web = {
   port: number
+  /** Where webhooks of the calls service are accepted. */
+  hooksPort: number
   /** New connections use this certificate; open connections keep the old one. */
   renew: (certificate: Certificate) => void
   close: () => Promise<void>
@@ -66,7 +71,7 @@ export type Web = {
 const REQUEST_TIMEOUT_SECONDS = 10
 /** How often Node.js checks for requests that time out. */
 const TIMEOUT_CHECK_MS = 1000
-/** The longest body: only silences have one. */
+/** The longest body, of a silence or of a webhook. */
 const MAX_BODY_BYTES = 64 * 1024
 /** Of a part of a path, such as the id of a call. */
 const MAX_PARAMETER_LENGTH = 5000
@@ -95,33 +100,15 @@ const HELMET: FastifyHelmetOptions = {
  */
 export async function startWeb(options: WebOptions): Promise<Web> {
   const { host, port, targets, expose } = options
-  const requestTimeout = (options.requestTimeout ?? REQUEST_TIMEOUT_SECONDS) * 1000
-  const timeouts = {
-    // Node.js swaps the two timeouts where this one is the longer.
-    headersTimeout: requestTimeout,
-    connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeout),
-  }
-  const app: FastifyInstance = fastify({
-    forceCloseConnections: true,
-    requestTimeout,
-    bodyLimit: MAX_BODY_BYTES,
-    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-    clientErrorHandler: answerUnreadable,
-    frameworkErrors: answerBadPath,
-    // Its own answer is no problem: answerErrors() answers instead.
-    return503OnClosing: false,
-    ...(options.tls === undefined
-      ? { http: timeouts }
-      : { https: { ...timeouts, cert: options.tls.cert, key: options.tls.key } }),
-  })
-  limitConnections(app.server)
-  oneRequestPerIteration(app)
+  const app = newServer(options)
   await app.register(helmet, HELMET)
   compressJson(app)
   answerErrors(app)
   if (options.auth === undefined && isLoopback(host)) refuseOtherHosts(app, options.publicUrl)
   refuseOtherOrigins(app)
   if (options.auth !== undefined) await authenticate(app, { ...options, credentials: options.auth })
+  const hooksListener = options.hooks === undefined ? undefined : await startHooks(options, options.hooks)
+  if (hooksListener === undefined) await app.register(hooks, options)
   await pageFiles(app)
 
   app.get('/metrics', async (request, reply) => {
@@ -137,14 +124,53 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   for (const each of ROUTES) mount(app, each, options)
 
   await app.listen({ host, port })
-  const address = app.server.address()
+  const servers = hooksListener === undefined ? [app] : [app, hooksListener]
   return {
-    port: typeof address === 'object' && address !== null ? address.port : port,
+    port: portOf(app),
+    hooksPort: portOf(hooksListener ?? app),
     renew: ({ cert, key }) => {
-      if (app.server instanceof TlsServer) app.server.setSecureContext({ cert, key })
+      for (const { server } of servers) if (server instanceof TlsServer) server.setSecureContext({ cert, key })
     },
-    close: () => app.close(),
+    close: async () => void (await Promise.all(servers.map((one) => one.close()))),
   }
+}
+
+/** A server with limits against clients that take too much or too long. */
+function newServer({ tls, ...options }: Pick<WebOptions, 'tls' | 'requestTimeout'>): FastifyInstance {
+  const requestTimeout = (options.requestTimeout ?? REQUEST_TIMEOUT_SECONDS) * 1000
+  const timeouts = {
+    // Node.js swaps the two timeouts where this one is the longer.
+    headersTimeout: requestTimeout,
+    connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeout),
+  }
+  const app: FastifyInstance = fastify({
+    forceCloseConnections: true,
+    requestTimeout,
+    bodyLimit: MAX_BODY_BYTES,
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    clientErrorHandler: answerUnreadable,
+    frameworkErrors: answerBadPath,
+    // Its own answer is no problem: answerErrors() answers instead.
+    return503OnClosing: false,
+    ...(tls === undefined ? { http: timeouts } : { https: { ...timeouts, cert: tls.cert, key: tls.key } }),
+  })
+  limitConnections(app.server)
+  oneRequestPerIteration(app)
+  return app
+}
+
+/** A listener that serves webhooks of the calls service alone. */
+async function startHooks(options: WebOptions, { host, port }: { host: string; port: number }) {
+  const app = newServer(options)
+  answerErrors(app)
+  await app.register(hooks, options)
+  await app.listen({ host, port })
+  return app
+}
+
+function portOf({ server }: FastifyInstance): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /**
@@ -155,7 +181,7 @@ function refuseOtherHosts(app: FastifyInstance, publicUrl: () => string | undefi
   app.addHook('onRequest', async (request, reply) => {
     const { host } = request.headers
     const name = URL.parse(`http://${host}`)?.hostname.replace(/\.$/, '') ?? ''
-    if (host === undefined || isHealthCheck(request) || isLoopback(name)) return undefined
+    if (host === undefined || isExempt(request) || isLoopback(name)) return undefined
     if (name === URL.parse(publicUrl() ?? '')?.hostname) return undefined
     return sendProblem(
       reply,

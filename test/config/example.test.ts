@@ -14,6 +14,7 @@ const env = {
   STAGING_API_KEY_FILE: 'key',
   SLACK_WEBHOOK_URL: 'https://hooks.slack.example/x',
   CALLWATCH_PASSWORD: 'p',
+  CALLWATCH_HOOK_PASSWORD: 'p3',
   ON_CALL_WEBHOOK_URL: 'https://hooks.slack.example/on-call',
   WEBHOOK_TOKEN: 't',
   SMTP_PASSWORD: 'p2',

@@ -15,6 +15,7 @@ describe('what a file may say', () => {
     expect(load(yaml).targets).toEqual([
       {
         name: 'a1',
+        appId: 'a1',
         baseUrl: 'https://calls.example/v3',
         chatBaseUrl: 'https://chat.example/v3',
         apiKey: 'k',

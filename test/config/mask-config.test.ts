@@ -11,6 +11,7 @@ const env = {
   STAGING_API_KEY_FILE: 'staging-key',
   SLACK_WEBHOOK_URL: 'https://hooks.slack.example/fourth-secret',
   CALLWATCH_PASSWORD: 'third-secret',
+  CALLWATCH_HOOK_PASSWORD: 'eleventh-secret',
   WEBHOOK_TOKEN: 'sixth-secret',
   SMTP_PASSWORD: 'eighth-secret',
   ON_CALL_WEBHOOK_URL: 'https://hooks.slack.example/ninth-secret',
@@ -19,6 +20,7 @@ const env = {
 /** All secrets of the shipped example, in its order. */
 const secrets = [
   'first-secret',
+  'eleventh-secret',
   'second-secret',
   'third-secret',
   'https://hooks.slack.example/fourth-secret',
@@ -48,6 +50,7 @@ describe('the printed configuration', () => {
     const masked = printed.matchAll(/(\w+): "\*{8}"/g).map(([, key]) => key)
     expect([...masked]).toEqual([
       'api_key',
+      'password',
       'api_key',
       'password',
       'webhook_url',

@@ -34,6 +34,7 @@ async function exposition(): Promise<string> {
   for (const gauge of [webhookPending, webhookOldestPending, webhookDeadLetters, webhookPaused]) {
     gauge.set({ webhook: 'crm' }, 0)
   }
+  operational.serviceWebhooks.inc({ target: 'production', trigger: 'call_ended', outcome: 'hint' })
   const requests = [{ operation: 'list_calls' as const, code: '200', seconds: 0.1 }]
   recordPoll(operational, 'production', {
     outcome: 'complete',

@@ -11,6 +11,7 @@ import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import type { Credentials } from '../../src/web/authentication.ts'
 import type { Changes } from '../../src/events/event.ts'
 import { expiryEvents, newEvents } from '../../src/events/new-events.ts'
+import type { HooksOptions } from '../../src/web/hooks.ts'
 import { startWeb } from '../../src/web/server.ts'
 import type { PollReport } from '../../src/polling/poll-report.ts'
 import { healthRecord, NO_POLL } from '../../src/pipeline/health.ts'
@@ -87,10 +88,18 @@ export type ServeOptions = {
   /** Loopback if left out. */
   host?: string
   publicUrl?: string
+  /** Accept webhooks of the calls service; default: for no target. */
+  hookOf?: HooksOptions['hookOf']
+  onHook?: HooksOptions['onHook']
+  hookClock?: NonNullable<HooksOptions['hookClock']>
+  /** A listener of its own for them. */
+  hooks?: { host: string; port: number }
 }
 
 export type Served = {
   url: string
+  /** The listener of webhooks. */
+  hooksUrl: string
   /** Logs changes of alerts of a target, and keeps them in the history. */
   append: (...changes: Notification[]) => Promise<void>
   /** Logs changes of calls of a target. */
@@ -133,6 +142,8 @@ export async function serve(
   const noted: WebEvent[] = []
   let now = NOW
   const web = await startWeb({
+    hookOf: () => undefined,
+    onHook: () => undefined,
     host: '127.0.0.1',
     port: 0,
     version: '1.2.3',
@@ -181,6 +192,7 @@ export async function serve(
   }
   return {
     url: `http://127.0.0.1:${web.port}`,
+    hooksUrl: `http://127.0.0.1:${web.hooksPort}`,
     append,
     log,
     close: web.close,

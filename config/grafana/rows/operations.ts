@@ -99,6 +99,21 @@ export function webhooks() {
   ]
 }
 
+/** Webhooks of the calls service, which any daemon receives. */
+export function serviceWebhooks() {
+  return [
+    graph({
+      title: 'Webhooks received',
+      about: 'Webhooks of the calls service by outcome. Only those with the outcome hint make callwatch poll at once.',
+      width: 12,
+      unit: 'ops',
+      queries: {
+        '{{target}} {{outcome}}': `sum by (target, outcome) (rate(callwatch_service_webhooks_total{${T}}[$__rate_interval]))`,
+      },
+    }),
+  ]
+}
+
 /** How daemons with a shared store divide the targets. */
 export function daemons() {
   return [

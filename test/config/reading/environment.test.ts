@@ -21,6 +21,7 @@ describe('the environment alone', () => {
       targets: [
         {
           name: 'a1',
+          appId: 'a1',
           baseUrl: 'https://a1.call-eu.cometchat.io/v3',
           chatBaseUrl: 'https://a1.api-eu.cometchat.io/v3',
           apiKey: 'secret-key',

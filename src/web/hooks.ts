@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import { unzip } from 'node:zlib'
+import type { FastifyInstance } from 'fastify'
+import { systemClock, type Clock } from '../clock/clock.ts'
+import type { Hint, Trigger } from '../ledger/hint.ts'
+import { BadRequest, sendProblem } from './problem.ts'
+import { readWebhook } from './read-webhook.ts'
+import { digest, isSame } from './same-text.ts'
+
+export const HOOK_PATH = '/hooks/:target'
+
+export type HookCredentials = { username: string; password: string }
+
+/** What became of a webhook. Nothing else of it is kept. */
+export type HookEvent = {
+  target: string
+  trigger: Trigger
+  outcome: 'hint' | 'duplicate' | 'other_app' | 'invalid' | 'unauthorized'
+  /** If it is a hint. */
+  hint?: Hint
+}
+
+export type HooksOptions = {
+  /** The user and password of a target's webhooks, and its app where that is known; undefined if it accepts none. */
+  hookOf: (target: string) => { credentials: HookCredentials; appId: string | undefined } | undefined
+  onHook: (event: HookEvent) => void
+  hookClock?: Pick<Clock, 'monotonic'>
+}
+
+/** The longest body, compressed and not. */
+const MAX_BYTES = 64 * 1024
+/** How long a body is a duplicate if it comes again (seconds), and how many are remembered. */
+const DUPLICATE_SECONDS = 60
+const MAX_REMEMBERED = 10_000
+
+const unzipped = promisify(unzip)
+
+/**
+ * Accepts webhooks of the calls service. A body is only read for the call that it names. It is answered with 200 even if callwatch
+ * does not know what it means, because the service stops sending to an address that refuses.
+ */
+export async function hooks(
+  app: FastifyInstance,
+  { hookOf, onHook, hookClock = systemClock }: HooksOptions,
+): Promise<void> {
+  // No client knows this password, so targets that accept no webhooks answer as slowly as others.
+  const nobody = { username: '', password: randomBytes(32).toString('hex') }
+  const isDuplicate = rememberedFor(DUPLICATE_SECONDS, hookClock)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BYTES }, (_request, body, done) => done(null, body))
+
+  app.post<{ Params: { target: string }; Body: Buffer | null }>(
+    HOOK_PATH,
+    {
+      onRequest: async ({ params: { target }, headers }, reply) => {
+        const hook = hookOf(target)
+        const isRight = isSame(tokenIn(headers.authorization), tokenOf(hook?.credentials ?? nobody))
+        if (isRight && hook !== undefined) return undefined
+        if (hook !== undefined) onHook({ target, trigger: 'other', outcome: 'unauthorized' })
+        return sendProblem(reply.header('www-authenticate', 'Basic realm="hooks"'), 401, 'wrong user name or password')
+      },
+    },
+    async ({ params: { target }, headers, body }, reply) => {
+      const content = await decoded(body ?? Buffer.of(), headers['content-encoding']).catch((error: unknown) => {
+        onHook({ target, trigger: 'other', outcome: 'invalid' })
+        throw error
+      })
+      const webhook = readWebhook(content)
+      const { trigger = 'other', appId, hint } = webhook ?? {}
+      const expected = hookOf(target)?.appId
+      const isOther = appId !== undefined && expected !== undefined && appId !== expected
+      if (isOther) onHook({ target, trigger, outcome: 'other_app' })
+      else if (hint === undefined) onHook({ target, trigger, outcome: 'invalid' })
+      else if (isDuplicate(`${target} ${digest(content).toString('base64')}`))
+        onHook({ target, trigger, outcome: 'duplicate' })
+      else onHook({ target, trigger, outcome: 'hint', hint })
+      return webhook === undefined ? sendProblem(reply, 400, 'the body is not a JSON object') : reply.send()
+    },
+  )
+}
+
+/** The body without its compression. Node.js has joined its chunks. */
+async function decoded(body: Buffer, encoding = 'identity'): Promise<Buffer> {
+  if (encoding === 'identity') return body
+  if (!/^(?:x-)?gzip$|^deflate$/i.test(encoding)) throw new BadRequest('the body has an unknown content encoding')
+  return unzipped(body, { maxOutputLength: MAX_BYTES }).catch(() => {
+    throw new BadRequest(`the body cannot be decompressed to ${MAX_BYTES} bytes at most`)
+  })
+}
+
+/** The user and password as the Basic scheme sends them (RFC 7617). */
+function tokenOf({ username, password }: HookCredentials): string {
+  return Buffer.from(`${username}:${password}`).toString('base64')
+}
+
+function tokenIn(authorization = ''): string {
+  return /^basic +(\S+)$/i.exec(authorization)?.[1] ?? ''
+}
+
+/** Whether a key was used before within some seconds. */
+function rememberedFor(seconds: number, { monotonic }: Pick<Clock, 'monotonic'>): (key: string) => boolean {
+  /** When each was first used, oldest first. */
+  const used = new Map<string, number>()
+  return (key) => {
+    const now = monotonic()
+    for (const [old, at] of used) {
+      if (now - at <= seconds && used.size < MAX_REMEMBERED) break
+      used.delete(old)
+    }
+    if (used.has(key)) return true
+    used.set(key, now)
+    return false
+  }
+}

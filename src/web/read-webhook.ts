@@ -1,0 +1,38 @@
+import { TRIGGERS, type Hint, type Trigger } from '../ledger/hint.ts'
+import { isMap, valueAt } from '../schema/path.ts'
+
+/** Where the id of the call is: in session events, and in ringing events. */
+const ID_PLACES = [
+  ['data', 'sessionId'],
+  ['data', 'call', 'data', 'entities', 'on', 'entity', 'sessionid'],
+]
+const MAX_ID_LENGTH = 1000
+
+/** What callwatch reads of a webhook; undefined if it is not a JSON object. `hint` is undefined if it names no call. */
+export function readWebhook(
+  body: Buffer,
+): { trigger: Trigger; appId: string | undefined; hint: Hint | undefined } | undefined {
+  const tree = parsed(body.toString())
+  if (!isMap(tree)) return undefined
+  const { trigger: name, appId } = tree
+  const trigger = typeof name === 'string' && isTrigger(name) ? name : 'other'
+  const id = ID_PLACES.map((place) => valueAt(tree, place)).find((value) => typeof value === 'string' && value !== '')
+  const isCall = typeof id === 'string' && id.length <= MAX_ID_LENGTH
+  return {
+    trigger,
+    appId: typeof appId === 'string' ? appId : undefined,
+    hint: isCall ? { id, shows: TRIGGERS[trigger] } : undefined,
+  }
+}
+
+function isTrigger(name: string): name is Trigger {
+  return Object.hasOwn(TRIGGERS, name)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
