@@ -35,7 +35,10 @@ export async function serve(options: Common): Promise<Web & { url: string }> {
       const target = config().targets.find((one) => one.name === name)
       return target?.webhook && { credentials: target.webhook, appId: target.appId }
     },
-    onHook: ({ target, trigger, outcome }) => metrics.operational.serviceWebhooks.inc({ target, trigger, outcome }),
+    onHook: ({ target, trigger, outcome, hint }) => {
+      metrics.operational.serviceWebhooks.inc({ target, trigger, outcome })
+      if (hint !== undefined) targets.hint(target, hint)
+    },
   })
   if (http.auth === undefined && !isLoopback(http.host)) {
     log.warn(

@@ -1,4 +1,5 @@
 import type { PollReport } from '../polling/poll-report.ts'
+import type { RequestRecord } from '../polling/request-with-retries.ts'
 import type { Committed } from '../pipeline/commit.ts'
 import type { OperationalMetrics } from './operational-metrics.ts'
 
@@ -22,12 +23,17 @@ export function recordPoll(
   metrics.up.set({ target }, poll.successful ? 1 : 0)
   metrics.polls.inc({ target, outcome: poll.outcome })
   metrics.pollDuration.observe({ target }, poll.seconds)
-  for (const { operation, code, seconds } of poll.requests) {
+  recordRequests(metrics, target, poll.requests)
+  if (poll.remaining !== undefined) metrics.rateLimitRemaining.set({ target }, poll.remaining)
+  if (poll.fault === 'store') metrics.storeWritable.set(0)
+}
+
+/** Records requests to the calls service. */
+export function recordRequests(metrics: OperationalMetrics, target: string, requests: readonly RequestRecord[]): void {
+  for (const { operation, code, seconds } of requests) {
     metrics.requests.inc({ target, operation, code })
     metrics.requestDuration.observe({ target, operation }, seconds)
   }
-  if (poll.remaining !== undefined) metrics.rateLimitRemaining.set({ target }, poll.remaining)
-  if (poll.fault === 'store') metrics.storeWritable.set(0)
 }
 
 /** Records a commit that has succeeded. */

@@ -1,11 +1,14 @@
 import { concatMap, defer, distinct, from, lastValueFrom, map, merge, mergeAll, mergeMap, takeUntil } from 'rxjs'
 import type { Observable } from 'rxjs'
 import type { Notification } from '../alerts/notification.ts'
+import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
+import type { Hint } from '../ledger/hint.ts'
 import { storeRetried } from '../store/store-retried.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import { expiry } from './expiry.ts'
+import { hintQueue } from './hint-queue.ts'
 import { loadedOf, loadTarget, runTarget } from './managed-target.ts'
 import type { ManagedEvent, ManagedTarget, ManagedTargetOptions } from './managed-target.ts'
 import { requestLimits, type RequestLimitsOptions } from './request-limits.ts'
@@ -41,6 +44,8 @@ export type Lifecycle = Targets & {
   open: (config: Config) => Promise<void>
   /** Polls the targets of the latest configuration. A reload does not interrupt a target whose settings stay the same. */
   run: (config$: Observable<Config>) => Observable<TargetEvent>
+  /** Takes a hint about a call of a target that this daemon owns. */
+  hint: (target: string, hint: Hint) => void
   /** Applies the rate limit pauses that other daemons received. Call it every second. */
   replicatePauses: () => Promise<void>
 }
@@ -68,7 +73,7 @@ export function lifecycle(given: LifecycleOptions): Lifecycle {
       const before = managedTargets.get(target.name)
       if (before !== undefined && before.fingerprint !== targetFingerprint(target)) throw anotherTarget(target.name)
       const due = clock.monotonic() + (i / config.targets.length) * config.poll.interval
-      return before === undefined ? [{ managed: newManagedTarget(target), due }] : []
+      return before === undefined ? [{ managed: newManagedTarget(target, clock), due }] : []
     })
     if (store.cluster === undefined) {
       const load = async ({ managed, due }: (typeof added)[number]) => {
@@ -106,7 +111,7 @@ export function lifecycle(given: LifecycleOptions): Lifecycle {
     if (settings === undefined)
       return defer(() => remove(name)).pipe(storeRetried(clock), takeUntil(daemonDraining$), mergeAll())
     // The target may have been removed and added again.
-    const managed = managedTargets.get(name) ?? newManagedTarget(settings.target)
+    const managed = managedTargets.get(name) ?? newManagedTarget(settings.target, clock)
     managedTargets.set(name, managed)
     const draining$ = merge(settingsDraining$, daemonDraining$)
     return ownership.lease$(name).pipe(
@@ -120,11 +125,9 @@ export function lifecycle(given: LifecycleOptions): Lifecycle {
     owned: () => managed(ownership.owns).map(({ name }) => name),
     loaded: () => managed(ownership.owns).flatMap((one) => loadedOf(one) ?? []),
     loading: () =>
-      managed(ownership.owns).flatMap((one) =>
-        loadedOf(one) === undefined
-          ? [{ name: one.name, problem: one.state.kind === 'unloaded' ? one.state.problem : undefined }]
-          : [],
-      ),
+      managed(ownership.owns)
+        .filter((one) => loadedOf(one) === undefined)
+        .map(({ name, state }) => ({ name, problem: state.kind === 'unloaded' ? state.problem : undefined })),
     open,
     run: (config$) =>
       config$.pipe(
@@ -136,12 +139,18 @@ export function lifecycle(given: LifecycleOptions): Lifecycle {
           ),
         ),
       ),
+    hint: (name, hint) => void (ownership.owns(name) && managedTargets.get(name)?.hints.add(hint)),
     replicatePauses: limits.replicatePauses,
   }
 }
 
-function newManagedTarget(target: TargetConfig): ManagedTarget {
-  return { ...identityOf(target), rateLimitKey: rateLimitKey(target), state: { kind: 'unloaded' } }
+function newManagedTarget(target: TargetConfig, clock: Clock): ManagedTarget {
+  return {
+    ...identityOf(target),
+    rateLimitKey: rateLimitKey(target),
+    hints: hintQueue(clock),
+    state: { kind: 'unloaded' },
+  }
 }
 
 /** What the rate limits depend on. */

@@ -7,12 +7,17 @@ import { StoreError } from '../store/store-error.ts'
 import type { TargetIdentity } from '../store/store.ts'
 import { connect, type ConnectionOptions } from './connection.ts'
 import { NO_POLL } from './health.ts'
+import type { HintQueue } from './hint-queue.ts'
 import { pipeline, type PipelineEvent, type PipelineOptions } from './pipeline.ts'
 import type { RequestLimits } from './request-limits.ts'
 import { openTarget, type OpenTargetOptions, type Target, type TargetSettings } from './target.ts'
 
 /** A target of the configuration, until it is removed from it. */
-export type ManagedTarget = TargetIdentity & { readonly rateLimitKey: string; state: TargetState }
+export type ManagedTarget = TargetIdentity & {
+  readonly rateLimitKey: string
+  readonly hints: HintQueue
+  state: TargetState
+}
 
 export type TargetState =
   /** Not in memory. `problem` is why it cannot be loaded, once that has failed. */
@@ -110,7 +115,7 @@ export function runTarget(
       managed.state = { kind: 'running', target, lease }
       pause = RETRY_SECONDS
       limits.resize()
-      return pipeline({ ...options, target, client, offset, draining$, aborted$ }).pipe(
+      return pipeline({ ...options, target, client, hints: managed.hints, offset, draining$, aborted$ }).pipe(
         tap((event) => {
           if (event.kind === 'polled' && event.report.successful) bugs = 0
         }),

@@ -1,25 +1,32 @@
 import {
   connect,
+  EMPTY,
   exhaustMap,
   finalize,
   from,
   merge,
   mergeMap,
   of,
+  Subject,
   takeUntil,
   takeWhile,
+  tap,
   timer,
   type Observable,
 } from 'rxjs'
 import type { SyncState } from '../ledger/state.ts'
 import { possiblyEvictedIds } from '../ledger/delta/compute-delta.ts'
 import type { Observation } from '../ledger/observation.ts'
+import { lookAt } from '../polling/look.ts'
 import { observe } from '../polling/observe.ts'
+import { AbortedError } from '../polling/abortable.ts'
 import type { PollReport } from '../polling/poll-report.ts'
+import type { RequestRecord } from '../polling/request-with-retries.ts'
 import type { CallsClient } from '../service/calls-client.ts'
 import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import { apply, commit, type Committed } from './commit.ts'
 import { decide, decideTick } from './decide.ts'
+import type { HintQueue } from './hint-queue.ts'
 import { fromGenerator } from './from-generator.ts'
 import type { Health } from './health.ts'
 import type { Target } from './target.ts'
@@ -31,23 +38,68 @@ import type { Target } from './target.ts'
  *               ▲                            │
  *               └───── next observation ─────┘
  *
+ * Hints of the service's webhooks start looks between the polls: a Get Call, or a poll. Polls and looks do not overlap.
+ *
  * Completes when it is draining and the last poll has ended, or when the target must be loaded again. Errors only after a bug.
  */
 export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
-  const { target, offset, draining$, aborted$ } = options
-  const { name, settings, clock } = target
-  let isPolling = false
-  const polled = (): Observable<PipelineEvent> => {
-    if (isPolling) return of({ kind: 'skipped', target: name })
-    isPolling = true
-    const poll$ = fromGenerator((...state) => runPoll(options, ...state), aborted$)
-    return poll$.pipe(finalize(() => (isPolling = false)))
+  const { target, hints, offset, draining$, aborted$ } = options
+  const { name, settings, clock, ledger } = target
+  let running: 'poll' | 'look' | undefined
+  /** Emits after a look during which a poll was due. */
+  const postponed$ = new Subject<void>()
+  let isPostponed = false
+
+  const run = (
+    what: 'poll' | 'look',
+    create: Parameters<typeof fromGenerator<PipelineEvent>>[0],
+    ended?: () => void,
+  ): Observable<PipelineEvent> => {
+    running = what
+    const end = () => {
+      running = undefined
+      ended?.()
+    }
+    return fromGenerator(create, aborted$).pipe(finalize(end))
   }
-  return timer(offset * 1000, settings.poll.interval * 1000, clock.scheduler).pipe(
+  const polled = (): Observable<PipelineEvent> => {
+    isPostponed = running === 'look'
+    if (running === 'poll') return of({ kind: 'skipped', target: name })
+    return isPostponed ? EMPTY : run('poll', (...state) => runPoll(options, ...state))
+  }
+  const looked = (): Observable<PipelineEvent> => {
+    if (running !== undefined || !isReady(target)) {
+      hints.postpone(Math.max(RECHECK_SECONDS, target.rateLimiter.pausedFor()))
+      return EMPTY
+    }
+    const ids = hints.take(ledger)
+    let requests = 0
+    const ended = () => {
+      hints.looked(ids, ledger, requests)
+      if (isPostponed) postponed$.next()
+    }
+    return run('look', (...state) => runLook(options, ids, ...state), ended).pipe(
+      tap((event) => {
+        if (event.kind === 'looked') ({ requests } = event)
+      }),
+    )
+  }
+  const scheduled$ = timer(offset * 1000, settings.poll.interval * 1000, clock.scheduler)
+  const polls$ = merge(scheduled$, postponed$).pipe(
     takeUntil(draining$),
     connect((due$) => merge(due$.pipe(exhaustMap(() => ticked(target))), due$.pipe(mergeMap(polled)))),
+  )
+  return merge(polls$, hints.due$.pipe(takeUntil(draining$), mergeMap(looked))).pipe(
     takeWhile(({ kind }) => kind !== 'polled' || !target.lastCommitUnknown, true),
   )
+}
+
+/** While no look is possible, this is checked so often (seconds). */
+const RECHECK_SECONDS = 0.5
+
+/** Whether looks are possible: polls succeed, and the rate limit has requests to spare. */
+function isReady({ record, rateLimiter }: Target): boolean {
+  return record.current().successful && rateLimiter.hasSpare()
 }
 
 /** An event of a target that this process polls. */
@@ -55,12 +107,16 @@ export type PipelineEvent =
   | { kind: 'committed'; committed: Committed }
   /** A poll has ended; `before` is how the target was doing until then. */
   | { kind: 'polled'; target: string; report: PollReport; before: Health; sync: SyncState }
+  /** A look for hints has ended. `made` are its requests, unless they are those of a poll, which has its own event. */
+  | { kind: 'looked'; target: string; requests: number; made: readonly RequestRecord[] }
   /** A poll was due while the previous one was still running. */
   | { kind: 'skipped'; target: string }
 
 export type PipelineOptions = {
   target: Target
   client: CallsClient
+  /** The hints of the service's webhooks. */
+  hints: HintQueue
   /** A random number from 0 to 1. */
   random: () => number
   /** Seconds until the first poll, so that many targets do not all send requests at once. */
@@ -73,16 +129,60 @@ export type PipelineOptions = {
   mask: (text: string) => string
 }
 
-/** Runs one poll. Each observation is committed before the next one is requested. */
-export async function* runPoll(
-  { target, client, random, mask }: Pick<PipelineOptions, 'target' | 'client' | 'random' | 'mask'>,
+type RunOptions = Pick<PipelineOptions, 'target' | 'client' | 'random' | 'mask'>
+
+function observeOptions({ target, client, random }: RunOptions) {
+  const { clock, ledger, memory, settings, rateLimiter } = target
+  const { timeout, retries } = settings.poll
+  const requestOptions = { rateLimiter, timeout, retries, random }
+  return { clock, client, requestOptions, ledger, memory, settings: settings.poll }
+}
+
+/**
+ * Looks at calls that hints named: by a Get Call for one tracked call, otherwise by a poll. If it fails, the next poll finds what has
+ * changed.
+ */
+async function* runLook(
+  options: RunOptions,
+  ids: readonly string[],
   aborted: AbortSignal,
   isUnsubscribed = () => false,
 ): AsyncGenerator<PipelineEvent, void> {
-  const { clock, ledger, memory, settings, record, rateLimiter } = target
-  const { timeout, retries } = settings.poll
-  const requestOptions = { rateLimiter, timeout, retries, random }
-  const observations = observe({ clock, client, requestOptions, ledger, memory, settings: settings.poll }, aborted)
+  const { target } = options
+  const [id] = ids
+  if (id === undefined) return
+  const looked = { kind: 'looked', target: target.name } as const
+  if (ids.length > 1 || !target.ledger.open.has(id)) {
+    for await (const event of runPoll({ ...options, hinted: new Set(ids) }, aborted, isUnsubscribed)) {
+      yield event
+      if (event.kind === 'polled') yield { ...looked, requests: event.report.requests.length, made: [] }
+    }
+    return
+  }
+  try {
+    const { answers, requests: made } = await lookAt(id, observeOptions(options), aborted)
+    if (isUnsubscribed()) return
+    yield { ...looked, requests: made.length, made }
+    const committed = await commitObservation(target, { answers })
+    if (committed !== undefined) yield { kind: 'committed', committed }
+  } catch (error) {
+    if (!(error instanceof AbortedError || error instanceof StoreError)) throw error
+  }
+}
+
+/**
+ * Runs one poll. Each observation is committed before the next one is requested.
+ *
+ * @param options with `hinted`, the poll is for these calls
+ */
+export async function* runPoll(
+  { hinted, ...options }: RunOptions & { hinted?: ReadonlySet<string> },
+  aborted: AbortSignal,
+  isUnsubscribed = () => false,
+): AsyncGenerator<PipelineEvent, void> {
+  const { target, mask } = options
+  const { ledger, record } = target
+  const observations = observe({ ...observeOptions(options), hinted }, aborted)
   let next = await observations.next()
   while (next.done !== true) {
     if (isUnsubscribed()) return

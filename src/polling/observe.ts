@@ -2,6 +2,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { horizon } from '../ledger/horizon.ts'
 import type { Observation, ServiceAnswer } from '../ledger/observation.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage, CallsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { StoreError } from '../store/store-error.ts'
@@ -26,6 +27,8 @@ export type ObserveOptions = {
   ledger: LedgerState
   memory: PollMemory
   settings: PollSettings
+  /** Calls that hints named. Then the poll sweeps nothing, and requests only these one by one. */
+  hinted?: ReadonlySet<string> | undefined
 }
 
 /** The settings of `poll` in the configuration, in seconds. */
@@ -66,7 +69,7 @@ const MIN_DEADLINE_SECONDS = 30
  * @param aborted ends the poll early; it still yields what it has seen by then
  */
 export async function* observe(options: ObserveOptions, aborted: AbortSignal): AsyncGenerator<Observation, PollReport> {
-  const { clock, ledger, memory, settings } = options
+  const { clock, ledger, memory, settings, hinted } = options
   const { interval, lookback, sweepInterval, pageSize } = settings
   const begun = clock.monotonic()
   const longest = Math.max(MIN_DEADLINE_SECONDS, DEADLINE_INTERVALS * interval)
@@ -82,14 +85,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   let remaining: number | undefined
   let storeProblem: StoreError | undefined
 
-  const dueCalls = (limit: number) =>
-    chooseFollowUps(
-      ledger,
-      poll.listed,
-      memory.requestedAt,
-      { now: poll.serviceTime, monotonic: clock.monotonic() },
-      { limit, interval, maxPause: sweepInterval },
-    )
+  const dueCalls = (limit: number) => singleCallsDue(options, poll, limit)
 
   async function* pages(): AsyncGenerator<CallPage, void> {
     try {
@@ -105,6 +101,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
         horizon: horizon(ledger.sync, lookback),
         sweepInterval,
         ...budget,
+        ...(hinted && { maySweep: () => false }),
         interval,
         wanted: () => dueCalls(Infinity),
         elapsed,
@@ -185,6 +182,18 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   }
   const measured = { seconds: clock.monotonic() - begun, requests: [...requests.made], remaining }
   return reportOf({ poll, memory: memory.list, settings, slice: budget.slice, storeProblem }, measured)
+}
+
+/** The calls to request one by one: those that hints named, or else those that the list does not show. */
+function singleCallsDue(
+  { clock, ledger, memory, hinted, settings: { interval, sweepInterval } }: ObserveOptions,
+  { listed, serviceTime: now }: RunningPoll,
+  limit: number,
+): TrackedCall[] {
+  if (hinted !== undefined)
+    return [...hinted].flatMap((id) => (listed.has(id) ? [] : (ledger.open.get(id) ?? []))).slice(0, limit)
+  const times = { now, monotonic: clock.monotonic() }
+  return chooseFollowUps(ledger, listed, memory.requestedAt, times, { limit, interval, maxPause: sweepInterval })
 }
 
 /** @param longest how long the poll may take (seconds); `pause` is what is left of the rate limit pause */

@@ -10,6 +10,8 @@ export type RateLimiter = {
   pause: (seconds: number) => void
   /** Seconds left of the rate limit pause; 0 without one. */
   pausedFor: () => number
+  /** Whether a request that can wait may be made: half of the burst is left, and the service asks for nothing else. */
+  hasSpare: () => boolean
   /** Call it when an answer says how much of the service's own limit is left. */
   note: (limit: RateLimitWindow) => void
   /**
@@ -26,6 +28,7 @@ export const UNLIMITED: AdjustableRateLimiter = {
   take: async () => undefined,
   pause: () => undefined,
   pausedFor: () => 0,
+  hasSpare: () => true,
   note: () => undefined,
   pace: () => ({ perMinute: Infinity, isSlowed: false }),
   setLimit: () => undefined,
@@ -83,10 +86,11 @@ export function newRateLimiter({
   const service = serviceWindow(clock)
   const own = () => (0.9 * limit) / 60
   const perSecond = () => Math.min(own(), service.pace())
+  const most = () => (limit === 0 ? 0 : Math.max(1, Math.min(limit / 10, service.pace() * BURST_SECONDS)))
+
   function refill(): number {
     const now = clock.monotonic()
-    const most = limit === 0 ? 0 : Math.max(1, Math.min(limit / 10, service.pace() * BURST_SECONDS))
-    tokens = Math.min(most, tokens + (now - countedAt) * perSecond())
+    tokens = Math.min(most(), tokens + (now - countedAt) * perSecond())
     countedAt = now
     return now
   }
@@ -114,6 +118,7 @@ export function newRateLimiter({
       return granted
     },
     pausedFor: () => Math.max(0, pauseEnd - clock.monotonic()),
+    hasSpare: () => refill() >= pauseEnd && service.pace() >= own() && tokens >= Math.max(1, most() / 2),
     note: service.note,
     pace: () => ({ perMinute: 60 * perSecond(), isSlowed: service.pace() < own() }),
     setLimit: (max) => {

@@ -4,6 +4,7 @@ import { newRateLimiter, UNLIMITED, type RateLimiter } from '../../src/polling/r
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { Commit } from '../../src/store/store.ts'
+import { hintQueue } from '../../src/pipeline/hint-queue.ts'
 import { commitObservation, pipeline, type PipelineEvent } from '../../src/pipeline/pipeline.ts'
 import { openTarget } from '../../src/pipeline/target.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
@@ -59,6 +60,7 @@ export async function running({
       ? unlimited
       : newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
   target.rateLimiter = rateLimiter
+  const hints = hintQueue(clock)
   const events: PipelineEvent[] = []
   const errors: unknown[] = []
   const draining$ = new Subject<void>()
@@ -67,6 +69,7 @@ export async function running({
   const subscription = pipeline({
     target,
     client: service.client,
+    hints,
     random: () => 0,
     offset,
     draining$,
@@ -86,6 +89,7 @@ export async function running({
     book: ledgerBook({ lookback }, target.ledger),
     /** What was committed, the latest last. */
     commits,
+    hints,
     events,
     errors,
     draining$,

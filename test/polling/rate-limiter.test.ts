@@ -188,3 +188,20 @@ describe('the rate limiter', () => {
     expect(times).toHaveLength(3)
   })
 })
+
+test('requests that can wait are granted while half of the burst is left, and nothing else waits or pauses', async () => {
+  const clock = virtualClock(0)
+  const limiter = newRateLimiter({ clock, maxRequestsPerMinute: 100, pausedUntil: undefined, onPause: () => undefined })
+  const { signal } = new AbortController()
+  const seen = [limiter.hasSpare()]
+  await clock.advance(10)
+  seen.push(limiter.hasSpare())
+  for (let i = 0; i < 6; i++) await limiter.take(signal)
+  seen.push(limiter.hasSpare())
+  await clock.advance(10)
+  limiter.pause(5)
+  seen.push(limiter.hasSpare())
+  await clock.advance(6)
+  seen.push(limiter.hasSpare())
+  expect(seen).toEqual([false, true, false, false, true])
+})

@@ -8,7 +8,14 @@ import { leftOutWarnings } from '../../config/shipped-rules.ts'
 import type { Mask } from '../../log/mask-secrets.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import { ownedSeries, type OwnedSeries } from '../../metrics/series.ts'
-import { recordCommit, recordDelivery, recordInternalError, recordPoll, recordSkipped } from '../../metrics/record.ts'
+import {
+  recordCommit,
+  recordDelivery,
+  recordInternalError,
+  recordPoll,
+  recordRequests,
+  recordSkipped,
+} from '../../metrics/record.ts'
 import type { Targets } from '../../pipeline/lifecycle.ts'
 import { formatSeconds, formatSync } from '../../text/format.ts'
 import type { ActiveReceivers } from '../active-receivers.ts'
@@ -104,6 +111,10 @@ function targetReports({ log, metrics: { operational: metrics }, mask, series, c
       if (hasSeries(target)) recordPoll(metrics, target, report)
       for (const { code } of report.requests) series.seen('target', target, code)
       logPoll(event)
+    },
+    looked: ({ target, made: requests }) => {
+      if (hasSeries(target)) recordRequests(metrics, target, requests)
+      for (const { code } of requests) series.seen('target', target, code)
     },
     skipped: ({ target }) => {
       if (hasSeries(target)) recordSkipped(metrics, target)

@@ -1,0 +1,99 @@
+import { defer, EMPTY, startWith, Subject, switchMap, timer, type Observable } from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
+import type { Hint } from '../ledger/hint.ts'
+import type { LedgerState } from '../ledger/state.ts'
+
+/** The hints of a target, until the service has shown what they announced. Changed in place. */
+export type HintQueue = {
+  add: (hint: Hint) => void
+  /** Emits when a look is due. After each emission, call `looked` or `postpone`. */
+  due$: Observable<unknown>
+  /** The calls to look at, without those that already show what was announced. */
+  take: (ledger: Shown) => string[]
+  /**
+   * After a look. Ends that it did not show are due again later.
+   *
+   * @param requests how many requests the look made
+   */
+  looked: (ids: readonly string[], ledger: Shown, requests: number) => void
+  /** No look is possible for this many seconds. */
+  postpone: (seconds: number) => void
+}
+
+type Shown = Pick<LedgerState, 'calls' | 'open'>
+/** `due` is when the next look for it is due (monotonic seconds), after so many `looks`. */
+type Entry = { shows: Hint['shows']; due: number; looks: number }
+
+/** How long an end waits for other hints, to share a look with them (seconds). */
+const END_SECONDS = 0.5
+/** Seconds for each request of the last look before the next look begins: 40 requests a minute at most. */
+const SECONDS_PER_REQUEST = 1.5
+/** When a call is looked at again that did not show its end: lists lag behind webhooks (seconds). */
+const REPEAT_SECONDS = [2, 5, 10]
+const DROPPED: Pick<Entry, 'shows' | 'looks'> = { shows: 'change', looks: 0 }
+/** Of more hints, the oldest are dropped. The look for the others finds their calls as well, or else the next poll. */
+const MAX_HINTS = 1000
+
+/**
+ * An end is looked at within a second. Other hints cause no request of their own: they share the look of an end, or the next poll
+ * finds what they announce. So a call costs one request, however many webhooks it has.
+ */
+export function hintQueue(clock: Clock): HintQueue {
+  const entries = new Map<string, Entry>()
+  const changed$ = new Subject<void>()
+  let notBefore = -Infinity
+  /** When the next look is due (monotonic seconds). */
+  let next = Infinity
+
+  function schedule(): void {
+    next = Math.max(notBefore, Math.min(Infinity, ...entries.values().map(({ due }) => due)))
+    changed$.next()
+  }
+
+  return {
+    add: ({ id, shows }) => {
+      const before = entries.get(id)
+      if (shows === 'change' || before?.shows === 'end') return
+      if (entries.size >= MAX_HINTS && before === undefined) entries.delete(entries.keys().next().value!)
+      const due = shows === 'end' ? clock.monotonic() + END_SECONDS : Infinity
+      entries.set(id, { shows, due, looks: 0 })
+      if (Math.max(notBefore, due) < next) schedule()
+    },
+    due$: defer(() =>
+      changed$.pipe(
+        startWith(undefined),
+        switchMap(() =>
+          next === Infinity ? EMPTY : timer(Math.max(0, next - clock.monotonic()) * 1000, clock.scheduler),
+        ),
+      ),
+    ),
+    take: (ledger) => {
+      const now = clock.monotonic()
+      for (const [id, { shows }] of entries) if (isShown(id, shows, ledger)) entries.delete(id)
+      return [...entries].flatMap(([id, { due, looks }]) => (looks === 0 || due <= now ? [id] : []))
+    },
+    looked: (ids, ledger, requests) => {
+      const now = clock.monotonic()
+      notBefore = now + SECONDS_PER_REQUEST * requests
+      for (const id of ids) {
+        // It may have been dropped during the look.
+        const { shows, looks } = entries.get(id) ?? DROPPED
+        const delay = shows === 'end' ? REPEAT_SECONDS[looks] : undefined
+        if (delay === undefined || isShown(id, shows, ledger)) entries.delete(id)
+        else entries.set(id, { shows, due: now + delay, looks: looks + 1 })
+      }
+      schedule()
+    },
+    postpone: (seconds) => {
+      notBefore = clock.monotonic() + seconds
+      schedule()
+    },
+  }
+}
+
+/** Whether callwatch knows of a call what a hint announced. Of a call that is not open, nothing more is expected. */
+function isShown(id: string, shows: Hint['shows'], { calls, open }: Shown): boolean {
+  const call = open.get(id)
+  if (call === undefined) return calls.has(id)
+  return shows === 'begun' || (shows === 'started' && call.status !== 'initiated')
+}

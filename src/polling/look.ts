@@ -1,0 +1,28 @@
+import type { ServiceAnswer } from '../ledger/observation.ts'
+import { requestCalls } from './follow-ups.ts'
+import type { ObserveOptions } from './observe.ts'
+import { pollRequests } from './poll-requests.ts'
+import type { RequestRecord } from './request-with-retries.ts'
+
+export type Look = { answers: ServiceAnswer[]; requests: readonly RequestRecord[] }
+
+/**
+ * Requests one open call beside the polls, because a hint says that something happened to it. A server that lags behind may answer:
+ * what the call was before is ignored, and so is an answer that the service does not know the call.
+ */
+export async function lookAt(id: string, options: ObserveOptions, aborted: AbortSignal): Promise<Look> {
+  const { clock, ledger } = options
+  const requestOptions = { ...options.requestOptions, clock, retries: 0 }
+  const requests = pollRequests({ ...options, requestOptions }, aborted)
+  const tracked = ledger.open.get(id)
+  const answers = await requestCalls(tracked === undefined ? [] : [tracked], {
+    fetchCall: requests.call,
+    aborted,
+    wall: clock.wall,
+    // The metrics have the request. The next look or poll requests the call again.
+    onProblem: () => undefined,
+  })
+  const isCurrent = ({ calls, notFound }: ServiceAnswer) =>
+    notFound.length === 0 && !calls.some(({ status }) => status === 'initiated' && tracked?.status === 'ongoing')
+  return { answers: answers.filter(isCurrent), requests: requests.made }
+}

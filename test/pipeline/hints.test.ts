@@ -1,0 +1,208 @@
+import { expect, test } from 'vitest'
+import type { Hint } from '../../src/ledger/hint.ts'
+import { ServiceError } from '../../src/service/service-error.ts'
+import { CREATED, seen } from '../ledger/seen.ts'
+import { running } from './running.ts'
+
+const INTERVAL = 60
+const end = (id: string): Hint => ({ id, shows: 'end' })
+const ongoing = (id: string) => seen(id, 'ongoing', { initiatedAt: CREATED, startedAt: CREATED })
+const ended = (id: string) => ({ ...ongoing(id), status: 'ended' as const, endedAt: CREATED + 10 })
+
+/** A target that is polled each minute, with some ongoing calls, ten seconds after its first poll. */
+async function polledOnce(ids: string[], options: Parameters<typeof running>[0] = {}) {
+  const run = await running({ interval: INTERVAL, pageSize: 10, ...options })
+  const { service, clock, hints, target } = run
+  service.calls = ids.map(ongoing)
+  await clock.advance(10)
+  service.asked.length = 0
+  const isOpen = (id: string) => target.ledger.open.has(id)
+  return {
+    ...run,
+    isOpen,
+    end: (...ended_: string[]) => {
+      service.calls = service.calls.map((call) => (ended_.includes(call.id) ? ended(call.id) : call))
+    },
+    announce: (...announced: string[]) => announced.forEach((id) => hints.add(end(id))),
+  }
+}
+
+test('one tracked call that has ended is requested within a second', async () => {
+  const { clock, service, end, announce, isOpen, target } = await polledOnce(['a', 'b'])
+  end('a')
+  announce('a')
+  await clock.advance(1)
+  expect([service.asked, isOpen('a'), isOpen('b')]).toEqual([['a'], false, true])
+  await clock.advance(20)
+  expect(service.asked).toEqual(['a'])
+  expect(target.ledger.calls.get('a')?.finish?.status).toBe('ended')
+})
+
+test('several ends of a second share one poll', async () => {
+  const { clock, service, end, announce, isOpen } = await polledOnce(['a', 'b', 'c'])
+  end('a', 'b')
+  announce('a')
+  await clock.advance(0.3)
+  announce('b')
+  await clock.advance(1)
+  expect([service.asked, isOpen('a'), isOpen('b'), isOpen('c')]).toEqual([[1], false, false, true])
+})
+
+test('calls that the first page does not list are found, with few requests', async () => {
+  const { clock, service, end, announce, isOpen } = await polledOnce(['a', 'b', 'c', 'd', 'e', 'f', 'g'], {
+    pageSize: 2,
+  })
+  end('f', 'g')
+  announce('f', 'g')
+  await clock.advance(1)
+  expect([isOpen('f'), isOpen('g')]).toEqual([false, false])
+  expect(service.asked.length).toBeLessThanOrEqual(5)
+})
+
+test('a call that is not tracked is looked for in the list, and never counted from its webhook', async () => {
+  const { clock, service, announce, book } = await polledOnce([])
+  announce('forged')
+  await clock.advance(1)
+  expect(service.asked).toEqual([1])
+  await clock.advance(45)
+  // After 2, 5 and 10 s again, and then no more.
+  expect([service.asked, book.started()]).toEqual([[1, 1, 1, 1], 0])
+})
+
+test('a call that the list shows ten seconds later is found by a later look', async () => {
+  const { clock, service, announce, target } = await polledOnce([])
+  announce('late')
+  await clock.advance(10)
+  service.calls = [ended('late')]
+  await clock.advance(10)
+  expect(target.ledger.calls.get('late')?.phase).toBe('final')
+})
+
+test('hints that announce no end cause no request, and share the look of an end', async () => {
+  const { clock, service, end, announce, hints, target } = await polledOnce(['a'])
+  hints.add({ id: 'new', shows: 'begun' })
+  hints.add({ id: 'a', shows: 'change' })
+  service.calls = [ongoing('new'), ...service.calls]
+  await clock.advance(20)
+  expect(service.asked).toEqual([])
+  end('a')
+  announce('a')
+  await clock.advance(1)
+  expect([service.asked, target.ledger.open.has('new'), target.ledger.open.has('a')]).toEqual([[1], true, false])
+})
+
+test('an end that was found already causes no request', async () => {
+  const { clock, service, end, announce } = await polledOnce(['a'])
+  end('a')
+  await clock.advance(INTERVAL)
+  service.asked.length = 0
+  announce('a')
+  await clock.advance(30)
+  expect(service.asked).toEqual([])
+})
+
+test('a hint that comes during a poll is followed by a look', async () => {
+  const { clock, service, end, announce, isOpen } = await polledOnce(['a'])
+  const { listCalls } = service.client
+  const answers: (() => void)[] = []
+  service.client.listCalls = async (page, signal) => {
+    const answer = await listCalls(page, signal)
+    await new Promise<void>((resolve) => answers.push(resolve))
+    return answer
+  }
+  await clock.advance(INTERVAL - 10)
+  expect(answers).toHaveLength(1)
+  end('a')
+  announce('a')
+  await clock.advance(3)
+  expect(isOpen('a')).toBe(true)
+  for (const answer of answers) answer()
+  await clock.advance(1)
+  expect([service.asked, isOpen('a')]).toEqual([[1, 'a'], false])
+})
+
+test('a poll that is due during a look follows it', async () => {
+  const { clock, service, announce, outcomes, skipped } = await polledOnce(['a'])
+  const { getCall } = service.client
+  service.client.getCall = async (id, signal) => {
+    await new Promise<void>((resolve) => clock.scheduler.schedule(() => resolve(), 5000))
+    return getCall(id, signal)
+  }
+  await clock.advance(INTERVAL - 12)
+  announce('a')
+  await clock.advance(4)
+  expect([outcomes(), skipped()]).toEqual([['complete'], 0])
+  await clock.advance(4)
+  expect([outcomes().length, skipped()]).toEqual([2, 0])
+})
+
+test('looks make at most 45 requests a minute, however many calls end', async () => {
+  const ids = Array.from({ length: 120 }, (_, i) => `call-${i}`)
+  const { clock, service, end, announce, target } = await polledOnce(ids, { pageSize: 1000, maxRequestsPerMinute: 400 })
+  for (const [i, id] of ids.entries()) {
+    if (i === 60) service.asked.length = 0
+    end(id)
+    announce(id)
+    await clock.advance(1)
+  }
+  expect(service.asked.length).toBeLessThanOrEqual(45)
+  expect(target.ledger.open.size).toBeLessThanOrEqual(2)
+})
+
+test('a thousand hints a second neither stop the polls nor exceed the budget', async () => {
+  const { clock, service, hints, outcomes } = await polledOnce(['a'], { maxRequestsPerMinute: 60 })
+  for (let second = 0; second < 120; second++) {
+    for (let i = 0; i < 1000; i++) hints.add(end(`forged ${second} ${i}`))
+    await clock.advance(1)
+  }
+  expect(service.asked.length).toBeLessThanOrEqual(2 * 45)
+  expect(new Set(outcomes())).not.toContain('failed')
+  expect(outcomes().length).toBeGreaterThan(2)
+})
+
+test('a rate limit pause is not broken, and a failing service gets no looks', async () => {
+  const { clock, service, announce, target } = await polledOnce(['a'], { maxRequestsPerMinute: 400 })
+  target.rateLimiter.pause(40)
+  announce('a')
+  await clock.advance(39)
+  expect(service.asked).toEqual([])
+  await clock.advance(2)
+  expect(service.asked).toEqual(['a'])
+  service.fails = () => new ServiceError('refused', 'down', { status: 500 })
+  await clock.advance(INTERVAL)
+  service.asked.length = 0
+  announce('b')
+  await clock.advance(5)
+  expect(service.asked).toEqual([])
+})
+
+test('a server that lags behind makes no call lost, and none go back', async () => {
+  const { clock, service, announce, target } = await polledOnce(['a', 'b'])
+  service.calls = []
+  service.known.set('b', seen('b', 'initiated', { initiatedAt: CREATED }))
+  announce('a')
+  await clock.advance(25)
+  announce('b')
+  await clock.advance(20)
+  expect(service.asked).toEqual(['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'])
+  const statuses = ['a', 'b'].map((id) => target.ledger.open.get(id)?.status)
+  expect(statuses).toEqual(['ongoing', 'ongoing'])
+})
+
+test('a look that is refused is reported as a request, and changes nothing else', async () => {
+  const { clock, service, announce, events, isOpen, reports } = await polledOnce(['a'])
+  service.fails = (operation) => (operation === 'get' ? new ServiceError('refused', 'no', { status: 400 }) : undefined)
+  announce('a')
+  await clock.advance(1)
+  const [looked] = events.flatMap((event) => (event.kind === 'looked' ? [event] : []))
+  expect(looked?.made.map(({ operation, code }) => [operation, code])).toEqual([['get_call', '400']])
+  expect([isOpen('a'), reports().length]).toEqual([true, 1])
+})
+
+test('looks end when the pipeline is draining', async () => {
+  const { clock, service, announce, draining$, isCompleted } = await polledOnce(['a'])
+  announce('a')
+  draining$.next()
+  await clock.advance(5)
+  expect([service.asked, isCompleted()]).toEqual([[], true])
+})
