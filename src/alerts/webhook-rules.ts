@@ -2,6 +2,9 @@ import { linkOf, type PrometheusRule } from './prometheus-rule.ts'
 
 /** How long an event may wait (seconds). */
 const MAX_WAIT_SECONDS = 900
+/** The share of ends that no webhook of the service announced, and of how many ends at least. */
+const MAX_MISSED = 0.1
+const MIN_ENDS = 20
 
 const WEBHOOK_ALERTS: readonly Parts[] = [
   {
@@ -29,12 +32,25 @@ const WEBHOOK_ALERTS: readonly Parts[] = [
     description:
       'Events expired before they were delivered to the webhook {{ $labels.webhook }}, or its position in the event log no longer exists: it will never get them.',
   },
+  {
+    alert: 'CallwatchServiceWebhooksMissed',
+    expr: `${endsOf('no')} / ${endsOf('yes|no')} > ${MAX_MISSED} and ${endsOf('yes|no')} >= ${MIN_ENDS}`,
+    severity: 'warning',
+    summary: '{{ $value | humanizePercentage }} of the ends of {{ $labels.target }} had no webhook',
+    description:
+      'No webhook of the calls service announced {{ $value | humanizePercentage }} of the calls of {{ $labels.target }} that ended in ' +
+      'the last hour. callwatch counted them, but programs that rely on webhooks alone have lost them.',
+  },
 ]
 
 type Parts = { alert: string; expr: string; severity: 'warning' | 'critical'; summary: string; description: string }
 
+/** Ends of the last hour, by whether a webhook announced them. */
+function endsOf(announced: string): string {
+  return `sum by (target) (increase(callwatch_service_webhook_ends_total{announced=~"${announced}"}[1h]))`
+}
 /**
- * Alerts about the webhooks of events. Every daemon exports their gauges; only the leader exports their counters.
+ * Alerts about the webhooks of events and of the calls service. Every daemon exports their gauges; only the leader exports their counters.
  *
  * @param runbooks the address of the runbooks
  */

@@ -95,6 +95,12 @@ export const COUNTERS = {
     labels: ['kind'],
     span: ANOMALIES.map((kind) => [kind]),
   },
+  webhookEnds: {
+    name: 'callwatch_service_webhook_ends_total',
+    help: 'Ends of calls by whether a webhook of the calls service announced them within a minute: yes, no, unknown (this daemon did not listen from a minute before); absent without webhooks',
+    labels: ['announced'],
+    span: [],
+  },
   invalidItems: {
     name: 'callwatch_invalid_items_total',
     help: 'Items of a list that could not be used: no_session_id, no_status, not_an_object',

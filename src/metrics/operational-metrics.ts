@@ -162,6 +162,13 @@ export const HISTOGRAM_DEFINITIONS = {
     labels: ['target'],
     buckets: LAG_SECONDS,
   },
+  serviceWebhookLag: {
+    name: 'callwatch_service_webhook_lag_seconds',
+    help: 'Time from the end of a call until the webhook that announced it came',
+    labels: ['target'],
+    buckets: LAG_SECONDS,
+    isSparse: true,
+  },
   requestDuration: {
     name: 'callwatch_api_request_duration_seconds',
     help: 'Duration of a request to the calls service, including the response body',

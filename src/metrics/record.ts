@@ -37,9 +37,10 @@ export function recordRequests(metrics: OperationalMetrics, target: string, requ
 }
 
 /** Records a commit that has succeeded. */
-export function recordCommit(metrics: OperationalMetrics, { target, ledger, seconds }: Committed): void {
+export function recordCommit(metrics: OperationalMetrics, { target, ledger, seconds, ends }: Committed): void {
   metrics.storeWritable.set(1)
   metrics.commitDuration.observe(seconds)
+  for (const lag of ends?.lags ?? []) metrics.serviceWebhookLag.observe({ target }, lag)
   const finishes = new Set(ledger.finishes)
   for (const { finish, endedAt } of ledger.calls.values()) {
     if (finish === undefined || endedAt === undefined || !finishes.has(finish)) continue

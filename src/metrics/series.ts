@@ -69,7 +69,7 @@ export function initSeries(metrics: OperationalMetrics, owner: Owner, name: stri
   for (const [key, definition] of definitionsOf(GAUGE_DEFINITIONS, owner))
     if (definition.values !== undefined) metrics[key].set({ [owner]: name }, 0)
   for (const [key, definition] of definitionsOf(HISTOGRAM_DEFINITIONS, owner))
-    for (const labels of labelSets(definition, name)) metrics[key].zero(labels)
+    if (definition.isSparse !== true) for (const labels of labelSets(definition, name)) metrics[key].zero(labels)
 }
 
 /**

@@ -2,12 +2,12 @@ import { newEvents } from '../events/new-events.ts'
 import { applyDelta } from '../ledger/state.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
 import { StoreError } from '../store/store-error.ts'
-import type { Commit, Gap } from '../store/store.ts'
+import type { Gap } from '../store/store.ts'
 import type { Decision } from './decide.ts'
 import type { Target } from './target.ts'
 
 /** What was committed of a target, and how long the commit took (seconds). */
-export type Committed = Pick<Commit, 'ledger' | 'alerts'> & { target: string; seconds: number }
+export type Committed = Pick<Decision, 'ledger' | 'alerts' | 'ends'> & { target: string; seconds: number }
 
 /**
  * Writes a decision to the store, completely or not at all.
@@ -66,6 +66,7 @@ function gapOf({ ledger, settings }: Target, { ledger: { sync } }: Decision): Ga
 export function apply(target: Target, committed: Committed, success?: PollSuccess): Committed {
   const { ledger, alerts, times, clock } = target
   applyDelta(ledger, committed.ledger, target.longestWindow)
+  if (committed.ends !== undefined) target.ends?.apply(committed.ends)
   for (const instance of committed.alerts.changed) alerts.set(instance.key, instance)
   for (const { key } of committed.alerts.ended) alerts.delete(key)
   if (success === undefined) return committed

@@ -9,12 +9,13 @@ import { computeDelta } from '../ledger/delta/compute-delta.ts'
 import type { Observation, PollSuccess } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { usedBetween } from '../ledger/usage.ts'
+import type { CountedEnds } from './announced-ends.ts'
 import type { Target } from './target.ts'
 
 /** What an observation or a tick changes. */
-export type Decision = { ledger: Delta; alerts: AlertDelta; evaluated?: EvaluationRecord }
+export type Decision = { ledger: Delta; alerts: AlertDelta; evaluated?: EvaluationRecord; ends?: CountedEnds }
 
-type Decided = Pick<Target, 'name' | 'ledger' | 'alerts' | 'settings'>
+type Decided = Pick<Target, 'name' | 'ledger' | 'alerts' | 'settings' | 'ends'>
 
 /** A tick is kept in the log of evaluations if the last poll is older than this many intervals. */
 const NOTED_INTERVALS = 2
@@ -34,12 +35,14 @@ export function decide(
 ): Decision | undefined {
   const delta = computeDelta(target.ledger, observation, target.settings.poll, evicted)
   if (delta === undefined) return undefined
-  if (observation.success === undefined) return { ledger: delta, alerts: { changed: [], ended: [], notifications: [] } }
+  const ends = target.ends?.count(delta, target.ledger, wall)
+  const decided = { ledger: delta, ...(ends && { ends }) }
+  if (observation.success === undefined) return { ...decided, alerts: { changed: [], ended: [], notifications: [] } }
   const poll = evaluatedPoll(target.ledger, delta, observation.success)
   const at = wholeMilliseconds(wall)
   const { kind, now, previousSuccess, limited } = poll
   const evaluated: EvaluationRecord = { kind, at, now, previousSuccess, limited }
-  return { ledger: delta, alerts: evaluateRules(target, poll, at), evaluated }
+  return { ...decided, alerts: evaluateRules(target, poll, at), evaluated }
 }
 
 /**

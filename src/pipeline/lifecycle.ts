@@ -139,9 +139,14 @@ export function lifecycle(given: LifecycleOptions): Lifecycle {
           ),
         ),
       ),
-    hint: (name, hint) => void (ownership.owns(name) && managedTargets.get(name)?.hints.add(hint)),
+    hint: (name, hint) => takeHint(ownership.owns(name) ? managedTargets.get(name) : undefined, hint, clock),
     replicatePauses: limits.replicatePauses,
   }
+}
+
+function takeHint(managed: ManagedTarget | undefined, hint: Hint, { wall }: Clock): void {
+  managed?.hints.add(hint)
+  if (managed !== undefined && hint.shows === 'end') loadedOf(managed)?.ends?.note(hint.id, wall())
 }
 
 function newManagedTarget(target: TargetConfig, clock: Clock): ManagedTarget {

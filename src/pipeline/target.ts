@@ -12,6 +12,7 @@ import type { LedgerState } from '../ledger/state.ts'
 import { newPollMemory, sweepProgress, type PollMemory, type SweepProgress } from '../polling/poll-memory.ts'
 import { UNLIMITED, type RateLimiter } from '../polling/rate-limiter.ts'
 import type { Store, TargetIdentity } from '../store/store.ts'
+import { announcedEnds, type AnnouncedEnds } from './announced-ends.ts'
 import { healthRecord, type Health, type HealthRecord } from './health.ts'
 
 /** The configuration of a target: its own part, and the settings that all targets share. */
@@ -69,6 +70,8 @@ export type Target = TargetStatus & {
   readonly times: Times
   /** The answer to the last commit was lost. Nothing more is committed until the store says whether that commit was made. */
   lastCommitUnknown: boolean
+  /** Whether webhooks announced its ends; absent if it accepts none. */
+  readonly ends?: AnnouncedEnds
   readonly record: HealthRecord
   rateLimiter: RateLimiter
   readonly store: Store
@@ -90,7 +93,7 @@ export type Times = {
 export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock' | 'receiversOf'> & {
   owner?: Target['owner']
   /** The same target from an earlier load. */
-  before?: Pick<Target, 'record' | 'runExclusive'> | undefined
+  before?: Pick<Target, 'record' | 'runExclusive' | 'ends'> | undefined
 }
 
 /** How many intervals a first poll may take before the target counts as not polled. */
@@ -125,6 +128,7 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     memory: newPollMemory(stored.ledger.sync, times.swept),
     times,
     lastCommitUnknown: false,
+    ...(config.webhook && { ends: before?.ends ?? announcedEnds(stored.ledger, clock.wall()) }),
     record,
     health: record.current,
     requestsIn: record.requestsIn,

@@ -17,7 +17,7 @@ const BUCKETS = {
 /** An exposition in which every metric has a value. */
 async function exposition(): Promise<string> {
   const target = handMadeTarget({
-    counters: { 'callwatch_calls_total|other|other|other|other': 1 },
+    counters: { 'callwatch_calls_total|other|other|other|other': 1, 'callwatch_service_webhook_ends_total|yes': 1 },
     calls: [openCall('a')],
     finished: Array.from({ length: 5 }, () => finish('ended')),
     sync: POLLED,
@@ -35,6 +35,7 @@ async function exposition(): Promise<string> {
     gauge.set({ webhook: 'crm' }, 0)
   }
   operational.serviceWebhooks.inc({ target: 'production', trigger: 'call_ended', outcome: 'hint' })
+  operational.serviceWebhookLag.observe({ target: 'production' }, 1)
   const requests = [{ operation: 'list_calls' as const, code: '200', seconds: 0.1 }]
   recordPoll(operational, 'production', {
     outcome: 'complete',

@@ -11,6 +11,8 @@ import { missingPrograms, SHIPPED, TARGETS, startPrometheus, type RunningPrometh
 /** Panels without data while the service is healthy, each with the reason. */
 const EMPTY_WHILE_HEALTHY: Readonly<Record<string, string>> = {
   'Firing alerts': 'no alert fires',
+  'Ends without a webhook': 'no end has waited a minute for its webhook',
+  'Delay of webhooks': 'the webhooks name no call',
 }
 
 const panels = panelsOf(dashboard())

@@ -1,5 +1,5 @@
 import { stat, graph, healthTimeline, list } from '../panels.ts'
-import { quantiles, T } from '../queries.ts'
+import { during, quantiles, T, WINDOW } from '../queries.ts'
 
 export function alerts() {
   const each = 'max by (target, alert, severity, state)'
@@ -101,6 +101,8 @@ export function webhooks() {
 
 /** Webhooks of the calls service, which any daemon receives. */
 export function serviceWebhooks() {
+  const ends = (announced: string) =>
+    `sum by (target) (increase(${during(WINDOW, 'callwatch_service_webhook_ends_total', `announced=~"${announced}"`)}))`
   return [
     graph({
       title: 'Webhooks received',
@@ -109,6 +111,23 @@ export function serviceWebhooks() {
       unit: 'ops',
       queries: {
         '{{target}} {{outcome}}': `sum by (target, outcome) (rate(callwatch_service_webhooks_total{${T}}[$__rate_interval]))`,
+      },
+    }),
+    graph({
+      title: 'Ends without a webhook',
+      about:
+        'Share of the ends of calls that no webhook announced within a minute. The shipped rule CallwatchServiceWebhooksMissed fires above 10%.',
+      width: 6,
+      unit: 'percentunit',
+      queries: { '{{target}}': `${ends('no')} / ${ends('yes|no')}` },
+    }),
+    graph({
+      title: 'Delay of webhooks',
+      about: 'Time from the end of a call until the webhook that announced it came.',
+      width: 6,
+      unit: 's',
+      queries: {
+        '{{target}} 95th percentile': `histogram_quantile(0.95, sum by (target, le) (rate(callwatch_service_webhook_lag_seconds_bucket{${T}}[$__rate_interval])))`,
       },
     }),
   ]

@@ -1,0 +1,94 @@
+import { COUNTERS, seriesKey } from '../ledger/series.ts'
+import type { Delta, LedgerState } from '../ledger/state.ts'
+import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
+
+/** Whether webhooks announced the ends of calls that the service showed. */
+export type AnnouncedEnds = {
+  /** Notes a hint of an end at a time (UNIX seconds by the host's clock). */
+  note: (id: string, now: number) => void
+  /** Counts the ends of a delta, and earlier ones that waited for their webhook, in the delta. Apply the result once it is committed. */
+  count: (delta: Delta, ledger: LedgerState, now: number) => CountedEnds
+  apply: (counted: CountedEnds) => void
+}
+
+/** Ends that wait for their webhook, by the id of the call; ends that are counted; and after how many seconds each webhook came. */
+export type CountedEnds = { waiting: Map<string, number>; done: string[]; lags: number[] }
+
+/** How long before and after an end its webhook is listened for (seconds). */
+const WINDOW_SECONDS = 60
+/** Of more hints, the oldest are dropped. */
+const MAX_HINTS = 10_000
+
+/**
+ * An end is announced if its webhook came until a minute after it. It is unknown where this daemon did not listen from a minute
+ * before it.
+ *
+ * @param since when this daemon began to listen (UNIX seconds by the host's clock)
+ */
+export function announcedEnds(ledger: LedgerState, since: number): AnnouncedEnds {
+  /** When the webhook of each end came. */
+  const noted = new Map<string, number>()
+  const waiting = new Map(uncountedEnds(ledger))
+
+  function outcomeOf(id: string, ended: number, now: number): 'yes' | 'no' | 'unknown' | undefined {
+    const at = noted.get(id)
+    if (at !== undefined && at <= ended + WINDOW_SECONDS) return 'yes'
+    if (now <= ended + WINDOW_SECONDS) return undefined
+    return since <= ended - WINDOW_SECONDS ? 'no' : 'unknown'
+  }
+
+  return {
+    note: (id, now) => {
+      if (noted.has(id)) return
+      if (noted.size >= MAX_HINTS) noted.delete(noted.keys().next().value!)
+      noted.set(id, now)
+    },
+    count: (delta, { calls }, now) => {
+      const counted: CountedEnds = { waiting: new Map(), done: [], lags: [] }
+      for (const [id, ended] of [...waiting, ...endsIn(delta)]) {
+        const outcome = outcomeOf(id, ended, now)
+        if (outcome === undefined) {
+          counted.waiting.set(id, ended)
+          continue
+        }
+        counted.done.push(id)
+        const key = seriesKey(COUNTERS.webhookEnds, outcome)
+        delta.counters.set(key, (delta.counters.get(key) ?? 0) + 1)
+        const call = delta.calls.get(id) ?? calls.get(id)
+        if (call !== undefined) delta.calls.set(id, { ...call, marks: call.marks | MARK.endCounted })
+        if (outcome === 'yes') counted.lags.push(Math.max(0, noted.get(id)! - ended))
+      }
+      return counted
+    },
+    apply: (counted) => {
+      for (const [id, ended] of counted.waiting) waiting.set(id, ended)
+      for (const id of counted.done) {
+        waiting.delete(id)
+        noted.delete(id)
+      }
+    },
+  }
+}
+
+/** When calls ended that a delta shows first as finished, by the host's clock. */
+function endsIn({ calls, finishes, sync }: Delta): [id: string, ended: number][] {
+  const finished = new Set(finishes)
+  return [...calls.values()].flatMap((call) =>
+    call.finish !== undefined && finished.has(call.finish) ? endOf(call, sync.clockSkew) : [],
+  )
+}
+
+/** The ends that an earlier process found, but had not counted. */
+function uncountedEnds({ calls, sync: { lastSuccess = Infinity, clockSkew } }: LedgerState): [string, number][] {
+  const oldest = lastSuccess - WINDOW_SECONDS
+  return [...calls.values()].flatMap((call) =>
+    call.finish !== undefined && call.finish.at > oldest && (call.marks & MARK.endCounted) === 0
+      ? endOf(call, clockSkew)
+      : [],
+  )
+}
+
+/** None for a call that had ended when the target was created. */
+function endOf({ id, finish, marks }: TrackedCall, clockSkew = 0): [id: string, ended: number][] {
+  return (marks & MARK.overAtSetUp) === 0 ? [[id, finish!.at - clockSkew]] : []
+}

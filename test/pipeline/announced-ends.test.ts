@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import { COUNTERS, seriesKey } from '../../src/ledger/series.ts'
+import { openSqliteStore } from '../../src/store/open-sqlite.ts'
+import { StoreError } from '../../src/store/store-error.ts'
+import { commitObservation } from '../../src/pipeline/pipeline.ts'
+import { openTarget } from '../../src/pipeline/target.ts'
+import { virtualClock } from '../clock/virtual-clock.ts'
+import { completePoll, CREATED, seen } from '../ledger/seen.ts'
+import { pollConfig, targetConfig } from './settings.ts'
+
+/** A target that accepts webhooks, and has listened for five minutes. Times are seconds since then. */
+async function listening({ webhook = true } = {}) {
+  const clock = virtualClock(CREATED)
+  const memory = openSqliteStore({ path: ':memory:' })
+  const disk = { isFull: false }
+  const store: typeof memory = {
+    ...memory,
+    commit: (name, commit) =>
+      disk.isFull ? Promise.reject(new StoreError('unavailable', 'full')) : memory.commit(name, commit),
+  }
+  const credentials = { username: 'vendor', password: 'p' }
+  const settings = { target: targetConfig(webhook ? { webhook: credentials } : {}), poll: pollConfig(), rules: [] }
+  const open = () => openTarget({ settings, store, clock, receiversOf: () => [] })
+  let target = await open()
+  await clock.advance(300)
+  /** By call, when it ended. */
+  const ends: Record<string, number> = {}
+  const now = () => clock.wall() - CREATED - 300
+  return {
+    clock,
+    disk,
+    restart: async () => void (target = await open()),
+    hint: (id: string) => target.ends?.note(id, clock.wall()),
+    ends,
+    poll: async (at: number) => {
+      await clock.advance(at - now())
+      const calls = Object.entries(ends).map(([id, ended]) =>
+        seen(id, 'ended', { initiatedAt: CREATED + 100, startedAt: CREATED + 100, endedAt: CREATED + 300 + ended }),
+      )
+      return commitObservation(target, completePoll(300 + at, ...calls))
+    },
+    counted: () =>
+      ['yes', 'no', 'unknown'].map((each) => target.ledger.counters.get(seriesKey(COUNTERS.webhookEnds, each)) ?? 0),
+  }
+}
+
+test('an end whose webhook came before is announced, and counted with the end', async () => {
+  const { ends, hint, poll, counted, clock } = await listening()
+  await clock.advance(10)
+  hint('a')
+  ends['a'] = 9
+  const committed = await poll(11)
+  expect([counted(), committed?.ends?.lags]).toEqual([[1, 0, 0], [1]])
+  await poll(200)
+  expect(counted()).toEqual([1, 0, 0])
+})
+
+test('an end waits a minute for its webhook', async () => {
+  const { ends, hint, poll, counted } = await listening()
+  Object.assign(ends, { late: 10, missed: 10, afterAMinute: 10 })
+  await poll(15)
+  expect(counted()).toEqual([0, 0, 0])
+  await poll(60)
+  hint('late')
+  await poll(69)
+  expect(counted()).toEqual([1, 0, 0])
+  await poll(71)
+  hint('afterAMinute')
+  await poll(90)
+  expect(counted()).toEqual([1, 2, 0])
+})
+
+test('an end that is found minutes later is counted at once', async () => {
+  const { ends, hint, poll, counted, clock } = await listening()
+  await clock.advance(1)
+  hint('a')
+  await clock.advance(70)
+  hint('afterAMinute')
+  Object.assign(ends, { a: 1, b: 1, afterAMinute: 1 })
+  await poll(500)
+  expect(counted()).toEqual([1, 2, 0])
+})
+
+test('ends of which nobody listened are unknown, also those that waited for their webhook at a restart', async () => {
+  const { ends, hint, poll, counted, restart, clock } = await listening()
+  Object.assign(ends, { announced: 0, missed: 0, waiting: 90 })
+  hint('announced')
+  await poll(80)
+  ends['recent'] = 94
+  hint('recent')
+  await poll(95)
+  expect(counted()).toEqual([2, 1, 0])
+  await clock.advance(600)
+  await restart()
+  Object.assign(ends, { meanwhile: 400, tooSoon: 700, listened: 770, heard: 710 })
+  hint('heard')
+  await poll(900)
+  expect(counted()).toEqual([3, 2, 3])
+  await restart()
+  await poll(1000)
+  expect(counted()).toEqual([3, 2, 3])
+})
+
+test('an end whose commit fails is counted once', async () => {
+  const { ends, hint, poll, counted, disk } = await listening()
+  hint('a')
+  Object.assign(ends, { a: 1, b: 1 })
+  disk.isFull = true
+  await expect(poll(100)).rejects.toThrow(StoreError)
+  expect(counted()).toEqual([0, 0, 0])
+  disk.isFull = false
+  await poll(110)
+  expect(counted()).toEqual([1, 1, 0])
+})
+
+test('without webhooks, ends are not counted', async () => {
+  const { ends, poll, counted } = await listening({ webhook: false })
+  ends['a'] = 1
+  await poll(100)
+  await poll(200)
+  expect(counted()).toEqual([0, 0, 0])
+})
