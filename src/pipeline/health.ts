@@ -17,6 +17,8 @@ export type Health = Readonly<Omit<PollReport, 'requests'>> & {
 /** Records how a target has been doing since the process started. */
 export type HealthRecord = {
   readonly add: (poll: PollReport) => void
+  /** Adds requests that were made beside polls. */
+  readonly addRequests: (requests: number) => void
   readonly current: () => Health
   /** The requests of the polls that ended in the last seconds, by whole minutes. */
   readonly requestsIn: (seconds: number) => Requests
@@ -65,6 +67,7 @@ export function healthRecord(monotonic: () => number): HealthRecord {
         errors: (before?.errors ?? 0) + errors,
       })
     },
+    addRequests: (requests) => void recent.push({ at: monotonic(), requests }),
     current: () => {
       const now = monotonic()
       return {

@@ -162,6 +162,7 @@ async function* runLook(
   try {
     const { answers, requests: made } = await lookAt(id, observeOptions(options), aborted)
     if (isUnsubscribed()) return
+    target.record.addRequests(made.length)
     yield { ...looked, requests: made.length, made }
     const committed = await commitObservation(target, { answers })
     if (committed !== undefined) yield { kind: 'committed', committed }

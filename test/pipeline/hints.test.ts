@@ -190,13 +190,14 @@ test('a server that lags behind makes no call lost, and none go back', async () 
 })
 
 test('a look that is refused is reported as a request, and changes nothing else', async () => {
-  const { clock, service, announce, events, isOpen, reports } = await polledOnce(['a'])
+  const { clock, service, announce, events, isOpen, reports, target } = await polledOnce(['a'])
   service.fails = (operation) => (operation === 'get' ? new ServiceError('refused', 'no', { status: 400 }) : undefined)
   announce('a')
   await clock.advance(1)
   const [looked] = events.flatMap((event) => (event.kind === 'looked' ? [event] : []))
   expect(looked?.made.map(({ operation, code }) => [operation, code])).toEqual([['get_call', '400']])
   expect([isOpen('a'), reports().length]).toEqual([true, 1])
+  expect(target.record.current().requestsLastMinute - reports()[0]!.requests.length).toBe(1)
 })
 
 test('looks end when the pipeline is draining', async () => {

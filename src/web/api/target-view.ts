@@ -52,6 +52,10 @@ const committed = z.object({
   participants_in_progress: count,
   started: count,
   finished: z.object({ ...outcomes, lost: count }),
+  service_webhook_ends: z
+    .object({ announced: count, missed: count, unknown: count })
+    .optional()
+    .describe('Ends of calls, by whether a webhook of the calls service announced them; absent without webhooks'),
   minutes,
   participant_minutes: minutes,
   participant_minutes_today: used,
@@ -145,6 +149,7 @@ function committedView(target: TargetStatus): z.output<typeof committed> {
       other: byLast(COUNTERS.finished, 'other'),
       lost: sumOf(ledger, COUNTERS.lost),
     },
+    service_webhook_ends: webhookEndsOf(ledger),
     minutes: media(COUNTERS.callMinutes),
     participant_minutes: media(COUNTERS.participantMinutes),
     ...usedMinutes(ledger.usage, serviceNow(target)),
@@ -152,6 +157,12 @@ function committedView(target: TargetStatus): z.output<typeof committed> {
     rules: rules.map((rule) => ruleView(rule, ledger)),
     max_requests_per_minute: poll.maxRequestsPerMinute,
   }
+}
+
+function webhookEndsOf(ledger: LedgerState): z.output<typeof committed>['service_webhook_ends'] {
+  const ends = (announced: string) => sumOf(ledger, COUNTERS.webhookEnds, ([value]) => value === announced)
+  const counts = { announced: ends('yes'), missed: ends('no'), unknown: ends('unknown') }
+  return counts.announced + counts.missed + counts.unknown === 0 ? undefined : counts
 }
 
 /** The committed part as JSON. */

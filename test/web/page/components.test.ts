@@ -430,3 +430,22 @@ describe('the webhooks of the page', () => {
     expect(shown(given)).toBe(expected)
   })
 })
+
+describe('the targets of the page', () => {
+  const counters = {
+    'callwatch_service_webhook_ends_total|yes': 117,
+    'callwatch_service_webhook_ends_total|no': 3,
+    'callwatch_service_webhook_ends_total|unknown': 9,
+  }
+
+  test('show how many ends no webhook of the service announced, of those that it could have', () => {
+    const elements = render(Targets, stateOf([shownTarget({ counters }), shownTarget({ target: 'staging' })]))
+    expect(textOf(elements, { 'data-target': 'production' })).toMatch(/ 3 of 120$/)
+    expect(textOf(elements, { 'data-target': 'staging' })).toMatch(/ –$/)
+  })
+
+  test('do not mention webhooks where there are none', () => {
+    const headings = render(Targets, stateOf([shownTarget()])).map(({ text }) => text)
+    expect(headings).not.toContain('Ends without a webhook')
+  })
+})

@@ -90,6 +90,7 @@ export function Targets({ state }: { state: State }) {
     ['Requests in the last minute', requestsOf],
     ['Last complete sweep', ({ sweep_age_seconds: sweep }) => (sweep === null ? 'none yet' : ago(sweep))],
     ['Tracked calls', ({ tracked_calls }) => formatNumber(tracked_calls)],
+    ...(targets.some(({ service_webhook_ends: ends }) => ends !== undefined) ? [MISSED] : []),
   ]
   const totals: Column<Target>[] = [
     ['Target', ({ name }) => name],
@@ -121,6 +122,13 @@ export function Targets({ state }: { state: State }) {
     </Section>
   )
 }
+
+/** How many ends no webhook of the service announced, of those of which callwatch knows it. */
+const MISSED: Column<Target> = [
+  'Ends without a webhook',
+  ({ service_webhook_ends: { announced, missed } = { announced: 0, missed: 0 } }) =>
+    announced + missed === 0 ? '–' : `${formatNumber(missed)} of ${formatNumber(announced + missed)}`,
+]
 
 const ownerOf = (owner: string | undefined) => (
   <span class="owner">{owner === undefined ? <b class="bad">no owner</b> : `owner: ${owner}`}</span>
