@@ -128,7 +128,10 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     memory: newPollMemory(stored.ledger.sync, times.swept),
     times,
     lastCommitUnknown: false,
-    ...(config.webhook && { ends: before?.ends ?? announcedEnds(stored.ledger, clock.wall()) }),
+    // Another daemon may have received the webhook, and does not pass it on.
+    ...(config.webhook && {
+      ends: before?.ends ?? announcedEnds(stored.ledger, store.cluster === undefined ? clock.wall() : Infinity),
+    }),
     record,
     health: record.current,
     requestsIn: record.requestsIn,

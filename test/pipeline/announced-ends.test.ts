@@ -2,19 +2,22 @@ import { expect, test } from 'vitest'
 import { COUNTERS, seriesKey } from '../../src/ledger/series.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { StoreError } from '../../src/store/store-error.ts'
+import type { Store } from '../../src/store/store.ts'
 import { commitObservation } from '../../src/pipeline/pipeline.ts'
 import { openTarget } from '../../src/pipeline/target.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
+import { memoryCluster } from '../cluster/memory-cluster.ts'
 import { completePoll, CREATED, seen } from '../ledger/seen.ts'
 import { pollConfig, targetConfig } from './settings.ts'
 
 /** A target that accepts webhooks, and has listened for five minutes. Times are seconds since then. */
-async function listening({ webhook = true } = {}) {
+async function listening({ webhook = true, isShared = false } = {}) {
   const clock = virtualClock(CREATED)
   const memory = openSqliteStore({ path: ':memory:' })
   const disk = { isFull: false }
-  const store: typeof memory = {
+  const store: Store = {
     ...memory,
+    ...(isShared && { cluster: memoryCluster(clock).clusterStore(10) }),
     commit: (name, commit) =>
       disk.isFull ? Promise.reject(new StoreError('unavailable', 'full')) : memory.commit(name, commit),
   }
@@ -119,4 +122,12 @@ test('without webhooks, ends are not counted', async () => {
   await poll(100)
   await poll(200)
   expect(counted()).toEqual([0, 0, 0])
+})
+
+test('with several daemons, an end without a webhook is unknown, because another daemon may have received it', async () => {
+  const { ends, hint, poll, counted } = await listening({ isShared: true })
+  hint('a')
+  Object.assign(ends, { a: 1, b: 1 })
+  await poll(100)
+  expect(counted()).toEqual([1, 0, 1])
 })
