@@ -1,3 +1,4 @@
+import { styleText } from 'node:util'
 import type { Command as TypedCommand } from '@commander-js/extra-typings'
 import { Command } from 'commander'
 import type { CommandContext, Declare } from './commands/command.ts'
@@ -47,6 +48,11 @@ const COMMANDS: readonly Listed[] = [
     load: () => import('./commands/alerts/backtest.ts'),
   },
   {
+    name: 'calls',
+    about: 'Print the calls in progress, or those that finished in a period',
+    load: () => import('./commands/calls/calls.ts'),
+  },
+  {
     name: 'events',
     about: 'Print what happened to calls and alerts, from the log of events in the store',
     load: () => import('./commands/events.ts'),
@@ -60,6 +66,12 @@ const COMMANDS: readonly Listed[] = [
     name: 'alerts',
     about: 'Print the alerts that fired in a period, newest first',
     load: () => import('./commands/alerts/alerts.ts'),
+  },
+  {
+    name: 'status',
+    about:
+      'Print how targets, alerts, receivers and the store are doing; exit code 1 if a target is not polled or an alert fires',
+    load: () => import('./commands/status.ts'),
   },
   {
     name: 'backup',
@@ -147,7 +159,11 @@ function contextOf(
     env,
     cwd,
     stdout,
-    print: (line) => void stdout.write(`${/^[{[]/.test(line) ? escapedJson(line) : plainText(line)}\n`),
+    print: (line, colour) => {
+      const text = /^[{[]/.test(line) ? escapedJson(line) : plainText(line)
+      const isColoured = colour !== undefined && stdout.isTTY && stdout.hasColors()
+      stdout.write(`${isColoured ? styleText(colour, text, { validateStream: false }) : text}\n`)
+    },
     warn,
     loader,
     configured: async (options) => {

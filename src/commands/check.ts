@@ -6,10 +6,10 @@ import { secretsOf } from '../config/secrets-of.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { readAddress } from '../store/postgres/address.ts'
 import { StoreError } from '../store/store-error.ts'
-import { CONFIG, type Declare } from './command.ts'
+import { CONFIG, type CommandContext, type Declare } from './command.ts'
 import type { Probe } from './probe.ts'
 
-type CheckOptions = { probe: boolean; store: boolean }
+type CheckOptions = { probe: boolean; store: boolean; print?: boolean }
 
 /** The JSON that `--json` prints. It has the probes and the store only with `--probe` and `--store`. */
 export type CheckDocument =
@@ -26,6 +26,7 @@ export const declare: Declare = (command, { loader, print, succeed }) =>
   void command
     .option(...CONFIG)
     .option('--probe', 'also request one call from each target, and connect to a shared store', false)
+    .option('--print', 'with --probe, print the configuration as well', false)
     .option('--store', 'also check the whole store for damage, or connect to a shared one', false)
     .option('--json', 'print the configuration, its problems and what was found as JSON', false)
     .action(async (options) => {
@@ -45,18 +46,18 @@ function withAddress(config: Config): Config {
   }
 }
 
-/** Prints the probes' results first, because the configuration is long. */
-async function checkAsText(config: Config, options: CheckOptions, print: (line: string) => void): Promise<boolean> {
+/** The configuration is long: with probes it is printed only on demand, after their results. */
+async function checkAsText(config: Config, options: CheckOptions, print: CommandContext['print']): Promise<boolean> {
   const good = await printProbes(config, options, print)
   for (const warning of leftOutWarnings(config)) print(`# warning: ${warning}`)
-  print(maskConfig(config).trimEnd())
+  if (!options.probe || options.print === true) print(maskConfig(config).trimEnd())
   return good
 }
 
 /** One line per target and for a shared store, then the warnings. */
-async function printProbes(config: Config, options: CheckOptions, print: (line: string) => void): Promise<boolean> {
+async function printProbes(config: Config, options: CheckOptions, print: CommandContext['print']): Promise<boolean> {
   const printVerdict = (name: string, { works, message }: { works: boolean; message: string }) =>
-    print(`${works ? '✓' : '✗'} ${name}: ${message}`)
+    print(`${works ? '✓' : '✗'} ${name}: ${message}`, works ? 'green' : 'red')
   const probes: Probe[] = []
   for await (const result of probesOf(config, options)) {
     probes.push(result)
@@ -67,7 +68,10 @@ async function printProbes(config: Config, options: CheckOptions, print: (line: 
   for (const { target, warnings } of probes) {
     for (const { message } of warnings) print(`# ${target}: warning: ${message}`)
   }
-  return probes.every(({ works }) => works) && store?.works !== false
+  const all = [...probes, ...(store === undefined ? [] : [store])]
+  const failed = all.filter(({ works }) => !works).length
+  if (options.probe) print(`${all.length - failed} ✓ ${failed} ✗`, 'bold')
+  return failed === 0
 }
 
 async function checkAsJson(load: () => Config, options: CheckOptions, print: (line: string) => void): Promise<boolean> {

@@ -3,13 +3,16 @@ import type { Command, Option as TypedOption } from '@commander-js/extra-typings
 import type { Config } from '../config/config.ts'
 import type { LogStream } from '../log/logger.ts'
 
+export type Colour = 'red' | 'yellow' | 'green' | 'bold'
+
 /** What a command may use of the program. */
 export type CommandContext = {
   env: NodeJS.ProcessEnv
   /** The folder at which relative file names start. */
   cwd: string
   stdout: LogStream
-  print: (line: string) => void
+  /** @param colour of the line on a terminal, unless NO_COLOR or the terminal forbids colours */
+  print: (line: string, colour?: Colour) => void
   /** Prints a line that is not part of the result. */
   warn: (line: string) => void
   /** Returns a function that reads the configuration each time it is called. It throws a ConfigError. */
@@ -30,6 +33,14 @@ export const CONFIG = [
   '--config <file>',
   'read this configuration file (default: CALLWATCH_CONFIG, ./callwatch.yaml, or the environment alone)',
 ] as const
+
+/** The option of every command that prints a wide table. */
+export const WIDE = ['--wide', 'print all columns, also those for which the terminal has no room', false] as const
+
+/** The table's width: that of the terminal, unless all columns are wanted. */
+export function widthOf({ stdout }: Pick<CommandContext, 'stdout'>, { wide }: { wide: boolean }): number {
+  return stdout.isTTY && !wide ? (stdout.columns ?? Infinity) : Infinity
+}
 
 /** Commander's class, with the type of its values. */
 export const Option: typeof TypedOption = PlainOption

@@ -33,7 +33,7 @@ export const declare: Declare = (stores, { env, loader, print, succeed }) =>
       await using source = closable(await openCopySource(from))
       await using destination = closable(await openCopyDestination(to))
       const copied = await copyStore(source.opened, destination.opened)
-      copyLines(copied, source.opened.place, destination.opened.place).forEach(print)
+      copyLines(copied, source.opened.place, destination.opened.place).forEach((line) => print(line))
       succeed(copied.differences.length === 0)
     })
 

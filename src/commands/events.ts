@@ -10,6 +10,7 @@ import {
   readEvents,
   readLatest,
   type EventFilter,
+  type ReadEvent,
   type EventsPage,
 } from '../events/read-events.ts'
 import { shownLog } from '../events/shown-log.ts'
@@ -52,7 +53,10 @@ export const declare: Declare = (command, context) => {
       whole,
     )
     .option('--json', 'print each event as a line of JSON: a CloudEvent with its `callwatchcursor`', false)
-    .action(async (options) => printEvents(await configured(options), options, { print, warn }))
+    .action(async (options) => {
+      const shown = { selects: () => true, line: options.json ? eventJson : eventLine }
+      await printEvents(await configured(options), options, { print, warn }, shown)
+    })
   declareWebhooks(
     command.command('webhooks').description('List the webhooks of events, and change what they get'),
     context,
@@ -71,14 +75,18 @@ type EventsOptions = {
   json: boolean
 }
 
+/** Which events are printed, and how. */
+type Shown = { selects: (event: ReadEvent) => boolean; line: (event: ReadEvent) => string }
+
 /**
  * @throws {UsageError} for an unknown type, an invalid cursor, or a cursor whose next events no longer exist
  * @throws {StoreError} if there is no store, or it cannot be read
  */
-async function printEvents(
+export async function printEvents(
   config: Config,
   options: EventsOptions,
   output: Pick<CommandContext, 'print' | 'warn'>,
+  { selects, line }: Shown,
 ): Promise<void> {
   const { follow, since, limit } = options
   const types = options.type?.map(typeOf)
@@ -86,8 +94,8 @@ async function printEvents(
   let left = limit ?? Infinity
   let isEmpty = true
   const show = (page: EventsPage) => {
-    const shown = page.events.slice(0, left)
-    for (const event of shown) output.print(options.json ? eventJson(event) : eventLine(event))
+    const shown = page.events.filter(selects).slice(0, left)
+    for (const event of shown) output.print(line(event))
     cursor = page.next
     left -= shown.length
     isEmpty &&= shown.length === 0

@@ -33,7 +33,7 @@ export const declare: Declare = (command, { configured, print, warn }) =>
       const found = await withReader(config, (reader) => usageReport(reader, wanted, known))
       if (json) return print(JSON.stringify(found, undefined, 2))
       const lines = format === 'csv' ? usageCsv(found, by).trimEnd().split('\r\n') : tableOf(found, by)
-      lines.forEach(print)
+      lines.forEach((line) => print(line))
       gapsOf(found).forEach(warn)
     })
 

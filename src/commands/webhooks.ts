@@ -23,7 +23,7 @@ export const declareWebhooks: Declare = (webhooks, context) => {
       const views = await withStore(await configured(options), (store) => webhookViews(store, systemClock.wall()))
       if (json) print(JSON.stringify({ webhooks: views }, undefined, 2))
       else if (views.length === 0) print('no webhooks: none has run yet')
-      else views.map(lineOf).forEach(print)
+      else views.map(lineOf).forEach((line) => print(line))
     })
   const sub = (name: string, description: string) =>
     webhooks

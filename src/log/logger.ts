@@ -9,6 +9,8 @@ import type { Mask } from './mask-secrets.ts'
 export type LogStream = Pick<NodeJS.WriteStream, 'isTTY'> & {
   write: (text: string) => unknown
   hasColors: () => boolean
+  /** The width of a terminal. */
+  columns?: number
 }
 
 export type LoggerOptions = {

@@ -61,6 +61,17 @@ const NOTE = `
 /** What waits for a receiver; `since` is absent if no alert does. */
 export type Waiting = { pending: number; since?: number }
 
+/** How much waits for each receiver, and since when the oldest change of an alert waits (UNIX seconds). */
+export async function waitingIn(sql: Sql): Promise<ReadonlyMap<string, Waiting>> {
+  const rows = await sql.all(WAITING)
+  return new Map(
+    rows.map(({ receiver, n, oldest }) => [
+      String(receiver),
+      { pending: Number(n), ...(oldest !== null && { since: Number(oldest) }) },
+    ]),
+  )
+}
+
 export type Outbox = ReturnType<typeof outboxOf>
 
 export type OutboxOptions = {
@@ -114,16 +125,7 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
     },
     /** Notes the delivery of alerts in their history. */
     noteEpisodes: async (notes: readonly EpisodeNote[]): Promise<void> => void (await sql.batch(noteSteps(notes))),
-    /** The number of entries by receiver, and since when the oldest change of an alert waits (UNIX seconds). */
-    waiting: async (): Promise<ReadonlyMap<string, Waiting>> => {
-      const rows = await sql.all(WAITING)
-      return new Map(
-        rows.map(({ receiver, n, oldest }) => [
-          String(receiver),
-          { pending: Number(n), ...(oldest !== null && { since: Number(oldest) }) },
-        ]),
-      )
-    },
+    waiting: () => waitingIn(sql),
     /** Enqueues an entry for each receiver, unless this deduplication key was used before. */
     enqueueOnce: async (key: string, content: OutboxContent, names: readonly string[]): Promise<void> => {
       const data = JSON.stringify(content)

@@ -8,6 +8,7 @@ import { CALL_COLUMNS, callOf } from './call-columns.ts'
 import { HOUR, unpackEvaluations } from './evaluation-log.ts'
 import { eventLog } from './events.ts'
 import { pauses } from './history.ts'
+import { waitingIn } from './outbox.ts'
 import { OF_TARGET, parse } from './rows.ts'
 import type { RowReader } from './row-reader.ts'
 import type { Sql } from './sql.ts'
@@ -81,6 +82,7 @@ export function readerOf(sql: Sql) {
     },
     /** The end of the rate limit pause for a key (UNIX seconds by the host's clock). */
     pausedUntil: async (key: string): Promise<number | undefined> => (await pauses(sql, [key])).get(key),
+    waiting: () => waitingIn(sql),
     events,
     latestEvents,
     rows: sql.all satisfies RowReader['rows'],

@@ -100,8 +100,9 @@ poll: { timeout: 500ms }
     const { code, stdout, stderr } = await callwatch(['check', '--probe', '--config', configFile(yaml)])
     expect(stderr).toBe('')
     expect(stdout).not.toContain('hunter2')
-    const [results] = stdout.split('targets:\n')
-    return { code, verdicts: results!.trimEnd().split('\n') }
+    const verdicts = stdout.trimEnd().split('\n')
+    expect(verdicts.pop()).toBe(code === 0 ? '1 ✓ 0 ✗' : '0 ✓ 1 ✗')
+    return { code, verdicts }
   }
 
   test('says that a good key works, with one request', async () => {
@@ -241,8 +242,10 @@ targets:
     expect(stdout.split('\n').slice(0, 3)).toEqual([
       expect.stringMatching(/^✗ broken: no answer from the service/),
       expect.stringMatching(/^✓ working: List Calls works/),
-      'targets:',
+      '1 ✓ 1 ✗',
     ])
+    const printed = await callwatch(['check', '--probe', '--print', '--config', configFile(yaml)])
+    expect([stdout, printed.stdout].map((text) => text.includes('\ntargets:\n'))).toEqual([false, true])
   })
 })
 

@@ -12,11 +12,11 @@ const ROOT = join(import.meta.dirname, '../..')
  * change that makes a folder smaller lowers its line; a change that raises a line says why in its commit.
  */
 const ROOMS: Record<string, number> = {
-  src: 215,
+  src: 230,
   'src/alerts': 1925,
   'src/clock': 90,
   'src/cluster': 350,
-  'src/commands': 2930,
+  'src/commands': 3240,
   'src/config': 980,
   'src/daemon': 1445,
   'src/events': 1150,
@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 130,
   'src/web': 2545,
   'src/web/page': 4045,
-  test: 53460,
+  test: 53660,
 }
 
 /** How far a folder of src may be below its line. */

@@ -1,21 +1,16 @@
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
-import { callRowView, type CallRowView } from '../../events/call-data.ts'
 import { alertHistory, type PastAlert } from '../../history/alert-history.ts'
 import type { Period } from '../../history/days.ts'
 import { readMoment } from '../../history/moment.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
-import { CALL_COLUMNS, callOfRow, IS_OPEN } from '../../store/call-columns.ts'
 import type { StoreReader } from '../../store/reader.ts'
-import { formatSeconds } from '../../text/format.ts'
-import { plainText } from '../../text/plain-text.ts'
-import { pagesOf, type PageCall } from '../../web/api/calls-pages.ts'
 import { CALL_FORMATS, readCallsRequest } from '../../web/api/calls.ts'
-import { CONFIG, jsonOption, Option, type Declare } from '../command.ts'
+import { linesOf, partsOf } from '../calls/listing.ts'
+import { CONFIG, jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
 import { names } from '../options/option-values.ts'
 import { shellQuoted } from '../shell-quoted.ts'
-import { tableLines } from '../table-lines.ts'
 import { withReader } from '../with-store.ts'
 
 /** The forms that {@link readSpan} accepts, in a sentence. */
@@ -28,8 +23,9 @@ const MAX_OTHERS = 5
  * Prints the calls behind an alert, newest first, as `/api/v1/calls` returns them for its `calls_url`. If several alerts
  * match, it uses the newest.
  */
-export const declareCalls: Declare = (command, { configured, print, warn }) =>
-  void command
+export const declareCalls: Declare = (command, context) => {
+  const { configured, print, warn } = context
+  command
     .argument('<alert>', 'name of the rule, or rule and labels as `callwatch alerts` shows them, in quotes')
     .option(...CONFIG)
     .option(
@@ -43,19 +39,24 @@ export const declareCalls: Declare = (command, { configured, print, warn }) =>
         .default('table' as const),
     )
     .addOption(jsonOption('print them as JSON'))
+    .option(...WIDE)
     .action(async (alert, options) => {
       const { format, json } = options
       const config = await configured(options)
       await withReader(config, async (reader) => {
         const [newest, others] = await findAlert(reader, config, alert, options)
-        const parts = callsBehind(reader, newest.target, requestOf(newest))
+        const parts = partsOf(reader, [newest.target], readCallsRequest(requestOf(newest), systemClock.wall()))
         if (others !== '') warn(`the calls behind ${newest.key} on ${newest.target}, the newest alert; ${others}`)
-        if (json || format === 'table') return linesOf((await Array.fromAsync(parts)).flat(), json).forEach(print)
+        if (json || format === 'table') {
+          const calls = (await Array.fromAsync(parts)).flat()
+          return linesOf(calls, json, widthOf(context, options)).forEach((each) => print(each))
+        }
         const { header, line } = CALL_FORMATS[format]
         if (header !== '') print(header.trimEnd())
         for await (const part of parts) for (const call of part) print(line(call).trimEnd())
       })
     })
+}
 
 /** The newest alert that fired then, and a sentence that names the others. */
 async function findAlert(
@@ -98,48 +99,4 @@ function requestOf({ calls_url, key, signal }: PastAlert): string {
       ? `the calls behind ${key} are not known any more: it has ended, and it measured calls in progress`
       : `there is no list of the calls behind ${key}: it measures ${signal}`,
   )
-}
-
-async function* callsBehind(reader: StoreReader, target: string, request: string): AsyncGenerator<CallRowView[]> {
-  const wanted = readCallsRequest(request, systemClock.wall())
-  const store = { rows: reader.rows, openCalls: () => openCalls(reader, target) }
-  const targets = { all: () => [target], own: () => [], others: () => [{ name: target }] }
-  // A name may contain a comma, at which a request would split it.
-  const ofTarget = { ...wanted, filter: { ...wanted.filter, targets: [target] } }
-  for await (const { calls } of pagesOf(ofTarget, Infinity, { targets, store })) yield calls.map(callRowView)
-}
-
-async function openCalls(reader: StoreReader, target: string): Promise<PageCall[]> {
-  const rows = await reader.rows(
-    `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.targets CROSS JOIN callwatch.calls
-    WHERE target = number AND name = $1 AND ${IS_OPEN}`,
-    [target],
-  )
-  return rows.map((row) => ({ target, call: callOfRow(row) }))
-}
-
-const HEADER = [
-  'finished (UTC)',
-  'target',
-  'session id',
-  'type',
-  'mode',
-  'receiver',
-  'status',
-  'duration',
-  'participants',
-]
-/** How many columns of text come before the columns with numbers. */
-const TEXTS = 7
-
-function linesOf(calls: readonly CallRowView[], json: boolean): string[] {
-  if (json) return [JSON.stringify({ calls }, undefined, 2)]
-  if (calls.length === 0) return ['no calls']
-  const rows = calls.map((call) => [
-    call.finished === undefined ? 'in progress' : call.finished.replace('T', ' ').slice(0, 19),
-    ...[call.target, call.session_id, call.type, call.mode, call.receiver_type, call.status].map(plainText),
-    call.duration_seconds === undefined ? '-' : formatSeconds(call.duration_seconds),
-    String(call.participants),
-  ])
-  return tableLines(HEADER, rows, TEXTS)
 }

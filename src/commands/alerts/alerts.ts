@@ -5,7 +5,7 @@ import { alertHistory, type PastAlert } from '../../history/alert-history.ts'
 import { formatSeconds } from '../../text/format.ts'
 import { plainText } from '../../text/plain-text.ts'
 import { declareCalls } from './alert-calls.ts'
-import { CONFIG, type Declare } from '../command.ts'
+import { CONFIG, WIDE, widthOf, type Declare } from '../command.ts'
 import { names } from '../options/option-values.ts'
 import { periodOf } from '../options/period-options.ts'
 import { tableLines } from '../table-lines.ts'
@@ -19,6 +19,7 @@ export const declare: Declare = (command, context) => {
     .option('--since <time>', 'those that fired after this date or time, or this long ago', '7d')
     .option('--until <time>', 'those that fired before this date or time (default: now)')
     .option('--target <names>', 'only of these targets; repeatable', names)
+    .option(...WIDE)
     .option('--json', 'print them as JSON', false)
     .action(async (options) => {
       const config = await configured(options)
@@ -29,7 +30,7 @@ export const declare: Declare = (command, context) => {
         alertHistory(reader, { from, to, targets: options.target }, known),
       )
       if (options.json) print(JSON.stringify(found, undefined, 2))
-      else for (const line of tableOf(found.alerts, now)) print(line)
+      else for (const line of tableOf(found.alerts, now, widthOf(context, options))) print(line)
       if (found.truncated === true) warn(`there are older ones: these are the newest ${found.alerts.length}`)
     })
   declareCalls(
@@ -42,7 +43,10 @@ const HEADER = ['since (UTC)', 'target', 'alert', 'severity', 'outcome', 'notifi
 /** How many columns of text come before the columns with numbers. */
 const TEXTS = 6
 
-function tableOf(found: readonly PastAlert[], now: number): string[] {
+/** The least important first. */
+const GIVES_WAY = ['notified', 'threshold', 'severity', 'outcome']
+
+function tableOf(found: readonly PastAlert[], now: number, width: number): string[] {
   if (found.length === 0) return ['no alert fired']
   const rows = found.map(
     ({ target, key, severity, signal, breach, threshold, since, until, outcome, expired_because, peak, notified }) => {
@@ -62,5 +66,5 @@ function tableOf(found: readonly PastAlert[], now: number): string[] {
       ]
     },
   )
-  return tableLines(HEADER, rows, TEXTS)
+  return tableLines(HEADER, rows, TEXTS, { width, givesWay: GIVES_WAY })
 }

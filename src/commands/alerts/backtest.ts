@@ -58,7 +58,7 @@ export const declare: Declare = (command, { configured, print, env, cwd }) =>
       })
       const skipped = alerts.filter((rule) => !isReplayable(rule))
       if (json) print(JSON.stringify(jsonOf(found, alerts, skipped), null, 2))
-      else lines(found, alerts, skipped, { since: from, chart }).forEach(print)
+      else lines(found, alerts, skipped, { since: from, chart }).forEach((line) => print(line))
     })
 
 async function backtestTarget(

@@ -1,0 +1,127 @@
+import { ZodError } from 'zod'
+import { systemClock } from '../../clock/clock.ts'
+import { writeCursor } from '../../events/cursor.ts'
+import { readLatest, type ReadEvent } from '../../events/read-events.ts'
+import type { CallFilter } from '../../history/call-filter.ts'
+import { CALL_FORMATS, readCallsRequest } from '../../web/api/calls.ts'
+import type { CallsWanted } from '../../web/api/calls-pages.ts'
+import { BadRequest } from '../../web/problem.ts'
+import { CONFIG, jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
+import { eventLine } from '../event-lines.ts'
+import { printEvents } from '../events.ts'
+import { UsageError } from '../explain-error.ts'
+import { names, whole } from '../options/option-values.ts'
+import { withReader } from '../with-store.ts'
+import { linesOf, partsOf } from './listing.ts'
+
+/** The events of a call in progress, and of one that has finished. */
+const BEGINS = ['call.initiated', 'call.ongoing', 'call.reappeared']
+const ENDS = ['call.ended', 'call.unanswered', 'call.rejected', 'call.canceled', 'call.other', 'call.lost']
+
+/** Prints the calls in progress, or those that finished in a period, newest first. */
+export const declare: Declare = (command, context) =>
+  void command
+    .option(...CONFIG)
+    .option('--since <time>', 'calls that finished since this time, or this long ago (default: calls in progress)')
+    .option('--until <time>', 'of these the ones before this time')
+    .option('--target <names>', 'only of these targets; repeatable', names)
+    .option('--type <type>', 'only audio or video')
+    .option('--mode <mode>', 'only call, meet or presenter')
+    .option('--receiver-type <type>', 'only user or group')
+    .option('--status <names>', 'only with these statuses; repeatable', names)
+    .option('--session-id <id>', 'only those whose session id begins so')
+    .option('--recorded', 'only those with a recording', false)
+    .option('--limit <n>', 'print the newest n calls', whole, 100)
+    .addOption(
+      new Option('--follow', 'continue with new calls until SIGINT or SIGTERM').default(false).conflicts('until'),
+    )
+    .addOption(
+      new Option('--format <format>', 'how to print them')
+        .choices(['table', 'csv', 'ndjson'])
+        .default('table' as const),
+    )
+    .addOption(jsonOption('print them as JSON'))
+    .option(...WIDE)
+    .action(async (options) => {
+      const { format, json, limit, follow } = options
+      const config = await context.configured(options)
+      const [known, now] = [config.targets.map(({ name }) => name), systemClock.wall()]
+      const unknown = options.target?.find((name) => !known.includes(name))
+      if (unknown !== undefined)
+        throw new UsageError(`--target ${unknown}: there is no such target; there is: ${known.join(', ')}`)
+      const wanted = wantedOf(options, now)
+      const [found, cursor] = await withReader(config, async (reader) => {
+        // What happens while the calls are listed is printed afterwards.
+        const { next } = await readLatest(reader, 0)
+        // One more, to know whether there are more.
+        const parts = await Array.fromAsync(partsOf(reader, options.target ?? known, wanted, limit + 1))
+        return [parts.flat(), writeCursor(next)] as const
+      })
+      const calls = found.slice(0, limit)
+      if (found.length > limit) context.warn(`these are the newest ${limit}; --limit prints more`)
+      const { header, line } = CALL_FORMATS[format === 'csv' ? 'csv' : 'ndjson']
+      const isTable = format === 'table' && (!json || !follow)
+      const text = isTable
+        ? linesOf(calls, json, widthOf(context, options))
+        : [header, ...calls.map(line)].filter((each) => each !== '').map((each) => each.trimEnd())
+      text.forEach((each) => context.print(each))
+      if (!follow) return
+      const types = options.since === undefined ? BEGINS : ENDS
+      await printEvents(
+        config,
+        { follow, after: cursor, type: types, target: options.target, json: false },
+        context,
+        // An event has no minutes of participants, and no time at which the call was noticed.
+        {
+          selects: (event) => isWanted(wanted.filter, event),
+          line: (event) => (isTable ? eventLine(event) : JSON.stringify(event.event.data)),
+        },
+      )
+    })
+
+type Filters = {
+  since?: string | undefined
+  until?: string | undefined
+  type?: string | undefined
+  mode?: string | undefined
+  receiverType?: string | undefined
+  status?: readonly string[] | undefined
+  sessionId?: string | undefined
+  recorded: boolean
+}
+
+/** Reads the filters as the API does. */
+function wantedOf({ receiverType, sessionId, status, recorded, ...options }: Filters, now: number): CallsWanted {
+  const { since, until, type, mode } = options
+  const given = { since, until, type, mode, receiver_type: receiverType, session_id: sessionId }
+  const all = { ...given, status: status?.join(','), has_recording: recorded ? 'true' : undefined }
+  const query = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  try {
+    return readCallsRequest(`/?${new URLSearchParams(query).toString()}`, now)
+  } catch (error) {
+    if (error instanceof BadRequest) throw new UsageError(error.message.replaceAll('`', ''))
+    if (!(error instanceof ZodError)) throw error
+    const problems = error.issues.map(({ path, message }) => `--${path.join('.').replaceAll('_', '-')}: ${message}`)
+    throw new UsageError(problems.join('; '))
+  }
+}
+
+function isWanted(
+  { type, mode, receiverType, statuses, hasRecording, sessionId = '' }: CallFilter,
+  { type: kind, event }: ReadEvent,
+): boolean {
+  const { data } = event
+  if ('alert' in data) return false
+  const status = kind === 'call.lost' ? 'lost' : data.status
+  const pairs = [
+    [type, data.type],
+    [mode, data.mode],
+    [receiverType, data.receiver_type],
+    [hasRecording, data.has_recording],
+  ]
+  return (
+    pairs.every(([wanted, is]) => wanted === undefined || wanted === is) &&
+    statuses?.includes(status) !== false &&
+    data.session_id.startsWith(sessionId)
+  )
+}

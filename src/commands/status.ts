@@ -1,0 +1,167 @@
+import { defer, lastValueFrom, repeat, takeUntil } from 'rxjs'
+import { alertData, type AlertData } from '../alerts/alert-data.ts'
+import type { AlertInstance } from '../alerts/alert-instance.ts'
+import { alertOf } from '../alerts/alert.ts'
+import { SEVERITIES } from '../alerts/match-keys.ts'
+import { definitionOf } from '../alerts/definition-of.ts'
+import { formatIn } from '../alerts/signal.ts'
+import { systemClock } from '../clock/clock.ts'
+import { isoTime } from '../clock/iso-time.ts'
+import type { Config } from '../config/config.ts'
+import type { SyncState } from '../ledger/state.ts'
+import { IS_OPEN } from '../store/call-columns.ts'
+import type { StoreReader } from '../store/reader.ts'
+import { parse } from '../store/rows.ts'
+import { storeRetried } from '../store/store-retried.ts'
+import { formatNumber, formatSeconds } from '../text/format.ts'
+import { CONFIG, WIDE, widthOf, type CommandContext, type Declare } from './command.ts'
+import { stopSignal } from './stop-signal.ts'
+import { tableLines } from './table-lines.ts'
+import { withReader } from './with-store.ts'
+
+const WATCH_SECONDS = 2
+/** After so many intervals without a successful poll a target is stale. */
+const STALE_INTERVALS = 3
+/** Clears a terminal. */
+const CLEAR = '\u001B[H\u001B[2J'
+
+/** Prints how callwatch is doing, by what the daemon has committed. Succeeds if all targets are polled and no alert fires. */
+export const declare: Declare = (command, context) =>
+  void command
+    .option(...CONFIG)
+    .option('--watch', 'print it again every two seconds, until SIGINT or SIGTERM', false)
+    .option(...WIDE)
+    .option('--json', 'print it as JSON', false)
+    .action(async (options) => {
+      const config = await context.configured(options)
+      const show = async () => {
+        const status = await withReader(config, (reader) => readStatus(reader, config, systemClock.wall()))
+        context.succeed(status.alerts.length === 0 && status.targets.every(({ state }) => state === 'up'))
+        if (options.watch && !options.json && context.stdout.isTTY) context.stdout.write(CLEAR)
+        if (options.json) context.print(JSON.stringify(status, undefined, options.watch ? 0 : 2))
+        else printStatus(status, context, widthOf(context, options))
+      }
+      if (!options.watch) return show()
+      const shown$ = defer(show).pipe(
+        storeRetried(systemClock, ['refused']),
+        repeat({ delay: WATCH_SECONDS * 1000 }),
+        takeUntil(stopSignal()),
+      )
+      return lastValueFrom(shown$, { defaultValue: undefined })
+    })
+
+type TargetState = {
+  target: string
+  state: 'up' | 'stale' | 'never polled'
+  last_success: string | null
+  /** Since the last successful poll. */
+  lag_seconds: number | null
+  in_progress: number
+  firing: number
+}
+
+type Status = {
+  now: string
+  store: string
+  targets: TargetState[]
+  /** Those that fire. */
+  alerts: (AlertData & { key: string })[]
+  receivers: { name: string; pending: number; oldest_pending_seconds?: number }[]
+}
+
+async function readStatus(reader: StoreReader, { targets, poll, notify }: Config, now: number): Promise<Status> {
+  const syncs = await reader.rows('SELECT name, sync FROM callwatch.targets', [])
+  const instances = await reader.rows(
+    'SELECT name, data FROM callwatch.targets CROSS JOIN callwatch.alerts WHERE target = number',
+    [],
+  )
+  const open = await reader.rows(
+    `SELECT name, count(*) AS n FROM callwatch.targets CROSS JOIN callwatch.calls
+    WHERE target = number AND ${IS_OPEN} GROUP BY name`,
+    [],
+  )
+  const waiting = await reader.waiting()
+  const known = new Map(syncs.map(({ name, sync }) => [String(name), parse<SyncState>(sync)]))
+  const inProgress = new Map(open.map(({ name, n }) => [String(name), Number(n)]))
+  const alerts = instances.flatMap(({ name, data }) => {
+    const live = { target: String(name), instance: parse<AlertInstance>(data) }
+    return live.instance.state === 'pending' ? [] : { ...alertData(alertOf(live)), key: live.instance.key }
+  })
+  return {
+    now: isoTime(now),
+    store: reader.place,
+    targets: targets.map(({ name }): TargetState => {
+      const last = known.get(name)?.lastSuccessHostTime
+      const lag = last === undefined ? null : Math.max(0, now - last)
+      return {
+        target: name,
+        state: lag === null ? 'never polled' : lag > STALE_INTERVALS * poll.interval ? 'stale' : 'up',
+        last_success: last === undefined ? null : isoTime(last),
+        lag_seconds: lag,
+        in_progress: inProgress.get(name) ?? 0,
+        firing: alerts.filter(({ target }) => target === name).length,
+      }
+    }),
+    alerts,
+    receivers: notify.receivers.map(({ name }) => {
+      const { pending, since } = waiting.get(name) ?? { pending: 0 }
+      return { name, pending, ...(since !== undefined && { oldest_pending_seconds: Math.max(0, now - since) }) }
+    }),
+  }
+}
+
+/** What is wrong comes first in each table. */
+function printStatus(
+  { now, store, targets, alerts, receivers }: Status,
+  { print }: CommandContext,
+  width: number,
+): void {
+  const printTable = <Item>(
+    header: readonly string[],
+    texts: number,
+    givesWay: readonly string[],
+    items: readonly Item[],
+    cells: (item: Item) => string[],
+    colourOf: (item: Item) => 'red' | 'yellow' | undefined,
+  ) => {
+    const [head, ...lines] = tableLines(header, items.map(cells), texts, { width, givesWay })
+    print(head!, 'bold')
+    for (const [i, line] of lines.entries()) print(line, colourOf(items[i]!))
+  }
+  const ordered = targets.toSorted((a, b) => (b.lag_seconds ?? Infinity) - (a.lag_seconds ?? Infinity) || 0)
+  printTable(
+    ['target', 'state', 'lag', 'in progress', 'firing'],
+    2,
+    ['in progress', 'lag'],
+    [...ordered.filter(({ state }) => state !== 'up'), ...targets.filter(({ state }) => state === 'up')],
+    ({ target, state, lag_seconds: lag, in_progress: open, firing }) => [
+      target,
+      state,
+      lag === null ? '-' : formatSeconds(lag),
+      formatNumber(open),
+      formatNumber(firing),
+    ],
+    ({ state }) => (state === 'up' ? undefined : 'red'),
+  )
+  print('')
+  if (alerts.length === 0) print('no alert fires', 'green')
+  else
+    printTable(
+      ['alert', 'target', 'severity', 'for', 'value', 'threshold'],
+      3,
+      ['threshold', 'severity', 'for'],
+      alerts.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity)),
+      ({ key, target, severity, since, value, threshold, breach, signal }) => {
+        const { unit } = definitionOf({ name: signal })
+        const lasts = formatSeconds(Math.max(0, (Date.parse(now) - Date.parse(since)) / 1000))
+        return [key, target, severity, lasts, formatIn(unit, value), `${breach} ${formatIn(unit, threshold)}`]
+      },
+      ({ severity }) => (severity === 'critical' ? 'red' : 'yellow'),
+    )
+  print('')
+  for (const { name, pending, oldest_pending_seconds: oldest } of receivers) {
+    const since = oldest === undefined ? '' : `, the oldest for ${formatSeconds(oldest)}`
+    print(`receiver ${name}: ${pending === 0 ? 'nothing waits' : `${formatNumber(pending)} waiting${since}`}`)
+  }
+  print(`store: ${store}`)
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { newEvents } from '../../src/events/new-events.ts'
+import type { Observation } from '../../src/ledger/observation.ts'
+import { openSqliteStore } from '../../src/store/open-sqlite.ts'
+import { completePoll, CREATED, seen } from '../ledger/seen.ts'
+import { openIn } from '../store/contract/place.ts'
+import { callwatch, configFile, emptyFolder, start } from './callwatch.ts'
+
+/** A store that a daemon still holds open, with calls of `a`, and the arguments that name its configuration. */
+async function counted() {
+  const path = join(emptyFolder(), 'callwatch.db')
+  const store = openSqliteStore({ path })
+  const target = await openIn(store, { name: 'a', fingerprint: 'x' })
+  const see = async (observation: Observation) => {
+    const ledger = target.deltaOf(observation)
+    const events = newEvents({ target: 'a', ledger, notifications: [], backfilled: false }, Date.now() / 1000)
+    await target.see(observation, { events })
+  }
+  const over = (id: string, status: 'ended' | 'rejected', at: number, type: 'audio' | 'video' = 'audio') =>
+    seen(id, status, { type, initiatedAt: CREATED + at - 5, endedAt: CREATED + at })
+  await see(completePoll(30))
+  await see(
+    completePoll(
+      250,
+      over('first', 'rejected', 100),
+      over('fine', 'ended', 150, 'video'),
+      over('last', 'rejected', 200),
+      seen('open', 'ongoing', { initiatedAt: CREATED + 40, startedAt: CREATED + 50 }),
+    ),
+  )
+  const config = configFile(`
+targets: [{ name: a, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
+store: { path: '${path}' }
+`)
+  return { see, over, store, args: ['calls', '--config', config] }
+}
+
+const idsIn = (text: string) => text.match(/\b(?:first|fine|last|open|new)\b/g) ?? []
+
+test('calls prints the calls in progress, or those of a time, by the filters of the API', async () => {
+  const { args, store } = await counted()
+  const ids = async (...more: string[]) => {
+    const { code, stdout, stderr } = await callwatch([...args, ...more])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    return idsIn(stdout)
+  }
+  expect(await ids()).toEqual(['open'])
+  expect(await ids('--since', '2026-09-21')).toEqual(['last', 'fine', 'first'])
+  expect(await ids('--since', '2026-09-21', '--status', 'rejected')).toEqual(['last', 'first'])
+  expect(await ids('--since', '2026-09-21', '--type', 'video', '--format', 'csv')).toEqual(['fine'])
+  expect(await ids('--since', '2026-09-21', '--session-id', 'fi', '--json')).toEqual(['fine', 'first'])
+  expect(await ids('--since', '2026-09-21', '--recorded', '--mode', 'call')).toEqual([])
+  const some = await callwatch([...args, '--since', '2026-09-21', '--limit', '2'])
+  expect(idsIn(some.stdout)).toEqual(['last', 'fine'])
+  expect(some.stderr).toBe('these are the newest 2; --limit prints more\n')
+  await store.close()
+})
+
+test.each([
+  [['--type', 'fax'], '--type: '],
+  [['--status', 'rejected'], 'status=rejected is a status of finished calls'],
+  [['--target', 'b'], '--target b: there is no such target; there is: a'],
+])('calls %j is refused', async (more, message) => {
+  const { args, store } = await counted()
+  const { code, stderr } = await callwatch([...args, ...more])
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+  await store.close()
+})
+
+test('calls --follow continues with calls that match, until a signal', async () => {
+  const { args, store, see, over } = await counted()
+  const { child, printed, stdout, ended } = start([...args, '--since', '2026-09-21', '--type', 'audio', '--follow'])
+  await printed(/first/)
+  await see(completePoll(400, over('fine2', 'ended', 300, 'video'), over('new', 'rejected', 310)))
+  await printed(/\bnew\b/)
+  child.kill('SIGTERM')
+  expect(await ended).toMatchObject({ code: 0, stderr: '' })
+  expect(idsIn(stdout())).toEqual(['last', 'first', 'new'])
+  await store.close()
+})
