@@ -139,6 +139,7 @@ describe('the values of a call stay as stores contain them:', () => {
       tooManyParticipants: 0x800,
       repeatedId: 0x1000,
       overAtSetUp: 0x2000,
+      endCounted: 0x4000,
     })
   })
 })
