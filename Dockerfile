@@ -5,7 +5,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY rolldown.config.ts ./
 COPY src ./src
-COPY docs/operations.md ./docs/
+COPY docs/runbooks.md ./docs/
 RUN npm run build
 
 FROM node:26.10.0-slim

@@ -1,6 +1,6 @@
 import { defaultRules } from './default-rules.ts'
 
-/** The rules that have a page in the runbooks (docs/operations.md), at `/runbooks/NAME`. */
+/** The rules that have a page in the runbooks (docs/runbooks.md), at `/runbooks/NAME`. */
 const WITH_RUNBOOK = new Set(defaultRules.map(({ name }) => name))
 
 /** The rule's own runbook, or else its page among those at an address; undefined without either. */

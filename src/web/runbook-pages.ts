@@ -18,7 +18,7 @@ code { font-size: 0.9em }
  * @returns the files by name, below the page's folder
  */
 export async function runbookPages(): Promise<Map<string, string>> {
-  const docs = await readFile(join(DOCS, 'operations.md'), 'utf8')
+  const docs = await readFile(join(DOCS, 'runbooks.md'), 'utf8')
   const [, chapter = ''] = docs.split(CHAPTER)
   const sections = chapter.split(/^## /m)[0]!.split(/^### /m).slice(1)
   const pages = sections.flatMap((section) => {

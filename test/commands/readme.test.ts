@@ -141,8 +141,8 @@ describe('README, guides and policies', () => {
   })
 
   test('explain only log lines that the program writes', () => {
-    const [, table = ''] = /^## What the log says\n(.*?)^## /ms.exec(read('docs/operations.md')) ?? []
-    const lines = [...table.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = '']) => cell.match(/[^`]{3,}/g) ?? [])
+    const [, tables = ''] = /^## What the log says\n(.*?)^## /ms.exec(read('docs/troubleshooting.md')) ?? []
+    const lines = [...tables.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = '']) => cell.match(/[^`]{3,}/g) ?? [])
     expect(lines.length).toBeGreaterThan(15)
     const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.ts'),
@@ -164,10 +164,11 @@ describe('the README', () => {
   })
 
   test('and the guides show valid configurations', { timeout: WAIT }, async () => {
-    const blocks = ['docs/commands.md', 'docs/alerting.md', 'docs/events.md', 'docs/several-machines.md']
+    const blocks = ['access', 'alerting', 'commands', 'events', 'several-machines', 'simulator']
+      .map((name) => `docs/${name}.md`)
       .flatMap((page) => [...read(page).matchAll(/^( *)```yaml\n(.*?)```/gms)])
       .map(([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
-      .filter((block) => /^(targets|alerts|store|events):/.test(block))
+      .filter((block) => /^(targets|alerts|store|events|http):/.test(block))
     expect(blocks.length).toBeGreaterThan(5)
     const target = 'targets: [{ name: production, app_id: a, region: us, api_key: k }]\n'
     for (const block of blocks) {

@@ -42,7 +42,7 @@ describe('the unit for systemd', () => {
   })
 
   test('and the configuration of the guide make a daemon, which is started again unless its configuration is wrong', () => {
-    const guide = readFileSync(join(PROJECT, 'docs/operations.md'), 'utf8')
+    const guide = readFileSync(join(PROJECT, 'docs/install.md'), 'utf8')
     const [, yaml = ''] = /^## With systemd$.*?^```yaml\n(.*?)^```/ms.exec(guide) ?? []
     const folder = temporaryFolder()
     const inFolder = (path: string) => path.replace(/^\/etc\/callwatch/, folder)

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 
-const FOLDER = join(import.meta.dirname, '../../docs/adr')
+const FOLDER = join(import.meta.dirname, '../../docs/development/adr')
 const FILES = globSync('[0-9]*.md', { cwd: FOLDER }).toSorted()
 const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
 
