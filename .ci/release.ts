@@ -1,13 +1,24 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MIGRATIONS } from '../src/store/migrations.ts'
 
 /*
  * The steps of a release. A maintainer prepares it on main, and pushes; .github/workflows/release.yml does the others on the tag.
  *
- *   npx node .ci/release.ts prepare 1.0.0    the commit of the release, and its tag
+ *   npm run release -- 1.0.0                 the commit of the release, and its tag
+ *   npm run release -- 1.0.0 --dry-run       package, image, checksums and notes in dist/release, and what is missing; changes nothing
  *   npx node .ci/release.ts check v1.0.0     whether the tag is that of this commit's version
  *   npx node .ci/release.ts notes v1.0.0     its section of the changelog
  *   npx node .ci/release.ts artifacts OUT    the package and its checksum, in a folder that is made
@@ -33,29 +44,72 @@ function sectionOf(name: string): string | undefined {
     .trim()
 }
 
-function prepare(version: string): void {
+function prepare(version: string, option?: string): void {
+  const missing = missingFor(version)
+  if (option === '--dry-run') {
+    rehearse(version)
+    for (const sentence of missing) console.log(`before the release: ${sentence}`)
+    return
+  }
+  if (missing[0] !== undefined) throw new Refused(missing[0])
+  stamp(version)
+  git('commit', '--quiet', '--all', '--message', `release: ${version}`)
+  git('tag', '--annotate', `v${version}`, '--message', `callwatch ${version}`)
+  console.log(`v${version} is committed and tagged; \`git push --atomic origin main v${version}\` publishes it`)
+}
+
+/** What a release of this version still needs, a sentence each. */
+function missingFor(version: string): string[] {
   const parts = /^(\d+)\.(\d+)\.(\d+)$/.exec(version)?.slice(1).map(Number)
   if (parts === undefined) throw new Refused('name the version, such as 1.0.0')
   const before = versionOf().split('.').map(Number)
   const first = parts.findIndex((part, i) => part !== before[i])
   if (first === -1 || parts[first]! < before[first]!) throw new Refused(`${version} is not later than ${versionOf()}`)
-  if (git('status', '--porcelain') !== '') throw new Refused('commit or stash the changes of the working tree first')
-  if (git('branch', '--show-current') !== 'main') throw new Refused('a release is made on main: git switch main')
-  if (git('tag', '--list', `v${version}`) !== '') throw new Refused(`there is a tag v${version}`)
-  if (!sectionOf('Unreleased')) throw new Refused('CHANGELOG.md has nothing below [Unreleased]: say what is new')
+  const missing: string[] = []
+  if (git('status', '--porcelain') !== '') missing.push('commit or stash the changes of the working tree first')
+  if (git('branch', '--show-current') !== 'main') missing.push('a release is made on main: git switch main')
+  if (git('tag', '--list', `v${version}`) !== '') missing.push(`there is a tag v${version}`)
+  if (!sectionOf('Unreleased')) missing.push('CHANGELOG.md has nothing below [Unreleased]: say what is new')
   for (const [end, { length }] of Object.entries({ db: MIGRATIONS.sqlite, sql: MIGRATIONS.postgres })) {
     if (existsSync(join(ROOT, `test/store/upgrade/version-${length}.${end}.gz`))) continue
-    throw new Refused(`no store of version ${length} of the schema is kept: CONTRIBUTING.md, "The schema"`)
+    missing.push(`no ${end} store of version ${length} of the schema is kept: CONTRIBUTING.md, "The schema"`)
   }
+  return missing
+}
+
+/** Writes the version into all files that name it. */
+function stamp(version: string): void {
   execFileSync('npm', ['version', version, '--no-git-tag-version'], { cwd: ROOT, stdio: 'pipe' })
   const date = new Date().toISOString().slice(0, 10)
   const replace = (file: string, pattern: RegExp, text: string) =>
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(pattern, text))
   replace(CHANGELOG, /^## \[Unreleased\]$/gm, `## [Unreleased]\n\n## [${version}] - ${date}`)
   replace(GUIDE, /(?<=\/callwatch:)\d+\.\d+\.\d+/g, version)
-  git('commit', '--quiet', '--all', '--message', `release: ${version}`)
-  git('tag', '--annotate', `v${version}`, '--message', `callwatch ${version}`)
-  console.log(`v${version} is committed and tagged; \`git push --atomic origin main v${version}\` publishes it`)
+}
+
+/** Makes all that a release publishes, from a clone of the last commit. */
+function rehearse(version: string): void {
+  const out = join(ROOT, 'dist/release')
+  rmSync(out, { recursive: true, force: true })
+  const clone = mkdtempSync(join(tmpdir(), 'callwatch-release-'))
+  try {
+    git('clone', '--quiet', ROOT, clone)
+    symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
+    const inClone = (...args: string[]) =>
+      execFileSync(process.execPath, ['.ci/release.ts', ...args], { cwd: clone, encoding: 'utf8' })
+    inClone('stamp', version)
+    inClone('artifacts', out)
+    writeFileSync(join(out, 'notes.md'), inClone('notes', `v${version}`))
+    const image = `type=oci,dest=${join(out, 'image.tar')}`
+    const build = ['buildx', 'build', '--platform', 'linux/amd64,linux/arm64', '--output', image, '.']
+    execFileSync('docker', build, { cwd: clone, stdio: ['ignore', 'inherit', 'inherit'] })
+  } catch (error) {
+    if (!(error instanceof Error && 'path' in error && error.path === 'docker')) throw error
+    throw new Refused(`package, checksum and notes are in ${out}; the image needs docker with buildx`)
+  } finally {
+    rmSync(clone, { recursive: true, force: true })
+  }
+  console.log(`${out}: ${readdirSync(out).join(', ')}`)
 }
 
 function check(tag: string): void {
@@ -70,7 +124,7 @@ function notes(tag: string): string {
 }
 
 function artifacts(folder: string): void {
-  mkdirSync(folder)
+  mkdirSync(folder, { recursive: true })
   const npm = (...args: string[]) => execFileSync('npm', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] })
   npm('run', 'package')
   npm('pack', './dist/package', '--pack-destination', folder)
@@ -83,19 +137,20 @@ function artifacts(folder: string): void {
   writeFileSync(join(folder, 'SHA256SUMS'), sums.join(''))
 }
 
-const steps: Record<string, (given: string) => void> = {
+const steps: Record<string, (given: string, option?: string) => void> = {
   prepare,
+  stamp,
   check,
   notes: (tag) => console.log(notes(tag)),
   artifacts,
 }
 
-const [name = '', given = ''] = process.argv.slice(2)
+const [name = '', given = '', option] = process.argv.slice(2)
 try {
   const step = steps[name]
   if (step === undefined || given === '')
     throw new Refused(`a step and what it is for: ${Object.keys(steps).join(', ')}`)
-  step(given)
+  step(given, option)
 } catch (error) {
   if (!(error instanceof Refused)) throw error
   console.error(error.message)

@@ -3,6 +3,7 @@ import {
   appendFileSync,
   cpSync,
   existsSync,
+  globSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -11,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { MIGRATIONS } from '../../src/store/migrations.ts'
@@ -81,7 +82,7 @@ describe('a release', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   test('is refused with a sentence while something is missing', LONG, () => {
-    expect(sentence()).toBe('a step and what it is for: prepare, check, notes, artifacts\n')
+    expect(sentence()).toBe('a step and what it is for: prepare, stamp, check, notes, artifacts\n')
     expect(sentence('prepare', '1.0')).toBe('name the version, such as 1.0.0\n')
     expect(sentence('prepare', '0.0.1')).toMatch(/^0\.0\.1 is not later than \d+\.\d+\.\d+\n$/)
     appendFileSync(join(clone, 'README.md'), ' ')
@@ -100,7 +101,7 @@ describe('a release', () => {
     writeFileSync(join(clone, 'CHANGELOG.md'), changelog)
     git('commit', '--quiet', '--all', '--message', 'something new')
     expect(sentence('prepare', VERSION)).toContain(
-      `no store of version ${MIGRATIONS.postgres.length} of the schema is kept`,
+      `no db store of version ${MIGRATIONS.postgres.length} of the schema is kept`,
     )
     for (const end of ['db', 'sql'])
       writeFileSync(join(clone, `test/store/upgrade/version-${MIGRATIONS.postgres.length}.${end}.gz`), '')
@@ -108,6 +109,29 @@ describe('a release', () => {
     git('commit', '--quiet', '--message', 'kept stores')
     expect(sentence('check', TAG)).toContain(`${TAG} is not the tag of version`)
     expect(sentence('notes', TAG)).toBe(`CHANGELOG.md has no section [${VERSION}]\n`)
+  })
+
+  test('is tried without a change: package, image, checksums, notes, and what is missing', { timeout: 240_000 }, () => {
+    git('switch', '--quiet', 'other')
+    const before = git('rev-parse', 'HEAD', '--all')
+    const bin = mkdtempSync(join(folder, 'bin-'))
+    writeFileSync(join(bin, 'docker'), `#!/bin/sh\necho "$@" > ${bin}/calls`, { mode: 0o755 })
+    const PATH = `${bin}:${process.env['PATH']}`
+    const dryRun = ['.ci/release.ts', 'prepare', VERSION, '--dry-run']
+    const said = execFileSync(process.execPath, dryRun, { cwd: clone, env: { ...env, PATH }, encoding: 'utf8' })
+    expect(said).toContain('before the release: a release is made on main: git switch main\n')
+    expect([git('rev-parse', 'HEAD', '--all'), git('status', '--porcelain')]).toEqual([before, ''])
+    const out = join(clone, 'dist/release')
+    expect(readdirSync(out).toSorted()).toEqual(['SHA256SUMS', `callwatch-${VERSION}.tgz`, 'notes.md'])
+    expect(readFileSync(join(out, 'notes.md'), 'utf8')).toMatch(/^First release/)
+    expect(readFileSync(join(bin, 'calls'), 'utf8')).toBe(
+      `buildx build --platform linux/amd64,linux/arm64 --output type=oci,dest=${out}/image.tar .\n`,
+    )
+    execFileSync('tar', ['xzf', join(out, `callwatch-${VERSION}.tgz`), '-C', bin])
+    expect(JSON.parse(readFileSync(join(bin, 'package/package.json'), 'utf8')).version).toBe(VERSION)
+    // Of no known repository.
+    expect(linksIn(join(bin, 'package')).filter((to) => !to.startsWith('http') && !existsSync(to))).toEqual([])
+    git('switch', '--quiet', 'main')
   })
 
   test('is prepared in a commit with a tag', LONG, () => {
@@ -133,9 +157,16 @@ describe('a release', () => {
     steps(['Check that the tag is the version of the package', 'Make the package and the notes'])
     expect(readdirSync(join(clone, 'out')).toSorted()).toEqual(['SHA256SUMS', `callwatch-${VERSION}.tgz`])
     execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: join(clone, 'out'), stdio: 'pipe' })
+    execFileSync('tar', ['xzf', `out/callwatch-${VERSION}.tgz`, '-C', folder], { cwd: clone })
+    const packed = join(folder, 'package')
+    const manifest = JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8'))
     // npm's provenance wants it.
-    const packed = execFileSync('tar', ['xzOf', `out/callwatch-${VERSION}.tgz`, 'package/package.json'], { cwd: clone })
-    expect(JSON.parse(packed.toString()).repository.url).toBe('git+https://github.com/Owner/Name.git')
+    expect(manifest.repository.url).toBe('git+https://github.com/Owner/Name.git')
+    expect(manifest.homepage).toBe('https://github.com/Owner/Name#readme')
+    expect(manifest.bugs.url).toBe('https://github.com/Owner/Name/issues')
+    expect(linksIn(packed)).toContain('https://github.com/Owner/Name/blob/HEAD/CONTRIBUTING.md')
+    expect(linksIn(packed)).toContain(join(packed, 'docs/images/page-light.png'))
+    expect(linksIn(packed).filter((to) => !to.startsWith('http') && !existsSync(to))).toEqual([])
     expect(read('notes.md')).toMatch(/^First release/)
   })
 
@@ -149,3 +180,12 @@ describe('a release', () => {
     ])
   })
 })
+
+/** Where the links of the pages in a folder lead: files by their whole path. */
+function linksIn(folder: string): string[] {
+  return globSync('**/*.md', { cwd: folder }).flatMap((page) =>
+    [...readFileSync(join(folder, page), 'utf8').matchAll(/\]\((?!#)([^)#\s]+)/g)].map(([, to = '']) =>
+      to.startsWith('http') ? to : join(folder, dirname(page), to),
+    ),
+  )
+}
