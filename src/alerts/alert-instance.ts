@@ -143,7 +143,7 @@ function firing(pending: AlertInstance, now: number): AlertInstance {
   }
 }
 
-/** The threshold at which an instance fired. If the rule has another signal by now, the rule's current threshold. */
+/** The threshold at which an instance fired. If the rule has another signal now, the rule's current threshold. */
 export function firedThreshold({ rule, fired }: Pick<AlertInstance, 'rule' | 'fired'>): number {
   const isSame = fired?.signal === rule.signal.name && fired.breach === rule.breach
   return isSame ? fired.threshold : rule.threshold

@@ -29,7 +29,7 @@ export type Notification = Alert & {
   expiredBecause?: 'too few calls' | 'rule removed' | 'rule changed' | 'target removed' | 'target reset'
   at: number
   /**
-   * For the history: the threshold at which the alert fired, if the rule has another one by now. When the alert ends, also
+   * For the history: the threshold at which the alert fired, if the rule has another one now. When the alert ends, also
    * its values, and the start of the window in which it first fired.
    */
   episode?: { threshold: number; values?: readonly ValueAt[]; measuredFrom?: number }

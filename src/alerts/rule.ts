@@ -42,7 +42,7 @@ function checkRule(
 ): void {
   const { above, below, clear } = rule
   if (above !== undefined && below !== undefined) {
-    report(['below'], 'not accepted beside `above`; expected one of them')
+    report(['below'], 'not accepted together with `above`; expected one of them')
     return
   }
   if (above === undefined && below === undefined) {

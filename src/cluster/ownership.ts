@@ -6,7 +6,7 @@ export type Lease = {
   readonly draining$: Observable<unknown>
   /** Emits when another daemon may own the target. Nothing more may be requested or sent. Replays. */
   readonly aborted$: Observable<unknown>
-  /** Whether `draining$` or `aborted$` has emitted by now. */
+  /** Whether `draining$` or `aborted$` has emitted. */
   readonly isDraining: () => boolean
   readonly isAborted: () => boolean
   /** Prevents the target from being released until the returned function is called. */

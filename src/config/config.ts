@@ -32,7 +32,7 @@ export const configSchema = section(
       .prefault(defaultRules)
       .describe('Alert rules; absent: the shipped default rules that `store.history` is long enough for; []: none'),
     events: eventsSection.prefault({}).describe('The log of events'),
-    log: logSection.prefault({}).describe('What is logged'),
+    log: logSection.prefault({}).describe('The log: its level and form'),
   },
   (file, report) => {
     const [targets, rules] = [mapsIn(file.targets), mapsIn(file.alerts)]

@@ -28,7 +28,7 @@ export function configJsonSchema(): JsonSchema {
 /** What `${NAME}` may be replaced by: any scalar. */
 const REFERENCE = { $ref: '#/$defs/reference' }
 
-/** Keywords that describe a value. They stay beside the keywords that restrict it. */
+/** Keywords that describe a value. They stay next to the keywords that restrict it. */
 const ANNOTATIONS = ['description', 'default', 'examples', 'writeOnly']
 
 /** A schema that accepts `${NAME}` wherever it expects more than any text. */

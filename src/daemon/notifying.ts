@@ -58,7 +58,7 @@ function rounds(parts: Common): (receiver: Receiver) => Round[] {
   function leaderOnly<T>(send: (given: T) => Promise<void>): (given: T) => Promise<void> {
     return async (given) => {
       if (!ownership.isLeader())
-        throw new DeliveryError('another daemon sends the notifications by now', { retryable: true })
+        throw new DeliveryError('another daemon now sends the notifications', { retryable: true })
       return send(given)
     }
   }

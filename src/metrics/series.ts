@@ -19,7 +19,7 @@ export type OwnedSeries = {
   begin: (owner: Owner, name: string) => void
   end: (owner: Owner, name: string) => void
   has: (owner: Owner, name: string) => boolean
-  /** Notes a code, beside those with which each begins. */
+  /** Notes a code, next to those with which each begins. */
   seen: (owner: Owner, name: string, code: string) => void
 }
 
@@ -76,7 +76,7 @@ export function initSeries(metrics: OperationalMetrics, owner: Owner, name: stri
  * Removes all series of one that is gone. It names each set of labels: a search through the series of thousands of targets would
  * be slow.
  *
- * @param seen values of labels that came up, beside those with which each begins
+ * @param seen values of labels that came up, next to those with which each begins
  */
 export function removeSeries(
   metrics: OperationalMetrics,

@@ -6,7 +6,7 @@ import type { AlertLinks } from './text/links.ts'
 /** A message to a receiver. Times are UNIX seconds. */
 export type Message = AlertMessage | DigestMessage | StoreMessage
 
-/** What the text of a message depends on beside the message. */
+/** What the text of a message depends on next to the message. */
 export type TextOptions = {
   /** The host's clock (UNIX seconds). */
   now: number

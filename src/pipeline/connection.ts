@@ -29,9 +29,7 @@ export function connect(
   const { send, close } = transportTo(target.baseUrl, poll.maxAnswerBytes)
   // A process that was suspended for longer than its lease must not continue with its poll.
   const sendWhileOwned: Transport = (request) =>
-    ownership.owns(name)
-      ? send(request)
-      : Promise.reject(new Error('the target may be polled by another daemon by now'))
+    ownership.owns(name) ? send(request) : Promise.reject(new Error('the target may now be polled by another daemon'))
   const client = callsClient(sendWhileOwned, {
     ...target,
     ...poll,

@@ -52,7 +52,7 @@ const MIN_DEADLINE_SECONDS = 30
  *
  * 1. `poll-requests.ts` checks the service's clock (`clock-skew.ts`) with the first answer. All requests use it, and through
  *    it `request-with-retries.ts` and `rate-limiter.ts`.
- * 2. `list/read-list.ts` reads the list, with the states of `list-state.ts` beside it:
+ * 2. `list/read-list.ts` reads the list, with the states of `list-state.ts` next to it:
  *    - `read-pages.ts` requests the pages of a reading; `reading.ts` decides after each of them what it needs next, `joint.ts`
  *      where it joins what was known, and `last-page.ts` where a list that grows at its last page ends
  *    - `read-open-calls.ts` reads on if that saves follow-ups

@@ -65,14 +65,17 @@ const given = section(
     if (target.base_url !== undefined) {
       for (const key of ['region', 'domain'] as const) {
         if (target[key] === undefined) continue
-        report([key], `\`${key}\` is not accepted beside \`base_url\`, which is the whole URL; expected one of them`)
+        report(
+          [key],
+          `\`${key}\` is not accepted together with \`base_url\`, which is the whole URL; expected one of them`,
+        )
       }
     } else {
       if (target.app_id === undefined)
         report(['app_id'], 'missing; expected an app id and its region, or a base address')
       else if (target.region === undefined) report(['region'], 'missing; expected one of `us`, `eu`, `in`')
       if (target.chat_base_url !== undefined) {
-        report(['chat_base_url'], '`chat_base_url` is accepted beside `base_url` only; expected both or neither')
+        report(['chat_base_url'], '`chat_base_url` is accepted together with `base_url` only; expected both or neither')
       }
     }
   },
@@ -116,7 +119,7 @@ function queryValue() {
 function refusePaging(query: unknown, context: z.RefinementCtx) {
   if (!isMap(query)) return
   for (const key of ['page', 'perPage'].filter((name) => Object.hasOwn(query, name))) {
-    const message = `\`${key}\` is not accepted, because callwatch pages by itself; expected another parameter`
+    const message = `\`${key}\` is not accepted, because callwatch pages itself; expected another parameter`
     context.addIssue({ code: 'custom', path: [key], message, params: { sentence: true } })
   }
 }

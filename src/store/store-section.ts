@@ -42,7 +42,7 @@ const given = section(
     const isShared = url !== undefined || urlFile !== undefined
     if (isShared && path !== undefined) {
       const place = url === undefined ? 'url_file' : 'url'
-      report([place], 'not accepted beside `store.path`; expected one of them: a database, or a file')
+      report([place], 'not accepted together with `store.path`; expected one of them: a database, or a file')
     }
     if (!isShared && lease !== undefined) {
       report(['lease'], 'not accepted without `store.url`: no other daemon can take over what is kept in a file')

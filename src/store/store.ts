@@ -85,7 +85,7 @@ export type TargetIdentity = { name: string; fingerprint: string }
  */
 export type Store = ReturnType<typeof storeOn>['store'] & {
   /**
-   * Checks the whole store for damage, in the background; absent if the database does so by itself.
+   * Checks the whole store for damage, in the background; absent if the database does so on its own.
    *
    * @throws {StoreError} refused: it is damaged
    */

@@ -252,7 +252,7 @@ const MORE = {
   ) WITH (fillfactor = 50);
   ALTER TABLE callwatch.targets ADD FOREIGN KEY (owner) REFERENCES callwatch.members (id) ON DELETE SET NULL;
 
-  -- The latest commits: at most one a sequence number, whoever wrote it.
+  -- The latest commits: at most one a sequence number, from any daemon.
   CREATE TABLE callwatch.commits (
     target integer NOT NULL,
     seq bigint NOT NULL,

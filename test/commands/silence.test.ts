@@ -70,7 +70,10 @@ describe('silence', () => {
     ],
     [['add', '--match', 'type=voice', '--for', '1h'], 'there is no type voice; there is: audio, video, other'],
     [['add', '--for', '1h'], 'nothing to silence; expected --alert, --match, or --all for every alert'],
-    [['add', '--all', '--alert', 'NoCalls', '--for', '1h'], '--all beside --alert or --match; expected one of them'],
+    [
+      ['add', '--all', '--alert', 'NoCalls', '--for', '1h'],
+      '--all together with --alert or --match; expected one of them',
+    ],
     [
       ['add', '--alert', 'NoCalls', '--match', 'alert=StuckCalls', '--for', '1h'],
       '--alert and --match alert=… are the same',

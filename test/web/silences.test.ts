@@ -114,7 +114,7 @@ test.each([
     /^nothing to match; expected `match` with some of its keys, or `"all": true` to silence every alert$/,
   ],
   [{ for: '1m', match: {}, all: false }, /expected true, or nothing/],
-  [{ for: '1m', match: { alert: 'NoCalls' }, all: true }, /^`all` beside a `match`; expected one of them$/],
+  [{ for: '1m', match: { alert: 'NoCalls' }, all: true }, /^`all` together with a `match`; expected one of them$/],
   [{ for: '1m', match: { alert: 'NoCall' } }, /^there is no rule NoCall; there is: NoCalls$/],
   [{ for: '1m', match: { alert: '=~Low.*' } }, /^no rule matches =~Low.*; there is: NoCalls$/],
   [

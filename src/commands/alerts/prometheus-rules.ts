@@ -62,7 +62,7 @@ export function ruleFileOf(rules: readonly Rule[], interval: number, lease?: num
     },
   })
   const body = stringify(document, { lineWidth: 0, doubleQuotedMinMultiLineLength: Infinity })
-  // By now such characters are in quoted strings only.
+  // Now such characters are in quoted strings only.
   return [...HEAD, ...missing, body].join('\n').replaceAll(new RegExp(UNSAFE, 'gu'), escapeOf)
 }
 

@@ -139,7 +139,7 @@ function matchOf({ alerts, targets }: Config, { alert, match = {}, all }: Select
   const isEmpty = Object.keys(whole).length === 0
   if (isEmpty && all === undefined)
     throw new UsageError('nothing to silence; expected --alert, --match, or --all for every alert')
-  if (!isEmpty && all === true) throw new UsageError('--all beside --alert or --match; expected one of them')
+  if (!isEmpty && all === true) throw new UsageError('--all together with --alert or --match; expected one of them')
   const names = { alert: alerts.map(({ name }) => name), target: targets.map(({ name }) => name) }
   const unknown = unknownIn(whole, names)
   if (unknown !== undefined) throw new UsageError(unknown)

@@ -23,7 +23,7 @@ function readSecretFile(draft: Draft, secret: Path, folders: Folders): Draft {
   if (name === undefined) return draft
   if (valueAt(draft.tree, secret) !== undefined) {
     const own = draft.origins.get(formatPath(secret)) ?? String(secret.at(-1))
-    return withProblem(draft, place, `not accepted beside \`${own}\`; expected one of them`)
+    return withProblem(draft, place, `not accepted together with \`${own}\`; expected one of them`)
   }
   if (typeof name !== 'string' || name === '' || draft.reported.includes(formatPath(place))) return draft
 

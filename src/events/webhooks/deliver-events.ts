@@ -87,7 +87,7 @@ export function deliverEvents(options: DeliverEventsOptions): Observable<Webhook
           return counted(name, 'expired', 1)
         }
         queue.setText(event, text)
-        if (!isLeader()) throw new DeliveryError('another daemon delivers the events by now', { retryable: true })
+        if (!isLeader()) throw new DeliveryError('another daemon now delivers the events', { retryable: true })
         await post(`${event.id}-${event.place}`, text, aborting.signal)
         queue.done(event)
         receiver.accepted()

@@ -41,7 +41,7 @@ function stateOf({ paused, removedAt, failingSince }: StoredWebhook['progress'])
   return failingSince === undefined ? 'delivering' : 'failing'
 }
 
-/** How many events follow a cursor, wanted or not, and when callwatch found the first of them (UNIX seconds). */
+/** How many events follow a cursor, whether the webhook wants them or not, and when callwatch found the first of them (UNIX seconds). */
 async function unreadBy(
   log: Pick<Store, 'events'>,
   cursor: string,

@@ -13,7 +13,7 @@ export type SentGroups = Map<string, { at: number; firing: ReadonlySet<string> }
 /**
  * The first alert of a group waits for others, and is sent together with younger ones. While the group lives, a change also waits
  * for others, and for the interval after the last message. Everything else is sent at once. Alerts that resolved before the wait
- * was over are discarded.
+ * ended are discarded.
  */
 export function wait(sent: SentGroups, clock: Pick<Clock, 'monotonic'>): Stage {
   return (batch, { now }) => {

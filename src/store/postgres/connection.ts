@@ -164,7 +164,7 @@ function openConnection(
     connect_timeout: 0,
     max_lifetime: null,
     onnotice: () => undefined,
-    // Otherwise the client would reconnect by itself, to the same host.
+    // Otherwise the client would reconnect on its own, to the same host.
     onclose: () => drop(closedError()),
     connection: { application_name: 'callwatch', ...parameters },
     socket: () => {

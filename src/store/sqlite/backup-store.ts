@@ -12,7 +12,7 @@ export type Backup = {
 }
 
 /**
- * Copies a store as of one moment into a new file, even while a daemon uses it. The copy is written beside the file and checked
+ * Copies a store as of one moment into a new file, even while a daemon uses it. The copy is written next to the file and checked
  * before it is renamed, so there is never a partial backup.
  *
  * @throws {StoreError} refused: the file exists, or the store cannot be copied; unavailable: it cannot be read or written

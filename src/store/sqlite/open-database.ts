@@ -134,7 +134,7 @@ function placeCheck(path: string): () => void {
 }
 
 /**
- * Locks a store against other daemons, under whatever path they open it, with an exclusive transaction on a small file beside it.
+ * Locks a store against other daemons, under whatever path they open it, with an exclusive transaction on a small file next to it.
  * The operating system releases the lock however the process dies. A process number in a file would be wrong after kill -9 and in
  * containers.
  *
@@ -171,7 +171,7 @@ function takeLock(path: string): (() => void) | undefined {
   }
 }
 
-/** Creates a file that only its owner may read. SQLite gives the files beside it the same mode, and reports errors. */
+/** Creates a file that only its owner may read. SQLite gives the files next to it the same mode, and reports errors. */
 function makePrivate(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))

@@ -15,7 +15,7 @@ export type Schemas<C extends Checks = Checks, A extends Answers = Answers> = {
   answers: A
   /** How many of its responses, which are large or take long, are made at the same time. */
   atATime?: number
-  /** A HEAD would be answered at once, and the history be read all the same. */
+  /** A HEAD would be answered at once, and the history be read anyway. */
   head?: false
 }
 

@@ -91,7 +91,7 @@ function requestedMatch(body: Pick<z.output<typeof editBody>, 'match' | 'all'>, 
       'nothing to match; expected `match` with some of its keys, or `"all": true` to silence every alert',
     )
   }
-  if (!isEmpty && body.all === true) throw new BadRequest('`all` beside a `match`; expected one of them')
+  if (!isEmpty && body.all === true) throw new BadRequest('`all` together with a `match`; expected one of them')
   const unknown = unknownIn(match, names)
   if (unknown !== undefined) throw new BadRequest(unknown)
   return match

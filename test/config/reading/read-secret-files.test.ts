@@ -23,7 +23,7 @@ test('the address of a shared store may stand in a file', () => {
   expect(loadConfig({ env: byEnvironment, cwd }).store).toEqual({ url, lease: 30, history: 63 * 86_400 })
   const both = folderWith({ 'callwatch.yaml': 'store: { url_file: ./url, path: x.db }', url })
   expect(problemsWhenLoading({ env: byEnvironment, cwd: both })).toBe(
-    'callwatch.yaml:1:10: store.url_file: not accepted beside `store.path`; expected one of them: a database, or a file',
+    'callwatch.yaml:1:10: store.url_file: not accepted together with `store.path`; expected one of them: a database, or a file',
   )
 })
 
@@ -40,7 +40,7 @@ test('CALLWATCH_API_KEY_FILE starts at the working directory', () => {
 test('CALLWATCH_API_KEY and CALLWATCH_API_KEY_FILE together are refused', () => {
   const env = { ...byEnvironment, CALLWATCH_API_KEY_FILE: './key' }
   expect(problemsWhenLoading({ env, cwd: folderWith({ key: 'k' }) })).toBe(
-    'CALLWATCH_API_KEY_FILE: not accepted beside `CALLWATCH_API_KEY`; expected one of them',
+    'CALLWATCH_API_KEY_FILE: not accepted together with `CALLWATCH_API_KEY`; expected one of them',
   )
 })
 

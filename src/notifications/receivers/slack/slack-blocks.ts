@@ -34,7 +34,7 @@ export function header(text: string): Block<'header'> {
   return { type: 'header', text: { type: 'plain_text', text: clip(text, LIMITS.header), emoji: false } }
 }
 
-/** @param link a button beside the text */
+/** @param link a button next to the text */
 export function section(text: string, link?: Link): Block<'section'> {
   const [accessory] = link === undefined ? [] : buttons([link])
   return { type: 'section', text: mrkdwn(text), ...(accessory === undefined ? {} : { accessory }) }

@@ -37,6 +37,6 @@ function problemWith(name: string, before: readonly string[]): string | undefine
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'no header can have this name; expected letters, digits and hyphens'
   const same = before.find((other) => other.toLowerCase() === name.toLowerCase())
   if (same !== undefined) return `the same header as \`${same}\`; expected each only once`
-  if (own.includes(name.toLowerCase())) return 'callwatch sets this header by itself; expected another one'
+  if (own.includes(name.toLowerCase())) return 'callwatch sets this header itself; expected another one'
   return undefined
 }

@@ -219,7 +219,7 @@ const ruleColumns = (hasTarget: boolean): Column<RuleRatio>[] => [
   ],
 ]
 
-/** A bar from 0 to 100% with the thresholds of rules. The number beside it has the same information. */
+/** A bar from 0 to 100% with the thresholds of rules. The number next to it has the same information. */
 function RatioBar({ ratio, reason, rules }: { ratio: number | null | undefined; reason: Reason; rules: Rule[] }) {
   return (
     <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">

@@ -45,7 +45,7 @@ export const rowOf = <Item,>(item: Item, columns: readonly Column<Item>[], { key
   </tr>
 )
 
-/** A table that scrolls by itself. */
+/** A table that scrolls on its own. */
 export function Table<Item>(props: {
   caption: string
   columns: readonly Column<Item>[]

@@ -55,7 +55,7 @@ function statusOf(row: OverviewRow) {
 
 const HEIGHT = 20
 
-/** The finished calls of each minute, and those of them that failed. The number beside them is their sum. */
+/** The finished calls of each minute, and those of them that failed. The number next to them is their sum. */
 function Sparkline({ minutes }: { minutes: Minutes }) {
   const known = minutes.map(({ counts }) => {
     if (counts === undefined) return { all: 0, failed: 0 }
