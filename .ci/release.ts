@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
+  mkdtempDisposableSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -47,8 +47,7 @@ function sectionOf(name: string): string | undefined {
 function prepare(version: string, option?: string): void {
   const missing = missingFor(version)
   if (option === '--dry-run') {
-    rehearse(version)
-    for (const sentence of missing) console.log(`before the release: ${sentence}`)
+    for (const sentence of [...missing, ...rehearse(version)]) console.log(`before the release: ${sentence}`)
     return
   }
   if (missing[0] !== undefined) throw new Refused(missing[0])
@@ -87,29 +86,25 @@ function stamp(version: string): void {
   replace(GUIDE, /(?<=\/callwatch:)\d+\.\d+\.\d+/g, version)
 }
 
-/** Makes all that a release publishes, from a clone of the last commit. */
-function rehearse(version: string): void {
+/** Makes all that a release publishes, from a clone of the last commit. @returns what could not be made, a sentence each */
+function rehearse(version: string): string[] {
   const out = join(ROOT, 'dist/release')
   rmSync(out, { recursive: true, force: true })
-  const clone = mkdtempSync(join(tmpdir(), 'callwatch-release-'))
-  try {
-    git('clone', '--quiet', ROOT, clone)
-    symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
-    const inClone = (...args: string[]) =>
-      execFileSync(process.execPath, ['.ci/release.ts', ...args], { cwd: clone, encoding: 'utf8' })
-    inClone('stamp', version)
-    inClone('artifacts', out)
-    writeFileSync(join(out, 'notes.md'), inClone('notes', `v${version}`))
-    const image = `type=oci,dest=${join(out, 'image.tar')}`
-    const build = ['buildx', 'build', '--platform', 'linux/amd64,linux/arm64', '--output', image, '.']
-    execFileSync('docker', build, { cwd: clone, stdio: ['ignore', 'inherit', 'inherit'] })
-  } catch (error) {
-    if (!(error instanceof Error && 'path' in error && error.path === 'docker')) throw error
-    throw new Refused(`package, checksum and notes are in ${out}; the image needs docker with buildx`)
-  } finally {
-    rmSync(clone, { recursive: true, force: true })
-  }
+  using clone = mkdtempDisposableSync(join(tmpdir(), 'callwatch-release-'))
+  git('clone', '--quiet', ROOT, clone.path)
+  symlinkSync(join(ROOT, 'node_modules'), join(clone.path, 'node_modules'))
+  const inClone = (...args: string[]) =>
+    execFileSync(process.execPath, ['.ci/release.ts', ...args], { cwd: clone.path, encoding: 'utf8' })
+  inClone('stamp', version)
+  inClone('artifacts', out)
+  const image = ['--output', `type=oci,dest=${join(out, `callwatch-${version}-image.tar`)}`, '.']
+  const build = ['buildx', 'build', '--platform', 'linux/amd64,linux/arm64', ...image]
+  const { status, error, stderr } = spawnSync('docker', build, { cwd: clone.path, encoding: 'utf8' })
+  checksums(out)
+  writeFileSync(join(out, 'notes.md'), inClone('notes', `v${version}`))
   console.log(`${out}: ${readdirSync(out).join(', ')}`)
+  const [reason] = error === undefined ? stderr.split('\n') : [error.message]
+  return status === 0 ? [] : [`the image needs Docker with Buildx: ${reason}`]
 }
 
 function check(tag: string): void {
@@ -128,7 +123,13 @@ function artifacts(folder: string): void {
   const npm = (...args: string[]) => execFileSync('npm', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] })
   npm('run', 'package')
   npm('pack', './dist/package', '--pack-destination', folder)
-  const sums = readdirSync(folder).map((name) => {
+  checksums(folder)
+}
+
+/** Writes those of the package and of the image, if it is in the folder. */
+function checksums(folder: string): void {
+  const made = readdirSync(folder).filter((name) => name.startsWith('callwatch-'))
+  const sums = made.map((name) => {
     const sum = createHash('sha256')
       .update(readFileSync(join(folder, name)))
       .digest('hex')

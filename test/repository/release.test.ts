@@ -115,22 +115,33 @@ describe('a release', () => {
     git('switch', '--quiet', 'other')
     const before = git('rev-parse', 'HEAD', '--all')
     const bin = mkdtempSync(join(folder, 'bin-'))
-    writeFileSync(join(bin, 'docker'), `#!/bin/sh\necho "$@" > ${bin}/calls`, { mode: 0o755 })
-    const PATH = `${bin}:${process.env['PATH']}`
-    const dryRun = ['.ci/release.ts', 'prepare', VERSION, '--dry-run']
-    const said = execFileSync(process.execPath, dryRun, { cwd: clone, env: { ...env, PATH }, encoding: 'utf8' })
-    expect(said).toContain('before the release: a release is made on main: git switch main\n')
-    expect([git('rev-parse', 'HEAD', '--all'), git('status', '--porcelain')]).toEqual([before, ''])
     const out = join(clone, 'dist/release')
-    expect(readdirSync(out).toSorted()).toEqual(['SHA256SUMS', `callwatch-${VERSION}.tgz`, 'notes.md'])
+    const dryRun = (docker: string) => {
+      writeFileSync(join(bin, 'docker'), `#!/bin/sh\n${docker}`, { mode: 0o755 })
+      const args = ['.ci/release.ts', 'prepare', VERSION, '--dry-run']
+      const PATH = `${bin}:${process.env['PATH']}`
+      return execFileSync(process.execPath, args, { cwd: clone, env: { ...env, PATH }, encoding: 'utf8' })
+    }
+    const image = `${out}/callwatch-${VERSION}-image.tar`
+    const printed = dryRun(`echo "$@" > ${bin}/calls; touch ${image}`)
+    expect(printed).toContain('before the release: a release is made on main: git switch main\n')
+    expect(printed).not.toContain('Docker')
+    expect([git('rev-parse', 'HEAD', '--all'), git('status', '--porcelain')]).toEqual([before, ''])
+    const made = [`callwatch-${VERSION}-image.tar`, `callwatch-${VERSION}.tgz`]
+    expect(readdirSync(out).toSorted()).toEqual(['SHA256SUMS', ...made, 'notes.md'])
+    expect(readFileSync(join(out, 'SHA256SUMS'), 'utf8').match(/\S+$/gm)).toEqual(made)
     expect(readFileSync(join(out, 'notes.md'), 'utf8')).toMatch(/^First release/)
     expect(readFileSync(join(bin, 'calls'), 'utf8')).toBe(
-      `buildx build --platform linux/amd64,linux/arm64 --output type=oci,dest=${out}/image.tar .\n`,
+      `buildx build --platform linux/amd64,linux/arm64 --output type=oci,dest=${image} .\n`,
     )
     execFileSync('tar', ['xzf', join(out, `callwatch-${VERSION}.tgz`), '-C', bin])
     expect(JSON.parse(readFileSync(join(bin, 'package/package.json'), 'utf8')).version).toBe(VERSION)
     // Of no known repository.
     expect(linksIn(join(bin, 'package')).filter((to) => !to.startsWith('http') && !existsSync(to))).toEqual([])
+    expect(dryRun('echo no builder >&2; exit 125')).toContain(
+      'before the release: the image needs Docker with Buildx: no builder\n',
+    )
+    expect(readdirSync(out).toSorted()).toEqual(['SHA256SUMS', made[1], 'notes.md'])
     git('switch', '--quiet', 'main')
   })
 
