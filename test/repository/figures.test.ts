@@ -1,0 +1,195 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { EXPORTED_WINDOWS } from '../../src/ledger/failure-ratio.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const read = (name: string) => readFileSync(join(ROOT, name), 'utf8')
+/** The text of a page on one line. */
+const textOf = (page: string) => read(page).replaceAll(/\s+/g, ' ')
+
+const WORDS = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
+/** Reads `10,000`, `five`, `a quarter` and the like. */
+function numberOf(text: string): number {
+  const word = text.toLowerCase()
+  if (WORDS.includes(word)) return WORDS.indexOf(word)
+  if (/^an?$/.test(word)) return 1
+  return word === 'quarter' ? 1 / 4 : Number(word.replaceAll(',', ''))
+}
+
+/** The value of a constant of a file, which may be a product or a quotient. */
+function constant(file: string, name: string): number {
+  const [, value = ''] = new RegExp(`^(?:export )?const ${name} = (.+)$`, 'm').exec(read(`src/${file}`)) ?? []
+  expect(value, `${name} in src/${file}`).toMatch(/^[\d_.]+(?: [*/] [\d_.]+)?$/)
+  const [first = 0, second = 1] = value
+    .replaceAll('_', '')
+    .split(/ [*/] /)
+    .map(Number)
+  return value.includes('/') ? first / second : first * second
+}
+
+const connections = () =>
+  constant('store/open-postgres.ts', 'CONNECTIONS') + constant('store/open-postgres.ts', 'READ_CONNECTIONS') + 1
+const http = (name: string) => constant('web/server.ts', name)
+const limits = (name: string) => constant('web/limit-connections.ts', name)
+const events = (name: string) => constant('web/api/events.ts', name)
+const series = (name: string) => constant('history/series.ts', name)
+const calls = (name: string) => constant('web/api/calls.ts', name)
+const minRatio = () => constant('ledger/failure-ratio.ts', 'MIN_EXPORTED_CALLS')
+const login = (name: string) => constant('web/login-attempts.ts', name)
+
+/** What a page says, with the figure in parentheses, and where the figure comes from. */
+const FIGURES: [page: string, says: RegExp, is: () => number][] = [
+  ['several-machines', /has at most (\w+)(?=, and for moments)/, connections],
+  ['several-machines', /Database, connections \| (\w+)/, connections],
+  ['several-machines', /renews the lease (\w+) times/, () => constant('cluster/shared-ownership.ts', 'RENEWALS_PER_LEASE')],
+  ['several-machines', /lease is (\d+) s/, () => constant('store/store-section.ts', 'DEFAULT_LEASE_SECONDS')],
+  ['several-machines', /(\d+) s at most\. The others acquire/, () => constant('pipeline/managed-target.ts', 'GRACE_PERIOD_SECONDS')],
+  ['semantics', /ratio is absent below (\w+) calls/, minRatio],
+  ['faq', /fewer than (\w+) finished calls in the window/, minRatio],
+  ['monitoring', /absent below (\w+) calls/, minRatio],
+  ['api', /`failure_ratio` is null below (\w+) calls/, minRatio],
+  ['semantics', /95th percentile to (\d+)%/, () => Math.round((Math.exp(1 / (2 * constant('history/sums.ts', 'CLASSES_A_FACTOR'))) - 1) * 100)],
+  ['semantics', /more than (\w+) minutes after they had finished/, () => constant('ledger/usage.ts', 'LATE_SECONDS') / 60],
+  ['semantics', /more than ([\d,]+) calls have finished since/, () => series('MAX_CALLS_READ')],
+  ['semantics', /`Retry-After`, up to (\w+) hour/, () => constant('polling/rate-limiter.ts', 'MAX_PAUSE_SECONDS') / 3600],
+  ['semantics', /at most a (\w+) of `max_requests_per_minute`/, () => constant('commands/audit/store.ts', 'RATE_SHARE')],
+  ['api', /more than (\w+) for calls with no `limit`/, () => calls('MAX_LARGE_AT_A_TIME')],
+  ['api', /no `limit` or one above (\d+)/, () => calls('MAX_SMALL')],
+  ['api', /more than (\d+) event streams/, () => events('MAX_STREAMS')],
+  ['api', /not arrived completely within (\w+) seconds/, () => http('REQUEST_TIMEOUT_SECONDS')],
+  ['api', /within (\w+) minutes, or sends more than/, () => constant('web/concurrency-limit.ts', 'READ_TIMEOUT_SECONDS') / 60],
+  ['api', /sends more than (\w+) requests without/, () => constant('web/one-request-per-iteration.ts', 'MAX_WAITING_PER_CONNECTION')],
+  ['api', /keeps (\d+) connections open/, () => limits('MAX_CONNECTIONS')],
+  ['api', /From (\d+) connections on/, () => limits('MAX_CONNECTIONS') * limits('NEARLY_FULL')],
+  ['api', /idle one is kept for (\w+) seconds/, () => limits('SHORT_KEEP_ALIVE_MS') / 1000],
+  ['api', /1 to ([\d,]+) of them/, () => constant('web/api/finished-per-minute.ts', 'MAX_MINUTES')],
+  ['api', /failing for (\w+) intervals/, () => constant('web/readiness.ts', 'STALE_AFTER_INTERVALS')],
+  ['api', /`, ([\d,]+) calls at most/, () => calls('MAX_CALLS')],
+  ['api', /after about (\w+) seconds no further part/, () => constant('web/api/calls-pages.ts', 'SEARCH_SECONDS')],
+  ['api', /at most (\d+) points for/, () => series('MAX_POINTS')],
+  ['api', /never more than ([\d,]+)\./, () => series('MAX_POINTS_ASKED')],
+  ['api', /of more than ([\d,]+) calls only/, () => series('MAX_CALLS_READ')],
+  ['api', /of more than ([\d,]+) never/, () => series('MAX_CALLS_ASKED')],
+  ['access', /returns at most ([\d,]+) calls/, () => calls('MAX_CALLS')],
+  ['access', /sends (\w+) long answers/, () => calls('MAX_LARGE_AT_A_TIME')],
+  ['access', /keeps (\d+) event streams/, () => events('MAX_STREAMS')],
+  ['access', /event streams and (\d+) /, () => limits('MAX_CONNECTIONS')],
+  ['access', /After (\w+) wrong passwords/, () => login('FREE_FAILURES')],
+  ['access', /waits up to (\w+) seconds/, () => login('MAX_DELAY_SECONDS')],
+  ['access', /quiet for (\w+) minute/, () => login('EXPIRE_AFTER_SECONDS') / 60],
+  ['access', /files of at most (\d+) MB/, () => constant('config/reading/read-text.ts', 'MAX_TEXT_BYTES') / 1e6],
+  ['access', /at most ([\d,]+) aliases/, () => constant('config/reading/parse-yaml.ts', 'MAX_ALIASES')],
+  ['events', /at most, 1 to ([\d,]+); default/, () => events('MAX_LIMIT')],
+  ['events', /1,000; default (\d+)/, () => events('DEFAULT_LIMIT')],
+  ['events', /past events, (\d+) at most/, () => events('MAX_LATEST')],
+  ['events', /comment every (\d+) s/, () => events('KEEP_ALIVE_SECONDS')],
+  ['events', /newest (\d+) events/, () => constant('commands/events.ts', 'NEWEST')],
+  ['events', /so on to (\d+) min/, () => constant('events/webhooks/deliver-events.ts', 'MAX_DELAY_SECONDS') / 60],
+  ['events', /at each attempt for (\w+) minutes is a dead letter/, () => constant('events/webhooks/deliver-events.ts', 'MAX_REFUSED_SECONDS') / 60],
+  ['events', /for so long, (\w+) hour at most/, () => constant('events/webhooks/throttle.ts', 'MAX_RETRY_AFTER_SECONDS') / 3600],
+  ['events', /once (\w+) events in a row/, () => constant('events/webhooks/throttle.ts', 'DOWN_AFTER_FAILURES')],
+  ['events', /1 s to (\d+) s after the last/, () => constant('events/webhooks/throttle.ts', 'MAX_PROBE_DELAY_SECONDS')],
+  ['events', /Up to (\d+) requests to a webhook/, () => constant('events/webhooks/throttle.ts', 'CONCURRENT')],
+  ['events', /has failed (\w+) times or more/, () => constant('events/webhooks/event-queue.ts', 'FAILING_AFTER_ATTEMPTS')],
+  ['events', /has ([\d,]+) events in memory/, () => constant('events/webhooks/open-webhook.ts', 'CAPACITY')],
+  ['events', /There may be ([\d,]+)/, () => constant('events/webhooks/open-webhook.ts', 'MAX_WAITING')],
+  ['events', /more than (\w+) minutes/, () => constant('events/webhooks/verify.ts', 'TOLERANCE_SECONDS') / 60],
+  ['page', /up to (\w+) seconds each/, () => constant('web/api/calls-pages.ts', 'SEARCH_SECONDS')],
+  ['page', /reloaded every (\d+) seconds/, () => constant('web/page/model/charts.ts', 'REFRESH_MS') / 1000],
+  ['alerting', /with at most (\d+) characters/, () => constant('alerts/value-pattern.ts', 'MAX_PATTERN_LENGTH')],
+  ['alerting', /A server has (\d+) s to accept/, () => constant('notifications/receivers/email/email-send.ts', 'TIMEOUT_SECONDS')],
+  ['alerting', /not be made within (\d+) hours/, () => constant('notifications/daily-digest.ts', 'MAX_LATE_SECONDS') / 3600],
+  ['alerting', /the last (\w+) windows/, () => constant('alerts/evidence.ts', 'TREND_WINDOWS')],
+  ['alerting', /`endsAt` (\w+) intervals/, () => constant('notifications/receivers/alertmanager/alertmanager-refresh.ts', 'LIFETIME_POLLS')],
+  ['alerting', /\(at least (\d+) min\)/, () => constant('notifications/receivers/alertmanager/alertmanager-refresh.ts', 'MIN_LIFETIME_SECONDS') / 60],
+  ['alerting', /lists (\w+) of them/, () => constant('notifications/receivers/slack/slack-alerts.ts', 'MAX_LINES')],
+  ['troubleshooting', /refused one event (\w+) times/, () => constant('events/webhooks/event-queue.ts', 'FAILING_AFTER_ATTEMPTS')],
+  ['troubleshooting', /refused this event for (\w+) minutes/, () => constant('events/webhooks/deliver-events.ts', 'MAX_REFUSED_SECONDS') / 60],
+  ['troubleshooting', /each time, up to (\d+) min/, () => constant('pipeline/managed-target.ts', 'MAX_PAUSE_SECONDS') / 60],
+  ['troubleshooting', /If more than (\w+) targets/, () => constant('daemon/reporting/change-log.ts', 'MAX_LINES')],
+  ['troubleshooting', /the first (\d+) targets/, () => constant('daemon/reporting/change-log.ts', 'MAX_NAMES')],
+  ['troubleshooting', /in the same way within (\w+) seconds/, () => constant('daemon/daemon.ts', 'LOG_SECONDS')],
+  ['troubleshooting', /before (\w+) answers agree/, () => constant('polling/clock-skew.ts', 'AGREEING_ANSWERS')],
+  ['troubleshooting', /More than the (\d+) that the service/, () => constant('ledger/delta/observe-call.ts', 'MAX_PARTICIPANTS')],
+  ['webhook', /at most `(\d+)d`/, () => constant('alerts/match.ts', 'MAX_SILENCE_SECONDS') / 86_400],
+  ['simulator', /has at most ([\d,]+) calls/, () => constant('commands/simulate.ts', 'MAX_PAST_CALLS')],
+  ['simulator', /calls \(at most (\d+) a minute\)/, () => constant('commands/simulate.ts', 'CALLS_PER_MINUTE')],
+  ['simulator', /35 days of (\d+) calls each/, () => constant('commands/demo/past.ts', 'PAST_CALLS_PER_DAY')],
+] // oxfmt-ignore
+
+test.each(FIGURES)('docs/%s.md says %s as the code has it', (page, says, is) => {
+  const [, figure] = says.exec(textOf(`docs/${page}.md`)) ?? []
+  expect(figure, `docs/${page}.md no longer says ${says}: remove the row, or write the new sentence here`).toBeDefined()
+  expect(numberOf(figure!)).toBe(is())
+})
+
+/** Of a row of the benchmark. */
+function measured(row: string): number {
+  const [, value = ''] =
+    new RegExp(`^\\| ${RegExp.escape(row)} \\| ([\\d.]+)`, 'm').exec(read('docs/development/performance.md')) ?? []
+  return Number(value)
+}
+
+/** What pages say that was measured, with the row of the benchmark. */
+const MEASURED: [page: string, says: RegExp, row: string][] = [
+  ['sizing', /Memory \| About (\d+) MB/, 'idle'],
+  ['sizing', /(\d+) bytes for each call of `poll.lookback`/, 'memory'],
+  ['kubernetes', /(\d+) bytes for each call of the last `poll.lookback`/, 'memory'],
+  ['sizing', /Disk \| About (\d+) bytes/, 'bytes a call on disk'],
+  ['sizing', /(\d+) in PostgreSQL/, 'bytes a call on disk (PostgreSQL)'],
+]
+
+test.each(MEASURED)('docs/%s.md says %s as it was last measured, to 5%%', (page, says, row) => {
+  const figure = Number(says.exec(textOf(`docs/${page}.md`))?.[1])
+  expect(Math.abs(figure / measured(row) - 1), `${figure}, measured: ${measured(row)}`).toBeLessThan(0.05)
+})
+
+test('docs/sizing.md multiplies and adds as it says', () => {
+  const text = textOf('docs/sizing.md')
+  const figures = (says: RegExp) =>
+    says
+      .exec(text)!
+      .slice(1)
+      .map((figure) => numberOf(figure))
+  const [base = 0, each = 0, million] = figures(
+    /About (\d+) MB,.*? and (\d+) bytes for each .*?: (\d+) MB for a million/,
+  )
+  expect(million).toBe(base + each)
+  const [file = 0, shared = 0, calls = 0, days = 0, fileGB, sharedGB] = figures(
+    /About (\d+) bytes for each call of `store.history`, (\d+) in PostgreSQL. ([\d,]+) calls a day for the default of (\d+) days take ([\d.]+) or ([\d.]+) GB/,
+  )
+  expect([fileGB, sharedGB]).toEqual([file, shared].map((bytes) => Math.round((bytes * calls * days) / 1e8) / 10))
+})
+
+test('the README has the figures of the last recorded runs', () => {
+  const [, series, starts] = /\[chaos\].*? 0 of ([\d,]+) series differed over (\d+) starts/.exec(textOf('README.md'))!
+  expect(read('docs/reliability.md')).toContain(`${starts} processes: 0 of ${series} series`)
+  const [, histories] = /in (\d+) simulated histories/.exec(textOf('README.md'))!
+  expect(read('docs/reliability.md')).toContain(`${histories} seeds: no ledger`)
+})
+
+const USERS = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })]
+
+test('a default after the name of a key is that of docs/configuration.md', () => {
+  const rows = [...read('docs/configuration.md').matchAll(/^\| `([^`]+)` \| `([^`]+)` \|/gm)]
+  const wrong = USERS.flatMap((page) =>
+    [...textOf(page).matchAll(/`([a-z_.]+)` \((?:default:? )?`?(\d[\d.]*(?:[smhd]|min)?)\b(?: days)?/g)].flatMap(
+      ([says, key = '', value]) => {
+        const presets = rows.filter(([, name = '']) => `.${name}`.endsWith(`.${key}`)).map(([, , preset]) => preset)
+        const days = `${value}d`
+        return presets.length === 0 || presets.some((preset) => preset === value || preset === days)
+          ? []
+          : [`${page}: ${says}, the default is ${presets.join(' or ')}`]
+      },
+    ),
+  )
+  expect(wrong).toEqual([])
+  expect(rows.length).toBeGreaterThan(30)
+})
+
+test('windows of metrics are those that are exported', () => {
+  const shown = USERS.flatMap((page) => [...read(page).matchAll(/window="(\w+)"/g)].map(([, window]) => window))
+  expect(shown).toContain('15m')
+  expect(shown.filter((window) => !Object.hasOwn(EXPORTED_WINDOWS, window ?? ''))).toEqual([])
+})
