@@ -12,12 +12,13 @@ import { temporaryFolder } from '../temporary-folder.ts'
 import { drawCalls, fillWith, NOW } from './drawn-calls.ts'
 import { ANSWERS } from './expected-answers.ts'
 
-const DOC = readFileSync(join(import.meta.dirname, '../../../docs/sql.md'), 'utf8')
+const ROOT = join(import.meta.dirname, '../../..')
+const DOC = readFileSync(join(ROOT, 'docs/sql.md'), 'utf8')
 const CALLS = drawCalls()
 const MINUTE = 60_000
 
 /** The page's blocks of SQL, each under its heading and for one kind of store or for both. */
-const BLOCKS = DOC.split(/^#+ (?=.)/m).flatMap((section) => {
+const ON_THE_PAGE = DOC.split(/^#+ (?=.)/m).flatMap((section) => {
   const [heading = ''] = section.split('\n', 1)
   return [...section.matchAll(/^```sql\n(?:-- (\w+)\n)?(.*?)^```/gms)].map(([, store, sql = '']) => ({
     heading,
@@ -25,6 +26,12 @@ const BLOCKS = DOC.split(/^#+ (?=.)/m).flatMap((section) => {
     sql,
   }))
 })
+/** The queries of a file, each after a comment that begins with its heading. */
+const inFile = (store: string, name: string) =>
+  readFileSync(join(ROOT, `config/sql/${name}.sql`), 'utf8')
+    .split('\n\n')
+    .map((sql) => ({ heading: sql.slice(3, sql.indexOf('\n')), store, sql }))
+const BLOCKS = [...ON_THE_PAGE, ...inFile('SQLite', 'sqlite'), ...inFile('PostgreSQL', 'postgres')]
 const ACCESS = 'Access in PostgreSQL'
 const queriesFor = (...stores: string[]) =>
   BLOCKS.filter(({ heading, store }) => heading !== ACCESS && (store === undefined || stores.includes(store)))
@@ -48,7 +55,7 @@ function answerOf(heading: string): unknown[][] {
   return about(expected!)
 }
 
-test('docs/sql.md has each query for both stores, and the tests know the answer of each', () => {
+test('docs/sql.md and config/sql have each query for both stores, and the tests know the answer of each', () => {
   const headings = (blocks: typeof BLOCKS) => blocks.map(({ heading }) => heading)
   expect(headings(queriesFor('SQLite'))).toEqual(headings(queriesFor('PostgreSQL')))
   expect(new Set(headings(queriesFor('SQLite', 'PostgreSQL', 'Grafana')))).toEqual(new Set(Object.keys(ANSWERS)))
@@ -80,18 +87,22 @@ describe('the documented relations in SQLite', () => {
 
   const atNow = (sql: string) => sql.replaceAll('unixepoch()', String(NOW)).replaceAll("'now'", `${NOW}, 'unixepoch'`)
 
-  test('answers each query of docs/sql.md, read while the store is in use', { timeout: MINUTE }, async () => {
-    const path = await filledFile()
-    const queries = queriesFor('SQLite')
-    const answers = ask(path, queries.map(({ sql }) => atNow(sql))) // oxfmt-ignore
-    const found = queries.map(({ heading }, i) => {
-      const rows = answers[i]!.map((row) =>
-        Object.entries(row).map(([name, value]) => (name === 'has_recording' ? value === 1 : value)),
-      )
-      return [heading, rows]
-    })
-    expect(found).toEqual(queries.map(({ heading }) => [heading, answerOf(heading)]))
-  })
+  test(
+    'answers each query of docs/sql.md and config/sql, read while the store is in use',
+    { timeout: MINUTE },
+    async () => {
+      const path = await filledFile()
+      const queries = queriesFor('SQLite')
+      const answers = ask(path, queries.map(({ sql }) => atNow(sql))) // oxfmt-ignore
+      const found = queries.map(({ heading }, i) => {
+        const rows = answers[i]!.map((row) =>
+          Object.entries(row).map(([name, value]) => (name === 'has_recording' ? value === 1 : value)),
+        )
+        return [heading, rows]
+      })
+      expect(found).toEqual(queries.map(({ heading }) => [heading, answerOf(heading)]))
+    },
+  )
 
   test.each(RELATIONS)('%s has the columns and types of docs/sql.md', { timeout: MINUTE }, async (relation) => {
     const columns = columnsOf(relation)
@@ -163,7 +174,7 @@ inPostgres('the documented relations in PostgreSQL', ({ newDatabase }) => {
   const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 
   test.each(queriesFor('PostgreSQL', 'Grafana'))(
-    'answers "$heading" of docs/sql.md, to the role of that page',
+    'answers "$heading" of docs/sql.md and config/sql, to the role of that page',
     async ({ heading, sql }) => {
       // oxfmt-ignore
       const isExact = heading === 'One call'

@@ -25,7 +25,7 @@ const grouped = <T>(calls: readonly T[], keyOf: (call: T) => Value[], row: (grou
 const descending = (column: number) => (a: readonly Value[], b: readonly Value[]) =>
   Number(b[column]) - Number(a[column])
 
-/** What each query of docs/sql.md has to answer, by its heading. */
+/** What each query of docs/sql.md and config/sql has to answer, by its heading. */
 export const ANSWERS: Readonly<Record<string, ExpectedAnswer>> = {
   'Calls of yesterday by outcome': (calls) => {
     const today = Math.floor(NOW / DAY) * DAY
