@@ -27,7 +27,7 @@ import { MIGRATIONS } from '../src/store/migrations.ts'
 const ROOT = join(import.meta.dirname, '..')
 const CHANGELOG = join(ROOT, 'CHANGELOG.md')
 /** Where the version is named, beside package.json. */
-const GUIDE = join(ROOT, 'docs/kubernetes.md')
+const MANIFESTS = ['one-replica', 'three-replicas'].map((name) => join(ROOT, `config/kubernetes/${name}.yaml`))
 
 /** A mistake of whoever releases: a sentence is enough. */
 class Refused extends Error {}
@@ -83,7 +83,7 @@ function stamp(version: string): void {
   const replace = (file: string, pattern: RegExp, text: string) =>
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(pattern, text))
   replace(CHANGELOG, /^## \[Unreleased\]$/gm, `## [Unreleased]\n\n## [${version}] - ${date}`)
-  replace(GUIDE, /(?<=\/callwatch:)\d+\.\d+\.\d+/g, version)
+  for (const file of MANIFESTS) replace(file, /(?<=\/callwatch:)\d+\.\d+\.\d+/g, version)
 }
 
 /** Makes all that a release publishes, from a clone of the last commit. @returns what could not be made, a sentence each */

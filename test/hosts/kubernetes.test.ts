@@ -19,14 +19,14 @@ type Manifest = any
 const project = join(import.meta.dirname, '../..')
 const page = readFileSync(join(project, 'docs/kubernetes.md'), 'utf8')
 const dockerfile = readDockerfile(readFileSync(join(project, 'Dockerfile'), 'utf8'))
-const [alone = '', shared = ''] = page.split(/^(?=## Three replicas$)/m)
-const blocksOf = (text: string, language: string) =>
-  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, block = '']) => block)
-const documentsOf = (text: string) => blocksOf(text, 'yaml').flatMap((block) => parseAllDocuments(block))
-const manifestsIn = (text: string): Manifest[] => documentsOf(text).map((document) => document.toJS())
-const shellBlocks = blocksOf(page, 'sh')
-const documents = documentsOf(alone)
-const manifests = new Map<string, Manifest>(manifestsIn(alone).map((manifest) => [manifest.kind, manifest]))
+const shellBlocks = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block)
+const documentsOf = (...names: string[]) =>
+  names.flatMap((name) => parseAllDocuments(readFileSync(join(project, `config/kubernetes/${name}.yaml`), 'utf8')))
+const manifestsIn = (...names: string[]): Manifest[] => documentsOf(...names).map((document) => document.toJS())
+const ALONE = ['common', 'one-replica']
+const SHARED = 'three-replicas'
+const documents = documentsOf(...ALONE)
+const manifests = new Map<string, Manifest>(manifestsIn(...ALONE).map((manifest) => [manifest.kind, manifest]))
 const {
   Secret: secret,
   ConfigMap: configMap,
@@ -37,10 +37,10 @@ const deployment = manifests.get('Deployment')
 const pod = deployment.spec.template.spec
 const [container] = pod.containers
 
-describe('docs/kubernetes.md', () => {
+describe('config/kubernetes and its page', () => {
   test('has each manifest once, as valid YAML', () => {
     expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([])
-    const kinds = ['Secret', 'ConfigMap', 'PersistentVolumeClaim', 'Deployment', 'Service', 'ServiceMonitor']
+    const kinds = ['Secret', 'Service', 'ServiceMonitor', 'ConfigMap', 'PersistentVolumeClaim', 'Deployment']
     expect([...manifests.keys()]).toEqual(kinds)
     expect(documents).toHaveLength(kinds.length)
     for (const { apiVersion, metadata } of manifests.values()) {
@@ -50,7 +50,7 @@ describe('docs/kubernetes.md', () => {
   })
 
   test('has what the schemas of the API accept', { timeout: 60_000 }, async () => {
-    const all = [...manifests.values(), ...manifestsIn(shared), ...prometheusRules()]
+    const all = [...manifests.values(), ...manifestsIn(SHARED), ...prometheusRules()]
     expect(all).toHaveLength(12)
     expect(await schemaProblems(all)).toEqual([])
     const mistaken = structuredClone(deployment)
@@ -172,8 +172,8 @@ describe('docs/kubernetes.md', () => {
   })
 
   test('has manifests of three replicas that differ from one replica only in store, strategy and affinity', () => {
-    const replicated = manifestsIn(shared)
-    expect(documentsOf(shared).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([])
+    const replicated = manifestsIn(SHARED)
+    expect(documentsOf(SHARED).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([])
     expect(replicated.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
       ['Secret', 'callwatch-database'],
       ['ConfigMap', 'callwatch'],

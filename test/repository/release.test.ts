@@ -157,10 +157,8 @@ describe('a release', () => {
     expect(empty).toBe('[Unreleased]\n\n')
     expect(section).toMatch(/^\[98\.7\.6\] - \d{4}-\d\d-\d\d\n/)
     expect(section?.replace(/^.*\n/, '')).toBe(unreleased?.replace(/^.*\n/, ''))
-    expect(read('docs/kubernetes.md').match(/callwatch:\d+\.\d+\.\d+/g)).toEqual([
-      `callwatch:${VERSION}`,
-      `callwatch:${VERSION}`,
-    ])
+    for (const name of ['one-replica', 'three-replicas'])
+      expect(read(`config/kubernetes/${name}.yaml`)).toContain(`image: registry.example/callwatch:${VERSION}\n`)
     expect(sentence('prepare', VERSION)).toContain('is not later than')
   })
 
