@@ -28,6 +28,10 @@ function constant(file: string, name: string): number {
   return value.includes('/') ? first / second : first * second
 }
 
+/** The default of a key. */
+const preset = (key: string) =>
+  Number(new RegExp(`^\\| \`${key}\` \\| \`(\\d+)\``, 'm').exec(read('docs/configuration.md'))?.[1])
+const requestLimit = () => preset('poll.max_requests_per_minute')
 const connections = () =>
   constant('store/open-postgres.ts', 'CONNECTIONS') + constant('store/open-postgres.ts', 'READ_CONNECTIONS') + 1
 const http = (name: string) => constant('web/server.ts', name)
@@ -112,6 +116,9 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['troubleshooting', /in the same way within (\w+) seconds/, () => constant('daemon/daemon.ts', 'LOG_SECONDS')],
   ['troubleshooting', /before (\w+) answers agree/, () => constant('polling/clock-skew.ts', 'AGREEING_ANSWERS')],
   ['troubleshooting', /More than the (\d+) that the service/, () => constant('ledger/delta/observe-call.ts', 'MAX_PARTICIPANTS')],
+  ['kubernetes', /(\d+) requests a minute/, requestLimit],
+  ['simulator', /(\d+) requests a minute/, requestLimit],
+  ['sizing', /1,000 pages at (\d+) requests a minute/, requestLimit],
   ['webhook', /at most `(\d+)d`/, () => constant('alerts/match.ts', 'MAX_SILENCE_SECONDS') / 86_400],
   ['simulator', /has at most ([\d,]+) calls/, () => constant('commands/simulate.ts', 'MAX_PAST_CALLS')],
   ['simulator', /calls \(at most (\d+) a minute\)/, () => constant('commands/simulate.ts', 'CALLS_PER_MINUTE')],
