@@ -173,10 +173,11 @@ describe('the README', () => {
     const target = 'targets: [{ name: production, app_id: a, region: us, api_key: k }]\n'
     for (const block of blocks) {
       const yaml = block.startsWith('targets:')
-        ? block.replace('api_key_file: /run/secrets/callwatch-key', 'api_key: k')
+        ? block.replaceAll(/api_key_file: \/run\/secrets\/[\w-]+/g, 'api_key: k')
         : target + block
       const env = {
         SLACK_WEBHOOK_URL: 'https://hooks.example/x',
+        STAGING_WEBHOOK_URL: 'https://hooks.example/y',
         FINANCE_HOOK: 'https://finance.example/x',
         CALLWATCH_DB_PASSWORD: 'x',
         CRM_WEBHOOK_SECRET: SECRET,

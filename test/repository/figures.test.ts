@@ -30,7 +30,7 @@ function constant(file: string, name: string): number {
 
 /** The default of a key. */
 const preset = (key: string) =>
-  Number(new RegExp(`^\\| \`${key}\` \\| \`(\\d+)\``, 'm').exec(read('docs/configuration.md'))?.[1])
+  Number(new RegExp(`^\\| \`${key}\` \\| \`(\\d+)d?\``, 'm').exec(read('docs/configuration.md'))?.[1])
 const requestLimit = () => preset('poll.max_requests_per_minute')
 const connections = () =>
   constant('store/open-postgres.ts', 'CONNECTIONS') + constant('store/open-postgres.ts', 'READ_CONNECTIONS') + 1
@@ -119,6 +119,8 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['kubernetes', /(\d+) requests a minute/, requestLimit],
   ['simulator', /(\d+) requests a minute/, requestLimit],
   ['sizing', /1,000 pages at (\d+) requests a minute/, requestLimit],
+  ['privacy', /`store.history`, (\d+) days/, () => preset('store.history')],
+  ['privacy', /`events.retention`, (\d+) days/, () => preset('events.retention')],
   ['webhook', /at most `(\d+)d`/, () => constant('alerts/match.ts', 'MAX_SILENCE_SECONDS') / 86_400],
   ['simulator', /has at most ([\d,]+) calls/, () => constant('commands/simulate.ts', 'MAX_PAST_CALLS')],
   ['simulator', /calls \(at most (\d+) a minute\)/, () => constant('commands/simulate.ts', 'CALLS_PER_MINUTE')],
