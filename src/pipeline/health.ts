@@ -17,7 +17,7 @@ export type Health = Readonly<Omit<PollReport, 'requests'>> & {
 /** Records how a target has been doing since the process started. */
 export type HealthRecord = {
   readonly add: (poll: PollReport) => void
-  /** Adds requests that were made beside polls. */
+  /** Adds requests that were made between polls. */
   readonly addRequests: (requests: number) => void
   readonly current: () => Health
   /** The requests of the polls that ended in the last seconds, by whole minutes. */

@@ -7,7 +7,7 @@ import type { RequestRecord } from './request-with-retries.ts'
 export type Look = { answers: ServiceAnswer[]; requests: readonly RequestRecord[] }
 
 /**
- * Requests one open call beside the polls, because a hint says that something happened to it. A server that lags behind may answer:
+ * Requests one open call between polls, because a hint says that something happened to it. A server that lags behind may answer:
  * what the call was before is ignored, and so is an answer that the service does not know the call.
  */
 export async function lookAt(id: string, options: ObserveOptions, aborted: AbortSignal): Promise<Look> {

@@ -44,7 +44,7 @@ const login = (name: string) => constant('web/login-attempts.ts', name)
 
 /** What a page says, with the figure in parentheses, and where the figure comes from. */
 const FIGURES: [page: string, says: RegExp, is: () => number][] = [
-  ['several-machines', /has at most (\w+)(?=, and for moments)/, connections],
+  ['several-machines', /has at most (\w+): four for commits/, connections],
   ['several-machines', /Database, connections \| (\w+)/, connections],
   ['several-machines', /renews the lease (\w+) times/, () => constant('cluster/shared-ownership.ts', 'RENEWALS_PER_LEASE')],
   ['several-machines', /lease is (\d+) s/, () => constant('store/store-section.ts', 'DEFAULT_LEASE_SECONDS')],
@@ -70,7 +70,7 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['api', /1 to ([\d,]+) of them/, () => constant('web/api/finished-per-minute.ts', 'MAX_MINUTES')],
   ['api', /failing for (\w+) intervals/, () => constant('web/readiness.ts', 'STALE_AFTER_INTERVALS')],
   ['api', /`, ([\d,]+) calls at most/, () => calls('MAX_CALLS')],
-  ['api', /after about (\w+) seconds no further part/, () => constant('web/api/calls-pages.ts', 'SEARCH_SECONDS')],
+  ['api', /searches for (\w+) seconds at most/, () => constant('web/api/calls-pages.ts', 'SEARCH_SECONDS')],
   ['api', /at most (\d+) points for/, () => series('MAX_POINTS')],
   ['api', /never more than ([\d,]+)\./, () => series('MAX_POINTS_ASKED')],
   ['api', /of more than ([\d,]+) calls only/, () => series('MAX_CALLS_READ')],

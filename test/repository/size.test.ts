@@ -29,13 +29,13 @@ const ROOMS: Record<string, number> = {
   'src/pipeline': 1135,
   'src/polling': 1990,
   'src/schema': 420,
-  'src/service': 890,
+  'src/service': 895,
   'src/simulator': 1405,
   'src/store': 3990,
   'src/text': 130,
   'src/web': 2700,
   'src/web/page': 4045,
-  test: 54325,
+  test: 54660,
 }
 
 /** How far a folder of src may be below its line. */
