@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { firingOf, POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
 import { finishedCall, firing, NOW, RATIO_RULE } from '../metrics/hand-made-target.ts'
-import { serve, shownTarget } from './serve.ts'
+import { AUTH, basic, serve, shownTarget } from './serve.ts'
 
 test('/api/v1/alerts lists the alerts of all targets in the documented shape', async () => {
   const pollAge = { ...firing(), key: 'NoGoodPoll', rule: { ...RATIO_RULE, name: 'NoGoodPoll' }, calls: undefined }
@@ -79,4 +79,21 @@ test('/api/v1/alerts/history lists the alerts that fired in a period, newest fir
   expect(await names('since=20m')).toEqual(['NoGoodPoll'])
   expect(await names('since=0&alert=HighFailureRate&target=production')).toEqual(['HighFailureRate'])
   expect(await names('since=0&severity=critical')).toEqual(['NoGoodPoll'])
+})
+
+test('/api/v1/alerts names the active silences that match an alert', async () => {
+  const { url } = await serve([shownTarget({ rules: [RATIO_RULE], alerts: [firing()] })], { auth: AUTH })
+  const add = async (match: object) =>
+    fetch(`${url}/api/v1/silences`, {
+      method: 'POST',
+      headers: { ...basic(), 'content-type': 'application/json' },
+      body: JSON.stringify({ match, for: '1h' }),
+    })
+  const ids = []
+  for (const match of [{ severity: 'critical' }, { alert: 'HighFailureRate' }]) {
+    const added = await add(match)
+    ids.push(JSON.parse(await added.text()).id)
+  }
+  const answer = await fetch(`${url}/api/v1/alerts`, { headers: basic() })
+  expect(JSON.parse(await answer.text()).alerts).toMatchObject([{ silences: [ids[1]] }])
 })

@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { alertData, alertSchema } from '../../alerts/alert-data.ts'
 import { alertOf, type LiveAlert } from '../../alerts/alert.ts'
-import { matches, unknownIn } from '../../alerts/match.ts'
+import { matches, unknownIn, type Silence } from '../../alerts/match.ts'
 import { isoTime } from '../../clock/iso-time.ts'
 import { callsRequest } from '../../history/calls-request.ts'
 import { BadRequest } from '../problem.ts'
 import type { WebOptions } from '../server.ts'
 import { alertMatch, givenIn } from './parameters.ts'
-import { callsUrl, named, namedObject, time } from './parts.ts'
+import { callsUrl, count, named, namedObject, time } from './parts.ts'
 import { route } from './route.ts'
 
 const alert = alertSchema
@@ -17,6 +17,7 @@ const alert = alertSchema
     clear: z.number(),
     calls_url: callsUrl.optional(),
     runbook_url: z.string().optional(),
+    silences: z.array(count).optional().describe('The ids of the active silences that match it'),
   })
   .register(named, { id: 'Alert' })
 
@@ -32,7 +33,7 @@ export const alertsRoute = route(
     checks: { querystring: alertMatch },
     answers: { 200: answer },
   },
-  ({ targets, known }: WebOptions) =>
+  ({ targets, known, store, wall }: WebOptions) =>
     async ({ query }) => {
       const match = givenIn(query)
       const unknown = unknownIn(match, known())
@@ -41,13 +42,16 @@ export const alertsRoute = route(
       const all = [...own, ...targets.others()].flatMap(({ name, alerts }) =>
         alerts.map((instance) => ({ target: name, instance })),
       )
-      return { alerts: all.filter((live) => matches(match, alertOf(live))).map(alertView) }
+      // Alerts are shown also while the store cannot be read.
+      const silences = await store.silences(wall()).catch(() => [])
+      return { alerts: all.filter((live) => matches(match, alertOf(live))).map((live) => alertView(live, silences)) }
     },
 )
 
-export function alertView(live: LiveAlert): AlertView {
+export function alertView(live: LiveAlert, silences: readonly Silence[] = []): AlertView {
   const { state, firingSince } = live.instance
   const alert = alertOf(live)
+  const ids = silences.filter(({ match }) => matches(match, alert)).map(({ id }) => id)
   return {
     ...alertData(alert),
     state,
@@ -55,5 +59,6 @@ export function alertView(live: LiveAlert): AlertView {
     clear: alert.clear,
     calls_url: callsRequest(alert),
     runbook_url: alert.runbookUrl,
+    ...(ids.length > 0 && { silences: ids }),
   }
 }

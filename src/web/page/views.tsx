@@ -29,12 +29,12 @@ export type View = {
 }
 
 /** What the overview shows above its lists. */
-const FIRST = [Tiles, Alerts, PastAlerts, Silences, Overview, FinishedPerMinute, FailureRatio, InProgress]
+const FIRST = [Alerts, Tiles, FinishedPerMinute, Overview, FailureRatio, InProgress]
 
 const OVERVIEW: View = {
   name: 'overview',
   title: 'Overview',
-  parts: [...FIRST, Waiting, Targets, Webhooks, Feed, FinishedCalls],
+  parts: [...FIRST, Waiting, Targets, Webhooks, PastAlerts, Silences, Feed, FinishedCalls],
   load: loadCalls,
   stop: stopSearch,
 }

@@ -21,6 +21,26 @@ inChromium('the page of thirty targets', (open) => {
     expect(heights[30]!.chart).toBeGreaterThan(200)
   })
 
+  test('has no more nodes for three hundred targets, which can be searched', { timeout: 30_000 }, async () => {
+    const nodes: number[] = []
+    for (const count of [30, 300]) {
+      const { url } = await serve(thirtyTargets(count))
+      const page = await open(`${url}/`)
+      await page.locator('#calls-note').getByText('No call matches.').waitFor()
+      // The choice of the header has the thirty by name, and the list searches three hundred.
+      nodes.push(await page.evaluate<number>(`document.querySelectorAll('*').length`))
+      if (count === 30) continue
+      await page.getByRole('button', { name: 'Better targets' }).click()
+      await page.getByText('31–60 of 300').waitFor()
+      await page.getByLabel('Target or alert').fill('region-299')
+      await expect.poll(() => page.locator('[data-overview]').count()).toBe(1)
+      await page.getByLabel('Target or alert').fill('')
+      await page.locator('#target-state').selectOption('with alerts')
+      await expect.poll(() => page.locator('[data-overview]').count()).toBe(3)
+    }
+    expect(nodes[1]).toBeLessThanOrEqual(nodes[0]!)
+  })
+
   test('is shown at once, with few requests', { timeout: 30_000 }, async () => {
     const { url } = await serve(thirtyTargets())
     const page = await open(`${url}/`)

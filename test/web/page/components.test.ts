@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Alerts, PastAlerts, Silences } from '../../../src/web/page/components/alerts.tsx'
 import { Feed } from '../../../src/web/page/components/feed.tsx'
-import { FailureRatio, Tiles } from '../../../src/web/page/components/glance.tsx'
+import { FailureRatio, InProgress, Tiles } from '../../../src/web/page/components/glance.tsx'
 import { Banner } from '../../../src/web/page/components/page.tsx'
 import { Overview, Targets, Waiting, Webhooks } from '../../../src/web/page/components/targets.tsx'
 import type { PastAlert } from '../../../src/history/alert-history.ts'
@@ -46,6 +46,57 @@ describe('the alerts of the page', () => {
   test('show an alert with its value, threshold, peak, calls and age', () => {
     const row = textOf(render(Alerts, twoTargets()), { 'data-alert': 'HighFailureRate' })
     expect(row).toBe('HighFailureRate production silence firing warning 42.5% above 30% 50% 40 14:10:20 3m')
+  })
+
+  test('are grouped by rule, the ten worst of each, those that wait last and never dimmed', () => {
+    const critical: Rule = { ...RULE, name: 'VeryHighFailureRate', severity: 'critical' }
+    const targets = Array.from({ length: 14 }, (_, i) =>
+      shownTarget({
+        target: `t${i}`,
+        rules: [RULE, critical],
+        alerts: [firing(RULE), ...(i < 3 ? [{ ...firing(critical), value: 0.6 + i / 100 }] : [])],
+        sync: POLLED,
+        ...(i === 2 && { pollAge: 600 }),
+      }),
+    )
+    const [silence, mute] = [{ by: 'silence', at: isoTime(NOW) }, { by: 'mute', until: isoTime(NOW + 60) }] // oxfmt-ignore
+    const state = stateOf(targets)
+    const find = (target: string, name: string) =>
+      state.snapshot!.alerts.find((one) => one.target === target && one.alert === name)!
+    find('t1', critical.name).silences = [3]
+    state.snapshot!.silences = [
+      { id: 3, match: {}, since: isoTime(NOW), until: isoTime(NOW + 3600), author: 'ops', reason: '', edits: 0 },
+    ]
+    const episode = (target: string, name: string, suppressed: object[]) =>
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the page uses of an episode
+      ({ target, alert: name, key: name, labels: {}, until: null, suppressed }) as PastAlert
+    state.pastAlerts = [
+      episode('t0', critical.name, []),
+      episode('t0', RULE.name, [{ by: 'inhibition', alert: critical.name, at: isoTime(NOW) }]),
+      episode('t5', RULE.name, [silence, { ...mute, at: isoTime(NOW) }]),
+      episode('t6', RULE.name, [{ ...mute, until: isoTime(NOW - 60), at: isoTime(NOW - 90) }]),
+    ]
+    const elements = render(Alerts, state)
+    const lines = elements.filter(
+      ({ type, props }) => type === 'tr' && ('data-group' in props || 'data-alert' in props),
+    )
+    const short = lines.map(({ text }) => text.replace(/ above.*/, ''))
+    expect([short.length, short[0], short[1]]).toEqual([
+      18,
+      'VeryHighFailureRate: 2 alerts on 2 of 14 targets',
+      'VeryHighFailureRate t2 silence firing critical 62%',
+    ])
+    expect(short[3]).toBe('HighFailureRate: 12 alerts on 12 of 14 targets , the 10 worst All targets with it')
+    expect(short.slice(14, 16)).toEqual([
+      'VeryHighFailureRate t1 silence firing critical silenced until 15:13 by ops 61%',
+      'HighFailureRate: 2 alerts on 2 of 14 targets',
+    ])
+    expect(elements.filter(({ props }) => String(props['class']).includes('stale'))).toEqual([])
+    expect(elements.find(({ props }) => props['class'] === 'old')?.text).toBe('62%')
+    expect(elements.map(({ text }) => text)).toContain('inhibited by VeryHighFailureRate, t0')
+    expect(elements.map(({ text }) => text)).toContain('muted until 14:14')
+    expect(render(Alerts, { ...state, target: 't7' }).filter(({ props }) => 'data-group' in props)).toEqual([])
+    expect(render(Alerts, { ...state, target: 'none' })).toEqual([])
   })
 
   test('name the zone of their times', () => {
@@ -375,6 +426,37 @@ describe('the overview of the page', () => {
     const drawn = elements.filter(({ type }) => type === 'path').map(({ props }) => props['d'])
     expect(drawn.slice(0, 2)).toEqual(['M0.5 20v-20.00M1.5 20v-5.00', 'M0.5 20v-5.00M1.5 20v0.00'])
     expect(elements.find(({ type }) => type === 'a')?.props['href']).toBe('./#target=failing')
+  })
+
+  test('lists the targets that are searched by their name, their alerts or their state, thirty at a time', () => {
+    const names = (search: Partial<State['targetSearch']>) =>
+      lines(render(Overview, { ...state, targetSearch: { ...state.targetSearch, ...search } })).map(
+        (line) => line.split(' ')[0],
+      )
+    expect(names({ text: 'FAILURErate' })).toEqual(['critical', 'warning', 'pending'])
+    expect(names({ text: 'te', health: 'stale' })).toEqual(['late'])
+    expect(names({ text: 'wOrse ', from: 30 })).toEqual(['worse'])
+    expect(names({ health: 'alerts' })).toEqual(['critical', 'warning', 'pending'])
+    const many = stateOf(Array.from({ length: 70 }, (_, i) => shownTarget({ ...made, target: `t${i}` })))
+    const [first, last] = [0, 60].map((from) => ({ ...many, targetSearch: { text: '', health: '', from } }))
+    expect([lines(render(Overview, first!)).length, lines(render(Overview, last!)).length]).toEqual([30, 10])
+    expect(textOf(render(Overview, last!), { role: 'status' })).toBe('61–70 of 70')
+    const rows = render(Targets, last!).filter(({ props }) => props['data-target'] !== undefined)
+    expect(rows).toHaveLength(10)
+    expect(textOf(render(FailureRatio, last!), { 'data-rule': 't0 HighFailureRate' })).toBeUndefined()
+  })
+
+  test('has no 0 where nobody has counted', () => {
+    const never = stateOf([shownTarget({ sync: {} }), shownTarget({ target: 'b', sync: {} })])
+    expect(lines(render(Overview, never))).toEqual(
+      ['production', 'b'].map((name) => `${name} stale not evaluated never polled –`),
+    )
+    const tiles = render(Tiles, never).filter(({ type }) => type === 'dd')
+    expect(tiles.map(({ text }) => text)).toEqual(
+      ['never polled', 'not evaluated', 'not evaluated', 'never polled', 'never polled'].flatMap((why) => ['–', why]),
+    )
+    expect([render(InProgress, never), render(FailureRatio, never)]).toEqual([[], []])
+    expect(textOf(render(Targets, never), { 'data-label': 'Started' })).toBe('–')
   })
 
   test('is absent where one target is shown', () => {

@@ -1,40 +1,80 @@
 import { formatNumber, formatSeconds } from '../../../text/format.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
+import { alertGroups, type AlertGroup, type ShownAlert } from '../model/alert-groups.ts'
 import type { Alert, PastAlert } from '../model/api.ts'
 import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { staleTargets } from '../model/notices.ts'
 import { silencesIn } from '../model/silences.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { shownAlerts } from '../model/totals.ts'
-import { badge, quiet, Section, soft, Table, type Column } from './layout.tsx'
+import { shownTargets } from '../model/totals.ts'
+import { findTargets } from '../model/overview.ts'
+import { badge, Button, rowOf, Section, soft, Table, type Column } from './layout.tsx'
 
-/** The alerts that are pending or firing. */
+/** As many alerts of a rule are shown, the worst ones. */
+const MOST_OF_A_RULE = 10
+
+/** The alerts that are pending or firing, by rule; absent without any. */
 export function Alerts({ state }: { state: State }) {
-  const [alerts, now] = [shownAlerts(state), nowOf(state)]
+  const [groups, now] = [alertGroups(state), nowOf(state)]
+  if (groups.length === 0) return false
   const stale = new Set(staleTargets(state).map(({ name }) => name))
-  const toneOf = (alert: Alert) => (alert.state === 'pending' ? '' : alert.severity)
-  const columns: Column<Alert>[] = [
-    ['Alert', nameOf],
-    ['State', (alert) => [badge(alert.state, toneOf(alert)), ' ', alert.severity]],
-    ['Value', ({ signal, value }) => valueOf(signal, value)],
-    ['Threshold', ({ signal, breach, threshold }) => `${breach} ${valueOf(signal, threshold)}`],
-    ['Peak', ({ signal, peak }) => valueOf(signal, peak)],
-    ['Calls', callsOf],
-    [`Since (${zone(now)})`, ({ since }) => [moment(since, now), ' ', soft(formatSeconds(secondsBetween(since, now)))]],
+  // The state of an alert is current; its values are as old as the last poll.
+  const value = ({ signal, target }: Alert, of: number) =>
+    stale.has(target) ? <span class="old">{valueOf(signal, of)}</span> : valueOf(signal, of)
+  const columns: Column<ShownAlert>[] = [
+    ['Alert', ({ alert }) => nameOf(alert)],
+    [
+      'State',
+      ({ alert, waits }) => [
+        badge(alert.state, toneOf(alert)),
+        ' ',
+        alert.severity,
+        waits !== '' && [' ', soft(waits)],
+      ],
+      'state',
+    ],
+    ['Value', ({ alert }) => value(alert, alert.value)],
+    ['Threshold', ({ alert: { signal, breach, threshold } }) => `${breach} ${valueOf(signal, threshold)}`],
+    ['Peak', ({ alert }) => value(alert, alert.peak)],
+    ['Calls', ({ alert }) => callsOf(alert)],
+    [
+      `Since (${zone(now)})`,
+      ({ alert: { since } }) => [moment(since, now), ' ', soft(formatSeconds(secondsBetween(since, now)))],
+    ],
   ]
   return (
     <Section id="alerts" title="Alerts">
-      <Table
-        caption="Alerts that are pending or firing"
-        columns={columns}
-        items={alerts}
-        empty="No alert is pending or firing."
-        row={(alert) => ({
-          'data-alert': alert.alert,
-          class: `${toneOf(alert)} ${stale.has(alert.target) ? 'stale' : ''}`,
-        })}
-      />
+      <Table caption="Alerts that are pending or firing, by rule, silenced ones last" columns={columns} items={[]}>
+        {groups.map((group) => [
+          group.alerts.length > 1 && headOf(group, columns.length, shownTargets(state).length),
+          group.alerts
+            .slice(0, MOST_OF_A_RULE)
+            .map((one) =>
+              rowOf(one, columns, { 'data-alert': one.alert.alert, class: one.waits === '' ? toneOf(one.alert) : '' }),
+            ),
+        ])}
+      </Table>
     </Section>
+  )
+}
+
+const toneOf = (alert: Alert) => (alert.state === 'pending' ? '' : alert.severity)
+
+/** Says on how many targets a rule has alerts, above the worst ones. */
+function headOf({ name, alerts }: AlertGroup, columns: number, all: number) {
+  const targets = new Set(alerts.map(({ alert }) => alert.target)).size
+  const on = targets === 1 ? '' : ` on ${formatNumber(targets)} of ${formatNumber(all)} targets`
+  const isCut = alerts.length > MOST_OF_A_RULE
+  return (
+    <tr class="group" data-group={name}>
+      <th scope="rowgroup" colSpan={columns}>
+        {`${name}: ${formatNumber(alerts.length)} alerts${on}`}
+        {isCut && [
+          soft(`, the ${MOST_OF_A_RULE} worst `),
+          <Button onClick={() => findTargets(name)}>All targets with it</Button>,
+        ]}
+      </th>
+    </tr>
   )
 }
 
@@ -115,13 +155,13 @@ export function PastAlerts({ state }: { state: State }) {
 
 const unique = (texts: readonly string[]) => [...new Set(texts)].join(', ')
 
-/** The active silences in short. */
+/** The active silences in short; absent without any. */
 export function Silences({ state }: { state: State }) {
   const { active } = silencesIn(state.snapshot)
+  if (active.length === 0) return false
   const note = <a href={addressOf('silences', { target: state.target })}>All silences</a>
   return (
     <Section id="silences" title="Silences" note={note}>
-      {active.length === 0 && quiet('No silence is active.')}
       <ul class="plain">
         {active.map(({ id, match, until, reason, author }) => {
           const by = `${author === undefined ? '' : ` by ${author}`}${reason === '' ? '' : `: ${reason}`}`

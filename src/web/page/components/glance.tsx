@@ -4,9 +4,11 @@ import { REASONS, type Reason } from '../../../ledger/failure-ratio.ts'
 import type { Rule, Target } from '../model/api.ts'
 import { labelText, local, zone } from '../model/format.ts'
 import { staleTargets } from '../model/notices.ts'
+import { targetWindow } from '../model/overview.ts'
 import type { State } from '../model/state.ts'
 import {
   inProgressBy,
+  isPolled,
   mainRatio,
   ruleRatios,
   rulesOfWindows,
@@ -29,21 +31,28 @@ export function Tiles({ state }: { state: State }) {
   const ratio = main?.any === undefined ? '–' : formatShare(main.any)
   const used = (period: Period) => formatNumber(sum(targets, (one) => one[period].minutes))
   const [today, month] = ['participant_minutes_today', 'participant_minutes_this_month'] as const
+  // Nothing is 0 that nobody has counted.
+  const isKnown = targets.some(isPolled)
+  const counted = (id: string, name: string, value: string, note: string, unknown = 'never polled') =>
+    isKnown ? tile(id, name, value, note) : tile(id, name, '–', unknown)
+  const failed = `Failed in ${main?.window ?? '15m'}`
   return (
-    <section aria-label="At a glance">
+    <section class="glance" aria-label="At a glance">
       <dl class="tiles">
         {[
-          tile('calls-now', 'Calls in progress', inProgress(targets), `${formatNumber(participants)} participants`),
-          tile('failing', `Failed in ${main?.window ?? '15m'}`, ratio, ratioNote(main, targets.length > 1)),
-          tile(
-            'alerts-firing',
-            'Alerts firing',
-            formatNumber(firing),
-            `${formatNumber(alerts.length - firing)} pending`,
-            firing > 0 ? 'bad' : '',
-          ),
-          tile('minutes-today', 'Participant minutes today (UTC)', used(today), sinceNote(targets, today)),
-          tile(
+          counted('calls-now', 'Calls in progress', inProgress(targets), `${formatNumber(participants)} participants`),
+          counted('failing', failed, ratio, ratioNote(main, targets.length > 1), 'not evaluated'),
+          isKnown || alerts.length > 0
+            ? tile(
+                'alerts-firing',
+                'Alerts firing',
+                formatNumber(firing),
+                `${formatNumber(alerts.length - firing)} pending`,
+                firing > 0 ? 'bad' : '',
+              )
+            : tile('alerts-firing', 'Alerts firing', '–', 'not evaluated'),
+          counted('minutes-today', 'Participant minutes today (UTC)', used(today), sinceNote(targets, today)),
+          counted(
             'minutes-month',
             'Participant minutes this month (UTC)',
             used(month),
@@ -61,7 +70,7 @@ const inProgress = (targets: Target[]) => formatNumber(sum(targets, ({ in_progre
 
 function tile(id: string, name: string, value: string, note: string, tone = '') {
   return (
-    <div class="card tile">
+    <div class={id === 'alerts-firing' ? 'card tile state' : 'card tile'}>
       <dt>{name}</dt>
       <dd id={id} class={`big ${tone}`}>
         {value}
@@ -98,6 +107,7 @@ function budgets(targets: Target[]) {
 /** Calls in progress, by type and mode. Undocumented types and modes are shown only if there are such calls. */
 export function InProgress({ state }: { state: State }) {
   const targets = shownTargets(state)
+  if (!targets.some(isPolled)) return false
   const counts = inProgressBy(targets)
   const calls = (types: readonly string[], modes: readonly string[]) =>
     sum(types, (type) => sum(modes, (mode) => counts.get(`${type}|${mode}`) ?? 0))
@@ -129,7 +139,9 @@ export function InProgress({ state }: { state: State }) {
 /** The failure ratio of each window by reason, and of each rule with its threshold. */
 export function FailureRatio({ state }: { state: State }) {
   const targets = shownTargets(state)
-  const [rules, ratios] = [rulesOfWindows(targets), ruleRatios(state)]
+  if (!targets.some(isPolled)) return false
+  const listed = new Map(targetWindow(state).rows.map(({ target }) => [target.name, target]))
+  const [rules, ratios] = [rulesOfWindows(targets), ruleRatios(state).filter(({ target }) => listed.has(target))]
   const stale = new Set(staleTargets(state).map(({ name }) => name))
   const active = ratios.filter(({ alert }) => alert !== undefined)
   const inactive = ratios.filter(({ alert }) => alert === undefined)

@@ -111,10 +111,15 @@ export function Note(props: {
 }
 
 /** A button that sends no form. */
-export function Button(props: { onClick: () => unknown; label?: string; children: ComponentChildren }) {
-  const { onClick, label, children } = props
+export function Button(props: {
+  onClick: () => unknown
+  label?: string
+  isDisabled?: boolean
+  children: ComponentChildren
+}) {
+  const { onClick, label, isDisabled = false, children } = props
   return (
-    <button type="button" aria-label={label} onClick={() => void onClick()}>
+    <button type="button" aria-label={label} disabled={isDisabled} onClick={() => void onClick()}>
       {children}
     </button>
   )

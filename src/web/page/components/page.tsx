@@ -33,9 +33,14 @@ function skip(event: Event) {
   document.getElementById('content')?.focus()
 }
 
+/** As many targets are in the choice of the header. */
+const MOST_CHOICES = 30
+
 function Header({ state }: { state: State }) {
   const { snapshot, target, view, query } = state
-  const names = snapshot?.status.targets.map(({ name }) => name) ?? []
+  const all = snapshot?.status.targets.map(({ name }) => name) ?? []
+  // Of more targets, the list has the search.
+  const names = all.length > MOST_CHOICES ? [target].filter(Boolean) : all
   return (
     <header>
       <h1>callwatch</h1>
@@ -49,12 +54,12 @@ function Header({ state }: { state: State }) {
           )
         })}
       </nav>
-      {view === 'overview' && names.length > 1 && (
+      {view === 'overview' && all.length > 1 && (
         <Choice
           name="target"
           label="Target"
           query={new URLSearchParams({ target })}
-          options={allOr(names, `all ${names.length}`)}
+          options={allOr(names, `all ${all.length}`)}
         />
       )}
       {zoneSelect(query)}
@@ -93,15 +98,18 @@ function liveness(state: State) {
 export function Banner({ state }: { state: State }) {
   const notices = noticesOf(state)
   const firing = shownAlerts(state).filter(({ state }) => state !== 'pending')
-  const alerts = firing.map(({ alert, target, severity }) => `Alert ${alert}, ${severity}, on ${target}.`)
+  const alerts = [...Map.groupBy(firing, ({ alert, severity }) => `Alert ${alert}, ${severity}`)].map(
+    ([name, [first, ...others]]) =>
+      `${name}, on ${others.length > 0 ? `${others.length + 1} targets` : first?.target}.`,
+  )
   const announced = [...notices.map(({ text }) => text), ...alerts].join(' ')
   return (
-    <div>
+    <section aria-label="What is wrong">
       <div class="announced" role="status" aria-live="polite">
         {announced}
       </div>
       {notices.length > 0 && (
-        <ul class="banner" aria-label="Stale data">
+        <ul class="banner" aria-label="Problems">
           {notices.map(({ text, age }) => (
             <li>
               {text} {age !== '' && <strong>{`(${age})`}</strong>}
@@ -109,6 +117,6 @@ export function Banner({ state }: { state: State }) {
           ))}
         </ul>
       )}
-    </div>
+    </section>
   )
 }

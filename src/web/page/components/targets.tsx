@@ -4,21 +4,55 @@ import { addressOf } from '../model/address.ts'
 import type { Receiver, Target, Webhook } from '../model/api.ts'
 import { capital, moment, zone } from '../model/format.ts'
 import { healthOf, isStale, snapshotAge } from '../model/notices.ts'
-import { overviewOf, type OverviewRow } from '../model/overview.ts'
+import { moveWindow, searchTargets, targetWindow, type OverviewRow } from '../model/overview.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { OUTCOMES, sum, type Minutes } from '../model/totals.ts'
-import { badge, Section, soft, Table, words, type Column } from './layout.tsx'
+import { isPolled, OUTCOMES, shownTargets, sum, type Minutes } from '../model/totals.ts'
+import { Form, Select, TextInput, type Options } from './fields.tsx'
+import { badge, Button, Section, soft, Table, words, type Column } from './layout.tsx'
+
+const STATES: Options = [
+  ['', 'all'],
+  ['alerts', 'with alerts'],
+  ['down', 'down'],
+  ['stale', 'stale'],
+  ['up', 'up'],
+]
 
 /** A line for each target, worst first; absent where one target is shown. */
 export function Overview({ state }: { state: State }) {
-  const rows = overviewOf(state)
-  if (rows.length < 2) return false
+  const all = shownTargets(state).length
+  if (all < 2) return false
+  const { found, first, rows } = targetWindow(state)
+  const { text, health } = state.targetSearch
+  const numbers = `${formatNumber(Math.min(first + 1, found.length))}–${formatNumber(first + rows.length)}`
   return (
-    <Section id="overview" title={`${formatNumber(rows.length)} targets`} note={soft('worst first')}>
+    <Section id="overview" title={`${formatNumber(all)} targets`} note={soft('worst first')}>
+      <Form>
+        <TextInput id="find-target" label="Target or alert" value={text} onInput={(text) => searchTargets({ text })} />
+        <Select
+          id="target-state"
+          label="State"
+          value={health}
+          options={STATES}
+          onSelect={(health) => searchTargets({ health })}
+        />
+        <Button label="Worse targets" isDisabled={first === 0} onClick={() => moveWindow(first, -1)}>
+          ‹
+        </Button>
+        <span role="status">{`${numbers} of ${formatNumber(found.length)}`}</span>
+        <Button
+          label="Better targets"
+          isDisabled={first + rows.length >= found.length}
+          onClick={() => moveWindow(first, 1)}
+        >
+          ›
+        </Button>
+      </Form>
       <Table
         caption="Status of each target, worst first"
         columns={OVERVIEW}
         items={rows}
+        empty="No target matches."
         row={(row) => ({
           'data-overview': row.target.name,
           class: `${row.health === 'up' ? severityOf(row) : 'critical'} ${row.stale ? 'stale' : ''}`,
@@ -33,15 +67,25 @@ const severityOf = ({ alerts: [first] }: OverviewRow) =>
 
 const OVERVIEW: readonly Column<OverviewRow>[] = [
   ['Target', ({ target: { name } }) => <a href={addressOf('overview', { target: name })}>{name}</a>],
-  ['Status', statusOf],
+  ['Status', statusOf, 'state'],
   [
     'Failed',
-    ({ main }) => [main?.any === undefined ? '–' : formatShare(main.any), ' ', soft(main && `in ${main.window}`)],
+    ({ target, main }) =>
+      isPolled(target)
+        ? [main?.any === undefined ? '–' : formatShare(main.any), ' ', soft(main && `in ${main.window}`)]
+        : soft('not evaluated'),
     'number',
   ],
-  ['Calls in the last hour', ({ minutes }) => <Sparkline minutes={minutes} />, 'number'],
-  ['In progress', ({ target }) => formatNumber(target.in_progress), 'number'],
+  [
+    'Calls in the last hour',
+    ({ target, minutes }) => (isPolled(target) ? <Sparkline minutes={minutes} /> : soft('never polled')),
+    'number',
+  ],
+  ['In progress', ({ target }) => countOf(target, target.in_progress), 'number'],
 ]
+
+/** A count of a target; nothing is known of one that was never polled. */
+const countOf = (target: Target, count: number) => (isPolled(target) ? formatNumber(count) : '–')
 
 function statusOf(row: OverviewRow) {
   const { health, alerts } = row
@@ -78,7 +122,8 @@ function Sparkline({ minutes }: { minutes: Minutes }) {
 
 /** The health and the totals of each target. */
 export function Targets({ state }: { state: State }) {
-  const targets = overviewOf(state).map(({ target }) => target)
+  const targets = targetWindow(state).rows.map(({ target }) => target)
+  if (targets.length === 0) return false
   const isShared = (state.snapshot?.status.targets ?? []).some(({ owner }) => owner !== undefined)
   const [age, now] = [snapshotAge(state), nowOf(state)]
   const ago = (seconds: number) => `${formatSeconds(seconds + age)} ago`
@@ -86,18 +131,24 @@ export function Targets({ state }: { state: State }) {
   const health: Column<Target>[] = [
     ['Target', ({ name, owner }) => [name, isShared && ownerOf(owner)]],
     ['Health', (target) => healthText(target, age)],
-    ['Last successful poll', ({ last_success, lag_seconds }) => (last_success === null ? 'never' : ago(lag_seconds))],
+    [
+      'Last successful poll',
+      ({ last_success, lag_seconds }) => (last_success === null ? 'never polled' : ago(lag_seconds)),
+    ],
     ['Requests in the last minute', requestsOf],
     ['Last complete sweep', ({ sweep_age_seconds: sweep }) => (sweep === null ? 'none yet' : ago(sweep))],
-    ['Tracked calls', ({ tracked_calls }) => formatNumber(tracked_calls)],
+    ['Tracked calls', (target) => countOf(target, target.tracked_calls)],
     ...(targets.some(({ service_webhook_ends: ends }) => ends !== undefined) ? [MISSED] : []),
   ]
   const totals: Column<Target>[] = [
     ['Target', ({ name }) => name],
-    ['Started', ({ started }) => formatNumber(started)],
-    ...OUTCOMES.map((outcome): Column<Target> => [capital(outcome), ({ finished }) => formatNumber(finished[outcome])]),
-    ['Audio min', ({ minutes }) => formatNumber(minutes.audio)],
-    ['Video min', ({ minutes }) => formatNumber(minutes.video)],
+    ['Started', (target) => countOf(target, target.started)],
+    ...OUTCOMES.map((outcome): Column<Target> => [
+      capital(outcome),
+      (target) => countOf(target, target.finished[outcome]),
+    ]),
+    ['Audio min', (target) => countOf(target, target.minutes.audio)],
+    ['Video min', (target) => countOf(target, target.minutes.video)],
     [`Since (${zone(now)})`, ({ created }) => moment(created, now)],
   ]
   return (

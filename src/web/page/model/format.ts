@@ -70,6 +70,9 @@ export const clock = (iso: string) => local(iso).slice(11, 19)
 export const moment = (iso: string, now: string) =>
   offsetAt(new Date(iso)) === offsetAt(new Date(now)) ? withDay(iso, now) : momentInZone(iso, now)
 
+/** The same without seconds. */
+export const minute = (iso: string, now: string) => moment(iso, now).replace(/:\d\d(?= |$)/, '')
+
 /**
  * `14:02:11 GMT+2`, or on another day than now `2026-11-20 14:02:11 GMT+2`.
  *

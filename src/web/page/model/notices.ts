@@ -9,6 +9,9 @@ import { shownTargets } from './totals.ts'
 /** What a snapshot may take. */
 const SNAPSHOT_SECONDS = 3
 
+/** As many targets have their own notice. */
+const MOST_TARGETS = 3
+
 /** Why the shown data are not live. Screen readers read `text` once; `age` changes each second. */
 export type Notice = { text: string; age: string }
 
@@ -26,7 +29,16 @@ export function noticesOf(state: State): Notice[] {
   }
   if (problem !== undefined) notices.push({ text: sentence(problem), age: '' })
   if (target !== '' && targets.length === 0) notices.push({ text: `There is no target ${target}.`, age: '' })
-  return [...notices, ...staleTargets(state).map((target) => staleNotice(target, age, snapshot.status))]
+  const stale = staleTargets(state)
+  const shown = stale.slice(0, stale.length > MOST_TARGETS + 1 ? MOST_TARGETS : stale.length)
+  const others = stale.length - shown.length
+  return [
+    ...notices,
+    ...shown.map((target) => staleNotice(target, age, snapshot.status)),
+    ...(others === 0
+      ? []
+      : [{ text: `${formatNumber(others)} other targets have no successful poll either.`, age: '' }]),
+  ]
 }
 
 /** The selected targets whose data are stale. */

@@ -1,5 +1,5 @@
 import { healthOf, isStale, snapshotAge } from './notices.ts'
-import type { State } from './state.ts'
+import { change, current, type State } from './state.ts'
 import { mainRatio, minutesOf, shownAlerts, shownTargets, urgencyOf } from './totals.ts'
 
 /** A target in the overview, with its alerts, the most urgent first. */
@@ -8,6 +8,36 @@ export type OverviewRow = ReturnType<typeof rowsOf>[number]
 /** The selected targets, worst first: failing polls, then firing alerts, then the failure ratio. */
 export function overviewOf(state: State): OverviewRow[] {
   return rowsOf(state).toSorted((a, b) => differences(a, b).find((difference) => difference !== 0) ?? 0)
+}
+
+/** As many targets are shown at a time. */
+const WINDOW = 30
+
+/** The targets that the search and the state select, and those of them that are shown. */
+export function targetWindow(state: State) {
+  const { text, health, from } = state.targetSearch
+  const wanted = text.trim().toLowerCase()
+  const found = overviewOf(state).filter(
+    (row) =>
+      (health === '' || health === row.health || (health === 'alerts' && row.alerts.length > 0)) &&
+      [row.target.name, ...row.alerts.map(({ alert }) => alert)].some((name) => name.toLowerCase().includes(wanted)),
+  )
+  const first = from < found.length ? from : 0
+  return { found, first, rows: found.slice(first, first + WINDOW) }
+}
+
+/** Shows other targets, by default from the first one that is selected. */
+export const searchTargets = (changed: Partial<State['targetSearch']>) =>
+  change({ targetSearch: { ...current().targetSearch, from: 0, ...changed } })
+
+/** @param steps how many windows forward, or back if below zero */
+export const moveWindow = (first: number, steps: number) => searchTargets({ from: Math.max(0, first + steps * WINDOW) })
+
+/** Shows the targets with an alert, and goes there. */
+export function findTargets(alert: string) {
+  searchTargets({ text: alert, health: '' })
+  document.getElementById('overview')?.scrollIntoView()
+  document.getElementById('find-target')?.focus({ preventScroll: true })
 }
 
 function rowsOf(state: State) {

@@ -71,6 +71,8 @@ export const initialState = {
   query: new URLSearchParams(),
   /** The target that the overview shows, or '' for all. */
   target: '',
+  /** Which targets the overview lists: by text, by state, and from which one on. */
+  targetSearch: { text: '', health: '', from: 0 },
   /** Those of the last seven days, newest first. */
   pastAlerts: [] as PastAlert[],
   /** Newest first. */

@@ -15,6 +15,9 @@ export function shownTargets({ snapshot, target }: State): Target[] {
   return (snapshot?.status.targets ?? []).filter(({ name }) => target === '' || name === target)
 }
 
+/** Whether anything is known of a target. */
+export const isPolled = ({ last_success }: Target) => last_success !== null
+
 export const sum = <Item>(items: readonly Item[], of: (item: Item) => number) =>
   items.reduce((total, item) => total + of(item), 0)
 
