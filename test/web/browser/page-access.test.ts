@@ -62,24 +62,27 @@ inChromium('the page', (open) => {
       'Usage',
       'Silences',
       'Target',
-      'Alerts that are pending or firing',
+      'Alerts that are pending or firing, by rule, silenced ones last',
       'runbook',
       'Silence HighFailureRate, production',
-      'Alerts that resolved or expired, newest first',
-      '14:13:20',
-      'All silences',
+      'Chart of the finished calls per minute of the last hour by status',
+      'The chart as a table',
+      'Target or alert',
+      'State',
       'Status of each target, worst first',
       LONG,
       'production',
-      'Chart of the finished calls per minute of the last hour by status',
-      'The chart as a table',
       'Share of the finished calls of each window that failed, by reason',
       'Failure ratio of active rules, with the threshold',
       'Calls in progress by mode and type',
       'Health of the targets',
       'Calls and call-level minutes since the set-up of each target',
       'How far each webhook of events is',
+      'Alerts that resolved or expired, newest first',
+      '14:13:20',
+      'All silences',
       'Pause',
+      'Skip the feed',
       'Live feed of transitions',
       'Status',
       'Since',
@@ -100,6 +103,8 @@ inChromium('the page', (open) => {
     await page.getByRole('button', { name: 'Pause' }).focus()
     await page.keyboard.press('Space')
     expect(await page.getByRole('button', { name: 'Resume' }).getAttribute('aria-pressed')).toBe('true')
+    await page.getByRole('link', { name: 'Skip the feed' }).press('Enter')
+    expect(await page.evaluate('document.activeElement.id')).toBe('after-feed')
     await page.getByText('The chart as a table').focus()
     await page.keyboard.press('Enter')
     expect(await page.getByRole('table', { name: 'Finished calls per minute' }).isVisible()).toBe(true)

@@ -134,13 +134,13 @@ inChromium('the views of the page', (open) => {
       const page = await openView(open, '?target=production&status=ended#calls')
       await rows(page).first().waitFor()
       for (const [name, file, lines] of [
-        ['Download CSV', 'callwatch-calls.csv', 272],
-        ['Download NDJSON', 'callwatch-calls.ndjson', 271],
+        ['Download CSV', /^callwatch-calls-production-[^-]+-\d\d-.*\.csv$/, 272],
+        ['Download NDJSON', /^callwatch-calls-production-[^-]+-\d\d-.*\.ndjson$/, 271],
       ] as const) {
         const downloading = page.waitForEvent('download')
         await page.getByRole('link', { name }).click()
         const download = await downloading
-        expect(download.suggestedFilename()).toBe(file)
+        expect(download.suggestedFilename()).toMatch(file)
         expect(
           readFileSync(await download.path(), 'utf8')
             .trim()

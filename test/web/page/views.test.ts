@@ -256,6 +256,10 @@ describe('the page of a call', () => {
     expect(fact('Answer delay')).toBe('not known')
   })
 
+  test('was never answered where it ended unanswered', () => {
+    expect(fact('Answer delay', { call: { ...call, status: 'unanswered' } })).toBe('never answered')
+  })
+
   test('says that its end was noticed late', () => {
     const late = { ...call, finished: isoTime(NOW - 7000), noticed: isoTime(NOW) }
     expect(fact('Noticed', { call: late })).toBe('14:13:20 UTC noticed late 1h 56m after its end')

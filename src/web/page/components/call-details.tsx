@@ -40,7 +40,7 @@ function facts({ call, first_seen }: Details, now: string) {
     ['First seen by callwatch', momentInZone(first_seen, now)],
     [isLost ? 'Lost' : 'Finished', call.finished === undefined ? 'in progress' : momentInZone(call.finished, now)],
     ...(isLost ? [] : [['Noticed', noticed(call, now)] as [string, ComponentChildren]]),
-    ['Answer delay', seconds(call.answer_delay_seconds)],
+    ['Answer delay', call.status === 'unanswered' ? 'never answered' : seconds(call.answer_delay_seconds)],
     ['Duration', seconds(call.duration_seconds)],
     ['Participants', formatNumber(call.participants)],
   ]

@@ -1,7 +1,7 @@
 import { moment, valueOf, zone } from '../model/format.ts'
 import { change, nowOf, type FeedLine, type State } from '../model/state.ts'
 import { callLink, Step } from './calls.tsx'
-import { quiet, Scrollable, Section, soft } from './layout.tsx'
+import { quiet, Scrollable, Section, SkipLink, soft } from './layout.tsx'
 
 /** Changes of calls and alerts, newest first. */
 export function Feed({ state }: { state: State }) {
@@ -20,6 +20,7 @@ export function Feed({ state }: { state: State }) {
   )
   return (
     <Section id="feed" title="Live feed" note={note}>
+      <SkipLink to="after-feed">Skip the feed</SkipLink>
       <Scrollable label="Live feed of transitions" isTall>
         {lines.length === 0 && quiet('No events yet.')}
         <ol class="plain feed">
@@ -30,6 +31,7 @@ export function Feed({ state }: { state: State }) {
           ))}
         </ol>
       </Scrollable>
+      <span id="after-feed" tabindex={-1} />
     </Section>
   )
 }

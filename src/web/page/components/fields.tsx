@@ -149,12 +149,18 @@ export function Form({ onSend, children }: { onSend?: () => unknown; children: C
   return <form onSubmit={send}>{children}</form>
 }
 
-/** A link that downloads the answer to a request of the API. */
+/** A link that downloads the answer to a request of the API, into a file that names its targets and its period. */
 export function Download({ request, format, name }: { request: string; format: 'csv' | 'ndjson'; name: string }) {
   const href = `api/v1/${request}&format=${format}`
   const text = `Download ${format.toUpperCase()}`
+  const asked = new URLSearchParams(request.slice(request.indexOf('?') + 1))
+  const parts = ['callwatch', name, ...asked.getAll('target'), asked.get('since'), asked.get('until')]
+  const file = parts
+    .filter(Boolean)
+    .join('-')
+    .replaceAll(/[^\w.-]/g, '')
   return (
-    <LinkButton href={href} download={`callwatch-${name}.${format}`}>
+    <LinkButton href={href} download={`${file}.${format}`}>
       {text}
     </LinkButton>
   )

@@ -125,6 +125,19 @@ export function Button(props: {
   )
 }
 
+/** A link for the keyboard that moves the focus without a change of the address, which names the view. */
+export function SkipLink({ to, children }: { to: string; children: ComponentChildren }) {
+  const skip = (event: Event) => {
+    event.preventDefault()
+    document.getElementById(to)?.focus()
+  }
+  return (
+    <a class="skip" href={`#${to}`} onClick={skip}>
+      {children}
+    </a>
+  )
+}
+
 /** A link that looks like a button. */
 export function LinkButton(props: { href: string; download?: string; label?: string; children: ComponentChildren }) {
   const { href, download, label, children } = props

@@ -5,7 +5,7 @@ import type { State } from '../model/state.ts'
 import { shownAlerts } from '../model/totals.ts'
 import { viewOf, VIEWS } from '../views.tsx'
 import { allOr, Choice, Select, type Options } from './fields.tsx'
-import { badge, soft } from './layout.tsx'
+import { badge, SkipLink, soft } from './layout.tsx'
 
 /** The page as a function of the state. */
 export function Page({ state }: { state: State }) {
@@ -15,9 +15,7 @@ export function Page({ state }: { state: State }) {
   const isStale = view === 'overview' && isAllStale(state)
   return (
     <div class={isStale ? 'page stale' : 'page'}>
-      <a class="skip" href="#content" onClick={skip}>
-        Skip to content
-      </a>
+      <SkipLink to="content">Skip to content</SkipLink>
       <Header state={state} />
       <Banner state={state} />
       <main id="content" tabindex={-1} data-commits={commits}>
@@ -25,12 +23,6 @@ export function Page({ state }: { state: State }) {
       </main>
     </div>
   )
-}
-
-/** Moves the focus without a change of the address, which names the view. */
-function skip(event: Event) {
-  event.preventDefault()
-  document.getElementById('content')?.focus()
 }
 
 /** As many targets are in the choice of the header. */

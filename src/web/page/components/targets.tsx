@@ -39,7 +39,7 @@ export function Overview({ state }: { state: State }) {
         <Button label="Worse targets" isDisabled={first === 0} onClick={() => moveWindow(first, -1)}>
           ‹
         </Button>
-        <span role="status">{`${numbers} of ${formatNumber(found.length)}`}</span>
+        <span class="window" aria-live="polite">{`${numbers} of ${formatNumber(found.length)}`}</span>
         <Button
           label="Better targets"
           isDisabled={first + rows.length >= found.length}
