@@ -17,6 +17,7 @@ import { readiness } from './readiness.ts'
 import type { OtherTarget } from './api/overview.ts'
 import { mount } from './api/route.ts'
 import { ROUTES } from './api/routes.ts'
+import { withoutNoise } from './without-noise.ts'
 
 export type WebOptions = HooksOptions & {
   host: string
@@ -104,6 +105,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   await app.register(helmet, HELMET)
   compressJson(app)
   answerErrors(app)
+  app.addHook('preSerialization', async (_request, _reply, answer) => JSON.parse(JSON.stringify(answer, withoutNoise)))
   if (options.auth === undefined && isLoopback(host)) refuseOtherHosts(app, options.publicUrl)
   refuseOtherOrigins(app)
   if (options.auth !== undefined) await authenticate(app, { ...options, credentials: options.auth })

@@ -11,6 +11,7 @@ import { concurrencyLimit } from '../concurrency-limit.ts'
 import { BadRequest } from '../problem.ts'
 import { count, minutes, namedObject, namedText, seconds, statuses, time } from './parts.ts'
 import { callLabels, list } from './parameters.ts'
+import { withoutNoise } from '../without-noise.ts'
 import { route } from './route.ts'
 
 /** Calls that one page has at most; the next page has the rest. */
@@ -222,7 +223,11 @@ export const CALL_FORMATS = {
   csv: {
     type: 'text/csv; charset=utf-8',
     header: csvLine(Object.keys(CSV)),
-    line: (call) => csvLine(Object.values(CSV).map((valueOf) => valueOf(call))),
+    line: (call) => csvLine(Object.entries(CSV).map(([name, valueOf]) => withoutNoise(name, valueOf(call)))),
   },
-  ndjson: { type: 'application/x-ndjson; charset=utf-8', header: '', line: (call) => `${JSON.stringify(call)}\n` },
+  ndjson: {
+    type: 'application/x-ndjson; charset=utf-8',
+    header: '',
+    line: (call) => `${JSON.stringify(call, withoutNoise)}\n`,
+  },
 } as const satisfies Record<string, Format>

@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest'
+import { firing, RATIO_RULE } from '../metrics/hand-made-target.ts'
+import { serve, shownTarget } from './serve.ts'
+
+test('numbers of the API have no noise of floating point', async () => {
+  const alert = { ...firing(), value: 0.1 + 0.2, peak: 0.35669999999999996 }
+  const { url } = await serve([shownTarget({ rules: [RATIO_RULE], alerts: [alert] })])
+  const answer = await fetch(`${url}/api/v1/alerts`)
+  expect(await answer.text()).toContain('"value":0.3,"threshold":0.3,"peak":0.3567,')
+})
