@@ -36,7 +36,7 @@ store: { path: '${path}' }
   return { see, over, store, args: ['calls', '--config', config] }
 }
 
-const idsIn = (text: string) => text.match(/\b(?:first|fine|last|open|new)\b/g) ?? []
+const idsIn = (text: string) => text.match(/\b(?:first|fine|last|open|new|unlike)\b/g) ?? []
 
 test('calls prints the calls in progress, or those of a time, by the filters of the API', async () => {
   const { args, store } = await counted()
@@ -72,7 +72,7 @@ test('calls --follow continues with calls that match, until a signal', async () 
   const { args, store, see, over } = await counted()
   const { child, printed, stdout, ended } = start([...args, '--since', '2026-09-21', '--type', 'audio', '--follow'])
   await printed(/first/)
-  await see(completePoll(400, over('fine2', 'ended', 300, 'video'), over('new', 'rejected', 310)))
+  await see(completePoll(400, over('unlike', 'ended', 300, 'video'), over('new', 'rejected', 310)))
   await printed(/\bnew\b/)
   child.kill('SIGTERM')
   expect(await ended).toMatchObject({ code: 0, stderr: '' })
