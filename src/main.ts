@@ -3,11 +3,19 @@
 // oxlint-disable-next-line import/no-unassigned-import -- it is imported for what it does
 import './commands/early-signals.ts'
 import { existsSync, mkdirSync, statSync, writeSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
+import module from 'node:module'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { inspect } from 'node:util'
 
+/** The oldest major version of Node.js that callwatch runs on, as `engines` in package.json says. */
+const OLDEST = 24
+const { versions } = process
+if (Number.parseInt(versions.node) < OLDEST) {
+  // Older versions cannot load the rest of the program. Until here it imports no name that they lack.
+  writeSync(process.stderr.fd, `callwatch needs Node.js ${OLDEST} or later, and this is ${versions.node}.\n`)
+  process.exit(1)
+}
 keepCompiled()
 // Node.js has Temporal since version 26.
 if (!('Temporal' in globalThis)) await import('temporal-polyfill/global')
@@ -41,7 +49,7 @@ function keepCompiled(): void {
     for (const each of [caches, folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 })
     const { uid, mode } = statSync(folder)
     if (uid !== process.getuid?.() || (mode & 0o022) !== 0) return
-    enableCompileCache(folder)
+    module.enableCompileCache(folder)
     // The thread of the store uses the same folder.
     process.env['NODE_COMPILE_CACHE'] = folder
   } catch {

@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..')
  * change that makes a folder smaller lowers its line; a change that raises a line says why in its commit.
  */
 const ROOMS: Record<string, number> = {
-  src: 230,
+  src: 235,
   'src/alerts': 1925,
   'src/clock': 90,
   'src/cluster': 350,

@@ -18,6 +18,7 @@ describe('the package', () => {
   const command = join(folder, 'node_modules/.bin/callwatch')
   const nodes = new Map([[process.versions.node, process.execPath]])
   let tarball = ''
+  let tooOld = ''
 
   const inFolder = (program: string, ...args: string[]) => {
     const { status, stdout, stderr } = spawnSync(program, args, { cwd: folder, encoding: 'utf8' })
@@ -30,9 +31,13 @@ describe('the package', () => {
     npm('run', 'package', '--prefix', PROJECT)
     npm('pack', join(PROJECT, 'dist/package'), '--pack-destination', folder)
     tarball = join(folder, `callwatch-${version}.tgz`)
-    // The oldest Node.js that the package says it runs on.
-    npm('install', '--prefix', join(folder, 'oldest'), `node-${process.platform}-${process.arch}@${OLDEST}`)
-    const oldest = join(folder, `oldest/node_modules/node-${process.platform}-${process.arch}/bin/node`)
+    // The oldest Node.js that the package says it runs on, and one that is too old.
+    const install = (major: string) => {
+      npm('install', '--prefix', join(folder, major), `node-${process.platform}-${process.arch}@${major}`)
+      return join(folder, major, `node_modules/node-${process.platform}-${process.arch}/bin/node`)
+    }
+    tooOld = install('20')
+    const oldest = install(OLDEST)
     nodes.set(execFileSync(oldest, ['--version'], { encoding: 'utf8' }).trim().slice(1), oldest)
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     // It has no dependencies: nothing need be fetched.
@@ -60,6 +65,14 @@ describe('the package', () => {
       status: 0,
       output: expect.stringContaining(`${version}\n`),
     })
+  })
+
+  test('says in a sentence that a Node.js is too old', () => {
+    const { status, output } = inFolder(tooOld, command, '--version')
+    expect([status, output]).toEqual([
+      1,
+      expect.stringMatching(`^callwatch needs Node\\.js ${OLDEST} or later, and this is 20\\.[\\d.]+\\.\\n$`),
+    ])
   })
 
   test('has exports that publint and Are the types wrong find nothing about', { timeout: LONG }, () => {
