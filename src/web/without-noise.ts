@@ -1,6 +1,11 @@
 /** More than any measured number has, and fewer than a double: what remains is noise of additions. */
 const DIGITS = 12
 
-/** A replacer of JSON that removes the noise of floating point: 0.3567 in place of 0.35669999999999996. */
-export const withoutNoise = <Value>(_key: string, value: Value): Value | number =>
-  typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(DIGITS)) : value
+/** A copy of plain data without the noise of floating point: 0.3567 instead of 0.35669999999999996. */
+export function withoutNoise<Value>(value: Value): Value
+export function withoutNoise(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(DIGITS))
+  if (Array.isArray(value)) return value.map(withoutNoise)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withoutNoise(part)]))
+}

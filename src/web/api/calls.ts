@@ -223,11 +223,11 @@ export const CALL_FORMATS = {
   csv: {
     type: 'text/csv; charset=utf-8',
     header: csvLine(Object.keys(CSV)),
-    line: (call) => csvLine(Object.entries(CSV).map(([name, valueOf]) => withoutNoise(name, valueOf(call)))),
+    line: (call) => csvLine(Object.values(CSV).map((valueOf) => withoutNoise(valueOf(call)))),
   },
   ndjson: {
     type: 'application/x-ndjson; charset=utf-8',
     header: '',
-    line: (call) => `${JSON.stringify(call, withoutNoise)}\n`,
+    line: (call) => `${JSON.stringify(withoutNoise(call))}\n`,
   },
 } as const satisfies Record<string, Format>
