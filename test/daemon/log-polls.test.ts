@@ -65,7 +65,7 @@ test('of many targets that change in the same moment three are a line each, and 
   expect(failed).toHaveLength(40)
   expect(failed.slice(0, 5)).toEqual([
     ...Array(3).fill(`warn poll failed: ${REFUSED}`),
-    `warn 197 more targets cannot be polled, 196 of them with: ${REFUSED}`,
+    `warn 197 more targets cannot be polled: ${REFUSED} on ${names.slice(3, 7).join(', ')}, app 8 and 191 others; the service did not answer in time on app 7`,
     `warn poll failed: ${REFUSED}`,
   ])
   expect(failed.at(-1)).toBe(`warn 197 more targets cannot be polled: ${REFUSED}`)
@@ -75,6 +75,18 @@ test('of many targets that change in the same moment three are a line each, and 
     'info 197 more targets are up',
     'info poll complete: the target is up after 40m; 40 polls failed',
   ])
+})
+
+test('the most common causes are named, with some of their targets, and the others counted', async () => {
+  const { names, poll, run, logged, report } = daemonWith(20)
+  await run(INTERVAL)
+  logged()
+  const causes = ['a', 'b', 'c', 'd', 'e']
+  names.forEach((name, i) => poll(name, causes[Math.min(i % 7, 4)]))
+  report({ kind: 'time' })
+  expect(logged().at(-1)).toBe(
+    'warn 17 more targets cannot be polled: e on app 4, app 5, app 6, app 11, app 12 and 3 others; d on app 3, app 10, app 17; a on app 7, app 14; other causes on 4 targets',
+  )
 })
 
 test('a poll that failed for the store, or has only begun to read the list, is no line', () => {

@@ -26,6 +26,9 @@ export type ChangeLog = {
 const MAX_LINES = 3
 /** The most names in a log line. */
 export const MAX_NAMES = 20
+/** The most causes in one, and the most names of each. */
+const MAX_CAUSES = 3
+const MAX_NAMES_OF_CAUSE = 5
 
 export function changeLog(log: Logger): ChangeLog {
   /** The changes since the last flush, by their common text. */
@@ -60,17 +63,24 @@ export function changeLog(log: Logger): ChangeLog {
     const on = targets.length === same.length ? '' : `, on ${where}`
     log[level](
       { ...shared, changes: same.length, targets: targets.slice(0, MAX_NAMES) },
-      `${formatNumber(same.length)} ${together}${on}${mostCommonCause(same)}`,
+      `${formatNumber(same.length)} ${together}${on}${causesOf(same)}`,
     )
   }
 }
 
-/** `: cause`, with the number of changes that have it if not all do. */
-function mostCommonCause(changes: readonly Change[]): string {
-  const counts = new Map<string, number>()
-  for (const { cause } of changes) if (cause !== undefined) counts.set(cause, (counts.get(cause) ?? 0) + 1)
-  const [most] = [...counts].toSorted(([, a], [, b]) => b - a)
-  if (most === undefined) return ''
-  const [cause, count] = most
-  return count === changes.length ? `: ${cause}` : `, ${formatNumber(count)} of them with: ${cause}`
+/** `: cause`, or the most common causes, each with its targets: `: 401 on globex, initech; a timeout on umbrella`. */
+function causesOf(changes: readonly Change[]): string {
+  const byCause = Map.groupBy(changes, ({ cause }) => cause ?? '')
+  const groups = [...byCause].toSorted(([, a], [, b]) => b.length - a.length)
+  const [[only] = ['']] = groups
+  if (groups.length === 1) return only && `: ${only}`
+  const shown = groups.slice(0, MAX_CAUSES).map(([cause, same]) => `${cause} on ${namesOf(same)}`)
+  const others = groups.slice(MAX_CAUSES).flatMap(([, same]) => same).length
+  return `: ${[...shown, ...(others > 0 ? [`other causes on ${formatNumber(others)} targets`] : [])].join('; ')}`
+}
+
+function namesOf(changes: readonly Change[]): string {
+  const names = changes.slice(0, MAX_NAMES_OF_CAUSE).map(({ target }) => target)
+  const others = changes.length - names.length
+  return `${names.join(', ')}${others > 0 ? ` and ${formatNumber(others)} others` : ''}`
 }
