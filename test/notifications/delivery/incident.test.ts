@@ -68,7 +68,7 @@ test('Slack shows on how many targets it fires, the worst, and ten in a line eac
   await run.clock.advance(22)
   const [message] = alertsOf(run)
   const { text, blocks } = slackMessage(message!, { now: run.clock.wall(), dashboardUrl: undefined })
-  expect(text).toContain('🔴 critical: VeryHighFailureRate fires on 199 of 300 targets: Worst: target 42, ')
+  expect(text).toContain('🔴 critical: VeryHighFailureRate fires on 199 of 300 targets: worst target 42 ')
   const lines = JSON.stringify(blocks).split('🔴').length - 1
   expect(lines).toBe(1 + 10)
   expect(JSON.stringify(blocks)).toContain('and 189 more')

@@ -6,7 +6,7 @@ import type { AlertMessage, AlertUpdate, DigestMessage, Message, StoreMessage, T
 import { factsOf, flapsText, isFiring, notesOf } from '../../text/alert-facts.ts'
 import { dayWithWeekday, digestLine, digestSplit } from '../../text/digest-text.ts'
 import { descriptionOf, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
-import { groupLines, groupTitle, placeOf } from '../../text/group-text.ts'
+import { groupLines, groupTitle, placeOf, runbookOf, worstTarget } from '../../text/group-text.ts'
 import { flappedText } from '../../text/flapped-text.ts'
 import { storeText } from '../../text/store-text.ts'
 
@@ -69,14 +69,25 @@ function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links
     ...moreThan(alerts.slice(inFull + inLines).map(({ notification }) => nameOf(notification))),
     ...flapped.map((each) => `[resolved] ${nameOf(each.notification)} ${flappedText(each)}`),
   ]
+  const callsOf = alerts
+    .slice(inFull, inFull + inLines)
+    .map(({ notification, links }) => [`Calls of ${nameOf(notification)}`, links?.calls] as const)
   const onTarget = (own: string) => (own === target ? '' : ` on ${own}`)
   const oldest = Math.min(...alerts.map(({ notification }) => notification.at))
   return {
     subject: subjectOf(message),
     parts: [
-      ...(target === undefined ? [{ title: groupTitle(message), lines: groupLines(message) }] : []),
+      ...(target === undefined
+        ? [
+            {
+              title: groupTitle(message),
+              lines: groupLines(message),
+              links: [['Runbook', runbookOf(message)] as const],
+            },
+          ]
+        : []),
       ...alerts.slice(0, inFull).map((update) => sectionOf(update, now)),
-      ...(lines.length > 0 ? [{ title: titleOfLines(message), lines }] : []),
+      ...(lines.length > 0 ? [{ title: titleOfLines(message), lines, links: callsOf }] : []),
     ],
     notes: [
       ...inhibited.map(({ alert, target: own, severity }) => {
@@ -107,7 +118,7 @@ function subjectOf(message: AlertMessage): string {
   const { target, severity, alerts, flapped, silenced } = message
   const [first] = alerts
   if (target === undefined)
-    return `[${first?.notification.kind ?? 'resolved'}] ${severity} ${[groupTitle(message), ...groupLines(message)].join('; ')}`
+    return `[${first?.notification.kind ?? 'resolved'}] ${severity} ${[groupTitle(message), worstTarget(message)].filter(Boolean).join(', ')}`
   if (first !== undefined && alerts.length === 1) {
     const { notification } = first
     return `[${notification.kind}] ${severity} ${titleOf(notification)} on ${target}: ${resultOf(notification)}`

@@ -25,7 +25,7 @@ import {
 } from './slack-blocks.ts'
 import { listing, type Item } from './slack-listing.ts'
 import { code, fallback, link, plain, sentence } from './slack-text.ts'
-import { groupLines, groupTitle, placeOf } from '../../text/group-text.ts'
+import { groupLines, groupTitle, placeOf, runbookOf, worstTarget } from '../../text/group-text.ts'
 import { flappedText } from '../../text/flapped-text.ts'
 
 /** The most targets that get a line each. */
@@ -58,7 +58,7 @@ export function alertsMessage(message: AlertMessage, { now, dashboardUrl }: Text
 /** What a phone's notification shows below the title, if there is room for a line. */
 function whatIn(message: AlertMessage): string {
   const { target, alerts, flapped, silenced } = message
-  if (target === undefined) return groupLines(message).join('; ')
+  if (target === undefined) return worstTarget(message)
   const [first] = alerts
   if (first !== undefined && alerts.length === 1) {
     // The title already says that a reminder still fires.
@@ -148,10 +148,7 @@ function afterwards(message: AlertMessage, { now, dashboardUrl }: TextOptions, s
     links.push({ name: 'Runbook', url: notification.runbookUrl })
     if (isFiring(notification)) links.push({ name: 'Silence', url: pages?.silence })
   }
-  if (target === undefined) {
-    const runbooks = new Set(alerts.map(({ notification }) => notification.runbookUrl))
-    links.push({ name: 'Runbook', url: runbooks.size === 1 ? [...runbooks][0] : undefined })
-  }
+  if (target === undefined) links.push({ name: 'Runbook', url: runbookOf(message) })
   const buttons = take((room) => {
     const all = actions(links)
     return sizeOf(all) <= room ? all : actions(links.slice(0, 1))
