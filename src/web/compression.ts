@@ -2,15 +2,15 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 
-/** Below it, compression saves no packet. */
+/** Compressing less than this saves no packet. */
 const LEAST_BYTES = 1024
 const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/
 
 const gzipped = promisify(gzip)
 
 /**
- * Compresses JSON above a kilobyte for clients that accept gzip. All else is sent as it is: a stream of events must not wait in a
- * buffer, and metrics are read on a local network, at the cost of polls.
+ * Compresses JSON above a kilobyte for clients that accept gzip. Other answers are not compressed: a stream of events must not
+ * wait in a buffer, and compressing metrics for a local network would only slow down polls.
  */
 export function compressJson(app: FastifyInstance): void {
   app.addHook('onSend', async ({ headers }, reply, payload: unknown) => {

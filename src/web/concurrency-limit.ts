@@ -9,8 +9,8 @@ const READ_TIMEOUT_SECONDS = 120
 /** Limits how many large responses are made, or wait for their clients, at the same time. */
 export type ConcurrencyLimit = {
   /**
-   * Returns undefined where this response may not be made, and answers with 503 and Retry-After; else what says that the
-   * client has taken a part of it, and restarts the timeout.
+   * Answers with 503 and Retry-After, and returns undefined, if too many responses are being made. Otherwise returns a function to
+   * call whenever the client has read a part of the response; it restarts the timeout.
    */
   admits: (reply: FastifyReply) => (() => void) | undefined
 }
@@ -37,7 +37,7 @@ export function concurrencyLimit(
       })
       return () => {
         timeout.unsubscribe()
-        // Of a client that has disconnected nothing is closed any more.
+        // A connection whose client has disconnected is closed already.
         if (!reply.raw.destroyed) timeout = begin()
       }
     },

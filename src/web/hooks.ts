@@ -12,12 +12,12 @@ export const HOOK_PATH = '/hooks/:target'
 
 export type HookCredentials = { username: string; password: string }
 
-/** What became of a webhook. Nothing else of it is kept. */
+/** The outcome of a webhook. callwatch keeps nothing else of it. */
 export type HookEvent = {
   target: string
   trigger: Trigger
   outcome: 'hint' | 'duplicate' | 'other_app' | 'invalid' | 'unauthorized'
-  /** If it is a hint. */
+  /** Only of a webhook that is a hint. */
   hint?: Hint
 }
 
@@ -37,8 +37,8 @@ const MAX_REMEMBERED = 10_000
 const unzipped = promisify(unzip)
 
 /**
- * Accepts webhooks of the calls service. A body is only read for the call that it names. It is answered with 200 even if callwatch
- * does not know what it means, because the service stops sending to an address that refuses.
+ * Accepts webhooks of the calls service. callwatch reads only which call a body names. It answers 200 even to a trigger that it does
+ * not know, because the service stops sending webhooks to an address that refuses them.
  */
 export async function hooks(
   app: FastifyInstance,
@@ -80,7 +80,7 @@ export async function hooks(
   )
 }
 
-/** The body without its compression. Node.js has joined its chunks. */
+/** The decompressed body. */
 async function decoded(body: Buffer, encoding = 'identity'): Promise<Buffer> {
   if (encoding === 'identity') return body
   if (!/^(?:x-)?gzip$|^deflate$/i.test(encoding)) throw new BadRequest('the body has an unknown content encoding')

@@ -44,7 +44,7 @@ const given = section({
   tls: tls.optional().describe('HTTPS instead of HTTP; a certificate that is renewed on disk is reloaded'),
 })
 
-/** The section `http`. Without a password only this machine is served, unless the file names another address. */
+/** The section `http`. Without a password callwatch listens on loopback only, unless the file names another address. */
 export const httpSection = completed(given, ({ host, ...http }) => ({
   ...http,
   host: host ?? (http.auth === undefined ? '127.0.0.1' : '0.0.0.0'),

@@ -7,12 +7,12 @@ const MAX_CONNECTIONS = 500
 const NEARLY_FULL = 0.8
 const SHORT_KEEP_ALIVE_MS = 5000
 
-/** `requests` are those that have no answer yet; undefined before the first one. */
+/** `requests` counts the requests without an answer; undefined before the first request. */
 type OpenConnection = { socket: Socket; network: string; requests?: number }
 
 /**
- * Keeps at most `max` connections open and refuses none: an older one gives way instead. So no client keeps out health checks
- * and scrapes, and a reverse proxy, whose clients all have its address, may use all connections.
+ * Keeps at most `max` connections open. For a new one beyond that it closes an older one, so no client can lock out health checks and
+ * scrapes, and a reverse proxy, whose clients all have its address, may use all connections.
  */
 export function limitConnections(server: Server, max = MAX_CONNECTIONS): void {
   /** By address and port of the client, which are the same above and below TLS. The one that was used last comes last. */
@@ -51,8 +51,8 @@ export function limitConnections(server: Server, max = MAX_CONNECTIONS): void {
 }
 
 /**
- * The idle connection of the client that has the most of them all; if none is idle, the oldest connection of that client. One that
- * has sent no request yet is not idle: it may be a health check.
+ * Selects an idle connection of the client with the most connections, or the oldest one if none is idle. A connection that has sent no
+ * request yet is not idle: it may be a health check.
  */
 function whatGivesWay(open: [key: string, OpenConnection][]): [key: string, OpenConnection] {
   const shares = [...Map.groupBy(open, ([, { network }]) => network).values()]

@@ -9,14 +9,14 @@ const EXPIRE_AFTER_SECONDS = 60
 /** The delay of the first attempt after the free failures; it doubles with each further failure. */
 const FIRST_DELAY_SECONDS = 0.5
 const MAX_DELAY_SECONDS = 5
-/** Failures are kept of so many peers; beyond that the oldest are evicted. */
+/** The most peers whose failures are kept; the oldest are evicted. */
 const MAX_PEERS = 10_000
 
 /** Slows down password guessing, by the address of the peer. */
 export type LoginAttempts = {
   /**
-   * Resolves with true once an attempt of this peer may be checked, and with false where another attempt of the peer is
-   * waiting already: parallel connections do not get around the delay.
+   * Resolves with true once an attempt of this peer may be checked, and with false if another attempt of the peer is waiting already, so
+   * that parallel connections cannot avoid the delay.
    */
   admit: (peer: string) => Promise<boolean>
   /** @param guess a repeated guess counts once: a program with an outdated password guesses nothing */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
-/** Requests that one connection may have waiting. Browsers and Prometheus send the next one after a response. */
+/** The most waiting requests of a connection. Browsers and Prometheus send the next request after a response. */
 const MAX_WAITING_PER_CONNECTION = 4
 
 /**

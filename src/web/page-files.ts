@@ -12,10 +12,10 @@ const TYPES: Record<string, string> = {
   '.css': 'text/css',
 }
 
-/** Files whose name has no hash are revalidated: they name the others. */
+/** Browsers revalidate files whose name has no hash, because these name the other files. */
 const cacheOf = (name: string) => (HASHED.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache')
 
-/** Serves the page: in the built program from its folder, which has its files compressed too, and bundled in a clone. */
+/** Serves the page. The built program has it in a folder with compressed files; a clone bundles it. */
 export async function pageFiles(app: FastifyInstance): Promise<void> {
   if (existsSync(join(PAGE, 'page.tsx'))) return bundledFiles(app)
   await app.register(serveFiles, {

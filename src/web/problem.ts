@@ -26,7 +26,7 @@ export class BadRequest extends Error {
 
 const CONTENT_TYPE = 'application/problem+json'
 
-/** Answers with an error. `members` are what it has next to a {@link Problem}. */
+/** Answers with an error. `members` are further fields of its body. */
 export function sendProblem(
   reply: FastifyReply,
   status: number,

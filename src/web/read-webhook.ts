@@ -1,14 +1,14 @@
 import { TRIGGERS, type Hint, type Trigger } from '../ledger/hint.ts'
 import { isMap, valueAt } from '../schema/path.ts'
 
-/** Where the id of the call is: in session events, and in ringing events. */
+/** The place of the call's id in session events, and in ringing events. */
 const ID_PLACES = [
   ['data', 'sessionId'],
   ['data', 'call', 'data', 'entities', 'on', 'entity', 'sessionid'],
 ]
 const MAX_ID_LENGTH = 1000
 
-/** What callwatch reads of a webhook; undefined if it is not a JSON object. `hint` is undefined if it names no call. */
+/** The trigger and the call of a webhook; undefined if the body is not a JSON object. `hint` is undefined if it names no call. */
 export function readWebhook(
   body: Buffer,
 ): { trigger: Trigger; appId: string | undefined; hint: Hint | undefined } | undefined {

@@ -6,7 +6,7 @@ export type Readiness = { status: 'ready' } | { status: 'degraded' | 'not ready'
 
 /** A target without a successful poll for so many intervals is stale. */
 export const STALE_AFTER_INTERVALS = 3
-/** An initial sync that takes longer no longer delays readiness. */
+/** An initial sync delays readiness for this long at most. */
 const MAX_INITIAL_SYNC_SECONDS = 600
 
 /**
@@ -23,7 +23,7 @@ export function readiness(
 ): Readiness {
   if (problem !== undefined) return { status: 'not ready', problems: [`${OWNS_NOTHING}; ${DETAILS}`] }
   const unloadable = loading.filter((target) => target.problem !== undefined).length
-  // While it loads those of a daemon that died, it still has its own.
+  // A daemon that loads the targets of one that died still has its own.
   if (unloadable > 0 || (loading.length > 0 && own.length === 0)) {
     const what =
       unloadable > 0 ? `${unloadable} targets cannot be loaded` : `${loading.length} targets are being loaded`
@@ -64,7 +64,7 @@ function isFailing(target: TargetStatus): boolean {
   return isStale(target) || (!successful && fault !== 'list' && problem !== undefined)
 }
 
-/** An initial sync that continues, however long, is not an outage; but without a clock it counts nothing. */
+/** An initial sync that continues is not an outage, however long it takes; but without a clock it counts nothing. */
 function isStale(target: TargetStatus): boolean {
   const isSyncing = !hasSucceeded(target) && target.health().hasPage && target.ledger.sync.clockSkew !== undefined
   return !isSyncing && target.pollAge() > STALE_AFTER_INTERVALS * target.settings.poll.interval

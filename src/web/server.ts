@@ -74,7 +74,7 @@ const REQUEST_TIMEOUT_SECONDS = 10
 const TIMEOUT_CHECK_MS = 1000
 /** The longest body, of a silence or of a webhook. */
 const MAX_BODY_BYTES = 64 * 1024
-/** Of a part of a path, such as the id of a call. */
+/** The longest part of a path, such as the id of a call. */
 const MAX_PARAMETER_LENGTH = 5000
 
 /** Headers against foreign scripts, frames, referrers and guessed content types. */
@@ -90,7 +90,7 @@ const HELMET: FastifyHelmetOptions = {
   },
   xFrameOptions: { action: 'deny' },
   referrerPolicy: { policy: 'no-referrer' },
-  // Only a reverse proxy in front of callwatch knows whether all clients can use HTTPS.
+  // callwatch does not know whether all clients can use HTTPS; a reverse proxy in front of it does.
   strictTransportSecurity: false,
 }
 
@@ -152,7 +152,7 @@ function newServer({ tls, ...options }: Pick<WebOptions, 'tls' | 'requestTimeout
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     clientErrorHandler: answerUnreadable,
     frameworkErrors: answerBadPath,
-    // Its own answer is no problem: answerErrors() answers instead.
+    // answerErrors() answers instead, with a problem.
     return503OnClosing: false,
     ...(tls === undefined ? { http: timeouts } : { https: { ...timeouts, cert: tls.cert, key: tls.key } }),
   })
@@ -176,8 +176,8 @@ function portOf({ server }: FastifyInstance): number {
 }
 
 /**
- * Refuses requests that are not for this machine by name. Else a web page whose name its owner makes resolve to 127.0.0.1
- * (DNS rebinding) could read what only this machine may. A browser always sends that name in `Host`; a health check may send none.
+ * Refuses requests whose `Host` is not this machine. Otherwise a website whose name resolves to 127.0.0.1 (DNS rebinding) could read
+ * the API through a browser of this machine. A browser always sends the name in `Host`; a health check may send none.
  */
 function refuseOtherHosts(app: FastifyInstance, publicUrl: () => string | undefined): void {
   app.addHook('onRequest', async (request, reply) => {

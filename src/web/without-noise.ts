@@ -1,4 +1,4 @@
-/** More than any measured number has, and fewer than a double: what remains is noise of additions. */
+/** Significant digits: more than any measured number has, and fewer than a double has. */
 const DIGITS = 12
 
 /** A copy of plain data without the noise of floating point: 0.3567 instead of 0.35669999999999996. */

@@ -29,7 +29,7 @@ export type Position = {
 /** Some calls of a selection, and where the next ones begin; undefined after the last one. */
 export type ListedPart = { calls: PageCall[]; next: Position | undefined }
 
-/** Calls in progress of other daemons' targets are in the store alone. */
+/** Calls in progress of other daemons' targets are only in the store. */
 export type CallsSource = {
   targets: {
     all: () => readonly string[]
@@ -39,11 +39,11 @@ export type CallsSource = {
   store: Pick<Store, 'openCalls'> & RowReader
 }
 
-/** Calls that are read and formatted in one iteration of the event loop. */
+/** How many calls are read and formatted in one iteration of the event loop. */
 const CALLS_PER_TURN = 500
-/** Calls that are read from the history at a time, for a response that has all of them. */
+/** How many calls are read from the history at a time, for a response without a limit. */
 const CALLS_PER_READ = 5000
-/** How long the history is searched for one response (seconds), where hardly any call is wanted. */
+/** How long the history is searched for one response (seconds), if few calls match. */
 const SEARCH_SECONDS = 2
 
 /** Lists at most `max` calls of a selection, in parts, each in its own iteration of the event loop. */
@@ -88,7 +88,7 @@ async function* finished(
     after = page.next
     left -= page.calls.length
     const next = after && { after, finished: { since, until: until === Infinity ? null : until } }
-    // An empty one shows that the history is still being searched.
+    // An empty part shows that the history is still being searched.
     for (let i = 0; i === 0 || i < page.calls.length; i += CALLS_PER_TURN) {
       yield { calls: page.calls.slice(i, i + CALLS_PER_TURN), next }
       await setImmediate()
@@ -97,7 +97,7 @@ async function* finished(
   }
 }
 
-/** Every daemon has them in the same order, or pages that two daemons serve would repeat and miss calls. */
+/** All daemons use the same order. Otherwise pages of different daemons would repeat and miss calls. */
 async function callsInProgress(filter: CallFilter, { targets, store }: CallsSource): Promise<PageCall[]> {
   const isWanted = (name: string) => filter.targets?.includes(name) !== false
   const own = new Map(targets.own().map(({ name, ledger }) => [name, ledger.open]))

@@ -14,10 +14,10 @@ import { callLabels, list } from './parameters.ts'
 import { withoutNoise } from '../without-noise.ts'
 import { route } from './route.ts'
 
-/** Calls that one page has at most; the next page has the rest. */
+/** The most calls of a page; the next page has the rest. */
 const MAX_CALLS = 10_000
 
-/** A response of more calls is a large one. */
+/** A response of more calls is large: few are made at a time. */
 const MAX_SMALL = 500
 const MAX_LARGE_AT_A_TIME = 4
 
@@ -121,7 +121,7 @@ export const callsRoute = route(
   },
 )
 
-/** All parts as one page. Clients that sum it up need to know where it has not all calls. */
+/** Joins all parts to one page. Clients that add up calls need to know whether there are more. */
 async function joined(parts: ReturnType<typeof pagesOf>): Promise<z.output<(typeof answers)['application/json']>> {
   const calls: CallRowView[] = []
   let last: CallsWanted['from'] | undefined
@@ -162,7 +162,7 @@ function wantedOf(query: z.output<typeof parameters>, now: number): CallsWanted 
   }
 }
 
-/** No call in progress has a final status, and the other way round: an empty response would read as "none failed". */
+/** Refuses final statuses for calls in progress, and open ones for the history: an empty response would read as "none failed". */
 function expectStatuses(statuses: readonly string[], isHistory: boolean): void {
   const others: readonly string[] = isHistory ? OPEN_STATUSES : ENDS
   const wrong = statuses.find((status) => others.includes(status))
@@ -171,7 +171,7 @@ function expectStatuses(statuses: readonly string[], isHistory: boolean): void {
   throw new BadRequest(`status=${wrong} is a status of ${whose}`)
 }
 
-/** All pages are of the same period, also where it is how long ago. */
+/** All pages are of the same period, also if `since` is a duration. */
 function pagedTimes({ finished }: CallsWanted['from'], asked: { since: number; until: number }) {
   return finished === undefined ? asked : { since: finished.since, until: finished.until ?? Infinity }
 }
@@ -185,7 +185,7 @@ async function streamed(
   { type, header, line }: Format,
   { reply, alive }: Streaming,
 ): Promise<FastifyReply> {
-  // Before the status is sent: the store may be unavailable.
+  // Read before the status is sent, because the store may be unavailable.
   const first = await pages.next()
   async function* texts() {
     yield header

@@ -39,7 +39,7 @@ export type ReceiverView = z.output<typeof receiver>
 
 const receivers = namedObject('Receivers', { receivers: z.array(receiver) })
 
-/** What waits for each receiver of notifications. */
+/** How many notifications wait for each receiver. */
 export const receiversRoute = route(
   'GET /api/v1/receivers',
   'What waits for each receiver of notifications',

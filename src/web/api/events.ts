@@ -38,12 +38,12 @@ import { BadRequest, problem, sendProblem } from '../problem.ts'
 
 type Log = Pick<Store, 'events' | 'latestEvents'>
 
-/** Events in one answer. */
+/** The most events of a page, and how many it has by default. */
 const MAX_LIMIT = 1000
 const DEFAULT_LIMIT = 100
-/** Past events that a new stream begins with at most. */
+/** The most past events with which a new stream begins. */
 const MAX_LATEST = 500
-/** Events that a stream reads at a time: it holds no more of them while its client does not read. */
+/** How many events a stream reads at a time, and holds while its client does not read. */
 const STREAM_BATCH = 500
 
 const MAX_STREAMS = 100
@@ -152,8 +152,8 @@ const parameters = z.strictObject({
 export type EventsRouteOptions = { store: Log; clock?: Pick<Clock, 'scheduler'> }
 
 /**
- * The log of events, a page after a cursor, or, where a client accepts it, a stream of server-sent events that continues:
- * `Last-Event-ID` or `after` says where, else it begins with the `latest` past events.
+ * The log of events: a page after a cursor or, if the client accepts it, a stream of server-sent events. The stream begins after
+ * `Last-Event-ID` or `after`, otherwise with the `latest` past events.
  */
 export const eventsRoute = route(
   'GET /api/v1/events',
@@ -199,7 +199,7 @@ function eventStreams(log: Log, { scheduler }: Pick<Clock, 'scheduler'>, app: Fa
   )
   app.addHook('preClose', async () => {
     aborted$.next()
-    // A client that does not read is cut.
+    // Disconnects clients that do not read.
     await firstValueFrom(race(from(Promise.all(open)), timer(CLOSING_MS)))
   })
   return (reply: FastifyReply, begin: StreamOptions['begin'], wanted: EventFilter): FastifyReply => {
@@ -298,7 +298,7 @@ async function* streamTexts(
   }
 }
 
-/** What a stream says next, and where it is then. */
+/** The next text of a stream, and its cursor after it. */
 async function nextPage(
   log: Log,
   begin: StreamOptions['begin'],
@@ -316,7 +316,7 @@ async function nextPage(
     return { text: page.events.map(formatEvent).join(''), next: page.next }
   } catch (error) {
     if (!(error instanceof CursorExpired)) throw error
-    // Events were missed: the client loads what it shows again, and continues with new events.
+    // The client has missed events: it loads what it shows again, and continues with new events.
     const { next: newest } = await readLatest(log, 0)
     return { text: `id: ${writeCursor(newest)}\nevent: reset\ndata: {}\n\n`, next: newest }
   }

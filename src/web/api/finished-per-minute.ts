@@ -26,7 +26,7 @@ const parameters = z.strictObject({
 })
 
 const perMinute = z.array(count.nullable().describe('Null where it is not known yet'))
-/** By final status, how many calls finished in each minute, oldest first. */
+/** How many calls finished in each minute, by final status, oldest first. */
 const counts = { ended: perMinute, unanswered: perMinute, rejected: perMinute, canceled: perMinute, other: perMinute }
 type Counts = Record<keyof typeof counts, z.output<typeof perMinute>>
 
@@ -69,7 +69,7 @@ async function finishedPerMinute(
   const [own, others] = [targets.own(), targets.others()]
   // All targets have the same minutes, so that clients can add them up.
   const nows = [...own.map(serviceNow), ...others.map(({ at, serviceNow: now }) => now + Math.max(0, wall() - at))]
-  // A daemon that has just started may know no target yet.
+  // A daemon that has just started may not know any target yet.
   const now = nows.length === 0 ? wall() : nows.reduce((a, b) => Math.max(a, b))
   const first = (Math.floor(now / MINUTE) - minutes + 1) * MINUTE
   const counts = new Map(own.map(({ name, ledger }) => [name, countsOf(ledger, first, minutes)]))

@@ -90,7 +90,7 @@ function jsonSchema(schema: z.ZodType): JsonSchema {
   return rest
 }
 
-/** What clients send, and what they get: objects that may have more fields later. */
+/** Schemas of requests and answers. Later versions may add fields to objects. */
 const FORM = {
   io: 'input',
   override: ({ jsonSchema }: { jsonSchema: JsonSchema }) => {

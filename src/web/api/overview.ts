@@ -3,7 +3,7 @@ import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 import { committedJson, currentView, joinJson, serviceNow, type CurrentView } from './target-view.ts'
 
-/** What a daemon shows of a target that another one owns, as its owner wrote it. Times are UNIX seconds, ages seconds. */
+/** The overview of a target that another daemon owns, as its owner wrote it. Times are UNIX seconds, ages seconds. */
 export type Overview = {
   /** When it was written, by the owner's host. */
   at: number
@@ -11,7 +11,7 @@ export type Overview = {
   created: number
   lastSuccess?: number | undefined
   serviceNow: number
-  /** Since the rules were last evaluated. */
+  /** The time since the rules were last evaluated. */
   evaluationAge: number
   alerts: AlertInstance[]
   current: CurrentView
@@ -27,7 +27,7 @@ export type OtherTarget = Overview & {
   problem: string | undefined
 }
 
-/** What readers use of an alert. */
+/** The fields of an alert that readers use. */
 const alert = z.object({
   key: z.string(),
   labels: z.record(z.string(), z.string()),
@@ -37,7 +37,7 @@ const alert = z.object({
   firingSince: z.number().optional(),
 })
 
-/** Only what an older or a newer version of callwatch could have written in another way. */
+/** Checks only what another version of callwatch could have written in another way. */
 const head = z.object({
   version: z.literal(1),
   at: z.number(),
@@ -50,8 +50,8 @@ const head = z.object({
 })
 
 /**
- * What the other daemons show of a target: a line of JSON, and a second line with the committed part of its view, which is
- * kept as it is.
+ * Writes what the other daemons show of a target: a line of JSON, and a second line with the committed part of its view, which they
+ * use unchanged.
  *
  * @param wall UNIX seconds
  */

@@ -46,14 +46,14 @@ const row = z.object({
 const answer = namedObject('Report', { since: time, until: time, zone: z.string(), coverage, rows: z.array(row) })
 const csv = namedText('ReportCsv', 'The rows as CSV')
 
-/** What was used in a period. */
+/** The usage of a period. */
 export const reportRoute = route(
   'GET /api/v1/report',
   'What was used: calls by outcome, minutes and durations of the calls that finished in a period',
   {
     checks: { querystring: parameters },
     answers: { 200: { 'application/json': answer, 'text/csv': csv } },
-    // Each takes some time of the store.
+    // Each loads the store.
     atATime: 2,
   },
   ({ store, wall, targets }: WebOptions) =>
@@ -67,7 +67,7 @@ export const reportRoute = route(
     },
 )
 
-/** When targets were not seen. */
+/** The times in which callwatch did not watch targets. */
 export const coverageRoute = route(
   'GET /api/v1/coverage',
   'Of which times not all calls are known',

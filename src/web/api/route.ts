@@ -3,17 +3,17 @@ import * as z from 'zod'
 import { concurrencyLimit } from '../concurrency-limit.ts'
 import { BadRequest, sendProblem } from '../problem.ts'
 
-/** By part of a request, the schema that checks it. Handlers get what the schema made of it. */
+/** The schema that checks each part of a request. Handlers get its output. */
 type Checks = { querystring?: z.ZodType; params?: z.ZodType; body?: z.ZodType }
 
-/** By status, the schema of what is answered as JSON, or one for each content type; null where there is no content. */
+/** The schema of the JSON answer of each status, or one for each content type; null if there is no content. */
 type Answers = Readonly<Record<number, z.ZodType | Readonly<Record<string, z.ZodType>> | null>>
 
-/** What a route accepts and answers: the types of its handler, how its answers are written, and the OpenAPI document. */
+/** What a route accepts and answers. The types of its handler, its serializers and the OpenAPI document come from this. */
 export type Schemas<C extends Checks = Checks, A extends Answers = Answers> = {
   checks?: C
   answers: A
-  /** How many of its responses, which are large or take long, are made at the same time. */
+  /** How many of its responses are made at the same time, if they are large or take long. */
   atATime?: number
   /** A HEAD would be answered at once, and the history be read anyway. */
   head?: false
@@ -30,7 +30,7 @@ export type Route<Options> = RouteDescription & {
 }
 
 type Handler<Checked extends object = object, Answer = unknown> = {
-  // A method: any route may be in the list of all.
+  // A method, so that any route can be in the list of all routes.
   handle(request: FastifyRequest<Checked>, reply: FastifyReply): Promise<Answer>
 }['handle']
 
@@ -114,7 +114,7 @@ export function contentOf(answer: Answers[number]): [type: string, schema: z.Zod
   return answer instanceof z.ZodType ? [['application/json', answer]] : Object.entries(answer)
 }
 
-/** What fastify writes answers by. */
+/** The schemas by which fastify writes answers. */
 function response(answers: Answers): FastifySchema['response'] {
   return Object.fromEntries(
     Object.entries(answers).map(([status, answer]) => {
@@ -129,7 +129,7 @@ function writingSchema(schema: z.ZodType) {
     target: 'openapi-3.0',
     io: 'input',
     override: ({ jsonSchema }) => {
-      // Whatever an event has is written.
+      // fastify would leave out fields of events that are not in all alternatives.
       delete jsonSchema.anyOf
     },
   })

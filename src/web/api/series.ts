@@ -36,14 +36,14 @@ const answer = namedObject('Series', {
 /** A series, and when its targets were not seen. */
 export type SeriesView = z.output<typeof answer>
 
-/** What finished in each step of a period, and how many calls were in progress. */
+/** The calls that finished in each step of a period, and how many were in progress. */
 export const seriesRoute = route(
   'GET /api/v1/series',
   'Calls by outcome, minutes, percentiles and calls in progress, as points over time',
   {
     checks: { querystring: parameters },
     answers: { 200: answer },
-    // Each takes some time of the store; a page has two.
+    // Each loads the store; a page needs two.
     atATime: 4,
   },
   ({ store, wall, targets }: WebOptions) =>

@@ -16,8 +16,8 @@ const answer = namedObject('Status', {
 export type Status = z.output<typeof answer>
 
 /**
- * All targets. This is the one answer that is joined from texts: of ten thousand targets, nearly all of it has not changed since it
- * was last written (`committedJson`), or another daemon wrote it.
+ * All targets. Only this answer is joined from texts: with ten thousand targets, nearly all of it was written before
+ * (`committedJson`), or by another daemon.
  */
 export const statusRoute = route(
   'GET /api/v1/status',

@@ -16,7 +16,7 @@ export function serviceNow({ ledger: { sync }, pollAge }: Pick<TargetStatus, 'le
   return (sync.lastSuccess ?? sync.created) + pollAge()
 }
 
-/** What changes without a commit. */
+/** The part of a target's view that changes without a commit. */
 const current = z.object({
   name: z.string(),
   up: z.boolean().describe('Whether the last poll was successful'),
@@ -38,7 +38,7 @@ const current = z.object({
 
 const used = z.object({ since: time, minutes: z.number() })
 
-/** What a commit changes, or a day that ends, or a reload. */
+/** The part of a target's view that changes with a commit, at the end of a day, or with a reload. */
 const committed = z.object({
   created: time,
   horizon: time.describe('How far back calls count'),
@@ -86,7 +86,7 @@ export function targetView(target: TargetStatus): TargetView {
   return { ...currentView(target), ...committedView(target) }
 }
 
-/** The same as JSON. The committed part, which has nearly all of it, is formatted once a commit. */
+/** The same as JSON. The committed part, which is most of it, is formatted once for each commit. */
 export function targetJson(target: TargetStatus): string {
   return joinJson(currentView(target), committedJson(target))
 }
