@@ -17,7 +17,8 @@ type Node = {
 
 test('docs/configuration.md lists every key as it is; `npx vitest run test/config -u` refreshes it', async () => {
   const { properties = {} } = configJsonSchema() as Node
-  const rows = Object.entries(properties).flatMap(([name, node]) => rowsOf(name, node))
+  const places = new Map<string, string>()
+  const rows = Object.entries(properties).flatMap(([name, node]) => rowsOf(name, node, places))
   expect(rows.length).toBeGreaterThan(80)
   await expect(page(rows)).toMatchFileSnapshot('../../docs/configuration.md')
 })
@@ -41,17 +42,27 @@ ${rows.join('\n')}
 `
 }
 
-/** A row for each key, and for each key in it: a list's entry is \`[]\`, any name of a map is \`NAME\`. */
-function rowsOf(path: string, node: Node, isRequired = false): string[] {
-  const { description = '', default: preset, anyOf = [], oneOf = [] } = node
+/**
+ * A row for each key, and for each key in it: a list's entry is `[]`, any name of a map is `NAME`. Where a place has the same keys as
+ * an earlier one, it has only a row that says so.
+ *
+ * @param places the first place of each set of keys
+ */
+function rowsOf(path: string, node: Node, places: Map<string, string>, isRequired = false): string[] {
+  const { default: preset, anyOf = [], oneOf = [] } = node
   const fallback = ['string', 'number', 'boolean'].includes(typeof preset) ? `\`${String(preset)}\`` : ''
-  const own =
-    description === '' ? [] : [`| \`${path}\` | ${isRequired ? 'required' : fallback} | ${cell(meaningOf(node))} |`]
   const inner = [node, ...anyOf, ...oneOf].flatMap(({ properties = {}, items, required = [] }) => [
-    ...Object.entries(properties).flatMap(([name, child]) => rowsOf(`${path}.${name}`, child, required.includes(name))),
-    ...(items === undefined ? [] : rowsOf(`${path}[]`, items)),
+    ...Object.entries(properties).flatMap(([name, child]) =>
+      rowsOf(`${path}.${name}`, child, places, required.includes(name)),
+    ),
+    ...(items === undefined ? [] : rowsOf(`${path}[]`, items, places)),
   ])
-  return [...new Set([...own, ...inner])]
+  const keys = inner.map((row) => row.replaceAll(`\`${path}.`, '`')).join('\n')
+  const first = inner.length > 2 ? (places.get(keys) ?? path) : path
+  if (first === path) places.set(keys, path)
+  const meaning = `${meaningOf(node)}${first === path ? '' : `. It has the keys of \`${first}\``}`
+  const own = meaning === '' ? [] : [`| \`${path}\` | ${isRequired ? 'required' : fallback} | ${cell(meaning)} |`]
+  return [...new Set([...own, ...(first === path ? inner : [])])]
 }
 
 /** What a key is for, with the values that it may have where these are words. */

@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 130,
   'src/web': 2720,
   'src/web/page': 4240,
-  test: 54860,
+  test: 54865,
 }
 
 /** How far a folder of src may be below its line. */
