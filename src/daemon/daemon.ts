@@ -1,5 +1,5 @@
 import { catchError, concat, concatMap, connect, defer, EMPTY, endWith, ignoreElements, map, merge } from 'rxjs'
-import { tap, throwError, type Observable } from 'rxjs'
+import { takeUntil, tap, throwError, type Observable } from 'rxjs'
 import type { Targets } from '../pipeline/lifecycle.ts'
 import { StoreError } from '../store/store-error.ts'
 import { checkForDamage } from './check-for-damage.ts'
@@ -34,7 +34,7 @@ const LOG_SECONDS = 5
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { readings$ = EMPTY } = options
   const parts = await openParts(options)
-  const { targets, ownership, overviews, retention, health, web } = parts
+  const { targets, ownership, overviews, hints, retention, health, web } = parts
   const { config$, reloads$ } = reloads(parts, readings$)
   const common = { ...parts, retentionNow: retention.now }
   const jobs: Job[] = [
@@ -46,6 +46,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   ]
   const clusterJobs: Job[] = [
     ...overviews.jobs,
+    ...hints.jobs,
     { every: 1, first: 0, leaderOnly: false, run: targets.replicatePauses },
   ]
 
@@ -56,6 +57,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     merge(
       ownership.run(ended$).pipe(map((event): DaemonEvent => ({ kind: 'ownership', event }))),
       parts.store.cluster === undefined ? EMPTY : runJobs(clusterJobs, { ...common, draining$: ended$ }),
+      hints.received$.pipe(takeUntil(ended$), ignoreElements()),
     )
   const all$ = merge(
     work$.pipe(connect((shared$) => merge(shared$, cluster$(shared$.pipe(ignoreElements(), endWith(undefined)))))),

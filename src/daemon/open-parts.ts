@@ -19,6 +19,7 @@ import { activeReceivers, type ActiveReceivers } from './active-receivers.ts'
 import type { ConfigReading } from './config-readings.ts'
 import { newOverviews, type Overviews } from './overviews.ts'
 import { reporter } from './reporting/reporter.ts'
+import { passedHints, type PassedHints } from './passed-hints.ts'
 import { newRetention } from './retention.ts'
 import { serve } from './serve.ts'
 import { sharedSettings } from './shared-settings.ts'
@@ -56,6 +57,7 @@ export type Common = Pick<DaemonOptions, 'clock' | 'random' | 'log' | 'draining$
   ownership: Membership
   targets: Lifecycle
   overviews: Overviews
+  hints: PassedHints
   health: StoreHealth
   receivers: ActiveReceivers
   metrics: Metrics
@@ -95,7 +97,8 @@ export async function openParts(options: DaemonOptions) {
   const overviews = newOverviews({ cluster: store.cluster, clock, targets, ownership })
   const health = storeHealth(clock, ownership)
   const metrics = metricsOf(targets.loaded, VERSION)
-  const made = { config, store, ownership, targets, overviews, health, receivers, metrics }
+  const hints = passedHints({ cluster: store.cluster, ownership, targets })
+  const made = { config, store, ownership, targets, overviews, hints, health, receivers, metrics }
   const common: Common = { clock, random, log, draining$, mask, droppedLines, ...made }
   const web = await serve(common)
   opened.defer(web.close)

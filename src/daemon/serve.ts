@@ -16,7 +16,7 @@ import { VERSION } from './version.ts'
  * @throws {Error} with a `code` if the server cannot listen on its address
  */
 export async function serve(options: Common): Promise<Web & { url: string }> {
-  const { config, store, clock, log, targets, overviews, ownership, metrics, receivers } = options
+  const { config, store, clock, log, targets, overviews, ownership, metrics, receivers, hints } = options
   const { http } = config()
   const web = await startWeb({
     ...http,
@@ -37,7 +37,7 @@ export async function serve(options: Common): Promise<Web & { url: string }> {
     },
     onHook: ({ target, trigger, outcome, hint }) => {
       metrics.operational.serviceWebhooks.inc({ target, trigger, outcome })
-      if (hint !== undefined) targets.hint(target, hint)
+      if (hint !== undefined) hints.take({ target, hint })
     },
   })
   if (http.auth === undefined && !isLoopback(http.host)) {

@@ -20,12 +20,12 @@ const WINDOW_SECONDS = 60
 const MAX_HINTS = 10_000
 
 /**
- * An end is announced if its webhook came until a minute after it. It is unknown where this daemon did not listen from a minute
- * before it.
+ * An end is announced if its webhook came until a minute after it. It is unknown if this daemon did not listen from a minute before
+ * it until then.
  *
- * @param since when this daemon began to listen (UNIX seconds by the host's clock)
+ * @param since when this daemon began to listen, as it is known now (UNIX seconds by the host's clock)
  */
-export function announcedEnds(ledger: LedgerState, since: number): AnnouncedEnds {
+export function announcedEnds(ledger: LedgerState, since: () => number): AnnouncedEnds {
   /** When the webhook of each end came. */
   const noted = new Map<string, number>()
   const waiting = new Map(uncountedEnds(ledger))
@@ -34,7 +34,7 @@ export function announcedEnds(ledger: LedgerState, since: number): AnnouncedEnds
     const at = noted.get(id)
     if (at !== undefined && at <= ended + WINDOW_SECONDS) return 'yes'
     if (now <= ended + WINDOW_SECONDS) return undefined
-    return since <= ended - WINDOW_SECONDS ? 'no' : 'unknown'
+    return since() <= ended - WINDOW_SECONDS ? 'no' : 'unknown'
   }
 
   return {

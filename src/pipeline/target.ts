@@ -120,6 +120,9 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     evaluated: now,
     awaited: now + FIRST_POLL_INTERVALS * poll.interval,
   }
+  const opened = clock.wall()
+  // Webhooks may also come to another daemon, which passes them on.
+  const listeningSince = () => Math.max(opened, store.cluster?.hints.hearsSince() ?? opened)
   const target: Target = {
     name: config.name,
     settings,
@@ -128,10 +131,7 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     memory: newPollMemory(stored.ledger.sync, times.swept),
     times,
     lastCommitUnknown: false,
-    // Another daemon may have received the webhook, and does not pass it on.
-    ...(config.webhook && {
-      ends: before?.ends ?? announcedEnds(stored.ledger, store.cluster === undefined ? clock.wall() : Infinity),
-    }),
+    ...(config.webhook && { ends: before?.ends ?? announcedEnds(stored.ledger, listeningSince) }),
     record,
     health: record.current,
     requestsIn: record.requestsIn,

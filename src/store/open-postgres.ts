@@ -1,9 +1,10 @@
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { clusterOf, overviewsSince } from './cluster.ts'
+import { hintChannel } from './hint-channel.ts'
 import { pauses } from './history.ts'
 import { readAddress } from './postgres/address.ts'
 import { connectForLongStatements } from './postgres/connect-for-command.ts'
-import { connect, type Connection } from './postgres/connection.ts'
+import { connect, type Connection, type ConnectOptions } from './postgres/connection.ts'
 import { openPool, type Pool } from './postgres/pool.ts'
 import { postgresSql } from './postgres/postgres-sql.ts'
 import { expectSchema, isMigrated, migrate } from './postgres/schema.ts'
@@ -52,7 +53,8 @@ const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
  */
 export async function openPostgresStore(options: PostgresStoreOptions) {
   const { lease, receivers, clock = systemClock } = options
-  const { sql, membership, reading } = await openDatabase(options)
+  const hints = hintChannel(clock)
+  const { sql, membership, reading } = await openDatabase({ ...options, hints })
   const cluster = clusterOf(membership, { lease, onJoin: () => outbox.clear() })
   const { store, outbox, events } = storeOn(sql, { receivers, reading, cluster, clock })
   return {
@@ -71,6 +73,7 @@ export async function openPostgresStore(options: PostgresStoreOptions) {
         void (await sql.batch([cluster.publish(overviews)])),
       numberEvents: events.number,
       overviewsSince: (cursor?: string) => overviewsSince(sql, cursor),
+      hints: hints.channelOn(sql),
     },
   }
 }
@@ -82,10 +85,15 @@ async function openDatabase({
   clock = systemClock,
   deadline = deadlineFor(lease),
   say,
-}: PostgresStoreOptions): Promise<{ sql: Sql; membership: Sql; reading: Sql }> {
+  hints,
+}: PostgresStoreOptions & { hints: ReturnType<typeof hintChannel> }): Promise<{
+  sql: Sql
+  membership: Sql
+  reading: Sql
+}> {
   let address = readAddress(url)
-  const open = async () => {
-    const connection = await connect(address, { deadline, clock })
+  const open = async (given: ConnectOptions = {}) => {
+    const connection = await connect(address, { deadline, clock, ...given })
     // The next connection tries this host first, because trying a dead host would cost it a deadline.
     const others = address.hosts.filter((host) => host !== connection.host)
     address = { ...address, hosts: [connection.host, ...others] }
@@ -96,8 +104,13 @@ async function openDatabase({
   const giveUp = ({ host }: Connection) => {
     address = { ...address, hosts: [...address.hosts.filter((other) => other !== host), host] }
   }
-  const pool = openPool({ open, size: CONNECTIONS, clock, isWanted, giveUp })
-  const memberPool = openPool({ open, size: 1, clock, isWanted, giveUp })
+  const pool = openPool({ open: () => open(), size: CONNECTIONS, clock, isWanted, giveUp })
+  const openListening = async () => {
+    const connection = await open({ onNotify: hints.onNotify })
+    await hints.listen(connection)
+    return connection
+  }
+  const memberPool = openPool({ open: openListening, size: 1, clock, isWanted, giveUp })
   // Queries of the history may take long. Nothing else waits for them, and their time-outs do not show that the database is down.
   const readPool = openPool({
     open: () => connect(address, { deadline: READ_DEADLINE_SECONDS, clock, prepare: false }),

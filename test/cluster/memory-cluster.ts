@@ -1,6 +1,8 @@
+import { Subject } from 'rxjs'
 import type { Clock } from '../../src/clock/clock.ts'
 import { difference, type Settings } from '../../src/store/settings.ts'
 import { OtherSettingsError, type Renewal, type Member, type ClusterStore } from '../../src/store/cluster-store.ts'
+import type { PassedHint } from '../../src/store/hint-channel.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 
 export type MemoryCluster = {
@@ -17,6 +19,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
   const members = new Map<string, Member & { ends: number; settings: Settings; declared: number }>()
   const owners = new Map<string, string>()
   const overviews = new Map<string, { text: string; number: number }>()
+  const hints$ = new Subject<readonly PassedHint[]>()
   let published = 0
   let joined = 0
   let declarations = 0
@@ -84,6 +87,11 @@ export function memoryCluster(clock: Clock): MemoryCluster {
       pauses: () => answer(() => new Map()),
       addTargets: () => answer(() => undefined),
       numberEvents: () => answer(() => undefined),
+      hints: {
+        pass: (given) => answer(() => hints$.next(given)),
+        hints$,
+        hearsSince: () => (isReachable() ? -Infinity : Infinity),
+      },
       publish: (given) =>
         answer(() => {
           for (const [target, text] of given) {

@@ -85,6 +85,36 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     expect([figure('callwatch_targets'), figure('callwatch_targets_owned')]).toEqual([4, 2])
   })
 
+  test('webhooks of the service that come to one of them are hints for the owner of each target', async () => {
+    const port = 40_000 + Math.floor(Math.random() * 10_000)
+    const service = await startSimulator({
+      apiKey: KEY,
+      callsPerMinute: 300,
+      speed: 20,
+      webhook: new URL(`http://vendor:secret-password@127.0.0.1:${port}/hooks/a`),
+    })
+    onTestFinished(service.close)
+    const webhook = { username: 'vendor', password: 'secret-password' }
+    const targets = ['a', 'b'].map((name): TargetConfig => {
+      return { name, baseUrl: service.url, apiKey: KEY, query: { app: name }, webhook }
+    })
+    const store = { url: await newDatabase(), lease: LEASE, history: 86_400 }
+    const start = (hooks?: { host: string; port: number }) => {
+      const http = { host: '127.0.0.1', port: 0, ...(hooks && { hooks }) }
+      return daemonInProcess(service.url, { interval: 5 }, { targets, store, http })
+    }
+    const one = await start()
+    const receiver = await start({ host: '127.0.0.1', port })
+    await vi.waitFor(async () => expect(await exportedBy(one)).toEqual(['a']), WAIT)
+    const announced = async ({ samples }: DaemonInProcess) =>
+      (await samples()).filter(
+        ({ name, labels, value }) =>
+          name === 'callwatch_service_webhook_ends_total' && labels['announced'] === 'yes' && value > 0,
+      )
+    await vi.waitFor(async () => expect(await announced(one)).toHaveLength(1), WAIT)
+    expect(await announced(receiver)).toEqual([])
+  })
+
   test('the live feed of each has the transitions of all targets once', async () => {
     const { start } = await sharing()
     const [one, two] = [await start(), await start()]

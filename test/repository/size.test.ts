@@ -18,7 +18,7 @@ const ROOMS: Record<string, number> = {
   'src/cluster': 350,
   'src/commands': 3245,
   'src/config': 980,
-  'src/daemon': 1475,
+  'src/daemon': 1520,
   'src/events': 1150,
   'src/history': 960,
   'src/ledger': 1650,
@@ -31,11 +31,11 @@ const ROOMS: Record<string, number> = {
   'src/schema': 420,
   'src/service': 895,
   'src/simulator': 1405,
-  'src/store': 3990,
+  'src/store': 4095,
   'src/text': 130,
   'src/web': 2720,
   'src/web/page': 4240,
-  test: 54865,
+  test: 55035,
 }
 
 /** How far a folder of src may be below its line. */
@@ -112,7 +112,7 @@ src/service/wire-call.ts readCall: 25 complexity
 src/service/wire-call.ts sumEntries: 16 complexity
 src/simulator/calls/life.ts drawLife: 15 complexity
 src/store/cluster.ts clusterOf: 99 lines
-src/store/postgres/connection.ts openConnection: 122 lines
+src/store/postgres/connection.ts openConnection: 105 lines
 `
 
 test('no function or file of src is above a limit but for the exceptions, which may only shrink', () => {

@@ -29,6 +29,8 @@ export type Connection = Session & {
   /** The host of the address that it leads to. */
   readonly host: Host
   isDropped: () => boolean
+  /** Whether it leads to the server itself, and not to a pooler. */
+  isDirect: () => boolean
   /** Drops the connection at once. Unanswered statements reject; whether the server ran them is unknown. */
   drop: (reason: Error) => void
   close: () => Promise<void>
@@ -42,6 +44,8 @@ export type ConnectOptions = {
   clock?: Clock
   /** Whether statements are prepared. The server keeps each prepared statement, so do not prepare texts that are always new. */
   prepare?: boolean
+  /** Gets the texts that the connection listens for. */
+  onNotify?: (text: string) => void
 }
 
 const DEFAULT_DEADLINE_SECONDS = 5
@@ -77,10 +81,16 @@ export async function connect(url: string | PostgresAddress, options: ConnectOpt
 async function connectTo(
   address: PostgresAddress,
   host: Host,
-  { deadline = DEFAULT_DEADLINE_SECONDS, readOnly = false, clock = systemClock, prepare = true }: ConnectOptions,
+  {
+    deadline = DEFAULT_DEADLINE_SECONDS,
+    readOnly = false,
+    clock = systemClock,
+    prepare = true,
+    onNotify,
+  }: ConnectOptions,
 ): Promise<Connection> {
   const setUp = (parameters: Record<string, string>) =>
-    openConnection(address, host, { deadline, clock, prepare, parameters })
+    openConnection(address, host, { deadline, clock, prepare, onNotify, parameters })
   const timeout = { statement_timeout: String(Math.round(deadline * 800)) }
   let connection: RawConnection
   let server: Server
@@ -132,11 +142,11 @@ function openConnection(
     deadline,
     clock,
     prepare,
+    onNotify,
     parameters,
-  }: { deadline: number; clock: Clock; prepare: boolean; parameters: Record<string, string> },
+  }: Required<Pick<ConnectOptions, 'deadline' | 'clock' | 'prepare'>> & Pick<ClientOptions, 'onNotify' | 'parameters'>,
 ): RawConnection {
-  const { place, user } = address
-  const { host, port } = server
+  const { place } = address
   let socket: Socket | undefined
   let dropped: Error | undefined
   /** Rejects each unanswered statement. If all of them raced with one promise, it would keep every answer in memory. */
@@ -149,33 +159,12 @@ function openConnection(
   let last: Promise<unknown> = Promise.resolve()
   const prepared = new Set<string>()
 
-  // The socket is made here, because the client itself never drops a silent one.
-  const settings = {
-    host,
-    port,
-    user,
-    database: address.database,
-    password: address.password,
-    ssl: tlsOptions(address, host),
-    max: 1,
-    // Statements that are requested at the same time share a round trip.
-    max_pipeline: MAX_PIPELINE,
-    fetch_types: false,
-    connect_timeout: 0,
-    max_lifetime: null,
-    onnotice: () => undefined,
-    // Otherwise the client would reconnect on its own, to the same host.
-    onclose: () => drop(closedError()),
-    connection: { application_name: 'callwatch', ...parameters },
-    socket: () => {
-      socket = connectSocket({ host, port })
-      const connected = Promise.withResolvers<Socket>()
-      socket.once('connect', () => connected.resolve(Object.assign(socket!, { host, port })))
-      socket.once('error', connected.reject)
-      return connected.promise
-    },
-  }
-  const sql = postgres(settings)
+  const sql = clientOf(address, server, {
+    parameters,
+    onNotify,
+    onSocket: (made) => void (socket = made),
+    onClose: () => drop(closedError()),
+  })
 
   const drop = (reason: Error): void => {
     if (dropped !== undefined) return
@@ -229,6 +218,7 @@ function openConnection(
     place,
     host: server,
     isDropped: () => dropped !== undefined,
+    isDirect: () => isDirect,
     drop,
     run: (statement, args = []) => runExclusive(async () => withoutHoles(await watched(ask(statement, args)))),
     prepare: async (statement, args) => {
@@ -262,6 +252,49 @@ function openConnection(
       socket?.destroy()
     },
   }
+}
+
+type ClientOptions = {
+  parameters: Record<string, string>
+  onNotify: ConnectOptions['onNotify']
+  onSocket: (socket: Socket) => void
+  onClose: () => void
+}
+
+function clientOf(
+  address: PostgresAddress,
+  { host, port }: Host,
+  { parameters, onNotify, onSocket, onClose }: ClientOptions,
+): postgres.Sql {
+  // The socket is made here, because the client itself never drops a silent one.
+  const settings = {
+    host,
+    port,
+    user: address.user,
+    database: address.database,
+    password: address.password,
+    ssl: tlsOptions(address, host),
+    max: 1,
+    // Statements that are requested at the same time share a round trip.
+    max_pipeline: MAX_PIPELINE,
+    fetch_types: false,
+    connect_timeout: 0,
+    max_lifetime: null,
+    onnotice: () => undefined,
+    onnotify: (_channel: string, text: string) => onNotify?.(text),
+    // Otherwise the client would reconnect on its own, to the same host.
+    onclose: onClose,
+    connection: { application_name: 'callwatch', ...parameters },
+    socket: () => {
+      const socket = connectSocket({ host, port })
+      onSocket(socket)
+      const connected = Promise.withResolvers<Socket>()
+      socket.once('connect', () => connected.resolve(Object.assign(socket, { host, port })))
+      socket.once('error', connected.reject)
+      return connected.promise
+    },
+  }
+  return postgres(settings)
 }
 
 function tlsOptions({ tls: { mode, ca } }: PostgresAddress, host: string): boolean | 'prefer' | object {

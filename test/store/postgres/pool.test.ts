@@ -17,6 +17,7 @@ function pooled(size: number, openings: (() => Error | undefined)[] = []) {
       place: `connection ${number}`,
       host: { host: 'here', port: number },
       isDropped: () => isDropped,
+      isDirect: () => true,
       drop: () => void (isDropped = true),
       close: async () => void state.closed.push(number),
       run: async () => [],

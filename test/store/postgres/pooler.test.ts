@@ -43,6 +43,12 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
       expect([...new Set(seen)].toSorted()).toEqual(names.map((name) => `of ${name}`).toSorted())
     })
 
+    test('daemons hear no hints, because a pooler passes on no LISTEN', async () => {
+      const { hints } = (await joined(await newUrl(), 'one')).cluster
+      await hints.pass([{ target: 'a', hint: { id: '1', shows: 'end' } }])
+      expect(hints.hearsSince()).toBe(Infinity)
+    })
+
     test('several daemons at once commit what is theirs, each transaction on another connection', async () => {
       const url = await newUrl()
       const daemons = await Promise.all(Array.from({ length: 4 }, (_, i) => joined(url, `daemon ${i}`)))
