@@ -9,6 +9,7 @@ import { inProgress } from './signals/in-progress.ts'
 import { minutes } from './signals/minutes.ts'
 import { pollAge } from './signals/poll-age.ts'
 import { requestErrors } from './signals/request-errors.ts'
+import { serviceWebhooksMissed } from './signals/service-webhooks-missed.ts'
 import { stuckCalls } from './signals/stuck-calls.ts'
 
 /** All signals, in the order of the documentation. To add one, create a file in signals/ and add a line here. */
@@ -23,6 +24,7 @@ export const signals = [
   stuckCalls,
   pollAge,
   requestErrors,
+  serviceWebhooksMissed,
   budgetMinutes,
 ] as const
 

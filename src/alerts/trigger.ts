@@ -26,15 +26,23 @@ export type Tick = {
   cause?: string | undefined
   /** When the last successful poll ended, by the host's clock (UNIX seconds); absent before the first one. */
   lastPoll?: number | undefined
-  /** The requests to the service in the last seconds, at most {@link KEPT_REQUESTS_SECONDS}; absent where they are not known. */
-  requestsIn?: ((seconds: number) => Requests) | undefined
+  /** What happened in the last seconds; absent where it is not known. */
+  recent?: Recent | undefined
 }
 
-/** Requests to the service, and those that it failed to answer. */
-export type Requests = { requests: number; errors: number }
+/** What happened in the last seconds, at most {@link KEPT_SECONDS}. */
+export type Recent = {
+  /** The requests to the service, and those that it failed to answer. */
+  requests: (seconds: number) => Share
+  /** The ends of calls of which callwatch knows whether a webhook announced them, and those without one; absent without webhooks. */
+  ends?: (seconds: number) => Share
+}
 
-/** How far back requests are known. */
-export const KEPT_REQUESTS_SECONDS = 1800
+/** How many there are in all, and how many of them went wrong. */
+export type Share = { all: number; wrong: number }
+
+/** How far back requests and webhooks are known. */
+export const KEPT_SECONDS = 1800
 
 /** Begin and end of the calendar month around a time, in a time zone (UNIX seconds). */
 export type MonthOf = (time: number, timezone: string) => { from: number; to: number }
@@ -45,5 +53,5 @@ export type MonthOf = (time: number, timezone: string) => { from: number; to: nu
  */
 export type EvaluationRecord = { at: number } & (
   | (WindowEnd & Pick<Poll, 'kind' | 'limited'>)
-  | Omit<Tick, 'requestsIn' | 'lastPoll'>
+  | Omit<Tick, 'recent' | 'lastPoll'>
 )

@@ -25,10 +25,7 @@ export type DerivedMetric = {
 }
 
 /** The parts of a target that metrics read. */
-export type ExportedTarget = Pick<
-  TargetStatus,
-  'name' | 'ledger' | 'alerts' | 'pollAge' | 'requestsIn' | 'sweepAge'
-> & {
+export type ExportedTarget = Pick<TargetStatus, 'name' | 'ledger' | 'alerts' | 'pollAge' | 'recent' | 'sweepAge'> & {
   readonly settings: Pick<TargetStatus['settings'], 'rules'>
 }
 
@@ -121,9 +118,9 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
     "Value of an alert rule as of the last successful poll, in the signal's unit: a share, calls, seconds or minutes; absent " +
       'with too few calls. A rule with `by` has a value for each group',
     ['alert', 'signal', ...RULE_LABELS],
-    ({ settings, ledger, pollAge, requestsIn }) =>
+    ({ settings, ledger, pollAge, recent }) =>
       settings.rules.flatMap((rule) =>
-        latestValues(rule, ledger, { pollAge: pollAge(), requestsIn })
+        latestValues(rule, ledger, { pollAge: pollAge(), recent })
           .filter(({ tooFew, value }) => !tooFew && Number.isFinite(value))
           .map(
             ({ labels, value }) =>

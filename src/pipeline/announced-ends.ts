@@ -1,6 +1,7 @@
 import { COUNTERS, seriesKey } from '../ledger/series.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
+import { recentShare, type RecentShare } from './recent-share.ts'
 
 /** Whether webhooks announced the ends of calls that the service showed. */
 export type AnnouncedEnds = {
@@ -9,10 +10,15 @@ export type AnnouncedEnds = {
   /** Counts the ends of a delta, and earlier ones that waited for their webhook, in the delta. Apply the result once it is committed. */
   count: (delta: Delta, ledger: LedgerState, now: number) => CountedEnds
   apply: (counted: CountedEnds) => void
+  /** The ends that were counted in the last seconds, and those of them that no webhook announced; without unknown ones. */
+  within: RecentShare['within']
 }
 
-/** Ends that wait for their webhook, by the id of the call; ends that are counted; and after how many seconds each webhook came. */
-export type CountedEnds = { waiting: Map<string, number>; done: string[]; lags: number[] }
+/**
+ * Ends that wait for their webhook, by the id of the call; ends that are counted; after how many seconds each webhook came; and how
+ * many webhooks did not come.
+ */
+export type CountedEnds = { waiting: Map<string, number>; done: string[]; lags: number[]; missed: number }
 
 /** How long before and after an end its webhook is listened for (seconds). */
 const WINDOW_SECONDS = 60
@@ -24,8 +30,10 @@ const MAX_HINTS = 10_000
  * it until then.
  *
  * @param since when this daemon began to listen, as it is known now (UNIX seconds by the host's clock)
+ * @param monotonic seconds
  */
-export function announcedEnds(ledger: LedgerState, since: () => number): AnnouncedEnds {
+export function announcedEnds(ledger: LedgerState, since: () => number, monotonic: () => number): AnnouncedEnds {
+  const recent = recentShare(monotonic)
   /** When the webhook of each end came. */
   const noted = new Map<string, number>()
   const waiting = new Map(uncountedEnds(ledger))
@@ -44,7 +52,7 @@ export function announcedEnds(ledger: LedgerState, since: () => number): Announc
       noted.set(id, now)
     },
     count: (delta, { calls }, now) => {
-      const counted: CountedEnds = { waiting: new Map(), done: [], lags: [] }
+      const counted: CountedEnds = { waiting: new Map(), done: [], lags: [], missed: 0 }
       for (const [id, ended] of [...waiting, ...endsIn(delta)]) {
         const outcome = outcomeOf(id, ended, now)
         if (outcome === undefined) {
@@ -56,11 +64,14 @@ export function announcedEnds(ledger: LedgerState, since: () => number): Announc
         delta.counters.set(key, (delta.counters.get(key) ?? 0) + 1)
         const call = delta.calls.get(id) ?? calls.get(id)
         if (call !== undefined) delta.calls.set(id, { ...call, marks: call.marks | MARK.endCounted })
+        if (outcome === 'no') counted.missed += 1
         if (outcome === 'yes') counted.lags.push(Math.max(0, noted.get(id)! - ended))
       }
       return counted
     },
+    within: recent.within,
     apply: (counted) => {
+      recent.add(counted.lags.length + counted.missed, counted.missed)
       for (const [id, ended] of counted.waiting) waiting.set(id, ended)
       for (const id of counted.done) {
         waiting.delete(id)

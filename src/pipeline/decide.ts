@@ -48,18 +48,18 @@ export function decide(
 /**
  * Computes what the passing of time changes of the alerts. Pure.
  *
- * @param polls how long ago the last successful poll was (seconds), why the last poll failed, and the requests of polls
+ * @param polls how long ago the last successful poll was (seconds), why the last poll failed, and what happened since then
  * @param wall the host's clock (UNIX seconds)
  */
 export function decideTick(
   target: Decided,
-  { pollAge, cause, requestsIn }: Omit<Tick, 'kind'>,
+  { pollAge, cause, recent }: Omit<Tick, 'kind'>,
   wall: number,
 ): Decision | undefined {
   const age = wholeMilliseconds(pollAge)
   const at = wholeMilliseconds(wall)
   const { lastSuccessHostTime: lastPoll } = target.ledger.sync
-  const alerts = evaluateRules(target, { kind: 'tick', pollAge: age, cause, lastPoll, requestsIn }, at)
+  const alerts = evaluateRules(target, { kind: 'tick', pollAge: age, cause, lastPoll, recent }, at)
   // Kept even if it changes no alert: a backtest may try a rule that fires on it.
   const hasChanges = alerts.changed.length + alerts.ended.length > 0
   if (!hasChanges && age <= NOTED_INTERVALS * target.settings.poll.interval) return undefined

@@ -1,5 +1,5 @@
-import { KEPT_REQUESTS_SECONDS, type Requests } from '../alerts/trigger.ts'
 import type { PollReport } from '../polling/poll-report.ts'
+import { recentShare, type RecentShare } from './recent-share.ts'
 
 /** How a target is doing: the report of its last poll, and what earlier polls showed. */
 export type Health = Readonly<Omit<PollReport, 'requests'>> & {
@@ -20,8 +20,8 @@ export type HealthRecord = {
   /** Adds requests that were made between polls. */
   readonly addRequests: (requests: number) => void
   readonly current: () => Health
-  /** The requests of the polls that ended in the last seconds, by whole minutes. */
-  readonly requestsIn: (seconds: number) => Requests
+  /** The requests of the polls that ended in the last seconds, and those that the service failed to answer. */
+  readonly requestsWithin: RecentShare['within']
 }
 
 /** The report of a poll that did nothing. */
@@ -42,7 +42,7 @@ export function healthRecord(monotonic: () => number): HealthRecord {
   let hasPage = true
   let failed: { polls: number; since: number } | undefined
   let recent: { at: number; requests: number }[] = []
-  let minutes: (Requests & { minute: number })[] = []
+  const answers = recentShare(monotonic)
   let polledSince = monotonic()
   let effectiveInterval: number | undefined
   let endedAt: number | undefined
@@ -57,15 +57,7 @@ export function healthRecord(monotonic: () => number): HealthRecord {
       if (poll.successful) failed = undefined
       else if (poll.fault === 'service') failed = { since: at, ...failed, polls: (failed?.polls ?? 0) + 1 }
       recent = [...recent.filter((past) => at - past.at <= 60), { at, requests: requests.length }]
-      const minute = Math.floor(at / 60)
-      const errors = requests.filter(isServiceError).length
-      const before = minutes.at(-1)?.minute === minute ? minutes.pop() : undefined
-      minutes = minutes.filter((past) => (minute - past.minute) * 60 <= KEPT_REQUESTS_SECONDS)
-      minutes.push({
-        minute,
-        requests: (before?.requests ?? 0) + requests.length,
-        errors: (before?.errors ?? 0) + errors,
-      })
+      answers.add(requests.length, requests.filter(isServiceError).length)
     },
     addRequests: (requests) => void recent.push({ at: monotonic(), requests }),
     current: () => {
@@ -79,16 +71,7 @@ export function healthRecord(monotonic: () => number): HealthRecord {
         effectiveInterval,
       }
     },
-    requestsIn: (seconds) => {
-      const from = monotonic() - seconds
-      const sum: Requests = { requests: 0, errors: 0 }
-      for (const { minute, requests, errors } of minutes) {
-        if ((minute + 1) * 60 <= from) continue
-        sum.requests += requests
-        sum.errors += errors
-      }
-      return sum
-    },
+    requestsWithin: answers.within,
   }
 }
 

@@ -233,13 +233,9 @@ function ticked(target: Target): Observable<PipelineEvent> {
  */
 export function tick(target: Target): Promise<Committed | undefined> {
   return target.runExclusive(async () => {
-    const { times, clock, record, pollAge, requestsIn } = target
+    const { times, clock, record, pollAge, recent } = target
     if (clock.monotonic() < times.awaited) return undefined
-    const decision = decideTick(
-      target,
-      { pollAge: pollAge(), cause: record.current().problem, requestsIn },
-      clock.wall(),
-    )
+    const decision = decideTick(target, { pollAge: pollAge(), cause: record.current().problem, recent }, clock.wall())
     const committed = decision && apply(target, await commit(target, decision))
     times.evaluated = clock.monotonic()
     return committed

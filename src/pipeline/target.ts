@@ -3,7 +3,7 @@ import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { reachOf } from '../alerts/evidence.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Rule } from '../alerts/rule.ts'
-import type { Requests } from '../alerts/trigger.ts'
+import type { Recent } from '../alerts/trigger.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import type { TargetConfig } from '../service/target-section.ts'
@@ -43,8 +43,7 @@ export type TargetStatus = {
   /** Since the last evaluation of the rules; before the first one, since the start. */
   readonly evaluationAge: () => number
   readonly health: () => Health
-  /** The requests of this process to the service, in the last seconds. */
-  readonly requestsIn: (seconds: number) => Requests
+  readonly recent: Recent
   /** The name of the daemon that polls the target, if several daemons share the store and one of them polls it. */
   readonly owner: () => string | undefined
   /** The progress of the running sweep. */
@@ -99,6 +98,15 @@ export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock' | 'r
 /** How many intervals a first poll may take before the target counts as not polled. */
 const FIRST_POLL_INTERVALS = 2
 
+/** Whether webhooks announce the ends of its calls; undefined if the target accepts none. */
+function endsOf({ settings, store, clock, before }: OpenTargetOptions, ledger: LedgerState): AnnouncedEnds | undefined {
+  if (settings.target.webhook === undefined) return undefined
+  const opened = clock.wall()
+  // Webhooks may also come to another daemon, which passes them on.
+  const since = () => Math.max(opened, store.cluster?.hints.hearsSince() ?? opened)
+  return before?.ends ?? announcedEnds(ledger, since, clock.monotonic)
+}
+
 /**
  * Opens a target in the store, and creates it if it is new.
  *
@@ -120,9 +128,7 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     evaluated: now,
     awaited: now + FIRST_POLL_INTERVALS * poll.interval,
   }
-  const opened = clock.wall()
-  // Webhooks may also come to another daemon, which passes them on.
-  const listeningSince = () => Math.max(opened, store.cluster?.hints.hearsSince() ?? opened)
+  const ends = endsOf(options, stored.ledger)
   const target: Target = {
     name: config.name,
     settings,
@@ -131,10 +137,10 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     memory: newPollMemory(stored.ledger.sync, times.swept),
     times,
     lastCommitUnknown: false,
-    ...(config.webhook && { ends: before?.ends ?? announcedEnds(stored.ledger, listeningSince) }),
+    ...(ends && { ends }),
     record,
     health: record.current,
-    requestsIn: record.requestsIn,
+    recent: { requests: record.requestsWithin, ...(ends && { ends: ends.within }) },
     owner,
     rateLimiter: UNLIMITED,
     pollAge: () => clock.monotonic() - times.polled,

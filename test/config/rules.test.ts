@@ -187,6 +187,18 @@ const rules: Record<Signal['name'], [source: string, rule: Omit<Rule, 'name'>][]
       },
     ],
   ],
+  service_webhooks_missed: [
+    [
+      'window: 5m, min_ends: 4, above: 0.1, clear: 0.05',
+      {
+        ...silent,
+        signal: { name: 'service_webhooks_missed', window: 300, minEnds: 4 },
+        breach: 'above',
+        threshold: 0.1,
+        clear: 0.05,
+      },
+    ],
+  ],
   budget_minutes: [
     [
       'limit: 100000',

@@ -47,7 +47,7 @@ export function handMadeTarget(
     settings: { rules },
     sweepAge: () => sweepAge,
     pollAge: () => 5,
-    requestsIn: () => ({ requests: 0, errors: 0 }),
+    recent: { requests: () => ({ all: 0, wrong: 0 }) },
   }
 }
 

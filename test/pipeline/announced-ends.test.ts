@@ -42,6 +42,7 @@ async function listening({ webhook = true, isShared = false, hears = true } = {}
       )
       return commitObservation(target, completePoll(300 + at, ...calls))
     },
+    recent: () => target.recent.ends?.(900),
     counted: () =>
       ['yes', 'no', 'unknown'].map((each) => target.ledger.counters.get(seriesKey(COUNTERS.webhookEnds, each)) ?? 0),
   }
@@ -130,10 +131,11 @@ test.each([
 ])(
   'with several daemons whose hints this one hears (%s), an end is counted as [announced, missed, unknown] %j',
   async (hears, expected) => {
-    const { ends, hint, poll, counted } = await listening({ isShared: true, hears })
+    const { ends, hint, poll, counted, recent } = await listening({ isShared: true, hears })
     hint('a')
     Object.assign(ends, { a: 1, b: 1 })
     await poll(100)
     expect(counted()).toEqual(expected)
+    expect(recent()).toEqual({ all: hears ? 2 : 1, wrong: hears ? 1 : 0 })
   },
 )

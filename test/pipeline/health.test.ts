@@ -79,9 +79,9 @@ test('requests that the service failed to answer count by the minute, for half a
   // What the service refuses, it has answered.
   now = 690
   health.add({ ...POLL, requests: coded('404', '429', '401', 'network', 'invalid') })
-  expect(health.requestsIn(30)).toEqual({ requests: 5, errors: 2 })
-  expect(health.requestsIn(300)).toEqual({ requests: 9, errors: 4 })
+  expect(health.requestsWithin(30)).toEqual({ all: 5, wrong: 2 })
+  expect(health.requestsWithin(300)).toEqual({ all: 9, wrong: 4 })
   now += 1860
   health.add({ ...POLL, requests: [] })
-  expect(health.requestsIn(1800)).toEqual({ requests: 0, errors: 0 })
+  expect(health.requestsWithin(1800)).toEqual({ all: 0, wrong: 0 })
 })

@@ -296,6 +296,18 @@ describe('a target', () => {
     expect(notified(await tick(target))).toEqual([['firing', 'Errors']])
   })
 
+  test('fires on ends of calls that no webhook announced', async () => {
+    const signal = { name: 'service_webhooks_missed', window: 900, minEnds: 4 } as const
+    const { target } = await opened(undefined, [{ ...RATIO, name: 'Missed', signal }])
+    await commitObservation(target, completePoll(0))
+    const ends = (missed: number) => ({
+      ...target,
+      recent: { ...target.recent, ends: () => ({ all: 4, wrong: missed }) },
+    })
+    expect(notified(await tick(ends(0)))).toBeUndefined()
+    expect(notified(await tick(ends(4)))).toEqual([['firing', 'Missed']])
+  })
+
   test('fires on a poll that hangs, and resolves at the next successful poll', async () => {
     const { clock, target } = await opened()
     await clock.advance(301)

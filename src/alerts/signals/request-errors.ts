@@ -4,7 +4,7 @@ import { ratio, wholeNumber } from '../../schema/scalars.ts'
 import { hysteresis } from '../promql.ts'
 import { clear } from '../rule-keys.ts'
 import { beyond, formatIn, inWindow, targetSignal } from '../signal.ts'
-import { KEPT_REQUESTS_SECONDS } from '../trigger.ts'
+import { KEPT_SECONDS } from '../trigger.ts'
 
 const REQUESTS = 'callwatch_api_requests_total'
 /** As `isServiceError` says. */
@@ -14,7 +14,7 @@ export const requestErrors = targetSignal({
   name: 'request_errors',
   description: 'Share of the requests to the calls service in the window that it failed to answer, 0 to 1',
   keys: {
-    window: duration({ min: 60, max: KEPT_REQUESTS_SECONDS }).prefault('15m').describe('How far back requests count'),
+    window: duration({ min: 60, max: KEPT_SECONDS }).prefault('15m').describe('How far back requests count'),
     min_requests: wholeNumber(1, 1_000_000)
       .prefault(20)
       .describe('With fewer requests in the window there is no result'),
@@ -24,9 +24,9 @@ export const requestErrors = targetSignal({
   unit: 'share',
   isReplayable: false,
   value: (trigger, _monthOf, { window, minRequests }) => {
-    if (trigger.kind === 'poll' || trigger.requestsIn === undefined) return undefined
-    const { requests, errors } = trigger.requestsIn(window)
-    return requests < minRequests ? undefined : errors / requests
+    if (trigger.kind === 'poll' || trigger.recent === undefined) return undefined
+    const { all, wrong } = trigger.recent.requests(window)
+    return all < minRequests ? undefined : wrong / all
   },
   describe: ({ value }, signal) =>
     `${formatIn('share', value)} of the requests to the calls service failed ${inWindow(signal)}`,

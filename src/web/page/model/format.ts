@@ -114,6 +114,7 @@ const BY_SIGNAL: Record<string, (value: number) => string> = {
   duration_mean: formatSeconds,
   poll_age: formatSeconds,
   request_errors: formatShare,
+  service_webhooks_missed: formatShare,
 }
 
 /** A value of an alert in the unit of its signal. */

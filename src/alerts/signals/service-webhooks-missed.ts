@@ -1,0 +1,35 @@
+import { duration } from '../../schema/duration.ts'
+import { formatDuration } from '../../schema/duration-text.ts'
+import { ratio, wholeNumber } from '../../schema/scalars.ts'
+import { hysteresis } from '../promql.ts'
+import { clear } from '../rule-keys.ts'
+import { beyond, formatIn, inWindow, targetSignal } from '../signal.ts'
+import { KEPT_SECONDS } from '../trigger.ts'
+
+export const serviceWebhooksMissed = targetSignal({
+  name: 'service_webhooks_missed',
+  description: 'Share of the ends of calls in the window that no webhook of the calls service announced, 0 to 1',
+  keys: {
+    window: duration({ min: 60, max: KEPT_SECONDS }).prefault('30m').describe('How far back ends of calls count'),
+    min_ends: wholeNumber(1, 1_000_000).prefault(20).describe('With fewer ends in the window there is no result'),
+    above: ratio().describe('A larger share is a breach'),
+    clear: clear(ratio()),
+  },
+  unit: 'share',
+  isReplayable: false,
+  value: (trigger, _monthOf, { window, minEnds }) => {
+    if (trigger.kind === 'poll' || trigger.recent?.ends === undefined) return undefined
+    const { all, wrong } = trigger.recent.ends(window)
+    return all < minEnds ? undefined : wrong / all
+  },
+  describe: ({ value }, signal) =>
+    `${formatIn('share', value)} of the ends of calls ${inWindow(signal)} had no webhook`,
+  inWords: (rule) => `${beyond(rule, 'share')} of the ends of calls ${inWindow(rule.signal)} had no webhook`,
+  prometheus: (rule) => {
+    const { window, minEnds: least } = rule.signal
+    const ends = (announced: string) =>
+      `sum by (target) (increase(callwatch_service_webhook_ends_total{announced=~"${announced}"}[${formatDuration(window)}]))`
+    const enough = { calls: ends('yes|no'), least, window }
+    return { expr: hysteresis(rule, `${ends('no')} / ${ends('yes|no')}`, { enough }), records: [] }
+  },
+})
