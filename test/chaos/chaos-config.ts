@@ -7,10 +7,16 @@ export function chaosConfig(given: {
   apiKey: string
   slack: string
   onCall: string
+  /** The address, user and password of the webhooks of the service. */
+  hooks: URL
   store: string
 }): string {
   return `
-targets: [{ name: chaos, base_url: '${given.service}', api_key: ${given.apiKey} }]
+targets:
+  - name: chaos
+    base_url: '${given.service}'
+    api_key: ${given.apiKey}
+    webhook: { username: ${given.hooks.username}, password: ${given.hooks.password} }
 poll:
   interval: 500ms
   page_size: 40
@@ -19,7 +25,7 @@ poll:
   sweep_interval: 4s
   max_requests_per_minute: ${MAX_REQUESTS_PER_MINUTE}
 store: { path: '${given.store}' }
-http: { host: 127.0.0.1, port: 0 }
+http: { host: 127.0.0.1, port: 0, hooks: { host: 127.0.0.1, port: ${given.hooks.port} } }
 notify:
   group_by: [target, severity]
   group_wait: 0s

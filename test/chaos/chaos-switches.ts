@@ -8,6 +8,8 @@ const ORDERS = ['newest', 'oldest', 'shuffled'] as const
 const MOST_DATE_OFFSET = 60
 /** Less than the interval between two polls. */
 const STALE_SECONDS = 0.4
+/** Most webhooks of the service come too late, twice, for nothing or not at all. */
+const WEBHOOK_FAULT = { lost: 0.2, late: 0.1, twice: 0.1, reordered: 0.1, other_app: 0.1, forged: 0.1 }
 /** A fault that has not occurred yet is so many times as likely. */
 const BIAS = 8
 
@@ -36,6 +38,7 @@ export function chaosSwitches(
     order: missing !== undefined && draw() < 0.5 ? missing : drawn.order,
     dateOffset: isStepped ? drawn.dateOffset || Math.round((draw() * 2 - 1) * MOST_DATE_OFFSET) || 1 : 0,
     fault: biased(drawn.fault, reached),
+    webhookFault: WEBHOOK_FAULT,
     ...hardList(draw),
   }
 }

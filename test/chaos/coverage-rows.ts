@@ -27,7 +27,7 @@ export function isAllCovered(run: ChaosRun): boolean {
 }
 
 /** What must occur for the run to be meaningful, with how often it did. */
-export function coverageRows(run: ChaosRun, busyness: number): Row[] {
+export function coverageRows(run: ChaosRun, busyness: number, announced: number): Row[] {
   const counts = countsOf(run)
   const rows = Object.entries(WANTED).map(([name, wanted]) => {
     const figures = wanted.map((what) => `${what.split('.')[1]} ${counts.get(what) ?? 0}`)
@@ -35,7 +35,16 @@ export function coverageRows(run: ChaosRun, busyness: number): Row[] {
     const details = missing.map((what) => `${what} never occurred: give it more --seconds, or another --seed`)
     return row(name, figures.join(', '), missing.length === 0, details)
   })
-  return [...rows, row('requests near their limit', `${(busyness * 100).toFixed(0)} %`, busyness >= BUSY)]
+  const { sent, lost } = run.simulator.webhooks()
+  return [
+    ...rows,
+    row(
+      'webhooks of the service',
+      `${sent} sent, ${lost.length} lost, ${announced} announced an end`,
+      lost.length > 0 && announced > 0,
+    ),
+    row('requests near their limit', `${(busyness * 100).toFixed(0)} %`, busyness >= BUSY),
+  ]
 }
 
 function countsOf({ simulator, reached, slack, onCall, webhook }: ChaosRun): Map<string, number> {

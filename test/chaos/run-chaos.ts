@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { random } from '../../src/simulator/random.ts'
+import { freePort } from '../postgres/start-postgres.ts'
 import { startWorld } from '../world/start-world.ts'
 import { eventually } from '../system/eventually.ts'
 import { parseExposition } from '../system/replay/exposition.ts'
+import { seriesName, type Series } from '../../src/simulator/expected/series.ts'
 import { chaosConfig, MAX_REQUESTS_PER_MINUTE } from './chaos-config.ts'
 import { startDaemon, stopDaemon, type ChaosRun } from './chaos-run.ts'
 import { chaosSwitches } from './chaos-switches.ts'
@@ -37,6 +39,7 @@ export type ChaosOptions = {
 }
 
 const API_KEY = 'chaos-key-6f1d0c9be27a4e53'
+const HOOKS_PASSWORD = 'chaos-hooks-2b7e49d10c8f'
 const SWITCH_EVERY_MS = 2500
 const HISTORY = 100
 /** What lies between two disruptions: requests, and seconds at most. */
@@ -44,6 +47,10 @@ const REQUESTS_BETWEEN = 10
 const LONGEST_BETWEEN = 4
 /** A run in which something has not occurred continues for so many seconds at most. */
 const EXTRA_TIME = 60
+
+/** The ends of calls that a webhook of the service announced. */
+const announcedIn = (exported: Series) =>
+  exported.get(seriesName('callwatch_service_webhook_ends_total', { announced: 'yes' })) ?? 0
 
 /** One run: the service and the receiver in this process, the daemon in its own, until it is settled and compared. */
 export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<ChaosReport> {
@@ -53,7 +60,9 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     store: join(folder, 'callwatch.db'),
     order: join(folder, 'order'),
   }
+  const hooks = new URL(`http://vendor:${HOOKS_PASSWORD}@127.0.0.1:${await freePort()}/hooks/chaos`)
   const simulator = await startWorld({
+    webhook: hooks,
     seed,
     speed: 400,
     callsPerMinute: 240,
@@ -88,8 +97,14 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
   }
   writeFileSync(
     files.config,
-    chaosConfig({ service: simulator.url, apiKey: API_KEY, slack: slack.url, onCall: onCall.url, store: files.store }) +
-      webhookSection(webhook),
+    chaosConfig({
+      service: simulator.url,
+      apiKey: API_KEY,
+      slack: slack.url,
+      onCall: onCall.url,
+      hooks,
+      store: files.store,
+    }) + webhookSection(webhook),
   )
   const scraper = startScraper(() => run.daemon?.url)
   const reader = startEventReader(() => run.daemon?.url)
@@ -150,7 +165,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
       mostRequests: mostInAMinute(requests.requests),
       early: beforeRetryAfter(requests.requests, run.deaths),
       secrets: texts.filter((text) =>
-        [API_KEY, slack.secret, onCall.secret, webhook.secret].some((secret) => text.includes(secret)),
+        [API_KEY, HOOKS_PASSWORD, slack.secret, onCall.secret, webhook.secret].some((secret) => text.includes(secret)),
       ).length,
       characters: texts.reduce((sum, text) => sum + text.length, 0),
       undone,
@@ -167,7 +182,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
         alerts,
         reportRow(reported),
       ],
-      coverage: coverageRows(run, figures.mostRequests / MAX_REQUESTS_PER_MINUTE),
+      coverage: coverageRows(run, figures.mostRequests / MAX_REQUESTS_PER_MINUTE, announcedIn(exported)),
     }
   } finally {
     clearInterval(switching)

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
+import { freePort } from '../../postgres/start-postgres.ts'
 import { chaosConfig } from '../../chaos/chaos-config.ts'
 import { startDaemonProcess } from '../../chaos/daemon-process.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -15,10 +16,11 @@ test('while a disk does not confirm a commit to SQLite, the daemon answers reque
   onTestFinished(simulator.close)
   const [config, order] = [join(folder, 'callwatch.yaml'), join(folder, 'order')]
   const slack = 'http://127.0.0.1:9/services/T0/B0/x'
+  const hooks = new URL(`http://vendor:secret-password@127.0.0.1:${await freePort()}/hooks/chaos`)
   const store = join(folder, 'callwatch.db')
   writeFileSync(
     config,
-    chaosConfig({ service: simulator.url, apiKey: simulator.keys.fullAccess, slack, onCall: slack, store }),
+    chaosConfig({ service: simulator.url, apiKey: simulator.keys.fullAccess, slack, onCall: slack, hooks, store }),
   )
   const daemon = await startDaemonProcess(config, order)
   onTestFinished(async () => void (await daemon.end('SIGKILL')))
