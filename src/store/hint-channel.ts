@@ -2,6 +2,7 @@ import { Subject, type Observable } from 'rxjs'
 import * as z from 'zod'
 import type { Clock } from '../clock/clock.ts'
 import { TRIGGERS, type Hint } from '../ledger/hint.ts'
+import { batched } from './batched.ts'
 import type { Connection } from './postgres/connection.ts'
 import type { Sql } from './sql.ts'
 import { onlyStoreErrors } from './store-error.ts'
@@ -23,8 +24,10 @@ export type HintChannel = {
 
 const LISTEN = 'LISTEN callwatch_hints'
 const NOTIFY = "SELECT pg_notify('callwatch_hints', $1)"
-/** The most characters of a text. PostgreSQL accepts 8,000 bytes. */
+/** The most characters of a text. PostgreSQL accepts 8,000 bytes. A hint that is longer is not passed. */
 const MAX_TEXT = 2000
+/** With its comma. */
+const sizeOf = (hint: PassedHint) => JSON.stringify(hint).length + 1
 
 const received = z.array(
   z.strictObject({
@@ -44,29 +47,19 @@ export function hintChannel(clock: Clock) {
       const begin = () => void (listening = { connection, since: clock.wall() })
       await connection.run(LISTEN).then(begin, onlyStoreErrors(undefined))
     },
-    channelOn: (sql: Sql): HintChannel => ({
-      pass: async (hints) => {
-        await Promise.all(textsOf(hints).map((text) => sql.all(NOTIFY, [text])))
-      },
-      hints$,
-      hearsSince: () => (listening?.connection.isDropped() === false ? listening.since : Infinity),
-    }),
+    channelOn: (sql: Sql): HintChannel => {
+      const notify = async (hints: readonly PassedHint[]) => {
+        await sql.all(NOTIFY, [JSON.stringify(hints)])
+        return hints.map(() => undefined)
+      }
+      const passOne = batched(notify, { most: MAX_TEXT, size: sizeOf })
+      return {
+        pass: async (hints) => void (await Promise.all(hints.filter((one) => sizeOf(one) <= MAX_TEXT).map(passOne))),
+        hints$,
+        hearsSince: () => (listening?.connection.isDropped() === false ? listening.since : Infinity),
+      }
+    },
   }
-}
-
-/** The hints as JSON, in texts that PostgreSQL accepts. A hint that is longer is left out. */
-function textsOf(hints: readonly PassedHint[]): string[] {
-  const texts: string[][] = [[]]
-  let length = 0
-  for (const text of hints.map((hint) => JSON.stringify(hint)).filter((text) => text.length < MAX_TEXT)) {
-    if (length + text.length > MAX_TEXT) {
-      texts.push([])
-      length = 0
-    }
-    texts.at(-1)!.push(text)
-    length += text.length + 1
-  }
-  return texts.flatMap((parts) => (parts.length > 0 ? [`[${parts.join(',')}]`] : []))
 }
 
 /** Another program may use the channel as well. */

@@ -1,20 +1,10 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { onTestFinished, expect, test, vi } from 'vitest'
 import { configOf } from '../../src/config/config.ts'
 import { exactFamilies, expectedSeries } from '../../src/simulator/expected/expected-series.ts'
 import { seriesName } from '../../src/simulator/expected/series.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
+import { freePort } from '../postgres/start-postgres.ts'
 import { daemonInProcess, KEY } from './daemon-in-process.ts'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' ? address!.port : 0
-}
 
 test('with webhooks that are lost, late, doubled, reordered, of another app and forged, the counts are exact and early', async () => {
   const port = await freePort()

@@ -6,6 +6,7 @@ import { startSimulator } from '../../src/simulator/simulator.ts'
 import { connect } from '../../src/store/postgres/connection.ts'
 import { databaseProxy } from '../chaos/cluster/database-proxy.ts'
 import { inPostgres } from '../postgres/in-postgres.ts'
+import { freePort } from '../postgres/start-postgres.ts'
 import { localServer } from '../commands/local-server.ts'
 import { eventClient } from '../web/event-client.ts'
 import { ANY_CALL } from './any-call.ts'
@@ -86,7 +87,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
   })
 
   test('webhooks of the service that come to one of them are hints for the owner of each target', async () => {
-    const port = 40_000 + Math.floor(Math.random() * 10_000)
+    const port = await freePort()
     const service = await startSimulator({
       apiKey: KEY,
       callsPerMinute: 300,

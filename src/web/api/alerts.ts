@@ -4,6 +4,7 @@ import { alertOf, type LiveAlert } from '../../alerts/alert.ts'
 import { matches, unknownIn, type Silence } from '../../alerts/match.ts'
 import { isoTime } from '../../clock/iso-time.ts'
 import { callsRequest } from '../../history/calls-request.ts'
+import { onlyStoreErrors } from '../../store/store-error.ts'
 import { BadRequest } from '../problem.ts'
 import type { WebOptions } from '../server.ts'
 import { alertMatch, givenIn } from './parameters.ts'
@@ -43,7 +44,7 @@ export const alertsRoute = route(
         alerts.map((instance) => ({ target: name, instance })),
       )
       // Alerts are shown also while the store cannot be read.
-      const silences = await store.silences(wall()).catch(() => [])
+      const silences = await store.silences(wall()).catch(onlyStoreErrors([]))
       return { alerts: all.filter((live) => matches(match, alertOf(live))).map((live) => alertView(live, silences)) }
     },
 )

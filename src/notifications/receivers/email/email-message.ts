@@ -61,17 +61,16 @@ function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links
   const { target, alerts, flapped, silenced, inhibited } = message
   const [inFull, inLines] = target === undefined ? [0, MAX_LINES] : [MAX_IN_FULL, Infinity]
   const nameOf = (one: Notification) => (target === undefined ? placeOf(message, one) : titleOf(one))
+  const inALine = alerts.slice(inFull, inFull + inLines)
   const lines = [
-    ...alerts.slice(inFull, inFull + inLines).map(({ notification, flaps }) => {
+    ...inALine.map(({ notification, flaps }) => {
       const more = flaps > 0 ? ` (${flapsText(flaps)})` : ''
       return `[${notification.kind}] ${nameOf(notification)}: ${summaryOf(notification)}${more}`
     }),
     ...moreThan(alerts.slice(inFull + inLines).map(({ notification }) => nameOf(notification))),
     ...flapped.map((each) => `[resolved] ${nameOf(each.notification)} ${flappedText(each)}`),
   ]
-  const callsOf = alerts
-    .slice(inFull, inFull + inLines)
-    .map(({ notification, links }) => [`Calls of ${nameOf(notification)}`, links?.calls] as const)
+  const callsOf = inALine.map(({ notification, links }) => [`Calls of ${nameOf(notification)}`, links?.calls] as const)
   const onTarget = (own: string) => (own === target ? '' : ` on ${own}`)
   const oldest = Math.min(...alerts.map(({ notification }) => notification.at))
   return {

@@ -23,16 +23,7 @@ export function Alerts({ state }: { state: State }) {
     stale.has(target) ? <span class="old">{valueOf(signal, of)}</span> : valueOf(signal, of)
   const columns: Column<ShownAlert>[] = [
     ['Alert', ({ alert }) => nameOf(alert)],
-    [
-      'State',
-      ({ alert, waits }) => [
-        badge(alert.state, toneOf(alert)),
-        ' ',
-        alert.severity,
-        waits !== '' && [' ', soft(waits)],
-      ],
-      'state',
-    ],
+    ['State', stateOf, 'state'],
     ['Value', ({ alert }) => value(alert, alert.value)],
     ['Threshold', ({ alert: { signal, breach, threshold } }) => `${breach} ${valueOf(signal, threshold)}`],
     ['Peak', ({ alert }) => value(alert, alert.peak)],
@@ -59,6 +50,12 @@ export function Alerts({ state }: { state: State }) {
 }
 
 const toneOf = (alert: Alert) => (alert.state === 'pending' ? '' : alert.severity)
+
+const stateOf = ({ alert, waits }: ShownAlert) => [
+  badge(alert.state, toneOf(alert)),
+  ` ${alert.severity} `,
+  waits !== '' && soft(waits),
+]
 
 /** Says on how many targets a rule has alerts, above the worst ones. */
 function headOf({ name, alerts }: AlertGroup, columns: number, all: number) {

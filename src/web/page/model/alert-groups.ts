@@ -13,10 +13,12 @@ export type AlertGroup = { name: string; alerts: ShownAlert[] }
 export function alertGroups(state: State): AlertGroup[] {
   const why = waitsFor(state)
   const alerts = shownAlerts(state).map((alert): ShownAlert => ({ alert, waits: why(alert) }))
-  const groups = Map.groupBy(alerts, ({ alert, waits }) => `${waits === '' ? 'notified' : 'waits'} ${alert.alert}`)
-  return [...groups]
-    .toSorted(([a], [b]) => Number(a.startsWith('waits ')) - Number(b.startsWith('waits ')))
-    .map(([, alerts]) => ({ name: alerts[0]?.alert.alert ?? '', alerts: alerts.toSorted(worstFirst) }))
+  return [...byRule(alerts.filter(({ waits }) => waits === '')), ...byRule(alerts.filter(({ waits }) => waits !== ''))]
+}
+
+function byRule(alerts: readonly ShownAlert[]): AlertGroup[] {
+  const groups = Map.groupBy(alerts, ({ alert }) => alert.alert)
+  return [...groups].map(([name, same]) => ({ name, alerts: same.toSorted(worstFirst) }))
 }
 
 /** How bad a value is: the greater it is past its threshold, the worse. */

@@ -32,13 +32,10 @@ export function noticesOf(state: State): Notice[] {
   const stale = staleTargets(state)
   const shown = stale.slice(0, stale.length > MOST_TARGETS + 1 ? MOST_TARGETS : stale.length)
   const others = stale.length - shown.length
-  return [
-    ...notices,
-    ...shown.map((target) => staleNotice(target, age, snapshot.status)),
-    ...(others === 0
-      ? []
-      : [{ text: `${formatNumber(others)} other targets have no successful poll either.`, age: '' }]),
-  ]
+  notices.push(...shown.map((target) => staleNotice(target, age, snapshot.status)))
+  if (others > 0)
+    notices.push({ text: `${formatNumber(others)} other targets have no successful poll either.`, age: '' })
+  return notices
 }
 
 /** The selected targets whose data are stale. */

@@ -13,8 +13,16 @@ export function overviewOf(state: State): OverviewRow[] {
 /** As many targets are shown at a time. */
 const WINDOW = 30
 
-/** The targets that the search and the state select, and those of them that are shown. */
+/** The targets that the search and the state select, and those of them that are shown. Several parts of the page need them. */
 export function targetWindow(state: State) {
+  const window = windows.get(state) ?? windowOf(state)
+  windows.set(state, window)
+  return window
+}
+
+const windows = new WeakMap<State, ReturnType<typeof windowOf>>()
+
+function windowOf(state: State) {
   const { text, health, from } = state.targetSearch
   const wanted = text.trim().toLowerCase()
   const found = overviewOf(state).filter(
