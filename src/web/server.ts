@@ -5,6 +5,7 @@ import type { KnownNames } from '../alerts/match.ts'
 import { isLoopback } from '../network/loopback.ts'
 import type { Store } from '../store/store.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
+import { withoutNoise } from '../text/without-noise.ts'
 import { authenticate, isExempt, type Credentials, type WebEvent } from './authentication.ts'
 import { compressJson } from './compression.ts'
 import type { Certificate } from './http-section.ts'
@@ -17,7 +18,6 @@ import { readiness } from './readiness.ts'
 import type { OtherTarget } from './api/overview.ts'
 import { mount } from './api/route.ts'
 import { ROUTES } from './api/routes.ts'
-import { withoutNoise } from './without-noise.ts'
 
 export type WebOptions = HooksOptions & {
   host: string

@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 130,
   'src/web': 2720,
   'src/web/page': 4240,
-  test: 55090,
+  test: 55110,
 }
 
 /** How far a folder of src may be below its line. */

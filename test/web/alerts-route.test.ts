@@ -24,6 +24,14 @@ test.each([
   expect(await alerts(query)).toMatchObject({ status: 400, detail })
 })
 
+test.each([
+  ['without their silences while the store cannot be read', 'the disk is full', 200],
+  ['but a bug is an error', new TypeError('a bug'), 500],
+])('/api/v1/alerts has alerts %s', async (_name, storeProblem, status) => {
+  const { url } = await serve([shownTarget({ rules: [RATIO_RULE], alerts: [firing()] })], { storeProblem })
+  expect((await fetch(`${url}/api/v1/alerts`)).status).toBe(status)
+})
+
 async function alerts(query: string): Promise<{ alerts: { alert: string }[] }> {
   const rules = [RATIO_RULE, GROUPED]
   const { url } = await serve([shownTarget({ rules, alerts: rules.map((rule) => firing(rule)) })])

@@ -81,8 +81,8 @@ export type ServeOptions = {
   others?: OtherTarget[]
   /** Called with each query of the history. */
   onRead?: () => unknown
-  /** Why the store is not available. */
-  storeProblem?: string
+  /** Why the store is not available, or a bug in it. */
+  storeProblem?: string | TypeError
   /** Seconds. */
   requestTimeout?: number
   /** Loopback if left out. */
@@ -137,7 +137,8 @@ export async function serve(
     })
   }
   const expectStore = () => {
-    if (storeProblem !== undefined) throw new StoreError('unavailable', storeProblem)
+    if (typeof storeProblem === 'string') throw new StoreError('unavailable', storeProblem)
+    if (storeProblem !== undefined) throw storeProblem
   }
   const noted: WebEvent[] = []
   let now = NOW
@@ -173,7 +174,7 @@ export async function serve(
         return store.webhooks()
       },
     },
-    problem: () => storeProblem,
+    problem: () => (typeof storeProblem === 'string' ? storeProblem : undefined),
     publicUrl: () => publicUrl,
     expose: metricsOf(() => targets, '1.2.3').expose,
     wall: () => now,

@@ -6,12 +6,13 @@ import { callRowView, type CallRowView } from '../../events/call-data.ts'
 import { MOMENT_IN_UTC, readMoment } from '../../history/moment.ts'
 import { FINAL_STATUSES, MODES, OPEN_STATUSES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
 import { csvLine } from '../../text/csv.ts'
+import { withoutNoise } from '../../text/without-noise.ts'
 import { cursorOf, pagesOf, readCursor, type CallsSource, type CallsWanted } from './calls-pages.ts'
 import { concurrencyLimit } from '../concurrency-limit.ts'
 import { BadRequest } from '../problem.ts'
 import { count, minutes, namedObject, namedText, seconds, statuses, time } from './parts.ts'
 import { callLabels, list } from './parameters.ts'
-import { withoutNoise } from '../without-noise.ts'
+
 import { route } from './route.ts'
 
 /** The most calls of a page; the next page has the rest. */
@@ -223,7 +224,7 @@ export const CALL_FORMATS = {
   csv: {
     type: 'text/csv; charset=utf-8',
     header: csvLine(Object.keys(CSV)),
-    line: (call) => csvLine(Object.values(CSV).map((valueOf) => withoutNoise(valueOf(call)))),
+    line: (call) => csvLine(Object.values(CSV).map((valueOf) => valueOf(call))),
   },
   ndjson: {
     type: 'application/x-ndjson; charset=utf-8',

@@ -5,7 +5,7 @@ import { USAGE_KEYS, type UsageKey } from '../../history/usage.ts'
 import { count, namedObject, namedText, seconds, sums, time } from './parts.ts'
 import { abortedBy, list, period, periodOf } from './parameters.ts'
 import { route } from './route.ts'
-import { withoutNoise } from '../without-noise.ts'
+
 import type { WebOptions } from '../server.ts'
 
 const parameters = z.strictObject({
@@ -62,8 +62,7 @@ export const reportRoute = route(
       const now = wall()
       const asked = { ...periodOf(query, now), by, zone: query.zone, targets: query.target, aborted: abortedBy(reply) }
       const found = await usageReport(store, asked, { configured: targets.all(), now })
-      if (query.format === 'json') return found
-      return reply.type('text/csv; charset=utf-8').send(usageCsv(withoutNoise(found), by))
+      return query.format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found, by))
     },
 )
 

@@ -303,6 +303,20 @@ describe('the banner of the page', () => {
     expect(banner(twoTargets())).toEqual([])
   })
 
+  test('names three stale targets, and counts the others', () => {
+    const failing = (count: number) =>
+      Array.from({ length: count }, (_, i) =>
+        shownTarget({ target: `t${i}`, sync: POLLED, pollAge: 400, problem: 'no answer' }),
+      )
+    expect(banner(stateOf(failing(4)))).toHaveLength(4)
+    const lines = banner(stateOf(failing(9)))
+    expect([lines.length, lines[2]?.slice(0, 3), lines[3]]).toEqual([
+      4,
+      't2:',
+      '6 other targets have no successful poll either.',
+    ])
+  })
+
   test('names the age of the data of the selected targets alone', () => {
     const failing = shownTarget({ target: 'staging', sync: POLLED, pollAge: 400, problem: 'no answer' })
     const targets = [shownTarget({ sync: POLLED }), failing]
