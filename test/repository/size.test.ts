@@ -32,7 +32,7 @@ const ROOMS: Record<string, number> = {
   'src/service': 895,
   'src/simulator': 1405,
   'src/store': 4095,
-  'src/text': 130,
+  'src/text': 135,
   'src/web': 2720,
   'src/web/page': 4240,
   test: 55110,
