@@ -18,8 +18,8 @@ import { TARGETS } from '../copy/filled-store.ts'
 import { readCallHistory } from '../read-call-history.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-/** The versions of the schema of which stores are kept here, as the release that first had them wrote them: none before the first release. */
-export const KEPT_VERSIONS: readonly number[] = []
+/** The versions of the schema of which stores are kept here, as the program wrote them when the version was frozen. */
+export const KEPT_VERSIONS: readonly number[] = [1]
 
 /** A version of the schema of which a store is kept, and the folder that has it. */
 export type KeptStore = { version: number; folder: string }
