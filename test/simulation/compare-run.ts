@@ -37,7 +37,7 @@ export async function compareRun(run: Run): Promise<void> {
   const { service, report, target, clock } = run
   if (target === undefined) throw new Error('the run has no target')
   const suppressed = [...run.oracles.keys()].reduce((sum, alert) => sum + timesOf(run, alert).length, 0)
-  report.reached = new Map([...reachedBy(service), ['alert.suppressed', suppressed]])
+  report.reached = new Map([...reachedBy(service), ['alert.suppressed', suppressed], ...(run.hooks?.reached() ?? [])])
   const log = await readLog(run.store)
   const problems = [
     ...(await exactProblems(run, target)),
@@ -50,6 +50,7 @@ export async function compareRun(run: Run): Promise<void> {
     ...alertProblems(run),
     ...(await historyProblems(run)),
     ...replayProblems(run),
+    ...(run.hooks?.problems(target.ledger, run.rows.values()) ?? []),
     ...paceProblems(run, target),
   ]
   const { lastSuccess } = target.ledger.sync

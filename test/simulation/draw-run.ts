@@ -31,6 +31,8 @@ export type DrawnRun = {
   receivers: readonly string[]
   inhibition: DrawnInhibition
   settings: DrawnSettings
+  /** The service sends webhooks. */
+  sendsWebhooks: boolean
   /** The configuration is reloaded now and then. */
   reloads: boolean
   /** Switches that hold from the first moment to the healing. */
@@ -96,6 +98,7 @@ export function drawRun(
       maxRequestsPerMinute: 400,
       retention: undefined,
     },
+    sendsWebhooks: false,
     reloads: false,
     standing: {},
     pastFacts: {},

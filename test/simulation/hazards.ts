@@ -438,6 +438,15 @@ export const hazards = {
       }
     },
   },
+  /** Many of which come too late, twice, for nothing or not at all. */
+  webhooks: {
+    probability: 0.5,
+    change: (_run, stream) => {
+      const faults = ['lost', 'late', 'twice', 'reordered', 'other_app', 'forged'] as const
+      const webhookFault = Object.fromEntries(faults.map((fault) => [fault, between(stream, 0, 0.16)]))
+      return { sendsWebhooks: true, standing: { webhookFault } }
+    },
+  },
 } satisfies Record<string, Hazard>
 
 type HazardName = keyof typeof hazards

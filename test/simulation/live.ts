@@ -8,6 +8,7 @@ import { configOf, type Config } from '../../src/config/config.ts'
 import { retentionTime } from '../../src/daemon/retention.ts'
 import { deliverEvents } from '../../src/events/webhooks/deliver-events.ts'
 import { isUnordered } from '../../src/ledger/known-list.ts'
+import type { Hint } from '../../src/ledger/hint.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import type { LedgerState } from '../../src/ledger/state.ts'
 import { sumOf } from '../../src/metrics/derived-metrics.ts'
@@ -83,10 +84,12 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   run.settings = drawSettings(run.drawn, draw)
   const config$ = new BehaviorSubject(simulatedConfig(run))
   const opened = { isReady: false }
+  const from = clock.wall()
   void targets.open(config$.value).then(() => (opened.isReady = true))
   await run.clock.advance(0)
   while (!opened.isReady && process.died() === undefined) await run.clock.advance(1)
   run.target = targets.loaded()[0] ?? run.target
+  listen(run, process, { targets, from })
   const state = { hasEnded: false }
   const polls = targets.run(config$).subscribe({
     next: (event) => {
@@ -112,9 +115,21 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   const place = process.died()
   if (place === undefined) await run.clock.advance(INTERVAL * INTERVALS_TO_END)
   else run.report.crashes[place] = (run.report.crashes[place] ?? 0) + 1
+  if (run.hooks !== undefined) run.hooks.listener = undefined
   polls.unsubscribe()
   outbox.unsubscribe()
   webhook.unsubscribe()
+}
+
+/** The webhooks of the service reach this process, until it dies. @param from when its targets began to open */
+function listen(
+  { hooks }: Run,
+  { clock: { wall }, died }: MortalProcess,
+  { targets, from }: { targets: Lifecycle; from: number },
+): void {
+  if (hooks === undefined || died() !== undefined) return
+  const hear = (hint: Hint) => targets.hint('simulated', hint)
+  hooks.listener = { since: { from, to: wall() }, hear, now: wall, isAlive: () => died() === undefined }
 }
 
 /** Notes alerts that a receiver was notified of while they were silenced or muted, or while another one fired that inhibits them. */
@@ -211,9 +226,20 @@ function checkIdentity({ report, clock }: Run, ledger: LedgerState): void {
   report.differences.push(`at ${clock.wall()}: started + reappeared = ${came}, finished + lost + open = ${went}`)
 }
 
-function simulatedConfig({ drawn: { settings }, settings: { lookback, pageSize }, service }: Run): Config {
+function simulatedConfig({
+  drawn: { settings, sendsWebhooks },
+  settings: { lookback, pageSize },
+  service,
+}: Run): Config {
   const config = configOf({
-    targets: [{ name: 'simulated', base_url: 'http://127.0.0.1/v3', api_key: service.keys.fullAccess }],
+    targets: [
+      {
+        name: 'simulated',
+        base_url: 'http://127.0.0.1/v3',
+        api_key: service.keys.fullAccess,
+        ...(sendsWebhooks && { webhook: { username: 'vendor', password: 'of-the-webhooks' } }),
+      },
+    ],
     store: { path: ':memory:' },
     http: { host: '127.0.0.1', port: 0 },
     log: { level: 'debug' },

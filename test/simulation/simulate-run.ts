@@ -25,6 +25,7 @@ import { always } from './hazard.ts'
 import { hostTime, live } from './live.ts'
 import type { DeathPlace } from './mortal-process.ts'
 import { FAILURE_RULES, INTERVAL, START } from './simulated-rules.ts'
+import { simulatedHooks, type SimulatedHooks } from './simulated-hooks.ts'
 import { simulatedReceiver, type SimulatedReceiver } from './simulated-receiver.ts'
 import { suppressions, type Suppressions } from './suppressions.ts'
 import { simulatedWebhook, type SimulatedWebhook } from './simulated-webhook.ts'
@@ -82,6 +83,8 @@ export type Run = {
   store: Store
   receivers: readonly SimulatedReceiver[]
   webhook: SimulatedWebhook
+  /** The webhooks of the service, if it sends any. */
+  hooks: SimulatedHooks | undefined
   suppressions: Suppressions
   /** By the names of their rules. */
   oracles: ReadonlyMap<string, AlertOracle>
@@ -149,6 +152,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
         throw new StoreError('unavailable', 'database is locked')
       }
       await memory.commit(target, commit)
+      run.hooks?.committed(commit, hostTime(run))
       for (const call of commit.ledger.calls.values()) run.rows.set(call.id, call)
       for (const oracle of oracles.values()) oracle.committed(commit, clock.wall())
       if (commit.evaluated !== undefined) run.history.evaluations.push(commit.evaluated)
@@ -175,6 +179,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     receivers,
     suppressions: suppressions(host, memory, receivers),
     webhook: simulatedWebhook(random(seed, 'webhook'), 0.2),
+    hooks: drawn.sendsWebhooks ? simulatedHooks(service, clock) : undefined,
     oracles,
     isCalm,
     drawn,
@@ -276,6 +281,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     if (quietAt === undefined) return clock.wall() < end + LONGEST_CALL
     return clock.wall() < quietAt + Math.max(3600, 2 * drawn.settings.sweepInterval)
   })
+  run.hooks?.stop()
   advance(service.world, clock.wall(), service.switches)
   await compareRun(run)
   await memory.close()
