@@ -1,3 +1,5 @@
+import { HOOKS_PASSWORD, HOOKS_USER } from './hooks-relay.ts'
+
 /** Seconds. */
 export const LEASE = 8
 export const INTERVAL = 3
@@ -12,7 +14,8 @@ export function clusterConfig(given: {
   store: string
 }): string {
   const targets = given.targets.map(
-    ({ name, url, apiKey }) => `  - { name: ${name}, base_url: '${url}', api_key: ${apiKey} }`,
+    ({ name, url, apiKey }) =>
+      `  - { name: ${name}, base_url: '${url}', api_key: ${apiKey}, webhook: { username: ${HOOKS_USER}, password: ${HOOKS_PASSWORD} } }`,
   )
   return `
 targets:

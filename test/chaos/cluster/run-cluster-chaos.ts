@@ -5,6 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { drawSwitches } from '../../world/draw-switches.ts'
 import { random } from '../../../src/simulator/random.ts'
 import { startWorld } from '../../world/start-world.ts'
+import { TRIGGERS } from '../../../src/ledger/hint.ts'
+import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { callOfRow } from '../../../src/store/call-columns.ts'
 import { connect, type Connection } from '../../../src/store/postgres/connection.ts'
 import { startPostgres, startStandby } from '../../postgres/start-postgres.ts'
@@ -30,6 +32,7 @@ import { startEventReader } from '../event-reader.ts'
 import { auditCommits, prepareAudit } from './commit-audit.ts'
 import { databaseProxy } from './database-proxy.ts'
 import { settleCluster, statusAt } from './settle-cluster.ts'
+import { hooksRelay, hooksRow, WEBHOOK_FAULT, type HooksRelay } from './hooks-relay.ts'
 import { longestGap } from './longest-gap.ts'
 import { openReader, openForCommand } from '../../../src/store/open-store.ts'
 
@@ -75,8 +78,10 @@ export async function runClusterChaos({
     closing.push(standby.stop)
     const proxies = [await databaseProxy(primary.port), await databaseProxy(standby.port)] as const
     for (const { close } of proxies) closing.push(close)
+    const relay = await hooksRelay(() => run)
+    closing.push(relay.close)
     const clusterTargets = await Promise.all(
-      Array.from({ length: targets }, (_, i) => startTarget(`target-${i + 1}`, `${seed} ${i}`)),
+      Array.from({ length: targets }, (_, i) => startTarget(`target-${i + 1}`, `${seed} ${i}`, relay)),
     )
     for (const { simulator, requests } of clusterTargets) closing.push(requests.stop, simulator.close)
     const slack = await failingSlack(random(seed, 'slack'), () => run.interruptions)
@@ -150,6 +155,7 @@ export async function runClusterChaos({
     const undone = await settleCluster(run)
     await audit.read()
     const compared = await compareTargets(run, await database.get())
+    const hooks = await endsRow(run, await database.get(), relay)
     const views = await viewsOf(run)
     const messages = clusterTargets.map(({ name }) =>
       compareMessages(
@@ -213,6 +219,7 @@ export async function runClusterChaos({
         events,
         deliveries,
         alerts,
+        hooks,
         reportRow(reported.flat()),
         row('all daemons show the same targets', `${views} views of ${run.daemons.length} daemons`, views === 1),
         row('requests in any 60 s', `${most} of ${MAX_REQUESTS_PER_MINUTE}`, most <= MAX_REQUESTS_PER_MINUTE),
@@ -255,9 +262,10 @@ const REQUIRED = [
   'database.failed_over',
 ]
 
-async function startTarget(name: string, seed: string): Promise<ClusterTarget> {
+async function startTarget(name: string, seed: string, relay: HooksRelay): Promise<ClusterTarget> {
   const simulator = await startWorld({
     seed,
+    webhook: relay.address(name),
     speed: 200,
     callsPerMinute: 12,
     history: 20,
@@ -266,7 +274,14 @@ async function startTarget(name: string, seed: string): Promise<ClusterTarget> {
   const { arrivals: _arrivals, outage: _outage, ...drawn } = drawSwitches(seed, INTENSITY, { mostDateOffset: 0 })
   // A call's row does not keep enough to take one with changed labels out of a comparison.
   const { labels_changed: _labels, ...facts } = drawn.facts
-  simulator.setSwitches({ ...drawn, facts, dateOffset: 0, date: 'given', unlisted: 'found' })
+  simulator.setSwitches({
+    ...drawn,
+    facts,
+    dateOffset: 0,
+    date: 'given',
+    unlisted: 'found',
+    webhookFault: WEBHOOK_FAULT,
+  })
   return { name, simulator, requests: observeRequests(simulator.port, () => 0) }
 }
 
@@ -298,17 +313,40 @@ async function viewsOf({ daemons }: ClusterRun): Promise<number> {
   return eventually(async () => ((await views()) === 1 ? 1 : undefined), 10).catch(views)
 }
 
+/** What was counted of the ends of calls, and of the webhooks that announced them. */
+async function endsRow({ targets }: ClusterRun, connection: Connection | undefined, relay: HooksRelay): Promise<Row> {
+  const counters = await countersOf(async () => connection)
+  const counted = await Promise.all(
+    targets.map(async ({ name }) => ({
+      name,
+      counters: counters.get(name) ?? new Map<string, number>(),
+      calls: await callsOf(connection, name),
+    })),
+  )
+  const lost = targets.flatMap(({ simulator }) => simulator.webhooks().lost)
+  return hooksRow(counted, lost.filter(isOfEnd).length + relay.doubtful(), Date.now() / 1000)
+}
+
+/** Whether a webhook announces the end of a call. */
+function isOfEnd({ trigger }: { trigger: string }): boolean {
+  return Object.entries(TRIGGERS).some(([name, shows]) => name === trigger && shows === 'end')
+}
+
+async function callsOf(connection: Connection | undefined, name: string): Promise<TrackedCall[]> {
+  const rows = await connection!.run(
+    'SELECT * FROM callwatch.calls WHERE target = (SELECT number FROM callwatch.targets WHERE name = $1::text)',
+    [name],
+  )
+  return rows.map(callOfRow)
+}
+
 async function compareTargets(run: ClusterRun, connection: Connection | undefined) {
   const texts = await Promise.all(run.daemons.map(({ url }) => textAt(`${url}metrics`)))
   const status = await statusAt(run.daemons[0]!.url)
   const compared = []
   for (const { name, simulator } of run.targets) {
-    const exporting = texts.filter((text) => text.includes(`target="${name}"`))
-    const rows = await connection!.run(
-      'SELECT * FROM callwatch.calls WHERE target = (SELECT number FROM callwatch.targets WHERE name = $1::text)',
-      [name],
-    )
-    const calls = new Map(rows.map((stored) => [String(stored['id']), callOfRow(stored)]))
+    const exporting = texts.filter((text) => text.includes(`callwatch_up{target="${name}"}`))
+    const calls = new Map((await callsOf(connection, name)).map((call) => [call.id, call]))
     const created = Date.parse(status.find((target) => target.name === name)!.created) / 1000
     const { series, differences, minutes } = compareExact(simulator, parseExposition(exporting[0] ?? '', name), {
       calls,
