@@ -10,6 +10,8 @@ export type ConfigFileOptions = {
   storePath?: string
   /** In place of a file. */
   store?: Record<string, unknown>
+  /** The user and password of the service's webhooks; default: none are accepted. */
+  webhook?: { username: string; password: string }
   /** Over what holds for all rows. */
   poll?: Record<string, unknown>
 }
@@ -22,10 +24,17 @@ const UNLIMITED = 1_000_000
  * callwatch ships. JSON is YAML too.
  */
 export function writeConfigFile({ folder }: Pick<Bench, 'folder'>, options: ConfigFileOptions): string {
-  const { name, urls, storePath = join(folder, `${name}.db`), store = { path: storePath }, poll = {} } = options
+  const {
+    name,
+    urls,
+    storePath = join(folder, `${name}.db`),
+    store = { path: storePath },
+    poll = {},
+    webhook,
+  } = options
   const file = join(folder, `${name}.yaml`)
   const config = {
-    targets: urls.map((url, i) => ({ name: `app-${i}`, base_url: url, api_key: 'a-key-of-the-bench' })),
+    targets: urls.map((url, i) => ({ name: `app-${i}`, base_url: url, api_key: 'a-key-of-the-bench', webhook })),
     poll: { baseline: 'count', max_requests_per_minute: UNLIMITED, ...poll },
     store,
     http: { host: '127.0.0.1', port: 0 },

@@ -2,6 +2,7 @@ import { cluster, tenThousand } from './rows/cluster.ts'
 import { busyPoll } from './rows/busy-poll.ts'
 import { firstPoll } from './rows/first-poll.ts'
 import { growth } from './rows/growth.ts'
+import { hints, manyHints } from './rows/hints.ts'
 import { history, sharedHistory } from './rows/history.ts'
 import { hostilePage } from './rows/hostile-page.ts'
 import { manyTargets } from './rows/many-targets.ts'
@@ -34,6 +35,8 @@ export const SCENARIOS: readonly Scenario[] = [
   restart,
   scrape,
   manyTargets,
+  hints,
+  manyHints,
   cluster,
   tenThousand,
 ]

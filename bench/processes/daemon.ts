@@ -12,6 +12,8 @@ import { measure, type Measured } from './measure.ts'
 /** What a daemon counted while it worked. */
 export type Worked = Measured & {
   polls: number
+  /** Looks for hints that were no polls. */
+  looks: number
   skipped: number
   requests: number
   calls: number
@@ -46,7 +48,15 @@ const daemon = await startDaemon({ config, clock: systemClock, random: Math.rand
 // coming round, in whichever of its phases, one callback or many, makes it late by that. `samplePerIteration` would
 // count the waiting for input as well.
 const turns = monitorEventLoopDelay({ resolution: 1 })
-const nothing = () => ({ polls: 0, skipped: 0, requests: 0, commits: 0, commitSeconds: 0, lags: [] as number[] })
+const nothing = () => ({
+  polls: 0,
+  looks: 0,
+  skipped: 0,
+  requests: 0,
+  commits: 0,
+  commitSeconds: 0,
+  lags: [] as number[],
+})
 const seen = nothing()
 const good = new Map<string, number>()
 let isPolling = false
@@ -94,6 +104,10 @@ function note(happened: DaemonEvent): void {
     seen.commits += 1
     seen.commitSeconds += happened.committed.seconds
     for (const { at } of happened.committed.ledger.finishes) seen.lags.push(now - at)
+  }
+  if (happened.kind === 'looked' && happened.made.length > 0) {
+    seen.looks += 1
+    seen.requests += happened.made.length
   }
   if (happened.kind === 'polled') {
     const { target, report } = happened

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { answer, forkedWith } from './answer.ts'
-import { callAt, callOfSession, newestCall, type World } from './world.ts'
+import { callAt, callOfSession, newestCall, worldOfApp, type World } from './world.ts'
 
 /**
  * The calls service of a world, newest call first, whatever the prefix of the path: `GET …/calls?page=N&perPage=100` and
@@ -20,7 +20,8 @@ const server = createServer((request, response) => {
   shownAt = now
   const [path = '', query = ''] = (request.url ?? '').split('?')
   const sessionId = path.split('/calls/')[1]
-  const body = sessionId === undefined ? list(query, now) : get(decodeURIComponent(sessionId), now)
+  const app = world.apart === undefined ? 0 : Number(/\/app-(\d+)\//.exec(path)?.[1])
+  const body = sessionId === undefined ? list(query, now, app) : get(decodeURIComponent(sessionId), now, app)
   response.writeHead(body === undefined ? 404 : 200, {
     'content-type': 'application/json',
     'content-length': body?.length ?? 0,
@@ -39,21 +40,22 @@ server.listen(0, '127.0.0.1', () => {
       shownAt = clock
       ready.clear()
       const pages = Math.min(MAX_PAGES, Math.ceil(world.calls / 100))
-      for (let page = 1; page <= pages; page++) list(`page=${page}&perPage=100`, clock!)
+      for (let page = 1; page <= pages; page++) list(`page=${page}&perPage=100`, clock!, 0)
     }
     return { url, now: clock }
   })
 })
 
-function list(query: string, now: number): Buffer {
-  const known = ready.get(query)
+function list(query: string, now: number, app: number): Buffer {
+  const known = ready.get(`${app} ${query}`)
   if (known !== undefined) return known
   const parameters = new URLSearchParams(query)
   const [page, perPage] = [Number(parameters.get('page') ?? 1), Number(parameters.get('perPage') ?? 100)]
   const first = (page - 1) * perPage
   const count = Math.max(0, Math.min(perPage, world.calls - first))
-  const newest = newestCall(world, now)
-  const data = Array.from({ length: count }, (_, i) => callAt(world, newest - first - i, now))
+  const own = worldOfApp(world, app)
+  const newest = newestCall(own, now)
+  const data = Array.from({ length: count }, (_, i) => callAt(own, newest - first - i, now))
   const pagination = {
     total: world.calls,
     count,
@@ -62,11 +64,12 @@ function list(query: string, now: number): Buffer {
     total_pages: Math.ceil(world.calls / perPage),
   }
   const body = Buffer.from(JSON.stringify({ data, meta: { pagination } }))
-  if (ready.size < MAX_PAGES) ready.set(query, body)
+  if (ready.size < MAX_PAGES) ready.set(`${app} ${query}`, body)
   return body
 }
 
-function get(sessionId: string, now: number): Buffer | undefined {
-  const n = callOfSession(world, sessionId, now)
-  return n === undefined ? undefined : Buffer.from(JSON.stringify({ data: callAt(world, n, now) }))
+function get(sessionId: string, now: number, app: number): Buffer | undefined {
+  const own = worldOfApp(world, app)
+  const n = callOfSession(own, sessionId, now)
+  return n === undefined ? undefined : Buffer.from(JSON.stringify({ data: callAt(own, n, now) }))
 }

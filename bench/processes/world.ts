@@ -10,6 +10,8 @@ export type World = {
   pace: number
   /** The same for calls before call 0, which have negative numbers. */
   olderPace: number
+  /** By how much later the calls of each app begin than those of the one before (seconds); default: 0. */
+  apart?: number
   /** No call begins after that. */
   lastBegin?: number
   /** All calls are answered and end at that moment, in place of each after its own time. */
@@ -23,6 +25,11 @@ const RINGING = { unanswered: 45, rejected: 8, canceled: 15 }
 /** Seconds of talk on average; exponential, as in Erlang's formula. With 20 calls in 15 s, some 200 are open. */
 const MEAN_TALK = 170
 const APP = 'v1.us.208136f5ba34a5a2'
+
+/** The world of an app by its number. */
+export function worldOfApp(world: World, app: number): World {
+  return { ...world, epoch: world.epoch + app * (world.apart ?? 0) }
+}
 
 /** The number of the newest call. */
 export function newestCall({ epoch, pace, lastBegin = Infinity }: World, now: number): number {
