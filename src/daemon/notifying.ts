@@ -1,4 +1,4 @@
-import { map, merge, type Observable } from 'rxjs'
+import { map, merge, tap, type Observable } from 'rxjs'
 import type { LiveAlert } from '../alerts/alert.ts'
 import type { Config } from '../config/config.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
@@ -28,13 +28,17 @@ const notifies = ({ ownership, overviews }: Common) => ownership.isLeader() && o
 
 /** Delivers to all receivers of the active configuration. */
 export function notifying(parts: Common, config$: Observable<Config>): Observable<DaemonEvent> {
-  const { clock, receivers, draining$: daemonDraining$ } = parts
+  const { clock, receivers, failures, draining$: daemonDraining$ } = parts
   const roundsOf = rounds(parts)
   const part$ = config$.pipe(map(({ notify, http }) => ({ notify, publicUrl: http.publicUrl })))
   return runWhile(part$, (_part, settingsDraining$) => {
+    failures.clear()
     const draining$ = merge(settingsDraining$, daemonDraining$)
     return merge(...receivers.all().map((receiver) => deliver(roundsOf(receiver), { clock, draining$ })))
-  }).pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery })))
+  }).pipe(
+    tap(failures.note),
+    map((delivery): DaemonEvent => ({ kind: 'delivery', delivery })),
+  )
 }
 
 /** What is delivered to a receiver, most urgent first. */

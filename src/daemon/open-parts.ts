@@ -19,6 +19,7 @@ import { activeReceivers, type ActiveReceivers } from './active-receivers.ts'
 import type { ConfigReading } from './config-readings.ts'
 import { newOverviews, type Overviews } from './overviews.ts'
 import { reporter } from './reporting/reporter.ts'
+import { deliveryFailures, type Failures } from '../notifications/delivery/failures.ts'
 import { passedHints, type PassedHints } from './passed-hints.ts'
 import { newRetention } from './retention.ts'
 import { serve } from './serve.ts'
@@ -60,6 +61,7 @@ export type Common = Pick<DaemonOptions, 'clock' | 'random' | 'log' | 'draining$
   hints: PassedHints
   health: StoreHealth
   receivers: ActiveReceivers
+  failures: Failures
   metrics: Metrics
   /** How many lines of the log could not be written. */
   droppedLines: () => number
@@ -98,7 +100,8 @@ export async function openParts(options: DaemonOptions) {
   const health = storeHealth(clock, ownership)
   const metrics = metricsOf(targets.loaded, VERSION)
   const hints = passedHints({ cluster: store.cluster, ownership, targets })
-  const made = { config, store, ownership, targets, overviews, hints, health, receivers, metrics }
+  const failures = deliveryFailures(clock, mask)
+  const made = { config, store, ownership, targets, overviews, hints, health, receivers, failures, metrics }
   const common: Common = { clock, random, log, draining$, mask, droppedLines, ...made }
   const web = await serve(common)
   opened.defer(web.close)

@@ -16,7 +16,7 @@ import { VERSION } from './version.ts'
  * @throws {Error} with a `code` if the server cannot listen on its address
  */
 export async function serve(options: Common): Promise<Web & { url: string }> {
-  const { config, store, clock, log, targets, overviews, ownership, metrics, receivers, hints } = options
+  const { config, store, clock, log, targets, overviews, ownership, metrics, receivers, failures, hints } = options
   const { http } = config()
   const web = await startWeb({
     ...http,
@@ -25,7 +25,7 @@ export async function serve(options: Common): Promise<Web & { url: string }> {
     version: VERSION,
     targets: { all: targets.all, own: targets.loaded, loading: targets.loading, others: overviews.others },
     known: () => ({ alert: config().alerts.map(({ name }) => name), target: targets.all() }),
-    receivers: () => receivers.all().map(({ name }) => name),
+    receivers: () => receivers.all().map(({ name }) => ({ name, failure: failures.of(name) })),
     store: { ...store, ...shownLog(store, () => config().events.participants) },
     problem: ownership.problem,
     expose: exposer(options),

@@ -27,8 +27,8 @@ export type WebOptions = HooksOptions & {
   targets: ServedTargets
   /** The targets and rules that a silence can match. */
   known: () => KnownNames
-  /** The names of the receivers of notifications. */
-  receivers: () => readonly string[]
+  /** The receivers of notifications, each with the time since when nothing could be delivered to it (UNIX seconds). */
+  receivers: () => readonly { name: string; failure: { since: number; problem: string } | undefined }[]
   store: Store
   /** Required for every path except the health checks. */
   auth?: Credentials

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startSimulator } from '../../src/simulator/simulator.ts'
+import type { ReceiverView } from '../../src/web/api/deliveries.ts'
 import { localServer } from '../commands/local-server.ts'
 import { ANY_CALL } from './any-call.ts'
 import { daemonInProcess, KEY } from './daemon-in-process.ts'
@@ -8,7 +9,8 @@ import { daemonInProcess, KEY } from './daemon-in-process.ts'
 const WAIT = { timeout: 10_000, interval: 50 }
 
 /** A receiver that accepts all, and what was posted to it; `status` is its answer. */
-async function receiver(status = 200) {
+async function receiver(first = 200) {
+  let status = first
   const posted: { path: string; body: string }[] = []
   const { url } = await localServer((request, response) => {
     void text(request).then((body) => {
@@ -16,7 +18,7 @@ async function receiver(status = 200) {
       response.writeHead(status).end()
     })
   })
-  return { url, posted }
+  return { url, posted, recovers: () => void (status = 200) }
 }
 
 test('several receivers of each type are notified by their own names, as routes say, and one that fails delays no other', async () => {
@@ -34,7 +36,7 @@ test('several receivers of each type are notified by their own names, as routes 
   })
   const service = await startSimulator({ apiKey: KEY, callsPerMinute: 60, speed: 20, history: 50 })
   onTestFinished(service.close)
-  const { samples } = await daemonInProcess(
+  const { samples, daemon } = await daemonInProcess(
     service.url,
     {},
     {
@@ -74,4 +76,13 @@ test('several receivers of each type are notified by their own names, as routes 
     expect((await values('callwatch_notifications_total', 'retried'))['failing']).toBeGreaterThan(0)
     expect(await values('callwatch_notifications_pending')).toMatchObject({ failing: 1, ops: 0, others: 0 })
   }, WAIT)
+  const shown = async () => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own answer
+    const { receivers } = (await (await fetch(`${daemon.url}api/v1/receivers`)).json()) as { receivers: ReceiverView[] }
+    return receivers.find(({ name }) => name === 'failing')
+  }
+  expect(await shown()).toMatchObject({ pending: 1, problem: expect.stringContaining('503') })
+  expect(Date.parse((await shown())?.failing_since ?? '')).toBeGreaterThan(Date.now() - 60_000)
+  failing.recovers()
+  await vi.waitFor(async () => expect(await shown()).toEqual({ name: 'failing', pending: 0 }), WAIT)
 })

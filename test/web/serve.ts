@@ -158,7 +158,10 @@ export async function serve(
       alert: [...new Set(targets.flatMap(({ settings: { rules } }) => rules.map(({ name }) => name)))],
       target: targets.map(({ name }) => name),
     }),
-    receivers: () => ['slack', 'pager'],
+    receivers: () => [
+      { name: 'slack', failure: undefined },
+      { name: 'pager', failure: undefined },
+    ],
     store: {
       ...store,
       rows: async (...query) => {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isoTime } from '../../clock/iso-time.ts'
 import { webhookViews } from '../../events/webhooks/webhook-views.ts'
 import { count, namedObject, seconds, time } from './parts.ts'
 import { route } from './route.ts'
@@ -33,6 +34,10 @@ const receiver = namedObject('Receiver', {
   name: z.string(),
   pending: count.describe('Changes of alerts, and digests, that wait'),
   oldest_pending_seconds: seconds.optional().describe('How long the oldest change of an alert has been waiting'),
+  failing_since: time
+    .optional()
+    .describe('Since when nothing could be delivered; of several daemons, the one that delivers knows it'),
+  problem: z.string().optional().describe('Why the last attempt failed'),
 })
 
 export type ReceiverView = z.output<typeof receiver>
@@ -44,13 +49,18 @@ export const receiversRoute = route(
   'GET /api/v1/receivers',
   'What waits for each receiver of notifications',
   { answers: { 200: receivers } },
-  ({ store, receivers: names, wall }: WebOptions) =>
+  ({ store, receivers: configured, wall }: WebOptions) =>
     async () => {
       const [waiting, now] = [await store.waiting(), wall()]
       return {
-        receivers: names().map((name): ReceiverView => {
+        receivers: configured().map(({ name, failure }): ReceiverView => {
           const { pending, since } = waiting.get(name) ?? { pending: 0 }
-          return { name, pending, ...(since !== undefined && { oldest_pending_seconds: Math.max(0, now - since) }) }
+          return {
+            name,
+            pending,
+            ...(since !== undefined && { oldest_pending_seconds: Math.max(0, now - since) }),
+            ...(failure !== undefined && { failing_since: isoTime(failure.since), problem: failure.problem }),
+          }
         }),
       }
     },

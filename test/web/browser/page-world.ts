@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,6 +31,8 @@ export async function pageWorld(): Promise<PageWorld> {
   const clock = () => frozenAt ?? systemClock.wall()
   const simulator = await startSimulator({ seed: 7, speed: 400, callsPerMinute: 900, open: 20, clock })
   const folder = mkdtempSync(join(tmpdir(), 'callwatch-page-'))
+  const receiver = createServer((_request, response) => response.end())
+  await once(receiver.listen(0, '127.0.0.1'), 'listening')
   const store = join(folder, 'callwatch.db')
   let port = 0
   let stop: (() => Promise<void>) | undefined
@@ -38,7 +43,7 @@ export async function pageWorld(): Promise<PageWorld> {
     url: '',
     start: async () => {
       const draining$ = new ReplaySubject<void>(1)
-      const config = configOf(simulator, store, port)
+      const config = configOf(simulator, store, port, receiver)
       const log = pino({ level: 'silent' })
       const daemon = await startDaemon({ config, clock: systemClock, random: () => 0, log, draining$ })
       world.url = daemon.url
@@ -58,6 +63,7 @@ export async function pageWorld(): Promise<PageWorld> {
     close: async () => {
       await world.stop()
       await simulator.close()
+      receiver.close()
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -65,12 +71,20 @@ export async function pageWorld(): Promise<PageWorld> {
   return world
 }
 
-function configOf({ url, keys }: Simulator, path: string, port: number): Config {
+function configOf({ url, keys }: Simulator, path: string, port: number, receiver: Server): Config {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+  const { port: to } = receiver.address() as AddressInfo
   const config = pageConfig('production', url, keys.fullAccess)
   return {
     ...config,
     store: { ...config.store, path },
     http: { ...config.http, port },
+    notify: {
+      ...config.notify,
+      receivers: [
+        { name: 'team', type: 'webhook', config: { url: `http://127.0.0.1:${to}`, format: 'callwatch', headers: {} } },
+      ],
+    },
     // Fires as soon as calls fail.
     alerts: [{ ...RATIO, threshold: 0.02, clear: 0.01, for: 0 }],
   }

@@ -4,6 +4,7 @@ import { Feed } from '../../../src/web/page/components/feed.tsx'
 import { FailureRatio, InProgress, Tiles } from '../../../src/web/page/components/glance.tsx'
 import { Banner } from '../../../src/web/page/components/page.tsx'
 import { Overview, Targets, Waiting, Webhooks } from '../../../src/web/page/components/targets.tsx'
+import { isAllStale } from '../../../src/web/page/model/notices.ts'
 import type { PastAlert } from '../../../src/history/alert-history.ts'
 import type { FeedLine, State } from '../../../src/web/page/model/state.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
@@ -500,6 +501,36 @@ test('what waits for receivers of notifications is shown while something does, a
   ]
   const rows = render(Waiting, state).flatMap(({ props, text }) => (props['data-receiver'] === undefined ? [] : text))
   expect(rows).toEqual(['slack 2 1m 5s'])
+})
+
+describe('the banner about notifications', () => {
+  const banner = (receivers: NonNullable<State['snapshot']>['receivers'], given: Partial<State> = {}) => {
+    const state = twoTargets(given)
+    state.snapshot!.receivers = receivers
+    return render(Banner, state).flatMap(({ type, text }) => (type === 'li' ? text : []))
+  }
+  const failing = { name: 'slack', pending: 2, failing_since: isoTime(NOW - 600), problem: 'Slack answered 503' }
+
+  test('says since when and why a receiver gets nothing, and how many notifications wait, in each view', () => {
+    const line = 'slack: no notification could be delivered since 14:03:20 UTC. Slack answered 503. (2 waiting)'
+    expect(banner([failing, { name: 'pager', pending: 1 }])).toEqual([line])
+    expect(banner([failing], { view: 'calls' })).toEqual([line])
+    expect(banner([{ ...failing, pending: 0 }])).toEqual([line.replace(' (2 waiting)', '')])
+  })
+
+  test('says on the overview that none is configured, and nothing where that is not known', () => {
+    const line =
+      'No receiver of notifications is configured: alerts are only written to the log. Set notify.slack, for example.'
+    expect(banner([{ name: 'log', pending: 0 }])).toEqual([line])
+    expect(banner([{ name: 'log', pending: 0 }], { view: 'calls' })).toEqual([])
+    expect(banner(undefined)).toEqual([])
+  })
+
+  test('does not make the data stale', () => {
+    const state = twoTargets()
+    state.snapshot!.receivers = [failing]
+    expect(isAllStale(state)).toBe(false)
+  })
 })
 
 describe('the webhooks of the page', () => {

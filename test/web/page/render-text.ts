@@ -44,7 +44,16 @@ export function stateOf(targets: readonly TargetStatus[], differing: Partial<Sta
   const perMinute = { since: isoTime(NOW - 3600), step_seconds: 60, targets: [] }
   return {
     ...initialState,
-    snapshot: { status, alerts, silences: [], readOnly: false, webhooks: [], receivers: [], perMinute, takenAt: 0 },
+    snapshot: {
+      status,
+      alerts,
+      silences: [],
+      readOnly: false,
+      webhooks: [],
+      receivers: [{ name: 'slack', pending: 0 }],
+      perMinute,
+      takenAt: 0,
+    },
     ...differing,
   }
 }

@@ -1,6 +1,6 @@
 import { changeAddress, addressOf, namedTargets } from '../model/address.ts'
 import { clock, zone, zoneName } from '../model/format.ts'
-import { isAllStale, noticesOf, snapshotAge, staleTargets } from '../model/notices.ts'
+import { deliveryNotices, isAllStale, noticesOf, snapshotAge, staleTargets } from '../model/notices.ts'
 import type { State } from '../model/state.ts'
 import { shownAlerts } from '../model/totals.ts'
 import { viewOf, VIEWS } from '../views.tsx'
@@ -86,9 +86,9 @@ function liveness(state: State) {
   ]
 }
 
-/** Says why the data below are not live; to screen readers without ages, which change each second. */
+/** Says why the data below are not live, and why notifications do not arrive; to screen readers without ages, which change each second. */
 export function Banner({ state }: { state: State }) {
-  const notices = noticesOf(state)
+  const notices = [...noticesOf(state), ...deliveryNotices(state)]
   const firing = shownAlerts(state).filter(({ state }) => state !== 'pending')
   const alerts = [...Map.groupBy(firing, ({ alert, severity }) => `Alert ${alert}, ${severity}`)].map(
     ([name, [first, ...others]]) =>

@@ -12,7 +12,7 @@ const SNAPSHOT_SECONDS = 3
 /** As many targets have their own notice. */
 const MOST_TARGETS = 3
 
-/** Why the shown data are not live. Screen readers read `text` once; `age` changes each second. */
+/** What is wrong, such as why the shown data are not live. Screen readers read `text` once; `age` changes each second. */
 export type Notice = { text: string; age: string }
 
 /** The reasons why the shown data are not live; none if they are. */
@@ -36,6 +36,25 @@ export function noticesOf(state: State): Notice[] {
   if (others > 0)
     notices.push({ text: `${formatNumber(others)} other targets have no successful poll either.`, age: '' })
   return notices
+}
+
+/** The receiver that callwatch has without any other. */
+const LOG = 'log'
+
+/** Why notifications do not arrive. */
+export function deliveryNotices({ snapshot, view }: Pick<State, 'snapshot' | 'view'>): Notice[] {
+  const { receivers, status } = snapshot ?? {}
+  if (receivers === undefined || status === undefined) return []
+  if (view === 'overview' && receivers.every(({ name }) => name === LOG)) {
+    const text =
+      'No receiver of notifications is configured: alerts are only written to the log. Set notify.slack, for example.'
+    return [{ text, age: '' }]
+  }
+  return receivers.flatMap(({ name, pending, failing_since: since, problem = '' }) => {
+    if (since === undefined) return []
+    const text = `${name}: no notification could be delivered since ${momentInZone(since, status.now)}. ${sentence(problem)}`
+    return [{ text, age: pending === 0 ? '' : `${formatNumber(pending)} waiting` }]
+  })
 }
 
 /** The selected targets whose data are stale. */

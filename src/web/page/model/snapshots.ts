@@ -51,7 +51,7 @@ async function takeSnapshot() {
         // Only these are read from the store, which may be unavailable.
         getSilences().catch(() => ({ silences: before?.silences ?? [], read_only: before?.readOnly ?? false })),
         getWebhooks().catch(() => ({ webhooks: before?.webhooks ?? [] })),
-        getReceivers().catch(() => ({ receivers: before?.receivers ?? [] })),
+        getReceivers().catch(() => ({ receivers: before?.receivers })),
         getPerMinute(),
       ])
     const now = performance.now()

@@ -22,7 +22,8 @@ export type Snapshot = {
   /** Whether silences cannot be changed. */
   readOnly: boolean
   webhooks: Webhook[]
-  receivers: Receiver[]
+  /** Undefined if they are not known. */
+  receivers: Receiver[] | undefined
   perMinute: PerMinute
   /** When the answers arrived, by `performance.now()`. */
   takenAt: number
