@@ -4,7 +4,7 @@ import { Feed } from '../../../src/web/page/components/feed.tsx'
 import { FailureRatio, InProgress, Tiles } from '../../../src/web/page/components/glance.tsx'
 import { Banner } from '../../../src/web/page/components/page.tsx'
 import { Overview, Targets, Waiting, Webhooks } from '../../../src/web/page/components/targets.tsx'
-import { isAllStale } from '../../../src/web/page/model/notices.ts'
+import { isAllStale, isSyncing } from '../../../src/web/page/model/notices.ts'
 import type { PastAlert } from '../../../src/history/alert-history.ts'
 import type { FeedLine, State } from '../../../src/web/page/model/state.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
@@ -335,10 +335,13 @@ describe('the banner of the page', () => {
       { ...refused, progress: () => ({ pagesRead: 0, pages: undefined }) },
     ])
     expect(banner(state)).toEqual([
-      'production: waiting for the initial sync. (12 of 80 pages read)',
-      'b: waiting for the initial sync. (3 of an unknown number of pages read)',
+      'production: the initial sync reads the past calls. (12 of 80 pages read)',
+      'b: the initial sync reads the past calls. (3 of an unknown number of pages read)',
       'staging: waiting for the initial sync. The key is not known.',
     ])
+    expect(isSyncing(state)).toBe(false)
+    expect(isSyncing(stateOf([shownTarget({ sync: {} }), shownTarget({ target: 'b', sync: POLLED })]))).toBe(true)
+    expect(isSyncing(twoTargets())).toBe(false)
   })
 
   test('says that there is no target of this name', () => {

@@ -1,6 +1,6 @@
 import { changeAddress, addressOf, namedTargets } from '../model/address.ts'
 import { clock, zone, zoneName } from '../model/format.ts'
-import { deliveryNotices, isAllStale, noticesOf, snapshotAge, staleTargets } from '../model/notices.ts'
+import { deliveryNotices, isAllStale, isSyncing, noticesOf, snapshotAge, staleTargets } from '../model/notices.ts'
 import type { State } from '../model/state.ts'
 import { shownAlerts } from '../model/totals.ts'
 import { viewOf, VIEWS } from '../views.tsx'
@@ -75,6 +75,7 @@ function zoneSelect(query: URLSearchParams) {
 function liveness(state: State) {
   const { snapshot } = state
   if (snapshot === undefined) return badge('connecting…')
+  if (isSyncing(state)) return badge('initial sync', 'warning')
   if (isAllStale(state)) return badge('not live', 'bad')
   const { now, targets } = snapshot.status
   const stale = staleTargets(state).length

@@ -63,6 +63,13 @@ export function staleTargets(state: State) {
   return shownTargets(state).filter((target) => isStale(target, age))
 }
 
+/** Whether data are missing only because initial syncs have not ended. */
+export function isSyncing(state: State) {
+  const stale = staleTargets(state)
+  const isFirst = ({ last_success: last, problem }: Target) => last === null && problem === undefined
+  return state.connected && state.snapshot?.status.problem === undefined && stale.length > 0 && stale.every(isFirst)
+}
+
 /** Whether all that the page shows is stale, and not some targets alone. */
 export function isAllStale(state: State) {
   const stale = staleTargets(state).length
@@ -87,7 +94,7 @@ function staleNotice(
   const total = pages === null ? 'an unknown number of' : formatNumber(pages)
   const left = seconds_left === null ? '' : `, about ${formatSeconds(seconds_left)} to go`
   return {
-    text: `${name}: waiting for the initial sync.${why}`,
+    text: `${name}: ${pages_read === 0 ? 'waiting for the initial sync' : 'the initial sync reads the past calls'}.${why}`,
     age: pages_read === 0 ? '' : `${formatNumber(pages_read)} of ${total} pages read${left}`,
   }
 }
