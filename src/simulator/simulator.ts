@@ -37,6 +37,8 @@ export type Simulator = {
   switches: () => Switches
   /** @throws RangeError that names the unknown switch, or the switch with an invalid value */
   setSwitches: (patch: Partial<Switches>) => void
+  /** Sends the webhooks of what happens from now on there, with its user and password. */
+  sendWebhooks: (to: URL) => void
   /** What was sent as webhooks until now. */
   webhooks: () => SentWebhooks
   /** Also closes open connections. */
@@ -62,8 +64,8 @@ export async function serve(
     advance(service.world, at, service.switches)
     return at
   }
-  const webhooks = newWebhooks(service)
-  const stopSending = webhook && sendWebhooks(webhooks, webhook, now)
+  let webhooks = newWebhooks(service)
+  let stopSending = webhook && sendWebhooks(webhooks, webhook, now)
   const app = createApp(service, now)
   const address = await app.listen({ host: '127.0.0.1', port: asked })
   return {
@@ -80,6 +82,12 @@ export async function serve(
     setSwitches: (patch) => {
       now()
       setSwitches(service, patch)
+    },
+    sendWebhooks: (to) => {
+      now()
+      stopSending?.()
+      webhooks = newWebhooks(service)
+      stopSending = sendWebhooks(webhooks, to, now)
     },
     webhooks: () => webhooks.sent,
     close: () => {

@@ -99,7 +99,11 @@ describe('the summary at the end', () => {
       imbalances: [],
     })
   const summary = (audit: AuditReport, logged = 7, refused = 0) =>
-    demoSummary(shownTarget(), { series: 150, differences: [] }, { audit, logged, received: { events: 7, refused } })
+    demoSummary(shownTarget(), { series: 150, differences: [] }, undefined, {
+      audit,
+      logged,
+      received: { events: 7, refused },
+    })
 
   test("shows the audit's verdict above the comparison with the simulator", () => {
     const lines = summary(audited({ kind: 'equal' }))

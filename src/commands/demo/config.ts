@@ -3,7 +3,10 @@ import type { Simulator } from '../../simulator/simulator.ts'
 import type { EventReceiver } from './event-receiver.ts'
 
 export const DAY_SECONDS = 86_400
-const POLL_INTERVAL_SECONDS = 1
+/** Long enough that a webhook is faster. */
+const POLL_INTERVAL_SECONDS = 5
+/** The user and password of the simulator's webhooks. */
+export const HOOK = { username: 'simulator', password: 'simulator' }
 
 type DemoParts = {
   simulator: Simulator
@@ -30,7 +33,7 @@ export const PAST_RULE = {
 /** A configuration with windows and durations for a demo of some minutes. */
 export function demoConfig({ simulator, receiver, store, port, history = 0 }: DemoParts): Config {
   return configOf({
-    targets: [{ name: 'demo', base_url: simulator.url, api_key: simulator.keys.fullAccess }],
+    targets: [{ name: 'demo', base_url: simulator.url, api_key: simulator.keys.fullAccess, webhook: HOOK }],
     poll: {
       interval: `${POLL_INTERVAL_SECONDS}s`,
       page_size: 1000,

@@ -27,7 +27,8 @@ import { auditStore } from '../audit/store.ts'
 import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
 import type { DaemonEvent } from '../../daemon/daemon-event.ts'
-import { DAY_SECONDS, demoConfig, PAST_RULE } from './config.ts'
+import { DAY_SECONDS, demoConfig, HOOK, PAST_RULE } from './config.ts'
+import { newLags } from './lags.ts'
 import { LISTED_SECONDS, pollPast, PAST_CALLS_PER_DAY } from './past.ts'
 import { areDelivered, demoSummary, notificationLines, transitionLine, webhookLines } from './lines.ts'
 import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
@@ -67,16 +68,20 @@ const FIRST_BURST_SECONDS = 12
  * After a simulated past there are fewer calls, so bursts are rarer: they must not be most of the calls of an hour (seconds).
  */
 const BURST_INTERVAL_SECONDS = { withoutPast: 180, withPast: 900 }
+/** Before that, polls alone notice the ends of calls, so that the two lags can be compared. */
+const FIRST_WEBHOOK_SECONDS = 30
 const BURST = { calls: 50, seconds: 6 }
 /** The first calls are counted as well. They span less than the lookback, so that all of them count. */
 const HISTORY = { minutes: 55, mostCalls: 5000 }
 /** After a simulated past there are fewer calls, so that charts show both well. */
 const CALLS_PER_MINUTE = { withoutPast: 60, withPast: 6 }
+/** A tenth of the webhooks is lost. */
+const WEBHOOK_FAULT = { lost: 0.1 }
 /** More than a poll requests, which is at most 20 pages and calls. */
 const RECORDED_RESPONSES = 50
 /** The first poll may have begun before the service was frozen, the second cannot. */
 const FINAL_POLLS = 2
-/** Two final polls take two intervals. They take longer only if the list is very long. */
+/** Two final polls take two intervals, ten seconds. They take longer only if the list is very long. */
 const FINAL_POLLS_TIMEOUT_SECONDS = 30
 
 /**
@@ -108,6 +113,7 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
       ? {
           history: Math.round(Math.min(callsPerMinute * HISTORY.minutes, HISTORY.mostCalls)),
           historySeconds: HISTORY.minutes * 60,
+          switches: { webhookFault: WEBHOOK_FAULT },
         }
       : {
           history: Math.round((PAST_CALLS_PER_DAY * history) / DAY_SECONDS),
@@ -116,7 +122,7 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
           arrivalsFrom: start,
           open: 0,
           // Each sweep reads the whole list.
-          switches: { listedSeconds: LISTED_SECONDS },
+          switches: { listedSeconds: LISTED_SECONDS, webhookFault: WEBHOOK_FAULT },
         }),
     clock: () => serviceTime ?? systemClock.wall(),
     mostRecordedResponses: RECORDED_RESPONSES,
@@ -147,7 +153,7 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
       print('stopping: the service is frozen, and the daemon polls a last time')
     }
     const world = { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }
-    const { target, comparison, logged } = await runDemo(world, { ...options, callsPerMinute }, print)
+    const { target, comparison, logged, lag } = await runDemo(world, { ...options, callsPerMinute }, print)
     if (!options.quiet) webhookLines(receiver.take()).forEach(print)
     print('')
     if (comparison === undefined) {
@@ -158,7 +164,7 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
     if (report === undefined) throw new Error('the demo has no target')
     print('the end:')
     const end = { audit: report, logged, received: receiver.counts() }
-    demoSummary(target, comparison, end).forEach(print)
+    demoSummary(target, comparison, lag, end).forEach(print)
     return report.equal && comparison.differences.length === 0 && areDelivered(end)
   } finally {
     receiver.close()
@@ -190,7 +196,7 @@ async function runDemo(
   { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }: DemoWorld,
   { speed, callsPerMinute, seed, history, quiet }: DemoOptions & { callsPerMinute: number },
   print: (line: string) => void,
-): Promise<{ target: TargetStatus; comparison: Comparison | undefined; logged: number }> {
+): Promise<{ target: TargetStatus; comparison: Comparison | undefined; logged: number; lag: string | undefined }> {
   const draining$ = new ReplaySubject<void>(1)
   const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, draining$ })
   const [target] = daemon.targets.loaded()
@@ -201,15 +207,18 @@ async function runDemo(
   print(`metrics:     ${daemon.url}metrics`)
   print(`the webhook: ${receiver.url} (a small receiver, which verifies each event)`)
   print(`in ${FIRST_BURST_SECONDS} s a burst of ${BURST.calls} failing calls begins; Ctrl-C ends the demo`)
+  print(`in ${FIRST_WEBHOOK_SECONDS} s the service begins to send webhooks, a tenth of which are lost`)
   print('')
 
   const printDetail = quiet ? () => {} : print
+  const lags = newLags(systemClock.wall())
   let last: Comparison | undefined
   const compared$ = new ReplaySubject<Comparison>(1)
   let pollsLeft: number | undefined
   let summarized = systemClock.monotonic()
   const show = (event: DaemonEvent) => {
     if (event.kind === 'committed') {
+      lags.note(event.committed.ledger.finishes, systemClock.wall())
       for (const transition of event.committed.ledger.transitions) printDetail(transitionLine(transition))
       for (const notification of event.committed.alerts.notifications)
         notificationLines(notification, config.http.publicUrl!).forEach(printDetail)
@@ -227,7 +236,9 @@ async function runDemo(
     const comparison = compareWithSimulator(target, simulator)
     if (comparison.differences.length > 0 && due > -RETRY_SUMMARY_SECONDS) return
     summarized = systemClock.monotonic()
-    demoSummary(target, comparison).forEach(comparison.differences.length > 0 ? print : printDetail)
+    demoSummary(target, comparison, lags.line(simulator.webhooks())).forEach(
+      comparison.differences.length > 0 ? print : printDetail,
+    )
   }
   const burstInterval = BURST_INTERVAL_SECONDS[history === undefined ? 'withoutPast' : 'withPast']
   const bursts$ = timer(FIRST_BURST_SECONDS * 1000, burstInterval * 1000).pipe(
@@ -235,6 +246,14 @@ async function runDemo(
     tap(() => {
       printDetail(`>>> ${BURST.calls} failing calls within ${formatSeconds(BURST.seconds)}`)
       simulator.burst(BURST)
+    }),
+  )
+  const webhooks$ = timer(FIRST_WEBHOOK_SECONDS * 1000).pipe(
+    takeUntil(stopRequested$),
+    tap(() => {
+      printDetail('>>> the service sends webhooks')
+      simulator.sendWebhooks(Object.assign(new URL('hooks/demo', daemon.url), HOOK))
+      lags.withWebhooks(systemClock.wall())
     }),
   )
   const timeout$ = stopRequested$.pipe(
@@ -256,10 +275,10 @@ async function runDemo(
     tap(() => draining$.next()),
   )
   try {
-    await lastValueFrom(merge(bursts$, timeout$, delivered$, daemon.events$.pipe(tap(show))), {
+    await lastValueFrom(merge(bursts$, webhooks$, timeout$, delivered$, daemon.events$.pipe(tap(show))), {
       defaultValue: undefined,
     })
-    return { target, comparison: last, logged: await logged() }
+    return { target, comparison: last, logged: await logged(), lag: lags.line(simulator.webhooks()) }
   } finally {
     await store.close()
   }

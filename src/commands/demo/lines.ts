@@ -59,8 +59,13 @@ export function webhookLines(events: readonly ReceivedEvent[]): string[] {
 /** The results at the end: the audit, and how many events were logged and arrived. */
 export type DemoEnd = { audit: AuditReport; logged: number; received: ReturnType<EventReceiver['counts']> }
 
-/** The counters, whether they equal what the simulator recorded, and the results at the end. */
-export function demoSummary(target: TargetStatus, { series, differences }: Comparison, end?: DemoEnd): string[] {
+/** The counters, the lag, whether the counters equal what the simulator recorded, and the results at the end. */
+export function demoSummary(
+  target: TargetStatus,
+  { series, differences }: Comparison,
+  lag?: string,
+  end?: DemoEnd,
+): string[] {
   const view = targetView(target)
   const { ended, unanswered, rejected, canceled } = view.finished
   const [window, counts] = windows(target.ledger)[0]!
@@ -72,6 +77,7 @@ export function demoSummary(target: TargetStatus, { series, differences }: Compa
     `  calls     started ${view.started}, in progress ${view.in_progress}, ended ${ended}, unanswered ${unanswered}, rejected ${rejected}, canceled ${canceled}`,
     `  minutes   ${minutes}`,
     `  failed    ${ratio} calls that finished in the last ${window}`,
+    ...(lag === undefined ? [] : [lag]),
     ...(end === undefined ? [] : [eventsSummary(end), ...auditSummary(end.audit)]),
     differences.length === 0
       ? `  simulator equal: all ${series} exact series and failure ratios are what it recorded`
