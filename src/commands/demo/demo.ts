@@ -28,7 +28,7 @@ import { compareWithSimulator, type Comparison } from './compare-with-simulator.
 import { startDaemon } from '../../daemon/daemon.ts'
 import type { DaemonEvent } from '../../daemon/daemon-event.ts'
 import { DAY_SECONDS, demoConfig, HOOK, PAST_RULE } from './config.ts'
-import { newLags } from './lags.ts'
+import { newLags, type Lags } from './lags.ts'
 import { LISTED_SECONDS, pollPast, PAST_CALLS_PER_DAY } from './past.ts'
 import { areDelivered, demoSummary, notificationLines, transitionLine, webhookLines } from './lines.ts'
 import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
@@ -113,7 +113,6 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
       ? {
           history: Math.round(Math.min(callsPerMinute * HISTORY.minutes, HISTORY.mostCalls)),
           historySeconds: HISTORY.minutes * 60,
-          switches: { webhookFault: WEBHOOK_FAULT },
         }
       : {
           history: Math.round((PAST_CALLS_PER_DAY * history) / DAY_SECONDS),
@@ -122,7 +121,7 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
           arrivalsFrom: start,
           open: 0,
           // Each sweep reads the whole list.
-          switches: { listedSeconds: LISTED_SECONDS, webhookFault: WEBHOOK_FAULT },
+          switches: { listedSeconds: LISTED_SECONDS },
         }),
     clock: () => serviceTime ?? systemClock.wall(),
     mostRecordedResponses: RECORDED_RESPONSES,
@@ -240,22 +239,7 @@ async function runDemo(
       comparison.differences.length > 0 ? print : printDetail,
     )
   }
-  const burstInterval = BURST_INTERVAL_SECONDS[history === undefined ? 'withoutPast' : 'withPast']
-  const bursts$ = timer(FIRST_BURST_SECONDS * 1000, burstInterval * 1000).pipe(
-    takeUntil(stopRequested$),
-    tap(() => {
-      printDetail(`>>> ${BURST.calls} failing calls within ${formatSeconds(BURST.seconds)}`)
-      simulator.burst(BURST)
-    }),
-  )
-  const webhooks$ = timer(FIRST_WEBHOOK_SECONDS * 1000).pipe(
-    takeUntil(stopRequested$),
-    tap(() => {
-      printDetail('>>> the service sends webhooks')
-      simulator.sendWebhooks(Object.assign(new URL('hooks/demo', daemon.url), HOOK))
-      lags.withWebhooks(systemClock.wall())
-    }),
-  )
+  const scenes$ = scenes(simulator, daemon.url, lags, { history, print: printDetail }).pipe(takeUntil(stopRequested$))
   const timeout$ = stopRequested$.pipe(
     tap(() => {
       freeze()
@@ -275,13 +259,38 @@ async function runDemo(
     tap(() => draining$.next()),
   )
   try {
-    await lastValueFrom(merge(bursts$, webhooks$, timeout$, delivered$, daemon.events$.pipe(tap(show))), {
+    await lastValueFrom(merge(scenes$, timeout$, delivered$, daemon.events$.pipe(tap(show))), {
       defaultValue: undefined,
     })
     return { target, comparison: last, logged: await logged(), lag: lags.line(simulator.webhooks()) }
   } finally {
     await store.close()
   }
+}
+
+/** What happens besides ordinary calls: bursts of failing calls, and from some time on webhooks. */
+function scenes(
+  simulator: Simulator,
+  page: string,
+  lags: Lags,
+  { history, print }: { history: number | undefined; print: (line: string) => void },
+): Observable<unknown> {
+  const burstInterval = BURST_INTERVAL_SECONDS[history === undefined ? 'withoutPast' : 'withPast']
+  const bursts$ = timer(FIRST_BURST_SECONDS * 1000, burstInterval * 1000).pipe(
+    tap(() => {
+      print(`>>> ${BURST.calls} failing calls within ${formatSeconds(BURST.seconds)}`)
+      simulator.burst(BURST)
+    }),
+  )
+  const webhooks$ = timer(FIRST_WEBHOOK_SECONDS * 1000).pipe(
+    tap(() => {
+      print('>>> the service sends webhooks')
+      simulator.setSwitches({ webhookFault: WEBHOOK_FAULT })
+      simulator.sendWebhooks(Object.assign(new URL('hooks/demo', page), HOOK))
+      lags.withWebhooks(systemClock.wall())
+    }),
+  )
+  return merge(bursts$, webhooks$)
 }
 
 /** The number of events in the log. */

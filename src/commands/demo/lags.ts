@@ -1,5 +1,4 @@
 import type { Finish } from '../../ledger/tracked-call.ts'
-import type { SentWebhooks } from '../../simulator/answers/webhooks.ts'
 
 /** How soon callwatch notices the ends of calls: at first by polls alone, then with webhooks of the service. */
 export type Lags = {
@@ -8,7 +7,7 @@ export type Lags = {
   /** @param from UNIX seconds, from which on the service sends webhooks */
   withWebhooks: (from: number) => void
   /** One line; undefined before the first end. */
-  line: (webhooks: SentWebhooks) => string | undefined
+  line: (webhooks: { sent: number; lost: readonly unknown[] }) => string | undefined
 }
 
 /** @param begun UNIX seconds; earlier ends do not count */
