@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import {
   FINAL_STATUSES,
   MODES,
@@ -50,53 +49,29 @@ const toTime = (value: unknown) => {
   if (read === undefined || read === 0) return undefined
   return read > MAX_SECONDS ? read / 1000 : read
 }
-const people = z.unknown().optional().transform(toPeople)
-const minutes = z.unknown().optional().transform(toMinutes)
-const time = z.unknown().optional().transform(toTime)
-const text = z.string().optional().catch(undefined)
-const list = z.array(z.unknown()).optional().catch(undefined)
-const flag = z
-  .unknown()
-  .optional()
-  .transform((value) => value === true || value === 1 || value === '1' || value === 'true')
+const toFlag = (value: unknown) => value === true || value === 1 || value === '1' || value === 'true'
 
-const wireCall = z.compile(
-  z.object({
-    status: z.string().min(1),
-    type: text,
-    mode: text,
-    receiverType: text,
-    initiatedAt: time,
-    startedAt: time,
-    endedAt: time,
-    totalAudioMinutes: minutes,
-    totalVideoMinutes: minutes,
-    totalDurationInMinutes: minutes,
-    totalParticipants: people,
-    hasRecording: flag,
-    recordings: list,
-    participants: list,
-  }),
-)
+function readMinutes(item: Readonly<Record<string, unknown>>): SeenMinutes {
+  return {
+    audio: toMinutes(item['totalAudioMinutes']),
+    video: toMinutes(item['totalVideoMinutes']),
+    total: toMinutes(item['totalDurationInMinutes']),
+  }
+}
 
-const wireParticipant = z.compile(
-  z.object({
-    totalAudioMinutes: minutes,
-    totalVideoMinutes: minutes,
-    totalDurationInMinutes: minutes,
+/** An entry of the list of participants. */
+type Entry = { minutes: SeenMinutes; duration: number | undefined; isJoined: boolean; hasLeft: boolean }
+
+function readEntry(item: Readonly<Record<string, unknown>>): Entry {
+  const { totalDuration } = item
+  return {
+    minutes: readMinutes(item),
     // The published sample has minutes as a float, other places have `HH:MM:SS`. Only a number means minutes.
-    totalDuration: z
-      .unknown()
-      .optional()
-      .transform((value) => (typeof value === 'number' ? toMinutes(value) : undefined)),
-    isJoined: flag,
-    leftAt: z
-      .unknown()
-      .optional()
-      .transform((value) => toTime(value) !== undefined),
-  }),
-)
-type WireParticipant = z.output<typeof wireParticipant>
+    duration: typeof totalDuration === 'number' ? toMinutes(totalDuration) : undefined,
+    isJoined: toFlag(item['isJoined']),
+    hasLeft: toTime(item['leftAt']) !== undefined,
+  }
+}
 
 export type ReadCallOptions = {
   /** Further spellings of statuses, in lower case. */
@@ -114,61 +89,67 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
   if (!isObject(item)) return 'not_an_object'
   const id = readSessionId(item['sessionId'])
   if (id === undefined) return 'no_session_id'
-  const parsed = wireCall.safeParse(item)
-  if (!parsed.success) return 'no_status'
-  const wire = parsed.data
-  const isTooLong = (wire.participants?.length ?? 0) > MAX_ENTRIES
-  const items = isTooLong ? undefined : wire.participants?.filter(isObject)
-  const entries = items?.map((entry) => wireParticipant.parse(entry))
-  const callMinutes: SeenMinutes = { audio: wire.totalAudioMinutes, video: wire.totalVideoMinutes, total: undefined }
-  if (callMinutes.audio === undefined && callMinutes.video === undefined)
-    callMinutes.total = wire.totalDurationInMinutes
-  const participantMinutes = sumEntries(entries ?? [])
+  const { status, participants, recordings } = item
+  if (typeof status !== 'string' || status === '') return 'no_status'
+  const isTooLong = Array.isArray(participants) && participants.length > MAX_ENTRIES
+  const items = Array.isArray(participants) && !isTooLong ? participants.filter(isObject) : undefined
+  const entries = items?.map(readEntry)
+  const own = readMinutes(item)
+  const [initiatedAt, startedAt, endedAt] = [
+    toTime(item['initiatedAt']),
+    toTime(item['startedAt']),
+    toTime(item['endedAt']),
+  ]
+  const people = toPeople(item['totalParticipants'])
   const plausible: Plausible = (time) => (time !== undefined && time <= options.now + DAY ? time : undefined)
-  const latest = Math.max(wire.initiatedAt ?? 0, wire.startedAt ?? 0, wire.endedAt ?? 0)
+  const latest = Math.max(initiatedAt ?? 0, startedAt ?? 0, endedAt ?? 0)
   const call: SeenCall = {
     id,
-    status: readStatus(wire.status, options),
-    type: readLabel('type', wire.type, TYPES, options),
-    mode: readLabel('mode', wire.mode, MODES, options),
-    receiverType: readLabel('receiverType', wire.receiverType, RECEIVER_TYPES, options),
-    initiatedAt: plausible(wire.initiatedAt),
-    startedAt: plausible(wire.startedAt),
-    endedAt: plausible(wire.endedAt),
-    callMinutes: validMinutes(callMinutes),
-    participantMinutes: validMinutes(participantMinutes),
+    status: readStatus(status, options),
+    type: readLabel('type', item['type'], TYPES, options),
+    mode: readLabel('mode', item['mode'], MODES, options),
+    receiverType: readLabel('receiverType', item['receiverType'], RECEIVER_TYPES, options),
+    initiatedAt: plausible(initiatedAt),
+    startedAt: plausible(startedAt),
+    endedAt: plausible(endedAt),
+    callMinutes: validMinutes(own.audio, own.video, isSplit(own) ? undefined : own.total),
+    participantMinutes: sumEntries(entries),
     hasParticipantList: entries !== undefined,
-    totalParticipants: validNumber(wire.totalParticipants),
-    joined:
-      entries === undefined
-        ? validNumber(wire.totalParticipants)
-        : entries.filter(({ isJoined, leftAt }) => isJoined && !leftAt).length,
-    hasRecording: wire.hasRecording || (wire.recordings?.length ?? 0) > 0,
+    totalParticipants: validNumber(people),
+    joined: entries === undefined ? validNumber(people) : entries.filter(isPresent).length,
+    hasRecording: toFlag(item['hasRecording']) || (Array.isArray(recordings) && recordings.length > 0),
     ahead: latest > options.now + DAY && latest <= options.now + TEN_YEARS ? latest : undefined,
-    badValue: isTooLong || hasBadValue(wire, entries ?? []),
+    badValue:
+      isTooLong ||
+      [initiatedAt, startedAt, endedAt, people].some(Number.isNaN) ||
+      hasBadMinutes(own) ||
+      entries?.some(({ minutes, duration }) => hasBadMinutes(minutes) || Number.isNaN(duration)) === true,
   }
   if (options.participants === true && items !== undefined)
     call.participants = items.map((item, i) => readParticipant(item, entries![i]!, plausible))
   return call
 }
 
+const isSplit = ({ audio, video }: SeenMinutes) => audio !== undefined || video !== undefined
+
+const isPresent = ({ isJoined, hasLeft }: Entry) => isJoined && !hasLeft
+
+const hasBadMinutes = ({ audio, video, total }: SeenMinutes) =>
+  Number.isNaN(audio) || Number.isNaN(video) || Number.isNaN(total)
+
 type Plausible = (time: number | undefined) => number | undefined
 
-function readParticipant(
-  item: Readonly<Record<string, unknown>>,
-  entry: WireParticipant,
-  plausible: Plausible,
-): SeenParticipant {
+function readParticipant(item: Readonly<Record<string, unknown>>, entry: Entry, plausible: Plausible): SeenParticipant {
   const { uid, state } = item
   const [joinedAt, leftAt] = [plausible(toTime(item['joinedAt'])), plausible(toTime(item['leftAt']))]
   return {
     // A longer integer is inexact, and a missing id is better than a wrong one.
     uid: typeof uid === 'number' && !Number.isSafeInteger(uid) ? undefined : readSessionId(uid),
     state: given(state) ? (PARTICIPANT_STATES.find((known) => known === state) ?? 'other') : undefined,
-    joined: entry.isJoined || entry.leftAt || joinedAt !== undefined,
+    joined: entry.isJoined || entry.hasLeft || joinedAt !== undefined,
     joinedAt,
     leftAt,
-    minutes: validMinutes(sumEntries([entry])),
+    minutes: sumEntries([entry]),
   }
 }
 
@@ -197,11 +178,11 @@ function readStatus(value: string, { statusMap, onUnknown }: ReadCallOptions): C
 /** A documented value, or `other` for an undocumented one; undefined if the label is missing. */
 function readLabel<T extends string>(
   field: string,
-  value: string | undefined,
+  value: unknown,
   known: readonly T[],
   { onUnknown }: ReadCallOptions,
 ): T | undefined {
-  if (value === undefined || value === '') return undefined
+  if (typeof value !== 'string' || value === '') return undefined
   const label = known.find((documented) => documented === value)
   if (label === undefined) onUnknown(field, value)
   return label ?? known.at(-1)
@@ -212,40 +193,26 @@ function readLabel<T extends string>(
  * one medium, both are known: an entry with only audio minutes has no video minutes. An invalid number makes its sum invalid,
  * because a sum without it would look like a correction.
  */
-function sumEntries(entries: readonly WireParticipant[]): SeenMinutes {
-  const sums: SeenMinutes = { audio: undefined, video: undefined, total: undefined }
-  for (const { totalAudioMinutes, totalVideoMinutes, totalDurationInMinutes, totalDuration } of entries) {
-    const total =
-      totalAudioMinutes === undefined && totalVideoMinutes === undefined
-        ? (totalDurationInMinutes ?? totalDuration)
-        : undefined
-    if (total !== undefined) sums.total = (sums.total ?? 0) + total
-    if (totalAudioMinutes !== undefined) sums.audio = (sums.audio ?? 0) + totalAudioMinutes
-    if (totalVideoMinutes !== undefined) sums.video = (sums.video ?? 0) + totalVideoMinutes
+function sumEntries(entries: readonly Entry[] | undefined): SeenMinutes {
+  let audio: number | undefined
+  let video: number | undefined
+  let total: number | undefined
+  for (const { minutes, duration } of entries ?? NO_ENTRIES) {
+    if (minutes.audio !== undefined) audio = (audio ?? 0) + minutes.audio
+    if (minutes.video !== undefined) video = (video ?? 0) + minutes.video
+    const unsplit = isSplit(minutes) ? undefined : (minutes.total ?? duration)
+    if (unsplit !== undefined) total = (total ?? 0) + unsplit
   }
-  const isEmpty = sums.audio === undefined && sums.video === undefined && sums.total === undefined
-  return isEmpty ? sums : { ...sums, audio: sums.audio ?? 0, video: sums.video ?? 0 }
+  const isEmpty = !isSplit({ audio, video, total }) && total === undefined
+  return isEmpty ? NO_MINUTES : validMinutes(audio ?? 0, video ?? 0, total)
 }
 
-/** Whether any number is invalid. It became NaN, and makes the sum NaN. */
-function hasBadValue(wire: z.output<typeof wireCall>, entries: readonly WireParticipant[]): boolean {
-  const { initiatedAt = 0, startedAt = 0, endedAt = 0, totalParticipants = 0 } = wire
-  let sum = initiatedAt + startedAt + endedAt + totalParticipants + sumOfMinutes(wire)
-  for (const entry of entries) sum += sumOfMinutes(entry) + (entry.totalDuration ?? 0)
-  return Number.isNaN(sum)
-}
+const NO_ENTRIES: readonly Entry[] = []
+const NO_MINUTES: SeenMinutes = { audio: undefined, video: undefined, total: undefined }
 
-function sumOfMinutes({
-  totalAudioMinutes = 0,
-  totalVideoMinutes = 0,
-  totalDurationInMinutes = 0,
-}: Pick<WireParticipant, 'totalAudioMinutes' | 'totalVideoMinutes' | 'totalDurationInMinutes'>): number {
-  return totalAudioMinutes + totalVideoMinutes + totalDurationInMinutes
-}
-
-function validMinutes({ audio, video, total }: SeenMinutes): SeenMinutes {
+function validMinutes(audio: number | undefined, video: number | undefined, total: number | undefined): SeenMinutes {
   // The medium of an invalid total is unknown, so both media are.
-  if (Number.isNaN(total)) return { audio: undefined, video: undefined, total: undefined }
+  if (Number.isNaN(total)) return NO_MINUTES
   return { audio: validNumber(audio), video: validNumber(video), total: validNumber(total) }
 }
 
