@@ -285,6 +285,27 @@ describe('the cluster of compose.yaml', () => {
   })
 })
 
+describe('the webhooks of compose.yaml', () => {
+  const file = 'config/compose/webhooks.yaml'
+  const { environment, ports, volumes }: Service = parse(read(file)).services.callwatch
+  const app = { CALLWATCH_APP_ID: 'a1', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: 'k' }
+  const hook = { CALLWATCH_HOOK_USERNAME: 'vendor', CALLWATCH_HOOK_PASSWORD: 'Secret4711' }
+
+  test('the daemon of one app accepts them on a listener that Compose publishes', () => {
+    expect(read('compose.yaml')).toContain(`-f compose.yaml -f ${file} up`)
+    const set = new Map(Object.entries(environment ?? {}))
+    const [from = '', to = '', mode] = volumes?.[0]?.split(':') ?? []
+    expect([to, mode]).toEqual([set.get('CALLWATCH_CONFIG'), 'ro'])
+    for (const name of Object.keys(hook)) expect(set.get(name)).toBe(`\${${name}:?}`)
+    const env = { ...imageVariables(), ...passedOn(app), ...hook, CALLWATCH_CONFIG: join(project, from) }
+    const { targets, http } = loadConfig({ env, cwd: emptyFolder() })
+    expect(targets).toMatchObject([{ name: 'app', webhook: { username: 'vendor', password: 'Secret4711' } }])
+    expect(ports).toEqual([expect.stringMatching(new RegExp(`^127\\.0\\.0\\.1:\\d+:${http.hooks?.port}$`))])
+    const published = Object.values(compose.services).flatMap((service) => service.ports ?? [])
+    expect(published.map((port) => port.split(':')[1])).not.toContain(ports![0]!.split(':')[1])
+  })
+})
+
 /** The variables that the image sets. */
 function imageVariables(): Record<string, string> {
   const set = readDockerfile(read('Dockerfile')).filter(({ name }) => name === 'ENV')

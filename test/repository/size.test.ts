@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 135,
   'src/web': 2720,
   'src/web/page': 4261,
-  test: 55540,
+  test: 55562,
 }
 
 /** How far a folder of src may be below its line. */
