@@ -10,6 +10,8 @@ export type AnnouncedEnds = {
   /** Counts the ends of a delta, and earlier ones that waited for their webhook, in the delta. Apply the result once it is committed. */
   count: (delta: Delta, ledger: LedgerState, now: number) => CountedEnds
   apply: (counted: CountedEnds) => void
+  /** Call it when the ledger was loaded again: it may have commits that were not applied. */
+  reload: (ledger: LedgerState) => void
   /** The ends that were counted in the last seconds, and those of them that no webhook announced; without unknown ones. */
   within: RecentShare['within']
 }
@@ -36,7 +38,7 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
   const recent = recentShare(monotonic)
   /** When the webhook of each end came. */
   const noted = new Map<string, number>()
-  const waiting = new Map(uncountedEnds(ledger))
+  let waiting = new Map(uncountedEnds(ledger))
 
   function outcomeOf(id: string, ended: number, now: number): 'yes' | 'no' | 'unknown' | undefined {
     const at = noted.get(id)
@@ -70,6 +72,9 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
       return counted
     },
     within: recent.within,
+    reload: (loaded) => {
+      waiting = new Map(uncountedEnds(loaded))
+    },
     apply: (counted) => {
       recent.add(counted.lags.length + counted.missed, counted.missed)
       for (const [id, ended] of counted.waiting) waiting.set(id, ended)

@@ -4,7 +4,7 @@ import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'
 import { commitObservation } from '../../src/pipeline/pipeline.ts'
-import { openTarget } from '../../src/pipeline/target.ts'
+import { openTarget, type Target } from '../../src/pipeline/target.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
 import { completePoll, CREATED, seen } from '../ledger/seen.ts'
@@ -23,7 +23,7 @@ async function listening({ webhook = true, isShared = false, hears = true } = {}
   }
   const credentials = { username: 'vendor', password: 'p' }
   const settings = { target: targetConfig(webhook ? { webhook: credentials } : {}), poll: pollConfig(), rules: [] }
-  const open = () => openTarget({ settings, store, clock, receiversOf: () => [] })
+  const open = (before?: Target) => openTarget({ settings, store, clock, receiversOf: () => [], before })
   let target = await open()
   await clock.advance(300)
   /** By call, when it ended. */
@@ -33,6 +33,13 @@ async function listening({ webhook = true, isShared = false, hears = true } = {}
     clock,
     disk,
     restart: async () => void (target = await open()),
+    /** What `during` commits is not in the memory of the target, which is then loaded again. */
+    reloadAfter: async (during: () => Promise<unknown>) => {
+      const before = target
+      target = await open()
+      await during()
+      target = await open(before)
+    },
     hint: (id: string) => target.ends?.note(id, clock.wall()),
     ends,
     poll: async (at: number) => {
@@ -115,6 +122,18 @@ test('an end whose commit fails is counted once', async () => {
   disk.isFull = false
   await poll(110)
   expect(counted()).toEqual([1, 1, 0])
+})
+
+test('ends of a commit that the target in memory does not have are counted once, after it was loaded again', async () => {
+  const { ends, hint, poll, counted, reloadAfter } = await listening()
+  Object.assign(ends, { counted: 0, waiting: 50 })
+  await reloadAfter(() => poll(70))
+  expect(counted()).toEqual([0, 0, 1])
+  hint('waiting')
+  await poll(80)
+  expect(counted()).toEqual([1, 0, 1])
+  await poll(200)
+  expect(counted()).toEqual([1, 0, 1])
 })
 
 test('without webhooks, ends are not counted', async () => {
