@@ -94,8 +94,8 @@ function endsIn({ calls, finishes, sync }: Delta): [id: string, ended: number][]
   )
 }
 
-/** The ends that an earlier process found, but had not counted. */
-function uncountedEnds({ calls, sync: { lastSuccess = Infinity, clockSkew } }: LedgerState): [string, number][] {
+/** The ends that an earlier process found, but had not counted; also those of a first poll that it did not complete. */
+function uncountedEnds({ calls, sync: { lastSuccess = -Infinity, clockSkew } }: LedgerState): [string, number][] {
   const oldest = lastSuccess - WINDOW_SECONDS
   return [...calls.values()].flatMap((call) =>
     call.finish !== undefined && call.finish.at > oldest && (call.marks & MARK.endCounted) === 0

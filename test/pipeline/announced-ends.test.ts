@@ -7,7 +7,7 @@ import { commitObservation } from '../../src/pipeline/pipeline.ts'
 import { openTarget, type Target } from '../../src/pipeline/target.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
-import { completePoll, CREATED, seen } from '../ledger/seen.ts'
+import { completePoll, CREATED, listed, seen } from '../ledger/seen.ts'
 import { pollConfig, targetConfig } from './settings.ts'
 
 /** A target that accepts webhooks, and has listened for five minutes. Times are seconds since then. */
@@ -48,6 +48,11 @@ async function listening({ webhook = true, isShared = false, hears = true } = {}
         seen(id, 'ended', { initiatedAt: CREATED + 100, startedAt: CREATED + 100, endedAt: CREATED + 300 + ended }),
       )
       return commitObservation(target, completePoll(300 + at, ...calls))
+    },
+    /** The first page of a poll that is not completed. */
+    page: (at: number, id: string) => {
+      const ended = { initiatedAt: CREATED + 100, startedAt: CREATED + 100, endedAt: CREATED + 300 + at - 1 }
+      return commitObservation(target, { answers: [listed(CREATED + 300 + at, seen(id, 'ended', ended))] })
     },
     recent: () => target.recent.ends?.(900),
     counted: () =>
@@ -110,6 +115,15 @@ test('ends of which nobody listened are unknown, also those that waited for thei
   await restart()
   await poll(1000)
   expect(counted()).toEqual([3, 2, 3])
+})
+
+test('an end in a first poll that was not completed before a restart is counted', async () => {
+  const { ends, page, poll, counted, restart } = await listening()
+  await page(1, 'a')
+  await restart()
+  ends['a'] = 0
+  await poll(200)
+  expect(counted()).toEqual([0, 0, 1])
 })
 
 test('an end whose commit fails is counted once', async () => {
