@@ -18,12 +18,18 @@ export function addValue(values: readonly ValueAt[], added: ValueAt, breach: Rul
   const all = [...values, added]
   const times = all.map(([at]) => at)
   const [from, to] = [Math.min(...times), Math.max(...times)]
-  let step = MIN_STEP_SECONDS
-  while (Math.floor(to / step) - Math.floor(from / step) >= MAX_VALUES) step *= 2
+  const step = stepOf(from, to)
   const worst = (a: ValueAt, b: ValueAt) => {
     if (b[1] === null) return a
     return a[1] === null || isBeyond({ breach }, b[1], a[1]) ? b : a
   }
   const steps = Map.groupBy(all, ([at]) => Math.floor(at / step))
   return [...steps.values()].map((together) => together.reduce(worst)).toSorted(([a], [b]) => a - b)
+}
+
+/** The step of the values of a time (seconds). */
+export function stepOf(from: number, to: number): number {
+  let step = MIN_STEP_SECONDS
+  while (Math.floor(to / step) - Math.floor(from / step) >= MAX_VALUES) step *= 2
+  return step
 }

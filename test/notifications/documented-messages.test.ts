@@ -19,7 +19,14 @@ const INCIDENT = messageOf(
       counts: { ...FIRING.counts!, rejected, ended: 35 - rejected },
     }
     const page = `https://callwatch.example/?target=${notification.target}`
-    return { ...update(notification), links: { calls: `${page}&since=15m#calls`, silence: `${page}#silences` } }
+    return {
+      ...update(notification),
+      links: {
+        alert: `${page}&alert=HighFailureRate#alert`,
+        calls: `${page}&since=15m#calls`,
+        silence: `${page}#silences`,
+      },
+    }
   }),
   { group: { alert: 'HighFailureRate', severity: 'critical' }, target: undefined, firing: { targets: 12, of: 300 } },
 )

@@ -3,18 +3,19 @@ import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { runbookOf } from '../../alerts/runbooks.ts'
 import { isoTime } from '../../clock/iso-time.ts'
 
-/** Where the page shows the calls behind an alert, and where users silence it. */
-export type AlertLinks = { calls?: string; silence: string }
+/** Where the page shows an alert, and the calls behind it, and where users silence it. */
+export type AlertLinks = { alert: string; calls?: string; silence: string }
 
 /** @param page the page's address, without a trailing slash */
 export function linksOf(notification: Notification, page: string): AlertLinks {
-  const { target, alert, labels } = notification
+  const { target, alert, labels, firingSince } = notification
   const behind = callsBehind(notification)
   // Calls in progress now say nothing about an alert that has ended.
   const isEnded = hasEnded(notification) && behind?.window === undefined
   const view = (parameters: Record<string, string>, hash: string) =>
     `${page}/?${new URLSearchParams(parameters).toString()}#${hash}`
   return {
+    alert: view({ target, alert, ...labels, since: isoTime(firingSince) }, 'alert'),
     ...(behind &&
       !isEnded && {
         calls: view(

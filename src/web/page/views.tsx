@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact'
+import { AlertCalls, AlertFacts, AlertNotifications, AlertSilences, AlertValue } from './components/alert.tsx'
 import { Alerts, PastAlerts, Silences } from './components/alerts.tsx'
 import { CallDetails } from './components/call-details.tsx'
 import { CallsExplorer, FinishedCalls } from './components/calls.tsx'
@@ -8,6 +9,7 @@ import { FailureRatio, InProgress, Tiles } from './components/glance.tsx'
 import { Silencing } from './components/silencing.tsx'
 import { Overview, Targets, Waiting, Webhooks } from './components/targets.tsx'
 import { Usage } from './components/usage.tsx'
+import { loadAlert } from './model/alert-page.ts'
 import { loadCall, loadCalls, stopSearch } from './model/calls.ts'
 import { loadCharts, stopCharts } from './model/charts.ts'
 import { loadSilencing } from './model/silences.ts'
@@ -45,6 +47,13 @@ export const VIEWS: readonly View[] = [
   { name: 'charts', title: 'Charts', parts: [Charts], load: loadCharts, stop: stopCharts },
   { name: 'calls', title: 'Calls', parts: [CallsExplorer], load: loadCalls, stop: stopSearch },
   { name: 'call', title: 'Call', parts: [CallDetails], load: loadCall, isHidden: true },
+  {
+    name: 'alert',
+    title: 'Alert',
+    parts: [AlertFacts, AlertValue, AlertCalls, AlertNotifications, AlertSilences],
+    load: loadAlert,
+    isHidden: true,
+  },
   { name: 'usage', title: 'Usage', parts: [Usage], load: loadUsage },
   { name: 'silences', title: 'Silences', parts: [Silencing], load: loadSilencing },
 ]

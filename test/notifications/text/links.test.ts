@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Signal } from '../../../src/alerts/signals.ts'
+import { isoTime } from '../../../src/clock/iso-time.ts'
 import { callsRequest } from '../../../src/history/calls-request.ts'
 import { linksOf } from '../../../src/notifications/text/links.ts'
 import { AT } from '../delivery/outbox-sending.ts'
@@ -43,7 +44,7 @@ test.each<[Signal, Record<string, string> | undefined]>([
   expect(Object.fromEntries(new URL(request!, PAGE).searchParams)).toEqual({ ...named, ...asked })
 })
 
-test('an alert whose window is not known links to no calls, and to its silence', () => {
+test('an alert whose window is not known links to no calls, but to its page and its silence', () => {
   const { window: _window, ...notification } = { ...FIRING, window: undefined, labels: { type: 'video' } }
   const links = linksOf(notification, PAGE)
   expect(links.calls).toBeUndefined()
@@ -51,6 +52,11 @@ test('an alert whose window is not known links to no calls, and to its silence',
   expect([Object.fromEntries(searchParams), hash]).toEqual([
     { alert: FIRING.alert, target: 'production', type: 'video' },
     '#silences',
+  ])
+  const page = new URL(links.alert)
+  expect([Object.fromEntries(page.searchParams), page.hash]).toEqual([
+    { alert: FIRING.alert, target: 'production', type: 'video', since: isoTime(FIRING.firingSince) },
+    '#alert',
   ])
 })
 

@@ -21,7 +21,7 @@ inChromium('the page of a demo with a past', (open) => {
         return status !== 'ended' && at >= from && at <= to
       })
       expect(behind.length).toBeGreaterThan(80)
-      await page.locator('#past-alerts tbody a').nth(i).click()
+      await page.locator('#past-alerts tbody td a').nth(i).click()
       const note = page.locator('#explorer-note')
       await note.getByText('calls, ').waitFor()
       const older = page.getByRole('button', { name: 'Older calls' })

@@ -146,9 +146,10 @@ describe('the past alerts of the page', () => {
     expect(textOf(elements, { 'data-past-alert': 'HighFailureRate{type="video"}' })).toBe(
       'HighFailureRate production, type=video 13:13:20 10m partly not seen 70% above 30% resolved warning slack silence',
     )
-    expect(elements.find(({ type }) => type === 'a')?.props['href']).toBe(
+    expect(elements.flatMap(({ type, props }) => (type === 'a' ? [props['href']] : []))).toEqual([
+      `./?${new URLSearchParams({ target: 'production', alert: 'HighFailureRate', type: 'video', since: isoTime(NOW - 3600) })}#alert`,
       './?target=production&status=rejected&since=A&until=B#calls',
-    )
+    ])
   })
 
   test('are those of the selected target that have ended, fifty at most; without any there is no section', () => {

@@ -1,7 +1,7 @@
 import type { LiveAlert } from '../../../alerts/alert.ts'
 import { notificationOf } from '../../../alerts/notification.ts'
 import { annotationsOf, labelsOf } from '../../text/alert-labels.ts'
-import { withRunbook } from '../../text/links.ts'
+import { linksOf, withRunbook } from '../../text/links.ts'
 
 /** An alert as Alertmanager takes it (`POST /api/v2/alerts`). Alertmanager identifies an alert by its labels. */
 export type AlertmanagerAlert = ReturnType<typeof alertmanagerAlert>
@@ -15,7 +15,7 @@ export function alertKey({ target, instance: { key, rule } }: LiveAlert): string
  * A firing or recovering instance as an alert.
  *
  * @param times now and when the alert ends (UNIX seconds, host's clock)
- * @param pageUrl where the page shows the alert; Alertmanager accepts only an absolute address
+ * @param pageUrl the page's address, without a trailing slash; Alertmanager accepts only an absolute address
  */
 export function alertmanagerAlert(live: LiveAlert, { now, endsAt }: { now: number; endsAt: number }, pageUrl?: string) {
   const notification = withRunbook(notificationOf({ kind: 'firing' }, live, now), pageUrl)
@@ -26,7 +26,7 @@ export function alertmanagerAlert(live: LiveAlert, { now, endsAt }: { now: numbe
     startsAt: timestamp(Math.min(notification.firingSince, now, endsAt)),
     // Alertmanager takes the alert for resolved from then on, unless a later time is posted.
     endsAt: timestamp(endsAt),
-    ...(pageUrl !== undefined && { generatorURL: pageUrl }),
+    ...(pageUrl !== undefined && { generatorURL: linksOf(notification, pageUrl).alert }),
   }
 }
 

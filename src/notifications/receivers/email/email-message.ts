@@ -70,7 +70,7 @@ function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links
     ...moreThan(alerts.slice(inFull + inLines).map(({ notification }) => nameOf(notification))),
     ...flapped.map((each) => `[resolved] ${nameOf(each.notification)} ${flappedText(each)}`),
   ]
-  const callsOf = inALine.map(({ notification, links }) => [`Calls of ${nameOf(notification)}`, links?.calls] as const)
+  const pages = inALine.map(({ notification, links }) => [nameOf(notification), links?.alert] as const)
   const onTarget = (own: string) => (own === target ? '' : ` on ${own}`)
   const oldest = Math.min(...alerts.map(({ notification }) => notification.at))
   return {
@@ -86,7 +86,7 @@ function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links
           ]
         : []),
       ...alerts.slice(0, inFull).map((update) => sectionOf(update, now)),
-      ...(lines.length > 0 ? [{ title: titleOfLines(message), lines, links: callsOf }] : []),
+      ...(lines.length > 0 ? [{ title: titleOfLines(message), lines, links: pages }] : []),
     ],
     notes: [
       ...inhibited.map(({ alert, target: own, severity }) => {
@@ -148,6 +148,7 @@ function sectionOf({ notification, flaps, links }: AlertUpdate, now: number): Se
     ],
     facts: factsOf(notification, now),
     links: [
+      ['Alert', links?.alert],
       ['Calls', links?.calls],
       ['Runbook', runbookUrl],
       ['Silence', isFiring(notification) ? links?.silence : undefined],

@@ -110,10 +110,10 @@ function bodyWithin(message: AlertMessage, size: number, now: number): SlackBloc
   return [...first, ...sections(items, size - sizeOf(first), MAX_LINES)]
 }
 
-/** An alert of several targets in a line, with a link to its calls. */
+/** An alert of several targets in a line, with a link to its page. */
 function groupItem({ notification, links }: AlertUpdate, place: string): Item {
   const name = code(place, 150)
-  const shown = links?.calls === undefined ? name : link(links.calls, place, 150)
+  const shown = links === undefined ? name : link(links.alert, place, 150)
   return { line: `${signOf(notification)} ${shown} ${sentence(summaryOf(notification), RESULT)}`, name }
 }
 
@@ -144,7 +144,7 @@ function afterwards(message: AlertMessage, { now, dashboardUrl }: TextOptions, s
   const links: Link[] = [{ name: 'Dashboard', url: dashboardUrl }]
   if (alerts.length === 1) {
     const { notification, links: pages } = alerts[0]!
-    links.unshift({ name: 'Calls', url: pages?.calls })
+    links.unshift({ name: 'Alert', url: pages?.alert }, { name: 'Calls', url: pages?.calls })
     links.push({ name: 'Runbook', url: notification.runbookUrl })
     if (isFiring(notification)) links.push({ name: 'Silence', url: pages?.silence })
   }

@@ -65,7 +65,7 @@ function alertsIn({ alerts, flapped }: AlertMessage, sources: Sources) {
     ...alerts.map(({ notification, links }) =>
       bodyOfChange(notification, hasEnded(notification) ? notification.at : undefined, {
         ...sources,
-        pageUrl: links?.calls ?? sources.pageUrl,
+        pageUrl: links?.alert ?? sources.pageUrl,
       }),
     ),
     ...flapped.map((each) => bodyOfChange(each.notification, each.endedAt, sources, flappedText(each))),

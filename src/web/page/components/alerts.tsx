@@ -1,5 +1,6 @@
 import { formatNumber, formatSeconds } from '../../../text/format.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
+import { addressOfAlert } from '../model/alert-page.ts'
 import { alertGroups, type AlertGroup, type ShownAlert } from '../model/alert-groups.ts'
 import type { Alert, PastAlert } from '../model/api.ts'
 import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
@@ -34,7 +35,7 @@ export function Alerts({ state }: { state: State }) {
     ],
   ]
   return (
-    <Section id="alerts" title="Alerts">
+    <Section id="alerts" title="Alerts" hasCards>
       <Table caption="Alerts that are pending or firing, by rule, silenced ones last" columns={columns} items={[]}>
         {groups.map((group) => [
           group.alerts.length > 1 && headOf(group, columns.length, shownTargets(state).length),
@@ -75,10 +76,10 @@ function headOf({ name, alerts }: AlertGroup, columns: number, all: number) {
   )
 }
 
-function nameOf({ alert, target, labels, runbook_url }: Alert) {
+function nameOf({ alert, target, labels, runbook_url, firing_since }: Alert) {
   const href = addressOf('silences', { alert, target, ...labels })
   return [
-    alert,
+    <a href={addressOfAlert({ alert, target, labels }, firing_since)}>{alert}</a>,
     ' ',
     soft(named({ target, labels })),
     runbook_url !== undefined && [' ', <a href={runbook_url}>runbook</a>],
@@ -106,7 +107,10 @@ export function PastAlerts({ state }: { state: State }) {
   const now = nowOf(state)
   const shown = `${alerts.length > MOST ? `the newest ${MOST} of ` : ''}${formatNumber(alerts.length)}`
   const columns: Column<PastAlert>[] = [
-    ['Alert', ({ alert, target, labels }) => [alert, ' ', soft(named({ target, labels }))]],
+    [
+      'Alert',
+      (one) => [<a href={addressOfAlert(one, one.since)}>{one.alert}</a>, ' ', soft(named({ ...one, alert: '' }))],
+    ],
     [
       `Fired (${zone(now)})`,
       ({ calls_url, since }) =>
@@ -138,7 +142,7 @@ export function PastAlerts({ state }: { state: State }) {
     ],
   ]
   return (
-    <Section id="past-alerts" title="Past alerts" note={soft(`${shown} in the last 7 days`)}>
+    <Section id="past-alerts" title="Past alerts" note={soft(`${shown} in the last 7 days`)} hasCards>
       <Table
         caption="Alerts that resolved or expired, newest first"
         columns={columns}

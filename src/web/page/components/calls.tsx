@@ -52,32 +52,71 @@ export function CallsExplorer({ state }: { state: State }) {
   // Times that the reader is changing must not advance.
   const times = { query, now, time: Date.parse(asOf || now), disabled: isInProgress(query) }
   return (
-    <Section id="explorer" title="Calls">
-      <Form onSend={loadCalls}>
-        <TargetChoice state={state} />
-        {kindChoices(query)}
-        <Choice name="status" label="Status" query={query} options={STATUS_OPTIONS} />
-        <Choice name="has_recording" label="Recording" query={query} options={RECORDING_OPTIONS} />
-        <TimeChoice name="since" label="Finished from" {...times} />
-        <TimeChoice name="until" label="Finished before" {...times} />
-        <TextInput
-          id="session-id"
-          label="Session id begins with"
-          value={typed ?? query.get('session_id') ?? ''}
-          onInput={typeSessionId}
-          onSelect={(text) => changeAddress({ session_id: text })}
-        />
-        <button type="submit">Refresh</button>
-        <LinkButton href={addressOf('calls')}>Clear filters</LinkButton>
-        {request !== '' && <Download request={`calls?${request}`} format="csv" name="calls" />}
-        {request !== '' && <Download request={`calls?${request}`} format="ndjson" name="calls" />}
-      </Form>
+    <Section id="explorer" title="Calls" hasCards>
+      <details class="filters" open={isWide()}>
+        <summary>{filterText(query)}</summary>
+        <Form onSend={loadCalls}>
+          <TargetChoice state={state} />
+          {kindChoices(query)}
+          <Choice name="status" label="Status" query={query} options={STATUS_OPTIONS} />
+          <Choice name="has_recording" label="Recording" query={query} options={RECORDING_OPTIONS} />
+          <TimeChoice name="since" label="Finished from" {...times} />
+          <TimeChoice name="until" label="Finished before" {...times} />
+          <TextInput
+            id="session-id"
+            label="Session id begins with"
+            value={typed ?? query.get('session_id') ?? ''}
+            onInput={typeSessionId}
+            onSelect={(text) => changeAddress({ session_id: text })}
+          />
+          <button type="submit">Refresh</button>
+          <LinkButton href={addressOf('calls')}>Clear filters</LinkButton>
+          {request !== '' && <Download request={`calls?${request}`} format="csv" name="calls" />}
+          {request !== '' && <Download request={`calls?${request}`} format="ndjson" name="calls" />}
+        </Form>
+      </details>
       <CallsNote state={state} id="explorer-note" />
+      <CallsSummary calls={calls.calls} />
       {calls.calls.length > 0 && <CallsTable label="Calls" calls={calls.calls} now={asOf} />}
       {next !== undefined && (
         <Button onClick={isLoading ? stopSearch : loadOlder}>{isLoading ? 'Stop the search' : 'Older calls'}</Button>
       )}
     </Section>
+  )
+}
+
+/** As the style sheet decides it. */
+const isWide = () => typeof matchMedia === 'undefined' || matchMedia('(min-width: 40rem)').matches
+
+/** What a phone shows instead of the filters. */
+function filterText(query: URLSearchParams) {
+  const given = [...query].filter(([name, value]) => name !== 'zone' && value !== '')
+  return given.length === 0 ? 'Filters' : `Filters: ${given.map((one) => one.join('=')).join(', ')}`
+}
+
+/** The listed calls by outcome, type and mode. */
+function CallsSummary({ calls }: { calls: readonly Call[] }) {
+  if (calls.length === 0) return false
+  const countsOf = (key: 'status' | 'type' | 'mode') =>
+    [...Map.groupBy(calls, (call) => call[key])]
+      .toSorted(([, a], [, b]) => b.length - a.length)
+      .map(([name, { length }]) => `${name} ${formatNumber(length)}`)
+      .join(', ')
+  return (
+    <dl class="facts summary">
+      {(
+        [
+          ['Outcome', 'status'],
+          ['Type', 'type'],
+          ['Mode', 'mode'],
+        ] as const
+      ).map(([title, key]) => (
+        <div>
+          <dt>{title}</dt>
+          <dd>{countsOf(key)}</dd>
+        </div>
+      ))}
+    </dl>
   )
 }
 
@@ -113,7 +152,7 @@ export function FinishedCalls({ state }: { state: State }) {
   const { request, calls, asOf } = state.calls
   const now = nowOf(state)
   return (
-    <Section id="finished-calls" title="Finished calls">
+    <Section id="finished-calls" title="Finished calls" hasCards>
       <Form onSend={loadCalls}>
         <Select
           id="calls-status"
@@ -142,6 +181,7 @@ export function FinishedCalls({ state }: { state: State }) {
         {request !== '' && <Download request={`calls?${request}`} format="csv" name="calls" />}
       </Form>
       <CallsNote state={state} id="calls-note" />
+      <CallsSummary calls={calls} />
       <CallsTable label="Finished calls" calls={calls} now={asOf || now} isTall />
       <p>
         <a href={addressOf('calls', Object.fromEntries(finishedQuery(state)))}>All of these calls, and more filters</a>

@@ -1,10 +1,17 @@
 import type { ComponentChildren } from 'preact'
 
 /** A part of the page with a heading. */
-export function Section(props: { id: string; title: string; note?: ComponentChildren; children?: ComponentChildren }) {
-  const { id, title, note, children } = props
+export function Section(props: {
+  id: string
+  title: string
+  note?: ComponentChildren
+  /** Whether the rows of its tables are cards on a phone. */
+  hasCards?: boolean
+  children?: ComponentChildren
+}) {
+  const { id, title, note, hasCards = false, children } = props
   return (
-    <section id={id} class="card" aria-labelledby={`${id}-title`}>
+    <section id={id} class={hasCards ? 'card cards' : 'card'} aria-labelledby={`${id}-title`}>
       <div class="title">
         <h2 id={`${id}-title`}>{title}</h2>
         {note}

@@ -195,7 +195,11 @@ export function missingTimes({ points, coverage: { blind } }: CallSeries, target
 /**
  * @param now UNIX seconds
  */
-export function bandsOf(missing: CallSeries['coverage']['blind'], episodes: readonly Episode[], now: number): Bands {
+export function bandsOf(
+  missing: readonly { since: string; until: string }[],
+  episodes: readonly Episode[],
+  now: number,
+): Bands {
   const period = (since: string, until: string | null) => ({
     from: Date.parse(since) / 1000,
     to: until === null ? now : Date.parse(until) / 1000,

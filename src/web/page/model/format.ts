@@ -106,21 +106,24 @@ export const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString()
 export const secondsBetween = (since: string, until: string) =>
   Math.max(0, Date.parse(until) - Date.parse(since)) / 1000
 
-/** By signal; the others are numbers of calls or minutes. */
-const BY_SIGNAL: Record<string, (value: number) => string> = {
-  failure_ratio: formatShare,
-  budget_minutes: formatShare,
-  answer_delay_p95: formatSeconds,
-  duration_mean: formatSeconds,
-  poll_age: formatSeconds,
-  request_errors: formatShare,
-  service_webhooks_missed: formatShare,
+/** The unit of a signal's values; the others are numbers of calls or minutes. */
+const UNITS: Record<string, 'ratio' | 'seconds'> = {
+  failure_ratio: 'ratio',
+  budget_minutes: 'ratio',
+  answer_delay_p95: 'seconds',
+  duration_mean: 'seconds',
+  poll_age: 'seconds',
+  request_errors: 'ratio',
+  service_webhooks_missed: 'ratio',
 }
+
+/** The unit in which a chart shows a signal. */
+export const unitOf = (signal: string) => UNITS[signal] ?? 'minutes'
 
 /** A value of an alert in the unit of its signal. */
 export function valueOf(signal: string, value: number | null) {
   if (value === null) return '–'
-  return (BY_SIGNAL[signal] ?? formatNumber)(value)
+  return { ratio: formatShare, seconds: formatSeconds, minutes: formatNumber }[unitOf(signal)](value)
 }
 
 /** `mode=call, type=video` */

@@ -1,3 +1,4 @@
+import { refreshAlert } from './alert-page.ts'
 import { showAddress } from './address.ts'
 import { getAlerts, getPastAlerts, getPerMinute, getReceivers, getSilences, getStatus, getWebhooks } from './api.ts'
 import { refreshCharts } from './charts.ts'
@@ -24,12 +25,13 @@ export async function refresh() {
   isRunning = false
 }
 
-/** Updates ages each second, takes a new snapshot when the last one is too old, and loads charts again. */
+/** Updates ages each second, takes a new snapshot when the last one is too old, and loads charts and the shown alert again. */
 export function startClock() {
   setInterval(() => {
     const now = performance.now()
     change({ now })
     refreshCharts(now)
+    refreshAlert(now)
     const { snapshot, connected } = current()
     const age = snapshot === undefined ? Infinity : (now - snapshot.takenAt) / 1000
     if (!connected || age >= periodOf(snapshot)) void refresh()

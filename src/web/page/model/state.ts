@@ -1,3 +1,4 @@
+import type { AlertPage } from './alert-page.ts'
 import type { AlertChange } from '../../../events/types.ts'
 import type {
   Alert,
@@ -89,6 +90,7 @@ export const initialState = {
   /** The calls of the view. */
   calls: { request: '', problem: undefined, asOf: '', calls: [], next: undefined, isLoading: false } as CallsList,
   callPage: nothing as Loaded<CallDetails>,
+  alertPage: nothing as Loaded<AlertPage>,
   usage: nothing as Loaded<Report>,
   /** `filters` are those of the last request, and `loadedAt` is when it ended, by `performance.now()`. */
   charts: {
@@ -148,7 +150,7 @@ export function serverTime() {
 }
 
 /** Loads an answer, if no newer request replaces it. What is shown of the same request stays until then. */
-export async function load<Key extends 'callPage' | 'usage'>(
+export async function load<Key extends 'callPage' | 'alertPage' | 'usage'>(
   key: Key,
   request: string,
   ask: () => Promise<State[Key]['answer']>,

@@ -10,7 +10,7 @@ const TIMES = { now: AT, endsAt: AT + 300 }
 test('an alert says what a message would say, in the labels that Alertmanager groups and silences by', () => {
   const firing = firingSince(AT - 60, { key: 'HighFailureRate{type="video"}', labels: { type: 'video' } })
   const notification = notificationOf({ kind: 'firing' }, firing, AT)
-  expect(alertmanagerAlert(firing, TIMES, 'https://callwatch.test/')).toEqual({
+  expect(alertmanagerAlert(firing, TIMES, 'https://callwatch.test')).toEqual({
     labels: { alertname: 'HighFailureRate', severity: 'critical', target: 'production', type: 'video' },
     annotations: {
       summary: summaryOf(notification),
@@ -22,7 +22,8 @@ test('an alert says what a message would say, in the labels that Alertmanager gr
     },
     startsAt: '2026-11-20T08:14:30.000Z',
     endsAt: '2026-11-20T08:20:30.000Z',
-    generatorURL: 'https://callwatch.test/',
+    generatorURL:
+      'https://callwatch.test/?target=production&alert=HighFailureRate&type=video&since=2026-11-20T08%3A14%3A30.000Z#alert',
   })
 })
 

@@ -46,11 +46,16 @@ test('an alert has its facts, its description while it fires, and links, as text
   expect(of(messageOf([RESOLVED])).text).not.toContain('Ask the carrier.')
 })
 
-test('an alert has links to its calls and to its silence, and the message names what it inhibits', () => {
-  const links = { calls: 'https://callwatch.test/?a=1#calls', silence: 'https://callwatch.test/#silence' }
+test('an alert has links to its page, its calls and its silence, and the message names what it inhibits', () => {
+  const links = {
+    alert: 'https://callwatch.test/?a=1#alert',
+    calls: 'https://callwatch.test/?a=1#calls',
+    silence: 'https://callwatch.test/#silence',
+  }
   const inhibited = [{ alert: 'Lower', target: 'staging', severity: 'warning' as const }]
   const message = { ...messageOf([]), alerts: [{ notification: FIRING, flaps: 0, links }], inhibited }
   const { text, html } = of(message)
+  expect(text).toMatch(/^Alert: https:\/\/callwatch\.test\/\?a=1#alert$/m)
   expect(text).toMatch(/^Calls: https:\/\/callwatch\.test\/\?a=1#calls$/m)
   expect(text).toMatch(/^Silence: https:\/\/callwatch\.test\/#silence$/m)
   expect(text).toMatch(/^Also firing: Lower \(warning\) on staging$/m)

@@ -57,7 +57,11 @@ const MESSAGES: Record<string, [message: Message, now?: number]> = {
     messageOf([
       {
         ...update(FIRING),
-        links: { calls: 'https://callwatch.test/?a#calls', silence: 'https://callwatch.test/?b#silence' },
+        links: {
+          alert: 'https://callwatch.test/?a#alert',
+          calls: 'https://callwatch.test/?a#calls',
+          silence: 'https://callwatch.test/?b#silence',
+        },
       },
     ]),
   ],

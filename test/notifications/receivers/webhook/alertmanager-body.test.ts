@@ -65,10 +65,14 @@ test('what fired and resolved between deliveries has resolved; one firing alert 
   })
 })
 
-test('an alert has the link to its calls where there is one', () => {
-  const links = { calls: 'https://callwatch.test/#calls', silence: 'https://callwatch.test/#silence' }
+test('an alert has the link to its page where there is one', () => {
+  const links = {
+    alert: 'https://callwatch.test/#alert',
+    calls: 'https://callwatch.test/#calls',
+    silence: 'https://callwatch.test/#silence',
+  }
   const body = of({ ...messageOf([]), alerts: [{ notification: FIRING, flaps: 0, links }] })
-  expect(body?.alerts[0]?.generatorURL).toBe('https://callwatch.test/#calls')
+  expect(body?.alerts[0]?.generatorURL).toBe('https://callwatch.test/#alert')
 })
 
 test('a problem of the store is an alert of callwatch, which resolves; a digest has no such form', () => {

@@ -1,0 +1,168 @@
+import { FAILURES } from '../../../ledger/failure-ratio.ts'
+import { useMemo } from 'preact/hooks'
+import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
+import { addressOf, addressOfCalls } from '../model/address.ts'
+import { alertTime, liveAlert, valueChart, type Breakdown } from '../model/alert-page.ts'
+import type { Alert, PastAlert } from '../model/api.ts'
+import { bandsOf } from '../model/chart-series.ts'
+import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
+import { nowOf, type State } from '../model/state.ts'
+import { OUTCOMES, sum } from '../model/totals.ts'
+import { Chart } from './chart.tsx'
+import { badge, LinkButton, Note, quiet, Section, soft, Table, words, type Column } from './layout.tsx'
+
+/** The alert that the address names, as the history has it, and as it is now: of an ended one, another may fire. */
+function alertOf(state: State) {
+  const alert = state.alertPage.answer?.alert
+  const live = liveAlert(state)
+  return { alert, live: alert === undefined || live?.firing_since === alert.since ? live : undefined }
+}
+
+/** The state of the alert, its values, and where to go from here. */
+export function AlertFacts({ state }: { state: State }) {
+  const { answer, problem } = state.alertPage
+  const { alert, live } = alertOf(state)
+  const shown = alert ?? live
+  const [name, target] = ['alert', 'target'].map((key) => state.query.get(key) ?? '')
+  const title = named({ alert: name!, target: target!, labels: shown?.labels ?? {} })
+  return (
+    <Section id="alert-facts" title={title} note={<a href={addressOf('overview')}>All alerts</a>}>
+      <Note id="alert-note" problem={problem} isLoading={answer === undefined}>
+        {answer !== undefined && alert === undefined && quiet(missing(live))}
+      </Note>
+      {shown !== undefined && facts(shown, alert, live, nowOf(state))}
+      {shown !== undefined && <p class="links">{links(shown, live)}</p>}
+    </Section>
+  )
+}
+
+const missing = (live: Alert | undefined) =>
+  live === undefined
+    ? 'No such alert fired then, or it has expired from the history.'
+    : 'It has not fired yet: the breach does not last long enough.'
+
+function facts(shown: PastAlert | Alert, alert: PastAlert | undefined, live: Alert | undefined, now: string) {
+  const { signal, severity, breach, threshold, peak, since } = shown
+  const until = alert?.until ?? null
+  const calls = live?.calls ?? null
+  const list = [
+    ['State', [stateOf(alert, live), ` ${severity}`]],
+    ['Since', [momentInZone(since, now), ' ', soft(formatSeconds(secondsBetween(since, until ?? now)))]],
+    until !== null && ['Until', momentInZone(until, now)],
+    live !== undefined && ['Value', valueOf(signal, live.value)],
+    ['Threshold', `${breach} ${valueOf(signal, threshold)}`],
+    ['Peak', valueOf(signal, peak)],
+    calls !== null && ['Calls', formatNumber(calls)],
+  ] as const
+  return (
+    <dl class="facts">
+      {list.map(
+        (fact) =>
+          fact !== false && (
+            <div>
+              <dt>{fact[0]}</dt>
+              <dd>{fact[1]}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  )
+}
+
+function stateOf(alert: PastAlert | undefined, live: Alert | undefined) {
+  if (live !== undefined) return badge(live.state, live.state === 'pending' ? '' : live.severity)
+  const { outcome, expired_because: why } = alert!
+  return badge(why === undefined ? (outcome ?? 'unknown') : `expired: ${why}`)
+}
+
+function links(alert: PastAlert | Alert, live: Alert | undefined) {
+  const { calls_url: calls, runbook_url: runbook, alert: name, target, labels } = alert
+  const silence = addressOf('silences', { alert: name, target, ...labels })
+  return [
+    calls !== undefined && <LinkButton href={addressOfCalls(calls)}>Calls</LinkButton>,
+    runbook !== undefined && <LinkButton href={runbook}>Runbook</LinkButton>,
+    live !== undefined && <LinkButton href={silence}>Silence</LinkButton>,
+  ]
+}
+
+/** The value over time; absent with too few values for a line. */
+export function AlertValue({ state }: { state: State }) {
+  const { alert } = alertOf(state)
+  return alert !== undefined && alert.values.length > 1 && <ValueChart alert={alert} state={state} />
+}
+
+function ValueChart({ alert, state }: { alert: PastAlert; state: State }) {
+  const chart = useMemo(() => valueChart(alert), [alert])
+  const bands = useMemo(() => bandsOf(alert.blind, [alert], Date.parse(alertTime(state)) / 1000), [alert])
+  return <Chart chart={chart} state={state} bands={bands} />
+}
+
+/** The calls in the window of the alert next to those of the same time last week; absent without any. */
+export function AlertCalls({ state }: { state: State }) {
+  const rows = state.alertPage.answer?.breakdown ?? []
+  if (rows.length === 0) return false
+  const callsOf = ({ calls }: Breakdown['now']) => sum(OUTCOMES, (outcome) => calls[outcome])
+  const failed = ({ calls }: Breakdown['now']) => sum(FAILURES, (outcome) => calls[outcome])
+  const ratio = (row: Breakdown['lastWeek']) =>
+    row === undefined || row.failure_ratio === null ? '–' : formatShare(row.failure_ratio)
+  const columns: Column<Breakdown>[] = [
+    ['Type', ({ now }) => now.type],
+    ['Mode', ({ now }) => now.mode],
+    ['Receiver', ({ now }) => now.receiver_type],
+    ['Calls', ({ now }) => formatNumber(callsOf(now)), 'number'],
+    ['Failed', ({ now }) => formatNumber(failed(now)), 'number'],
+    ['Failure ratio', ({ now }) => ratio(now), 'number'],
+    ['Calls last week', ({ lastWeek }) => formatNumber(lastWeek === undefined ? 0 : callsOf(lastWeek)), 'number'],
+    ['Ratio last week', ({ lastWeek }) => ratio(lastWeek), 'number'],
+  ]
+  const items = rows.toSorted((a, b) => failed(b.now) - failed(a.now))
+  return (
+    <Section id="alert-calls" title="Calls in its window" note={soft('next to the same time last week')} hasCards>
+      <Table caption="Calls by type, mode and receiver type, the most failures first" columns={columns} items={items} />
+    </Section>
+  )
+}
+
+/** Who was notified when, and what was withheld. */
+export function AlertNotifications({ state }: { state: State }) {
+  const { alert } = alertOf(state)
+  if (alert === undefined) return false
+  const { notified, suppressed } = alert
+  const now = nowOf(state)
+  const columns: Column<PastAlert['notified'][number]>[] = [
+    [`When (${zone(now)})`, ({ at }) => moment(at, now)],
+    ['Receiver', ({ receiver }) => receiver],
+    ['Message', ({ kind }) => kind],
+    ['Outcome', ({ outcome }) => outcome],
+  ]
+  const withheld: Column<PastAlert['suppressed'][number]>[] = [
+    [`Withheld (${zone(now)})`, ({ at }) => moment(at, now)],
+    ['By', ({ by, silence }) => (silence === undefined ? by.replace('_', ' ') : `silence ${silence}`)],
+    ['Until', ({ until }) => (until === undefined ? '–' : moment(until, now))],
+    ['Why', ({ reason, alert, target }) => words(reason ?? [alert, target].filter(Boolean).join(', '))],
+  ]
+  return (
+    <Section id="alert-notified" title="Notifications" hasCards>
+      <Table caption="Who was notified when" columns={columns} items={notified} empty="No receiver was notified." />
+      {suppressed.length > 0 && <Table caption="What was withheld" columns={withheld} items={suppressed} />}
+    </Section>
+  )
+}
+
+/** The active silences that match the alert; absent without any. */
+export function AlertSilences({ state }: { state: State }) {
+  const ids = alertOf(state).live?.silences ?? []
+  const matching = (state.snapshot?.silences ?? []).filter(({ id }) => ids.includes(id))
+  if (matching.length === 0) return false
+  return (
+    <Section id="alert-silences" title="Silences" note={<a href={addressOf('silences')}>All silences</a>}>
+      <ul class="plain">
+        {matching.map(({ id, match, until, author, reason }) => (
+          <li key={id}>
+            {`Silence ${id}${author === undefined ? '' : ` by ${author}`} on ${labelText(match) || 'every alert'} until ${momentInZone(until, nowOf(state))}${reason === '' ? '' : `: ${reason}`}`}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}

@@ -1,0 +1,112 @@
+import { RULE_LABELS } from '../../../alerts/groups.ts'
+import { stepOf } from '../../../alerts/values-over-time.ts'
+import { addressOf } from './address.ts'
+import { getPastAlerts, getReport, type Alert, type PastAlert, type Report } from './api.ts'
+import type { Chart } from './chart.ts'
+import { WEEK } from './chart-series.ts'
+import { named, unitOf } from './format.ts'
+import { current, load, serverTime, type State } from './state.ts'
+
+/** An alert from when it fired, and its calls by type, mode and receiver type. */
+export type AlertPage = {
+  /** Undefined if none fired then. */
+  alert: PastAlert | undefined
+  breakdown: Breakdown[]
+}
+
+type Row = Report['rows'][number]
+/** The calls of one type, mode and receiver type in the window of an alert, and a week before; undefined without any. */
+export type Breakdown = { now: Row; lastWeek: Row | undefined }
+
+const REFRESH_MS = 30_000
+/** Without a time, the address means the newest alert of this long ago. */
+const NEWEST = '7d'
+
+/** The address of an alert, from `since` on (ISO 8601). */
+export const addressOfAlert = (
+  { alert, target, labels }: Pick<Alert, 'alert' | 'target' | 'labels'>,
+  since: string | null,
+) => addressOf('alert', { target, alert, ...labels, since: since ?? '' })
+
+/** What the address says of an alert. */
+function asked(query: URLSearchParams) {
+  const labels = Object.fromEntries(RULE_LABELS.flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : [])))
+  return { target: query.get('target') ?? '', alert: query.get('alert') ?? '', labels }
+}
+
+/** The alert of the address as it is now; undefined if it is neither pending nor firing. */
+export const liveAlert = ({ snapshot, query }: Pick<State, 'snapshot' | 'query'>) =>
+  snapshot?.alerts.find((one) => named(one) === named(asked(query)))
+
+let loadedAt = -Infinity
+
+/** Loads the alert that the address names. */
+export function loadAlert() {
+  loadedAt = performance.now()
+  const { query } = current()
+  const { target, alert } = asked(query)
+  const since = query.get('since') ?? ''
+  const ask = async () => {
+    if (target === '' || alert === '') throw new Error('the address names no alert: it needs target and alert')
+    const until = since === '' ? {} : { until: new Date(Date.parse(since) + 1000).toISOString() }
+    const request = new URLSearchParams({ target, alert, since: since || NEWEST, ...until })
+    const { alerts } = await getPastAlerts(request.toString())
+    const found = alerts.find(
+      (one) => named(one) === named(asked(query)) && (since === '' || Date.parse(one.since) === Date.parse(since)),
+    )
+    return { alert: found, breakdown: await breakdownOf(found) }
+  }
+  return load('alertPage', query.toString(), ask, 'The alert could not be loaded')
+}
+
+/** Reloads the alert while it fires and is visible. @param at by `performance.now()` */
+export function refreshAlert(at: number) {
+  const { view, snapshot, alertPage } = current()
+  if (view !== 'alert' || snapshot === undefined || document.hidden || at - loadedAt < REFRESH_MS) return
+  if (alertPage.answer?.alert?.until === null) void loadAlert()
+}
+
+/** The calls in the window of an alert; empty if it is not about finished calls. */
+async function breakdownOf(alert: PastAlert | undefined): Promise<Breakdown[]> {
+  const calls = new URLSearchParams(alert?.calls_url?.split('?')[1])
+  const [since, until] = [calls.get('since'), calls.get('until')]
+  if (alert === undefined || since === null || until === null) return []
+  const rowsOf = async (secondsAgo: number) => {
+    const earlier = (time: string) => new Date(Date.parse(time) - secondsAgo * 1000).toISOString()
+    const period = { since: earlier(since), until: earlier(until) }
+    const query = new URLSearchParams({ target: alert.target, ...period, by: RULE_LABELS.join(',') })
+    const { rows } = await getReport(query.toString())
+    return new Map(rows.map((row) => [kindOf(row), row]))
+  }
+  const [rows, past] = await Promise.all([rowsOf(0), rowsOf(WEEK)])
+  return [...rows].map(([name, now]) => ({ now, lastWeek: past.get(name) }))
+}
+
+const kindOf = (row: Row) => RULE_LABELS.map((name) => row[name]).join('|')
+
+/** The value of an alert over time, with its threshold. */
+export function valueChart({ signal, alert, breach, threshold, severity, values, until }: PastAlert): Chart {
+  const at = values.map(({ at }) => Date.parse(at) / 1000)
+  const [from = 0, to = 0] = [at[0], at.at(-1)]
+  const step = stepOf(from, to)
+  const first = Math.floor(from / step)
+  const byStep = new Map(values.map(({ value }, i) => [Math.floor(at[i]! / step) - first, value]))
+  const times = Array.from({ length: Math.floor(to / step) - first + 1 }, (_, i) => (first + i) * step)
+  return {
+    id: 'alert-value',
+    title: 'Value',
+    about: `Chart of the value of ${alert} over time, with its threshold`,
+    times,
+    step,
+    complete: until === null ? times.length - 1 : times.length,
+    // Nothing was evaluated between two values of a target that is polled less often.
+    isInstant: true,
+    unit: unitOf(signal),
+    series: [{ name: 'value', colour: 'first', shape: 'line', values: times.map((_, i) => byStep.get(i) ?? null) }],
+    thresholds: [{ name: 'threshold', about: breach, value: threshold, severity }],
+  }
+}
+
+/** The time of the alert page's answer, or now (ISO 8601). */
+export const alertTime = ({ alertPage }: Pick<State, 'alertPage'>) =>
+  alertPage.asOf || new Date(serverTime()).toISOString()

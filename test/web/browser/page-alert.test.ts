@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { firingOf, RATIO } from '../../alerts/sample-rules.ts'
+import { finish, finishedCall, firing, NOW, POLLED } from '../../metrics/hand-made-target.ts'
+import { AUTH, basic, serve, shownTarget } from '../serve.ts'
+import { inChromium } from './chromium.ts'
+import { nameless, overflowing, violations } from './in-page.ts'
+
+const WEEK = 7 * 86_400
+
+/** An alert that fires, and one that fired a day ago; both have calls now and a week earlier. */
+async function serveAlerts() {
+  const alert = firing(RATIO)
+  const calls = [0, 86_400, WEEK, WEEK + 86_400].flatMap((ago) =>
+    Array.from({ length: 20 }, (_, i) =>
+      finishedCall(`${ago}-${i}`, { finish: finish(i % 3 === 0 ? 'rejected' : 'ended', ago + 100 + 20 * i) }),
+    ),
+  )
+  const target = shownTarget({ rules: [RATIO], alerts: [alert], sync: POLLED })
+  const served = await serve([target], { history: calls.map((call) => ({ target: 'production', call })), auth: AUTH })
+  const episode = (from: number) => ({
+    threshold: 0.3,
+    values: Array.from({ length: 6 }, (_, i) => [from + i * 60, 0.35 + i / 40] as const),
+    measuredFrom: from - 900,
+  })
+  const day = NOW - 86_400
+  const past = { ...firingOf(RATIO, 'production', day - 400), episode: episode(day - 400) }
+  const window = { from: day - 900, to: day }
+  await served.append(firingOf(RATIO, 'production', alert.firingSince!, { window: { from: NOW - 900, to: NOW } }))
+  await served.append(past, { ...past, kind: 'resolved', at: day, window })
+  const headers = { ...basic(), 'content-type': 'application/json' }
+  const body = JSON.stringify({ match: { alert: 'HighFailureRate' }, for: '2h', reason: 'a carrier outage' })
+  await fetch(`${served.url}/api/v1/silences`, { method: 'POST', headers, body })
+  return served.url
+}
+
+inChromium('the page of an alert', (open) => {
+  test('is where the overview leads, of one that fires and of a past one', { timeout: 60_000 }, async () => {
+    const page = await open(`${await serveAlerts()}/`, { httpCredentials: { ...AUTH, send: 'always' } })
+    await page.locator('#alerts tbody th a').first().click()
+    await page.locator('#alert-calls tbody tr').first().waitFor()
+    const facts = page.locator('#alert-facts')
+    expect(await facts.getByRole('heading').innerText()).toBe('HighFailureRate, production')
+    expect(await facts.locator('.facts').innerText()).toMatch(/firing warning[^]*Value\s+42.5%/)
+    expect(await page.locator('#alert-silences li').innerText()).toMatch(
+      /^Silence 1 by ops on alert=HighFailureRate until 16:13:2\d UTC: a carrier outage$/,
+    )
+    expect(await page.locator('#alert-calls tbody tr').innerText()).toMatch(
+      /^audio\s+call\s+user\s+20\s+7\s+35%\s+20\s+35%$/,
+    )
+
+    await page.goBack()
+    await page.locator('#past-alerts tbody th a').first().click()
+    await page.locator('#alert-value canvas').waitFor()
+    expect(await facts.locator('.facts').innerText()).toMatch(/resolved warning[^]*Since\s+2026-09-20 14:06:40 UTC/)
+    await page.getByText('The chart as a table').first().click()
+    expect(await page.getByRole('table', { name: 'Value' }).innerText()).toContain('47.5%')
+    await facts.getByRole('link', { name: 'Calls' }).click()
+    await page.locator('#explorer-note').getByText('7 calls, all that match').waitFor()
+  })
+
+  test('violates no rule of accessibility in light, dark and on a phone', { timeout: 60_000 }, async () => {
+    const address = '?target=production&alert=HighFailureRate#alert'
+    const page = await open(`${await serveAlerts()}/${address}`, { httpCredentials: { ...AUTH, send: 'always' } })
+    await page.locator('#alert-calls tbody tr').first().waitFor()
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 844 })
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect(await violations(page)).toEqual([])
+      }
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      expect(await overflowing(page)).toEqual([])
+    }
+    expect(await nameless(page)).toEqual([])
+  })
+})

@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { isoTime } from '../../../src/clock/iso-time.ts'
+import type { PastAlert } from '../../../src/history/alert-history.ts'
+import {
+  AlertCalls,
+  AlertFacts,
+  AlertNotifications,
+  AlertSilences,
+  AlertValue,
+} from '../../../src/web/page/components/alert.tsx'
+import { addressOfAlert, valueChart, type Breakdown } from '../../../src/web/page/model/alert-page.ts'
+import type { State } from '../../../src/web/page/model/state.ts'
+import { firing, NOW, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
+import { shownTarget } from '../serve.ts'
+import { render, stateOf, textOf } from './render-text.ts'
+
+beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
+afterEach(() => void vi.unstubAllEnvs())
+
+/** When the hand-made alert began to fire. */
+const SINCE = NOW - 60
+
+const fired = (differing: Partial<PastAlert> = {}): PastAlert => ({
+  target: 'production',
+  alert: RATIO_RULE.name,
+  key: RATIO_RULE.name,
+  severity: 'warning',
+  labels: {},
+  signal: 'failure_ratio',
+  window_seconds: 900,
+  match: {},
+  breach: 'above',
+  threshold: 0.3,
+  since: isoTime(SINCE),
+  until: null,
+  outcome: null,
+  peak: 0.5,
+  calls_url: '/api/v1/calls?target=production&status=rejected&since=A&until=B',
+  // A chart needs a browser.
+  values: [],
+  notified: [{ receiver: 'slack', kind: 'firing', at: isoTime(SINCE + 20), outcome: 'sent' }],
+  suppressed: [{ by: 'silence', at: isoTime(SINCE), until: isoTime(NOW), silence: 7, reason: 'a load test' }],
+  blind: [],
+  runbook_url: '/runbooks/HighFailureRate',
+  ...differing,
+})
+
+const row = (type: string, ended: number, rejected: number): Breakdown['now'] => ({
+  type,
+  mode: 'call',
+  receiver_type: 'user',
+  calls: { ended, unanswered: 0, rejected, canceled: 0, other: 0, lost: 0 },
+  minutes: { audio: 0, video: 0 },
+  participant_minutes: { audio: 0, video: 0 },
+  duration_seconds: { mean: null, p50: null, p95: null },
+  failure_ratio: rejected / (ended + rejected),
+  noticed_late: 0,
+})
+
+function shown(alert: PastAlert | undefined, breakdown: Breakdown[] = [], differing: Partial<State> = {}) {
+  const target = shownTarget({ rules: [RATIO_RULE], alerts: [firing(RATIO_RULE)], sync: POLLED })
+  const query = new URLSearchParams({ target: 'production', alert: RATIO_RULE.name })
+  const alertPage = { request: '', answer: { alert, breakdown }, problem: undefined, asOf: isoTime(NOW) }
+  return stateOf([target], { view: 'alert', query, alertPage, ...differing })
+}
+
+const rendered = (state: State) =>
+  [AlertFacts, AlertValue, AlertCalls, AlertNotifications, AlertSilences].flatMap((part) => render(part, state))
+const texts = (state: State, id: string) => textOf(rendered(state), { id })
+
+describe('the page of an alert', () => {
+  test('shows its state, age, value, threshold, peak and calls, and links to calls, runbook and silence', () => {
+    const elements = rendered(shown(fired()))
+    expect(textOf(elements, { class: 'facts' })).toBe(
+      'State firing warning Since 14:12:20 UTC 1m Value 42.5% Threshold above 30% Peak 50% Calls 40',
+    )
+    const hrefs = elements.flatMap(({ type, props }) => (type === 'a' ? [props['href']] : []))
+    expect(hrefs).toEqual(
+      expect.arrayContaining([
+        './?target=production&status=rejected&since=A&until=B#calls',
+        '/runbooks/HighFailureRate',
+        './?target=production&alert=HighFailureRate#silences',
+      ]),
+    )
+  })
+
+  test('shows an alert that has ended by its outcome, although it fires again', () => {
+    const ended = fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' })
+    const elements = rendered(shown(ended))
+    expect(textOf(elements, { class: 'facts' })).toBe(
+      'State resolved warning Since 11:43:20 UTC 10m Until 11:53:20 UTC Threshold above 30% Peak 50%',
+    )
+    expect(elements.some(({ props }) => String(props['href']).endsWith('#silences'))).toBe(false)
+  })
+
+  test('says that no such alert fired, and that a pending one has not fired yet', () => {
+    const none = shown(undefined, [], { query: new URLSearchParams({ target: 'production', alert: 'Other' }) })
+    expect(texts(none, 'alert-note')).toContain('No such alert fired then')
+    expect(texts(shown(undefined), 'alert-note')).toContain('It has not fired yet')
+  })
+
+  test('shows who was notified, and what was withheld and why', () => {
+    expect(texts(shown(fired()), 'alert-notified')).toBe(
+      'Notifications Who was notified when When (UTC) Receiver Message Outcome 14:12:40 slack firing sent What was withheld ' +
+        'Withheld (UTC) By Until Why 14:12:20 silence 7 14:13:20 a load test',
+    )
+  })
+
+  test('shows its calls by type, mode and receiver type next to last week, the most failures first', () => {
+    const breakdown = [
+      { now: row('audio', 9, 1), lastWeek: undefined },
+      { now: row('video', 4, 6), lastWeek: row('video', 19, 1) },
+    ]
+    expect(texts(shown(fired(), breakdown), 'alert-calls')).toMatch(
+      /last week video call user 10 6 60% 20 5% audio call user 10 1 10% 0 –$/,
+    )
+  })
+
+  test('shows the active silences that match it', () => {
+    const state = shown(fired())
+    const silence = { id: 7, match: {}, until: isoTime(NOW + 3600), since: isoTime(NOW), reason: 'a load test' }
+    const snapshot = {
+      ...state.snapshot!,
+      silences: [{ ...silence, author: 'ops', edits: 0 }],
+      alerts: state.snapshot!.alerts.map((alert) => ({ ...alert, silences: [7] })),
+    }
+    expect(texts({ ...state, snapshot }, 'alert-silences')).toContain(
+      'Silence 7 by ops on every alert until 15:13:20 UTC: a load test',
+    )
+    expect(texts(state, 'alert-silences')).toBeUndefined()
+  })
+})
+
+test('the chart of an alert has a step a minute, a gap where nothing was evaluated, and the threshold', () => {
+  const { times, step, complete, series, thresholds, unit } = valueChart(
+    fired({
+      values: [
+        { at: isoTime(SINCE), value: 0.4 },
+        { at: isoTime(SINCE + 60), value: null },
+        { at: isoTime(SINCE + 180), value: 0.5 },
+      ],
+    }),
+  )
+  const first = Math.floor(SINCE / 60) * 60
+  expect([times, step, complete, unit]).toEqual([[0, 60, 120, 180].map((at) => first + at), 60, 3, 'ratio'])
+  expect(series[0]!.values).toEqual([0.4, null, null, 0.5])
+  expect(thresholds).toEqual([{ name: 'threshold', about: 'above', value: 0.3, severity: 'warning' }])
+})
+
+test('the address of an alert names its target, rule, labels and beginning', () => {
+  const alert = { alert: 'HighFailureRate', target: 'production', labels: { type: 'video' } }
+  expect(addressOfAlert(alert, isoTime(NOW))).toBe(
+    './?target=production&alert=HighFailureRate&type=video&since=2026-09-21T14%3A13%3A20.000Z#alert',
+  )
+  expect(addressOfAlert(alert, null)).toBe('./?target=production&alert=HighFailureRate&type=video#alert')
+})

@@ -1,0 +1,48 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { isoTime } from '../../../src/clock/iso-time.ts'
+import { CallsExplorer, FinishedCalls } from '../../../src/web/page/components/calls.tsx'
+import type { Call } from '../../../src/web/page/model/api.ts'
+import { NOW, POLLED } from '../../metrics/hand-made-target.ts'
+import { shownTarget } from '../serve.ts'
+import { render, stateOf, textOf } from './render-text.ts'
+
+beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
+afterEach(() => void vi.unstubAllEnvs())
+
+const call = (id: string, status: Call['status'], type: Call['type'], mode: Call['mode'] = 'call'): Call => ({
+  target: 'production',
+  session_id: id,
+  type,
+  mode,
+  receiver_type: 'user',
+  status,
+  began: isoTime(NOW - 60),
+  finished: isoTime(NOW),
+  minutes: { audio: 1, video: 0 },
+  participant_minutes: { audio: 2, video: 0 },
+  participants: 2,
+  has_recording: false,
+})
+
+const listing = (calls: Call[], query = {}) =>
+  stateOf([shownTarget({ sync: POLLED })], {
+    query: new URLSearchParams(query),
+    calls: { request: 'since=A', calls, next: undefined, isLoading: false, problem: undefined, asOf: isoTime(NOW) },
+  })
+
+test.each([CallsExplorer, FinishedCalls])('a list of calls is summed up by outcome, type and mode: %o', (list) => {
+  const calls = [call('a', 'rejected', 'video'), call('b', 'ended', 'audio', 'meet'), call('c', 'ended', 'video')]
+  expect(textOf(render(list, listing(calls)), { class: 'facts summary' })).toBe(
+    'Outcome ended 2, rejected 1 Type video 2, audio 1 Mode call 2, meet 1',
+  )
+  expect(textOf(render(list, listing([])), { class: 'facts summary' })).toBeUndefined()
+})
+
+test('the folded filters say what is selected', () => {
+  const summary = (query: object) =>
+    render(CallsExplorer, listing([], query)).find(({ type }) => type === 'summary')?.text
+  expect(summary({})).toBe('Filters')
+  expect(summary({ target: 'production', type: 'video', status: '', zone: 'UTC' })).toBe(
+    'Filters: target=production, type=video',
+  )
+})
