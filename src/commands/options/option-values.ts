@@ -5,65 +5,51 @@ import { isLink } from '../../schema/web-address.ts'
 
 // Parsers of option values. Each throws an InvalidArgumentError that says what is expected.
 
-export function positive(text: string): number {
-  const value = Number(text)
-  if (Number.isFinite(value) && value > 0) return value
-  throw new InvalidArgumentError('It must be a number above 0.')
+/** @param read returns undefined for a text that has no such value */
+function parser<Value>(
+  expected: string,
+  read: (text: string) => Value | undefined,
+  accepts: (value: Value) => boolean = () => true,
+): (text: string) => Value {
+  return (text) => {
+    const value = read(text)
+    if (value === undefined || !accepts(value)) throw new InvalidArgumentError(`It must be ${expected}.`)
+    return value
+  }
 }
 
-export function share(text: string): number {
-  const value = Number(text)
-  if (text.trim() !== '' && value >= 0 && value <= 1) return value
-  throw new InvalidArgumentError('It must be a number from 0 to 1.')
-}
+const number = (text: string) => (text.trim() === '' ? undefined : Number(text))
+const digits = (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined)
 
-export function whole(text: string): number {
-  const value = Number(text)
-  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value
-  throw new InvalidArgumentError('It must be a whole number, 0 or more.')
-}
+export const positive = parser('a number above 0', number, (value) => Number.isFinite(value) && value > 0)
+export const share = parser('a number from 0 to 1', number, (value) => value >= 0 && value <= 1)
+export const whole = parser('a whole number, 0 or more', digits, Number.isSafeInteger)
+export const port = parser('a port, 65535 at most', whole, (value) => value <= 65_535)
 
 /** An http or https URL. */
-export function url(text: string): string {
-  if (isLink(text)) return text
-  throw new InvalidArgumentError('It must be a URL such as https://callwatch.example/runbooks.')
-}
-
-export function port(text: string): number {
-  const value = whole(text)
-  if (value <= 65_535) return value
-  throw new InvalidArgumentError('It must be a port, 65535 at most.')
-}
-
-export function webAddress(text: string): URL {
-  const url = URL.parse(text)
-  if (url !== null && ['http:', 'https:'].includes(url.protocol)) return url
-  throw new InvalidArgumentError('It must be a URL such as http://user:password@127.0.0.1:9464/hooks/simulated.')
-}
+export const url = parser('a URL such as https://callwatch.example/runbooks', String, isLink)
+export const webAddress = parser('a URL such as http://user:password@127.0.0.1:9464/hooks/simulated', (text) =>
+  isLink(text) ? new URL(text) : undefined,
+)
 
 /** Seconds of a duration above 0 such as `30m`, `2h` or `7d`. */
-export function duration(text: string): number {
-  const seconds = parseDuration(text)
-  if (seconds !== undefined && seconds > 0) return seconds
-  throw new InvalidArgumentError('It must be a duration such as 30m, 2h or 7d.')
-}
+export const duration = parser('a duration such as 30m, 2h or 7d', parseDuration, (seconds) => seconds > 0)
 
 const MAX_PAST_DAYS = 90
 
 /** Seconds of a duration of days, from `1d` to `90d`. */
-export function past(text: string): number {
-  const seconds = parseDuration(text)
-  if (seconds !== undefined && seconds >= 86_400 && seconds <= MAX_PAST_DAYS * 86_400) return seconds
-  throw new InvalidArgumentError(`It must be a duration from 1d to ${MAX_PAST_DAYS}d, such as 35d.`)
-}
+export const past = parser(
+  `a duration from 1d to ${MAX_PAST_DAYS}d, such as 35d`,
+  parseDuration,
+  (seconds) => seconds >= 86_400 && seconds <= MAX_PAST_DAYS * 86_400,
+)
 
 /** A whole number, or the seconds of a duration. */
-export function numberOrDuration(text: string): number | { seconds: number } {
-  if (/^\d+$/.test(text)) return whole(text)
-  const seconds = parseDuration(text)
-  if (seconds !== undefined && seconds > 0) return { seconds }
-  throw new InvalidArgumentError('It must be a whole number, 0 or more, or a duration such as 12h or 35d.')
-}
+export const numberOrDuration = parser<number | { seconds: number }>(
+  'a whole number, 0 or more, or a duration such as 12h or 35d',
+  (text) => digits(text) ?? { seconds: parseDuration(text) ?? 0 },
+  (value) => (typeof value === 'number' ? Number.isSafeInteger(value) : value.seconds > 0),
+)
 
 /** Adds a match such as `target=production` or `alert=~High.*` to the previous matches. */
 export function matching(text: string, before: AlertMatch = {}): AlertMatch {
