@@ -1,7 +1,6 @@
 import { styleText } from 'node:util'
-import type { Command as TypedCommand } from '@commander-js/extra-typings'
 import { Command } from 'commander'
-import type { CommandContext, Declare } from './commands/command.ts'
+import { CONFIG, type CommandContext, type ConfiguredCommand, type Declare } from './commands/command.ts'
 import { explainError, FAILURE, SUCCESS } from './commands/explain-error.ts'
 import { passOptions } from './commands/options/pass-options.ts'
 import type { LogStream } from './log/logger.ts'
@@ -20,7 +19,7 @@ export type Surroundings = {
   secrets: SecretsMask
 }
 
-type Listed = { name: string; about: string; load: () => Promise<{ declare: Declare }> }
+type Listed = { name: string; about: string; load: () => Promise<{ declare: Declare }>; isConfigured?: false }
 
 /**
  * The commands, in the order of the help. The file of each command has its options, and is loaded when the command is called.
@@ -31,6 +30,7 @@ const COMMANDS: readonly Listed[] = [
     name: 'demo',
     about: 'Run the daemon against a simulated service; needs no configuration',
     load: () => import('./commands/demo/demo.ts'),
+    isConfigured: false,
   },
   {
     name: 'check',
@@ -83,6 +83,7 @@ const COMMANDS: readonly Listed[] = [
     name: 'simulate',
     about: 'Run the simulated calls service alone, over HTTP on loopback',
     load: () => import('./commands/simulate.ts'),
+    isConfigured: false,
   },
   { name: 'silence', about: 'Silence alerts for a while', load: () => import('./commands/alerts/silence.ts') },
   {
@@ -123,10 +124,12 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
   const [first, second] = args.filter((arg) => !arg.startsWith('-'))
   const called = first === 'help' ? second : first
-  for (const { name, about, load } of COMMANDS) {
-    const command = program.command(name).description(about)
+  for (const { name, about, load, isConfigured = true } of COMMANDS) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types are of the same class
-    if (name === called) (await load()).declare(command as unknown as TypedCommand, context)
+    const command = program.command(name).description(about) as unknown as ConfiguredCommand
+    if (name !== called) continue
+    if (isConfigured) command.option(...CONFIG)
+    ;(await load()).declare(command, context)
   }
   program.hook('preAction', (_program, command) => passOptions(command))
   try {

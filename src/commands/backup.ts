@@ -1,5 +1,5 @@
 import { backupStore } from '../store/sqlite/backup-store.ts'
-import { CONFIG, type Declare } from './command.ts'
+import type { Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 
 const USE_PG_DUMP =
@@ -9,13 +9,10 @@ const USE_PG_DUMP =
 
 /** Copies the store, also while a daemon is running, and prints the result. */
 export const declare: Declare = (command, { configured, print }) =>
-  void command
-    .argument('<file>', 'path of the copy; must not exist yet')
-    .option(...CONFIG)
-    .action(async (file, options) => {
-      const { store } = await configured(options)
-      if ('url' in store) throw new UsageError(USE_PG_DUMP)
-      const { bytes, targets } = backupStore(store.path, file)
-      const held = targets.map(({ name, seq }) => `${name} (commit ${seq})`).join(', ')
-      print(`${file}: a copy of ${store.path}, ${bytes} bytes, with ${held || 'no target yet'}`)
-    })
+  void command.argument('<file>', 'path of the copy; must not exist yet').action(async (file, options) => {
+    const { store } = await configured(options)
+    if ('url' in store) throw new UsageError(USE_PG_DUMP)
+    const { bytes, targets } = backupStore(store.path, file)
+    const held = targets.map(({ name, seq }) => `${name} (commit ${seq})`).join(', ')
+    print(`${file}: a copy of ${store.path}, ${bytes} bytes, with ${held || 'no target yet'}`)
+  })

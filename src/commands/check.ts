@@ -6,7 +6,7 @@ import { secretsOf } from '../config/secrets-of.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { readAddress } from '../store/postgres/address.ts'
 import { StoreError } from '../store/store-error.ts'
-import { CONFIG, type CommandContext, type Declare } from './command.ts'
+import type { CommandContext, Declare } from './command.ts'
 import type { Probe } from './probe.ts'
 
 type CheckOptions = { probe: boolean; store: boolean; print?: boolean }
@@ -24,7 +24,6 @@ type StoreProbe = { works: boolean; message: string }
  */
 export const declare: Declare = (command, { loader, print, succeed }) =>
   void command
-    .option(...CONFIG)
     .option('--probe', 'also request one call from each target, and connect to a shared store', false)
     .option('--print', 'with --probe, print the configuration as well', false)
     .option('--store', 'also check the whole store for damage, or connect to a shared one', false)

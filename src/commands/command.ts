@@ -25,14 +25,25 @@ export type CommandContext = {
 
 type WithConfig = { config?: string | undefined }
 
-/** Adds arguments, options, subcommands and the action to a command, which already has its name and description. */
-export type Declare = (command: Command, context: CommandContext) => void
+/** A command that reads the configuration. */
+export type ConfiguredCommand = Command<[], WithConfig>
+
+/** Adds arguments, options, subcommands and the action to a command, which already has its name, description and `--config`. */
+export type Declare = (command: ConfiguredCommand, context: CommandContext) => void
 
 /** The option of every command that reads the configuration. */
 export const CONFIG = [
   '--config <file>',
   'read this configuration file (default: CALLWATCH_CONFIG, ./callwatch.yaml, or the environment alone)',
 ] as const
+
+/** Adds a subcommand, which reads the configuration too. */
+export function subcommand(above: ConfiguredCommand, name: string, about: string) {
+  return above
+    .command(name)
+    .description(about)
+    .option(...CONFIG)
+}
 
 /** The option of every command that prints a wide table. */
 export const WIDE = ['--wide', 'print all columns, also those for which the terminal has no room', false] as const

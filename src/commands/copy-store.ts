@@ -1,7 +1,7 @@
 import { readStoreAddress } from '../config/store-address.ts'
 import { COPIED, copyStore, type Copied } from '../store/copy.ts'
 import { openCopySource, openCopyDestination, type StoreAddress } from '../store/open-store.ts'
-import { CONFIG, type Declare } from './command.ts'
+import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 
 /**
@@ -9,11 +9,7 @@ import { UsageError } from './explain-error.ts'
  * back.
  */
 export const declare: Declare = (stores, { env, loader, print, succeed }) =>
-  void stores
-    .option(...CONFIG)
-    .command('copy')
-    .description('Copy a store with all its counts into an empty one and compare both; stop all daemons on both first')
-    .option(...CONFIG)
+  void subcommand(stores, 'copy', ABOUT)
     .option('--from <store>', 'copy from this file or PostgreSQL address (default: the configured store)')
     .option('--to <store>', 'copy into this file or PostgreSQL address (default: the configured store)')
     .addHelpText('after', HELP)
@@ -36,6 +32,8 @@ export const declare: Declare = (stores, { env, loader, print, succeed }) =>
       copyLines(copied, source.opened.place, destination.opened.place).forEach((line) => print(line))
       succeed(copied.differences.length === 0)
     })
+
+const ABOUT = 'Copy a store with all its counts into an empty one and compare both; stop all daemons on both first'
 
 /** The text that `--help` adds below the options. */
 const HELP = `

@@ -19,7 +19,7 @@ import type { StoreReader } from '../store/reader.ts'
 import { StoreError } from '../store/store-error.ts'
 import { storeRetried } from '../store/store-retried.ts'
 import { eventJson, eventLine } from './event-lines.ts'
-import { CONFIG, Option, type CommandContext, type Declare } from './command.ts'
+import { subcommand, Option, type CommandContext, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { names, whole } from './options/option-values.ts'
 import { declareWebhooks } from './webhooks.ts'
@@ -39,7 +39,6 @@ const FURTHER = 8
 export const declare: Declare = (command, context) => {
   const { configured, print, warn } = context
   command
-    .option(...CONFIG)
     .option('--follow', 'continue with new events until SIGINT or SIGTERM', false)
     .option('--after <cursor>', 'start after the event with this `callwatchcursor`')
     .addOption(
@@ -57,10 +56,7 @@ export const declare: Declare = (command, context) => {
       const shown = { selects: () => true, line: options.json ? eventJson : eventLine }
       await printEvents(await configured(options), options, { print, warn }, shown)
     })
-  declareWebhooks(
-    command.command('webhooks').description('List the webhooks of events, and change what they get'),
-    context,
-  )
+  declareWebhooks(subcommand(command, 'webhooks', 'List the webhooks of events, and change what they get'), context)
 }
 
 type EventsOptions = {

@@ -4,7 +4,7 @@ import { USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
 import { formatNumber, formatSeconds, formatShare } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
-import { CONFIG, jsonOption, Option, type Declare } from './command.ts'
+import { jsonOption, Option, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { names } from './options/option-values.ts'
 import { periodOf } from './options/period-options.ts'
@@ -14,7 +14,6 @@ import { withReader } from './with-store.ts'
 /** Prints what finished in a period: calls by outcome, minutes, failures, durations. */
 export const declare: Declare = (command, { configured, print, warn }) =>
   void command
-    .option(...CONFIG)
     .option('--since <time>', 'from this date or time on, or this long ago (default: all that the store keeps)')
     .option('--until <time>', 'before this date or time (default: now)')
     .option('--by <keys>', 'a row for each day, target, type, mode or receiver_type; repeatable', names)

@@ -5,17 +5,13 @@ import { getCallAnswer } from '../service/get-call-answer.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import type { Transport } from '../service/transport.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
-import { CONFIG, type Declare } from './command.ts'
+import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 
 /** Commands that use the service's own operations for other purposes than counting. */
 export const declare: Declare = (service, { configured, print }) => {
-  service
-    .option(...CONFIG)
-    .command('token')
-    .description('Create an auth token for a user and print it')
+  subcommand(service, 'token', 'Create an auth token for a user and print it')
     .argument('<uid>', 'ID of the user')
-    .option(...CONFIG)
     .option('--target <name>', 'use the chat service of this target; required with several targets')
     .action(async (uid, options) => {
       const config = await configured(options)
@@ -26,11 +22,8 @@ export const declare: Declare = (service, { configured, print }) => {
       const request = { apiKey, uid, hostTime: systemClock.wall(), signal: timeoutOf(config) }
       print(await withTransport(config, chatBaseUrl, (send) => createAuthToken(send, request)))
     })
-  service
-    .command('call')
-    .description("Print the answer of Get Call unchanged, to send it to the service's support")
+  subcommand(service, 'call', "Print the answer of Get Call unchanged, to send it to the service's support")
     .argument('<session-id>', 'ID of the call')
-    .option(...CONFIG)
     .option('--target <name>', 'request it from this target; required with several targets')
     .action(async (sessionId, options) => {
       const config = await configured(options)

@@ -14,7 +14,7 @@ import type { StoreReader } from '../store/reader.ts'
 import { parse } from '../store/rows.ts'
 import { storeRetried } from '../store/store-retried.ts'
 import { formatNumber, formatSeconds } from '../text/format.ts'
-import { CONFIG, WIDE, widthOf, type CommandContext, type Declare } from './command.ts'
+import { WIDE, widthOf, type CommandContext, type Declare } from './command.ts'
 import { stopSignal } from './stop-signal.ts'
 import { tableLines } from './table-lines.ts'
 import { withReader } from './with-store.ts'
@@ -28,7 +28,6 @@ const CLEAR = '\u001B[H\u001B[2J'
 /** Prints how callwatch is doing, by what the daemon has committed. Succeeds if all targets are polled and no alert fires. */
 export const declare: Declare = (command, context) =>
   void command
-    .option(...CONFIG)
     .option('--watch', 'print it again every two seconds, until SIGINT or SIGTERM', false)
     .option(...WIDE)
     .option('--json', 'print it as JSON', false)

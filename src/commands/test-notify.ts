@@ -11,14 +11,14 @@ import type { Receiver } from '../notifications/receiver.ts'
 import { messageReceiverNames } from '../notifications/receivers.ts'
 import { createLogger } from '../log/logger.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
-import { CONFIG, type Declare } from './command.ts'
+import type { Declare } from './command.ts'
 
 /** An alert at one time of the sample incident. */
 type Example = { instance: AlertInstance; notification: Notification }
 
 /** Sends a sample firing and a sample resolved notification to every receiver. Succeeds if all of them are accepted. */
 export const declare: Declare = (command, { configured, print, stdout, succeed }) =>
-  void command.option(...CONFIG).action(async (options) => {
+  void command.action(async (options) => {
     const config = await configured(options)
     const mask = maskSecrets(secretsOf(config))
     const log = createLogger({ level: 'info', mask, stream: stdout })

@@ -5,7 +5,7 @@ import { webhookViews, type WebhookView } from '../events/webhooks/webhook-views
 import type { CommandStore } from '../store/store.ts'
 import type { LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/webhook-store.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
-import { CONFIG, type Declare } from './command.ts'
+import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { withStore } from './with-store.ts'
 import { sinceOf } from './options/period-options.ts'
@@ -16,21 +16,14 @@ export type DeadLetters = { dead_letters: { id: string; attempts: number; proble
 /** Prints the state of each webhook of events. Its subcommands change webhooks. */
 export const declareWebhooks: Declare = (webhooks, context) => {
   const { configured, print } = context
-  webhooks
-    .option(...CONFIG)
-    .option('--json', 'print them as JSON', false)
-    .action(async ({ json, ...options }) => {
-      const views = await withStore(await configured(options), (store) => webhookViews(store, systemClock.wall()))
-      if (json) print(JSON.stringify({ webhooks: views }, undefined, 2))
-      else if (views.length === 0) print('no webhooks: none has run yet')
-      else views.map(lineOf).forEach((line) => print(line))
-    })
-  const sub = (name: string, description: string) =>
-    webhooks
-      .command(name)
-      .description(description)
-      .argument('<name>', 'name of the webhook')
-      .option(...CONFIG)
+  webhooks.option('--json', 'print them as JSON', false).action(async ({ json, ...options }) => {
+    const views = await withStore(await configured(options), (store) => webhookViews(store, systemClock.wall()))
+    if (json) print(JSON.stringify({ webhooks: views }, undefined, 2))
+    else if (views.length === 0) print('no webhooks: none has run yet')
+    else views.map(lineOf).forEach((line) => print(line))
+  })
+  const sub = (name: string, about: string) =>
+    subcommand(webhooks, name, about).argument('<name>', 'name of the webhook')
   sub('dead', 'List the dead letters of a webhook')
     .option('--json', 'print them as JSON', false)
     .action(async (name, { json, ...options }) => {

@@ -7,7 +7,7 @@ import { parseDuration } from '../../schema/duration-text.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { CALL_FORMATS, readCallsRequest } from '../../web/api/calls.ts'
 import { linesOf, partsOf } from '../calls/listing.ts'
-import { CONFIG, jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
+import { jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
 import { names } from '../options/option-values.ts'
 import { shellQuoted } from '../shell-quoted.ts'
@@ -27,7 +27,6 @@ export const declareCalls: Declare = (command, context) => {
   const { configured, print, warn } = context
   command
     .argument('<alert>', 'name of the rule, or rule and labels as `callwatch alerts` shows them, in quotes')
-    .option(...CONFIG)
     .option(
       '--at <time>',
       'when it fired (UTC), as `callwatch alerts` shows it, or the minute or date of it (default: the last time)',

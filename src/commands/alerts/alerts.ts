@@ -5,7 +5,7 @@ import { alertHistory, type PastAlert } from '../../history/alert-history.ts'
 import { formatSeconds } from '../../text/format.ts'
 import { plainText } from '../../text/plain-text.ts'
 import { declareCalls } from './alert-calls.ts'
-import { CONFIG, WIDE, widthOf, type Declare } from '../command.ts'
+import { subcommand, WIDE, widthOf, type Declare } from '../command.ts'
 import { names } from '../options/option-values.ts'
 import { periodOf } from '../options/period-options.ts'
 import { tableLines } from '../table-lines.ts'
@@ -15,7 +15,6 @@ import { withReader } from '../with-store.ts'
 export const declare: Declare = (command, context) => {
   const { configured, print, warn } = context
   command
-    .option(...CONFIG)
     .option('--since <time>', 'those that fired after this date or time, or this long ago', '7d')
     .option('--until <time>', 'those that fired before this date or time (default: now)')
     .option('--target <names>', 'only of these targets; repeatable', names)
@@ -34,7 +33,7 @@ export const declare: Declare = (command, context) => {
       if (found.truncated === true) warn(`there are older ones: these are the newest ${found.alerts.length}`)
     })
   declareCalls(
-    command.command('calls').description('Print the calls behind an alert that fires or has fired, newest first'),
+    subcommand(command, 'calls', 'Print the calls behind an alert that fires or has fired, newest first'),
     context,
   )
 }

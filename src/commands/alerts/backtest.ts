@@ -13,7 +13,7 @@ import type { StoreReader } from '../../store/reader.ts'
 import { chartLines } from '../../text/chart.ts'
 import { formatCalls, formatSeconds, formatTime } from '../../text/format.ts'
 import { isoTime } from '../../clock/iso-time.ts'
-import { CONFIG, type Declare } from '../command.ts'
+import type { Declare } from '../command.ts'
 import { sinceOf } from '../options/period-options.ts'
 import { withReader } from '../with-store.ts'
 
@@ -41,7 +41,6 @@ type TargetBacktest = {
  */
 export const declare: Declare = (command, { configured, print, env, cwd }) =>
   void command
-    .option(...CONFIG)
     .option('--since <time>', 'start at this date or time, or this long ago', '7d')
     .option('--rule <file>', 'use the rules of this file (one rule or a list) instead of the configured rules')
     .option('--no-chart', 'do not draw charts of the values')

@@ -4,13 +4,12 @@ import { NotExpressible } from '../../alerts/promql.ts'
 import type { Rule } from '../../alerts/rule.ts'
 import { webhookRules } from '../../alerts/webhook-rules.ts'
 import { formatDuration } from '../../schema/duration-text.ts'
-import { CONFIG, type Declare } from '../command.ts'
+import type { Declare } from '../command.ts'
 import { url } from '../options/option-values.ts'
 
 /** Prints the configured rules as a Prometheus rule file. */
 export const declare: Declare = (command, { configured, print }) =>
   void command
-    .option(...CONFIG)
     .option(
       '--runbooks <url>',
       'where the runbooks are to which the shipped alerts link, such as https://callwatch.example/runbooks (default: below http.public_url)',

@@ -7,7 +7,7 @@ import { silenceView } from '../../web/api/silences.ts'
 import type { Config } from '../../config/config.ts'
 import { formatSeconds, formatTime } from '../../text/format.ts'
 import { inOneLine } from '../../text/plain-text.ts'
-import { CONFIG, type Declare } from '../command.ts'
+import { subcommand, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
 import { duration, matching, whole } from '../options/option-values.ts'
 import { withStore } from '../with-store.ts'
@@ -16,8 +16,7 @@ import { sinceOf } from '../options/period-options.ts'
 type Selection = { alert?: string | undefined; match?: AlertMatch | undefined; all?: true | undefined }
 
 export const declare: Declare = (command, context) => {
-  command.option(...CONFIG)
-  const sub = (name: string, description: string) => command.command(name).description(description)
+  const sub = (name: string, about: string) => subcommand(command, name, about)
   declareAdd(
     sub('add', 'Silence alerts; rules are still evaluated, and alerts that still fire afterwards are notified'),
     context,
@@ -29,7 +28,6 @@ export const declare: Declare = (command, context) => {
 
 const declareAdd: Declare = (command, { configured, print }) =>
   void command
-    .option(...CONFIG)
     .option(...ALERT)
     .option(...MATCH)
     .option(...ALL)
@@ -49,7 +47,6 @@ const declareAdd: Declare = (command, { configured, print }) =>
 
 const declareList: Declare = (command, { configured, print }) =>
   void command
-    .option(...CONFIG)
     .option('--since <time>', 'also list those that expired since this date or time, or this long ago')
     .option('--json', 'print them as JSON', false)
     .action(async ({ since, json, ...options }) => {
@@ -64,7 +61,6 @@ const declareList: Declare = (command, { configured, print }) =>
 const declareEdit: Declare = (command, { configured, print }) =>
   void command
     .argument('<number>', 'number of the silence, as `silence list` shows it', whole)
-    .option(...CONFIG)
     .option(...ALERT)
     .option(...MATCH)
     .option(...ALL)
@@ -96,7 +92,6 @@ const declareEdit: Declare = (command, { configured, print }) =>
 const declareExpire: Declare = (command, { configured, print }) =>
   void command
     .argument('<number>', 'number of the silence, as `silence list` shows it', whole)
-    .option(...CONFIG)
     .action(async (id, options) => {
       const isExpired = await withStore(await configured(options), (store) =>
         store.expireSilence(id, systemClock.wall()),

@@ -3,7 +3,7 @@ import { auditLines } from './lines.ts'
 import type { AuditReport } from './report.ts'
 import { auditStore } from './store.ts'
 import { maskSecrets } from '../../log/mask-secrets.ts'
-import { CONFIG, type Declare } from '../command.ts'
+import type { Declare } from '../command.ts'
 
 /** The JSON that `--json` prints. */
 export type AuditDocument = { equal: boolean; targets: AuditReport[] }
@@ -14,7 +14,6 @@ export type AuditDocument = { equal: boolean; targets: AuditReport[] }
  */
 export const declare: Declare = (command, { configured, print, succeed }) =>
   void command
-    .option(...CONFIG)
     .option('--json', 'print the result as JSON', false)
     .option('--full', 'read the list to its end, beyond the lookback', false)
     .action(async ({ json, full, ...options }) => {

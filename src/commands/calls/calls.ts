@@ -6,7 +6,7 @@ import type { CallFilter } from '../../history/call-filter.ts'
 import { CALL_FORMATS, readCallsRequest } from '../../web/api/calls.ts'
 import type { CallsWanted } from '../../web/api/calls-pages.ts'
 import { BadRequest } from '../../web/problem.ts'
-import { CONFIG, jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
+import { jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
 import { eventLine } from '../event-lines.ts'
 import { printEvents } from '../events.ts'
 import { UsageError } from '../explain-error.ts'
@@ -21,7 +21,6 @@ const ENDS = ['call.ended', 'call.unanswered', 'call.rejected', 'call.canceled',
 /** Prints the calls in progress, or those that finished in a period, newest first. */
 export const declare: Declare = (command, context) =>
   void command
-    .option(...CONFIG)
     .option('--since <time>', 'calls that finished since this time, or this long ago (default: calls in progress)')
     .option('--until <time>', 'of these the ones before this time')
     .option('--target <names>', 'only of these targets; repeatable', names)
