@@ -1,11 +1,10 @@
 import * as z from 'zod'
-import type { FinalStatus } from '../../ledger/call.ts'
 import { countByStatus } from '../../ledger/finished-calls.ts'
 import type { SyncState, LedgerState } from '../../ledger/state.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 import type { Store } from '../../store/store.ts'
 import type { OtherTarget } from './overview.ts'
-import { count, namedObject, time } from './parts.ts'
+import { byOutcome, count, namedObject, time } from './parts.ts'
 import { route } from './route.ts'
 import { serviceNow } from './target-view.ts'
 import { isoTime } from '../../clock/iso-time.ts'
@@ -27,7 +26,7 @@ const parameters = z.strictObject({
 
 const perMinute = z.array(count.nullable().describe('Null where it is not known yet'))
 /** How many calls finished in each minute, by final status, oldest first. */
-const counts = { ended: perMinute, unanswered: perMinute, rejected: perMinute, canceled: perMinute, other: perMinute }
+const counts = byOutcome(() => perMinute)
 type Counts = Record<keyof typeof counts, z.output<typeof perMinute>>
 
 const answer = namedObject('FinishedPerMinute', {
@@ -95,7 +94,7 @@ async function countsElsewhere(
   const counts = new Map(
     others.map(({ name, lastSuccess = -Infinity }) => {
       const none = () => Array.from({ length: minutes }, (_, i) => (first + i * MINUTE > lastSuccess ? null : 0))
-      return [name, { ended: none(), unanswered: none(), rejected: none(), canceled: none(), other: none() }]
+      return [name, byOutcome(none)]
     }),
   )
   for (const { target, minute, status, n } of await store.finishedPerMinute([...counts.keys()], first, minutes)) {
@@ -121,14 +120,7 @@ function countsOf({ sync, finished }: Pick<LedgerState, 'finished' | 'sync'>, fi
     const from = first + i * MINUTE
     return from > until ? undefined : countByStatus(finished.tallyOfMinute(from))
   })
-  const of = (status: FinalStatus) => tallies.map((tally) => tally?.[status] ?? null)
-  const counts = {
-    ended: of('ended'),
-    unanswered: of('unanswered'),
-    rejected: of('rejected'),
-    canceled: of('canceled'),
-    other: of('other'),
-  }
+  const counts = byOutcome((status) => tallies.map((tally) => tally?.[status] ?? null))
   cache.set(sync, { key, counts })
   return counts
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { RULE_LABELS } from '../../alerts/groups.ts'
 import { SEVERITIES } from '../../alerts/match-keys.ts'
 import { signals } from '../../alerts/signals.ts'
-import { FINAL_STATUSES, OPEN_STATUSES } from '../../ledger/call.ts'
+import { FINAL_STATUSES, OPEN_STATUSES, type FinalStatus } from '../../ledger/call.ts'
 
 /** The schemas that the document names. */
 export const named = z.registry<{ id: string }>()
@@ -18,7 +18,14 @@ export const count = z.int().nonnegative()
 export const seconds = z.number().nonnegative()
 export const ratio = z.number().min(0).max(1)
 export const minutes = z.object({ audio: z.number(), video: z.number() })
-export const outcomes = { ended: count, unanswered: count, rejected: count, canceled: count, other: count }
+export const byOutcome = <Value>(valueOf: (status: FinalStatus) => Value) => ({
+  ended: valueOf('ended'),
+  unanswered: valueOf('unanswered'),
+  rejected: valueOf('rejected'),
+  canceled: valueOf('canceled'),
+  other: valueOf('other'),
+})
+export const outcomes = byOutcome(() => count)
 export const breach = z.enum(['above', 'below'])
 export const severity = z.enum(SEVERITIES)
 export const label = z.enum(RULE_LABELS)

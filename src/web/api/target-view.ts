@@ -7,7 +7,7 @@ import { horizon } from '../../ledger/horizon.ts'
 import { usedBetween } from '../../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../../metrics/derived-metrics.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
-import { count, minutes, namedObject, outcomes, ratio, seconds, time } from './parts.ts'
+import { byOutcome, count, minutes, namedObject, outcomes, ratio, seconds, time } from './parts.ts'
 import { rule, ruleView } from './rule-view.ts'
 import { isoTime } from '../../clock/iso-time.ts'
 
@@ -142,11 +142,7 @@ function committedView(target: TargetStatus): z.output<typeof committed> {
     participants_in_progress: participantsInProgress(ledger),
     started: sumOf(ledger, COUNTERS.started),
     finished: {
-      ended: byLast(COUNTERS.finished, 'ended'),
-      unanswered: byLast(COUNTERS.finished, 'unanswered'),
-      rejected: byLast(COUNTERS.finished, 'rejected'),
-      canceled: byLast(COUNTERS.finished, 'canceled'),
-      other: byLast(COUNTERS.finished, 'other'),
+      ...byOutcome((status) => byLast(COUNTERS.finished, status)),
       lost: sumOf(ledger, COUNTERS.lost),
     },
     service_webhook_ends: webhookEndsOf(ledger),
