@@ -24,7 +24,7 @@ import { UsageError } from './explain-error.ts'
 import { names, whole } from './options/option-values.ts'
 import { declareWebhooks } from './webhooks.ts'
 import { stopSignal } from './stop-signal.ts'
-import { sinceOf } from './options/period-options.ts'
+import { momentOf } from '../web/api/parameters.ts'
 
 const NEWEST = 50
 const PAGE = 500
@@ -97,7 +97,7 @@ export async function printEvents(
     isEmpty &&= shown.length === 0
   }
   const now = systemClock.wall()
-  const from = since === undefined ? now : sinceOf(since, now)
+  const from = since === undefined ? now : momentOf('--since', since, 'UTC', now)
   let opened = await openReader(config.store)
   const readOn = async () => {
     // A backup was restored meanwhile.

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander'
 import { ConfigError, formatProblems } from '../config/config-error.ts'
+import { QueryError } from '../history/history-scope.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { StoreError } from '../store/store-error.ts'
 
@@ -22,7 +23,7 @@ export function explainError(error: unknown, command: string | undefined): { tex
   // Commander has already printed its own errors.
   if (error instanceof CommanderError) return { text: '', code: error.exitCode === 0 ? SUCCESS : WRONG_USAGE }
   if (error instanceof ConfigError) return { text: `${error.message}\n${formatProblems(error)}`, code: WRONG_USAGE }
-  if (error instanceof UsageError) return { text: error.message, code: WRONG_USAGE }
+  if (error instanceof UsageError || error instanceof QueryError) return { text: error.message, code: WRONG_USAGE }
   if (error instanceof StoreError)
     return { text: error.message, code: error.kind === 'refused' ? WRONG_USAGE : FAILURE }
   if (error instanceof ServiceError) return { text: error.message, code: FAILURE }

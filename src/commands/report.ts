@@ -7,7 +7,7 @@ import { plainText } from '../text/plain-text.ts'
 import { jsonOption, Option, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { names } from './options/option-values.ts'
-import { periodOf } from './options/period-options.ts'
+import { periodOf } from '../web/api/parameters.ts'
 import { tableLines } from './table-lines.ts'
 import { withReader } from './with-store.ts'
 
@@ -27,9 +27,9 @@ export const declare: Declare = (command, { configured, print, warn }) =>
       const config = await configured(options)
       const by = keysOf(options.by ?? [])
       const now = systemClock.wall()
-      const wanted = { ...periodOf(options, zone, now), by, zone, targets }
+      const { from, to } = periodOf(options, now, '--')
       const known = { configured: config.targets.map(({ name }) => name), now }
-      const found = await withReader(config, (reader) => usageReport(reader, wanted, known))
+      const found = await withReader(config, (reader) => usageReport(reader, { from, to, by, zone, targets }, known))
       if (json) return print(JSON.stringify(found, undefined, 2))
       const lines = format === 'csv' ? usageCsv(found, by).trimEnd().split('\r\n') : tableOf(found, by)
       lines.forEach((line) => print(line))

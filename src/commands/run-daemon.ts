@@ -5,12 +5,10 @@ import { secretsOf } from '../config/secrets-of.ts'
 import { leftOutWarnings } from '../config/shipped-rules.ts'
 import { configReadings } from '../daemon/config-readings.ts'
 import { startDaemon } from '../daemon/daemon.ts'
-import { QueryError } from '../history/history-scope.ts'
 import { createLogger } from '../log/logger.ts'
 import { logOutput } from '../log/log-output.ts'
 import { secretsMask } from '../log/mask-secrets.ts'
 import { hangUpSignal, stopSignal } from './stop-signal.ts'
-import { UsageError } from './explain-error.ts'
 import { VERSION } from '../daemon/version.ts'
 
 /**
@@ -18,7 +16,7 @@ import { VERSION } from '../daemon/version.ts'
  *
  * @param load reads the configuration
  * @throws {ConfigError} if the configuration is invalid at startup
- * @throws {UsageError} if neither the configuration nor the store has the target to reset
+ * @throws {QueryError} if neither the configuration nor the store has the target to reset
  */
 export async function runDaemon(load: () => Config, resetTarget: string | undefined): Promise<void> {
   const requested$ = hangUpSignal()
@@ -33,9 +31,7 @@ export async function runDaemon(load: () => Config, resetTarget: string | undefi
   const { dropped: droppedLines } = output
   const { random } = Math
   const options = { config, readings$, secrets, clock, random, log, droppedLines, draining$, resetTarget }
-  const daemon = await startDaemon(options).catch((error: unknown) => {
-    throw error instanceof QueryError ? new UsageError(error.message) : error
-  })
+  const daemon = await startDaemon(options)
   const shared = 'url' in config.store ? ' with other daemons' : ''
   const message = `monitoring ${names.join(', ')}${shared}; page at ${daemon.url}`
   log.info({ targets: names, url: daemon.url, version: VERSION }, message)

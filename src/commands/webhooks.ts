@@ -8,7 +8,7 @@ import { formatSeconds, formatTime } from '../text/format.ts'
 import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { withStore } from './with-store.ts'
-import { sinceOf } from './options/period-options.ts'
+import { momentOf } from '../web/api/parameters.ts'
 
 /** The JSON that `events webhooks dead --json` prints. */
 export type DeadLetters = { dead_letters: { id: string; attempts: number; problem: string }[] }
@@ -74,7 +74,7 @@ async function replayDead(store: CommandStore, name: string): Promise<string> {
 }
 
 async function replaySince(store: CommandStore, name: string, since: string): Promise<string> {
-  const moment = sinceOf(since, systemClock.wall())
+  const moment = momentOf('--since', since, 'UTC', systemClock.wall())
   const from = await cursorSince(store, moment)
   await change(store, name, async ({ progress }) => {
     const before = readCursor(progress.cursor) ?? START

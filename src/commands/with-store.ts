@@ -1,9 +1,7 @@
 import type { Config } from '../config/config.ts'
-import { QueryError } from '../history/history-scope.ts'
 import { openForCommand, openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reader.ts'
 import type { CommandStore } from '../store/store.ts'
-import { UsageError } from './explain-error.ts'
 
 /** Opens the configured store, while daemons may be using it, and closes it after the work. */
 export async function withStore<T>({ store }: Config, work: (opened: CommandStore) => Promise<T>): Promise<T> {
@@ -13,7 +11,6 @@ export async function withStore<T>({ store }: Config, work: (opened: CommandStor
 /**
  * Opens the configured store for reading.
  *
- * @throws {UsageError} for a target, key or time that does not exist
  * @throws {StoreError} if there is no store, or it cannot be read
  */
 export async function withReader<T>({ store }: Config, work: (opened: StoreReader) => Promise<T>): Promise<T> {
@@ -26,8 +23,6 @@ async function closing<Opened extends { close: () => Promise<void> }, T>(
 ): Promise<T> {
   try {
     return await work(opened)
-  } catch (error) {
-    throw error instanceof QueryError ? new UsageError(error.message) : error
   } finally {
     await opened.close()
   }

@@ -19,10 +19,8 @@ export const problem = z
 
 export type Problem = z.output<typeof problem>
 
-/** A request that is refused. The server answers it with this status and this message. */
-export class BadRequest extends Error {
-  readonly statusCode: number = 400
-}
+/** A request that is refused. The server answers it with 400 and this message. */
+export class BadRequest extends QueryError {}
 
 const CONTENT_TYPE = 'application/problem+json'
 

@@ -305,7 +305,7 @@ describe('/api/v1/report and /api/v1/coverage', () => {
   })
 
   test.each([
-    ['report?since=soon', 'since must be a date such as'],
+    ['report?since=soon', 'expected a date such as'],
     ['report?since=2&until=1', 'since must be before until'],
     ['report?since=0&by=hour', 'must be some of day, target, type, mode, receiver_type'],
     ['report?since=0&zone=Mars', 'zone must be a time zone such as Europe/Berlin'],
@@ -317,8 +317,8 @@ describe('/api/v1/report and /api/v1/coverage', () => {
     ['alerts/history?since=2&until=1', 'since must be before until'],
     ['alerts/history?since=0&severity=high', 'severity must be one of critical, warning, info'],
     ['alerts/history?since=0&rule=X', 'rule'],
-    ['report?since=999999999999', 'since must be a date such as'],
-    ['report?since=2026-11-20T08:00:00%2B02', 'since must be a date such as'],
+    ['report?since=999999999999', 'expected a date such as'],
+    ['report?since=2026-11-20T08:00:00%2B02', 'expected a date such as'],
   ])('%s is refused with a sentence', async (path, sentence) => {
     const { status, answer } = await ask(path)
     expect([status, answer.detail]).toEqual([400, expect.stringContaining(sentence)])

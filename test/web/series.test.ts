@@ -54,7 +54,7 @@ describe('/api/v1/series', () => {
   })
 
   test.each([
-    ['since=soon', 'since must be a date such as'],
+    ['since=soon', 'expected a date such as'],
     ['since=7d&step=61', 'step must be one of 60, 300, 900'],
     ['since=0', 'a series has at most 1500 points'],
     ['since=0&until=9999-12-31', 'a series has at most 1500 points'],

@@ -7,7 +7,7 @@ import { plainText } from '../../text/plain-text.ts'
 import { declareCalls } from './alert-calls.ts'
 import { subcommand, WIDE, widthOf, type Declare } from '../command.ts'
 import { names } from '../options/option-values.ts'
-import { periodOf } from '../options/period-options.ts'
+import { periodOf } from '../../web/api/parameters.ts'
 import { tableLines } from '../table-lines.ts'
 import { withReader } from '../with-store.ts'
 
@@ -23,7 +23,7 @@ export const declare: Declare = (command, context) => {
     .action(async (options) => {
       const config = await configured(options)
       const now = systemClock.wall()
-      const { from = 0, to = Infinity } = periodOf(options, 'UTC', now)
+      const { from, to = Infinity } = periodOf({ ...options, zone: 'UTC' }, now, '--')
       const known = { configured: config.targets.map(({ name }) => name), now }
       const found = await withReader(config, (reader) =>
         alertHistory(reader, { from, to, targets: options.target }, known),

@@ -14,7 +14,7 @@ import { chartLines } from '../../text/chart.ts'
 import { formatCalls, formatSeconds, formatTime } from '../../text/format.ts'
 import { isoTime } from '../../clock/iso-time.ts'
 import type { Declare } from '../command.ts'
-import { sinceOf } from '../options/period-options.ts'
+import { momentOf } from '../../web/api/parameters.ts'
 import { withReader } from '../with-store.ts'
 
 /** A period in which an alert would have fired; `end` is undefined if it would still fire. */
@@ -49,7 +49,7 @@ export const declare: Declare = (command, { configured, print, env, cwd }) =>
       const config = await configured(options)
       const { history } = config.store
       const alerts = file === undefined ? config.alerts : loadRules({ file, env, cwd, history })
-      const from = sinceOf(since, systemClock.wall())
+      const from = momentOf('--since', since, 'UTC', systemClock.wall())
       const found = await withReader(config, async (reader) => {
         const all: TargetBacktest[] = []
         for (const { name } of config.targets) all.push(await backtestTarget(reader, name, from, { ...config, alerts }))

@@ -11,7 +11,7 @@ import { subcommand, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
 import { duration, matching, whole } from '../options/option-values.ts'
 import { withStore } from '../with-store.ts'
-import { sinceOf } from '../options/period-options.ts'
+import { momentOf } from '../../web/api/parameters.ts'
 
 type Selection = { alert?: string | undefined; match?: AlertMatch | undefined; all?: true | undefined }
 
@@ -51,7 +51,7 @@ const declareList: Declare = (command, { configured, print }) =>
     .option('--json', 'print them as JSON', false)
     .action(async ({ since, json, ...options }) => {
       const now = systemClock.wall()
-      const from = since === undefined ? now : Math.min(now, sinceOf(since, now))
+      const from = since === undefined ? now : Math.min(now, momentOf('--since', since, 'UTC', now))
       const silences = await withStore(await configured(options), (store) => store.silences(from))
       if (json) print(JSON.stringify({ silences: silences.map(silenceView) }, undefined, 2))
       else if (silences.length === 0) print(since === undefined ? 'no active silences' : 'no silences')

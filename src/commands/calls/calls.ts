@@ -5,7 +5,6 @@ import { readLatest, type ReadEvent } from '../../events/read-events.ts'
 import type { CallFilter } from '../../history/call-filter.ts'
 import { CALL_FORMATS, readCallsRequest } from '../../web/api/calls.ts'
 import type { CallsWanted } from '../../web/api/calls-pages.ts'
-import { BadRequest } from '../../web/problem.ts'
 import { jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
 import { eventLine } from '../event-lines.ts'
 import { printEvents } from '../events.ts'
@@ -98,7 +97,6 @@ function wantedOf({ receiverType, sessionId, status, recorded, ...options }: Fil
   try {
     return readCallsRequest(`/?${new URLSearchParams(query).toString()}`, now)
   } catch (error) {
-    if (error instanceof BadRequest) throw new UsageError(error.message.replaceAll('`', ''))
     if (!(error instanceof ZodError)) throw error
     const problems = error.issues.map(({ path, message }) => `--${path.join('.').replaceAll('_', '-')}: ${message}`)
     throw new UsageError(problems.join('; '))

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import * as z from 'zod'
 import { systemClock, type Clock } from '../../clock/clock.ts'
 import { callRowView, type CallRowView } from '../../events/call-data.ts'
-import { MOMENT_IN_UTC, readMoment } from '../../history/moment.ts'
+import { readMoment } from '../../history/moment.ts'
 import { FINAL_STATUSES, MODES, OPEN_STATUSES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
 import { csvLine } from '../../text/csv.ts'
 import { withoutNoise } from '../../text/without-noise.ts'
@@ -11,7 +11,7 @@ import { cursorOf, pagesOf, readCursor, type CallsSource, type CallsWanted } fro
 import { concurrencyLimit } from '../concurrency-limit.ts'
 import { BadRequest } from '../problem.ts'
 import { count, minutes, namedObject, namedText, seconds, statuses, time } from './parts.ts'
-import { callLabels, list } from './parameters.ts'
+import { callLabels, list, moment } from './parameters.ts'
 
 import { route } from './route.ts'
 
@@ -24,12 +24,6 @@ const MAX_LARGE_AT_A_TIME = 4
 
 const ENDS = [...FINAL_STATUSES, 'lost'] as const
 const STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'other', 'lost'] as const
-
-/** A moment in UTC (UNIX seconds). */
-const moment = z
-  .string()
-  .refine((text) => readMoment(text, undefined, 0) !== undefined, `must be ${MOMENT_IN_UTC}`)
-  .optional()
 
 const parameters = z.strictObject({
   since: moment.describe('Calls that finished or were lost since then, newest first; default: calls in progress'),

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import * as z from 'zod'
 import { MATCH_KEYS, type AlertMatch } from '../../alerts/match-keys.ts'
-import { MOMENT, readMoment } from '../../history/moment.ts'
+import { MOMENT, MOMENT_IN_UTC, readMoment } from '../../history/moment.ts'
 import { MODES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
 import { isTimezone } from '../../schema/timezone.ts'
 import { BadRequest } from '../problem.ts'
@@ -10,6 +10,12 @@ import { BadRequest } from '../problem.ts'
 export const list = z
   .union([z.string(), z.array(z.string())])
   .transform((text) => [text].flat().flatMap((names) => names.split(',')))
+
+/** A time in UTC. */
+export const moment = z
+  .string()
+  .refine((text) => readMoment(text, undefined, 0) !== undefined, `must be ${MOMENT_IN_UTC}`)
+  .optional()
 
 /** The parameters of a period of some targets. */
 export const period = {
@@ -36,24 +42,43 @@ export function abortedBy({ raw }: FastifyReply): AbortSignal {
   return aborting.signal
 }
 
+type Given = { since?: string | undefined; until?: string | undefined; zone: string }
+
 /**
- * The period that the parameters name (UNIX seconds); `to` is undefined where it has no end.
+ * The period that parameters or options name (UNIX seconds). An end that is not given is undefined.
  *
  * @param now the host's clock (UNIX seconds)
+ * @param prefix comes before the names in messages, such as the dashes of options
  * @throws {BadRequest}
  */
 export function periodOf(
-  { since, until, zone }: { since: string; until?: string | undefined; zone: string },
+  given: Given & { since: string },
   now: number,
-) {
-  const moment = (name: string, text: string) => {
-    const time = readMoment(text, zone, now)
-    if (time === undefined) throw new BadRequest(`${name} must be ${MOMENT}`)
-    return time
-  }
-  const [from, to] = [moment('since', since), until === undefined ? undefined : moment('until', until)]
-  if (from >= (to ?? now)) throw new BadRequest('since must be before until')
+  prefix?: string,
+): { from: number; to: number | undefined }
+export function periodOf(
+  given: Given,
+  now: number,
+  prefix?: string,
+): { from?: number | undefined; to: number | undefined }
+export function periodOf({ since, until, zone }: Given, now: number, prefix = '') {
+  const from = since === undefined ? undefined : momentOf(`${prefix}since`, since, zone, now)
+  const to = until === undefined ? undefined : momentOf(`${prefix}until`, until, zone, now)
+  if (from !== undefined && from >= (to ?? now)) throw new BadRequest(`${prefix}since must be before ${prefix}until`)
   return { from, to }
+}
+
+/**
+ * The time that a parameter or an option names (UNIX seconds).
+ *
+ * @param zone the time zone of dates
+ * @param now the host's clock (UNIX seconds)
+ * @throws {BadRequest}
+ */
+export function momentOf(name: string, text: string, zone: string, now: number): number {
+  const time = readMoment(text, zone, now)
+  if (time === undefined) throw new BadRequest(`${name} ${text}: expected ${MOMENT}`)
+  return time
 }
 
 const value = z.string().min(1).max(210).optional()

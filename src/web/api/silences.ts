@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { MAX_SILENCE_SECONDS, unknownIn, type KnownNames, type Silence } from '../../alerts/match.ts'
 import { MATCH_KEYS, type AlertMatch } from '../../alerts/match-keys.ts'
 import { isoTime } from '../../clock/iso-time.ts'
-import { MOMENT_IN_UTC, readMoment } from '../../history/moment.ts'
+import { readMoment } from '../../history/moment.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
-import { alertMatch, givenIn } from './parameters.ts'
+import { alertMatch, givenIn, moment } from './parameters.ts'
 import { count, namedObject, time } from './parts.ts'
 import { route } from './route.ts'
 import type { WebOptions } from '../server.ts'
@@ -30,11 +30,7 @@ export type SilenceView = z.output<typeof silence>
 const silencePath = z.strictObject({ id: z.string().describe('Its number') })
 
 const listParameters = z.strictObject({
-  since: z
-    .string()
-    .refine((text) => readMoment(text, undefined, 0) !== undefined, `must be ${MOMENT_IN_UTC}`)
-    .optional()
-    .describe('Also those that expired since then, such as 7d'),
+  since: moment.describe('Also those that expired since then, such as 7d'),
 })
 
 const duration = z
