@@ -143,7 +143,7 @@ test('the chart of an alert has a step a minute, a gap where nothing was evaluat
   )
   const first = Math.floor(SINCE / 60) * 60
   expect([times, step, complete, unit]).toEqual([[0, 60, 120, 180].map((at) => first + at), 60, 3, 'ratio'])
-  expect(series[0].values).toEqual([0.4, null, null, 0.5])
+  expect(series[0]?.values).toEqual([0.4, null, null, 0.5])
   expect(thresholds).toEqual([{ name: 'threshold', about: 'above', value: 0.3, severity: 'warning' }])
 })
 
