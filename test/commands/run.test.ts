@@ -222,7 +222,7 @@ test('demo with a past of a day has a past alert, and takes a port that is free 
   expect(new URL(page!).port).not.toBe(String(taken))
   const { alerts } = JSON.parse(await (await fetch(new URL('/api/v1/alerts/history?since=2d', page))).text())
   expect(alerts).toMatchObject([{ alert: 'LastingFailures' }])
-  const { code } = await endedWithin(10, running, 'SIGINT')
+  const { code } = await endedWithin(20, running, 'SIGINT')
   expect(code).toBe(0)
 })
 
@@ -236,7 +236,7 @@ test('demo --quiet prints its addresses and its result, and no event', SLOW, asy
     },
     { timeout: 10_000 },
   )
-  const { code, stdout } = await endedWithin(10, running, 'SIGINT')
+  const { code, stdout } = await endedWithin(20, running, 'SIGINT')
   expect(code, stdout).toBe(0)
   const [first, ...lines] = stdout.split('\n').filter((line) => line !== '')
   expect(first).toMatch(/^callwatch demo: /)
@@ -245,18 +245,20 @@ test('demo --quiet prints its addresses and its result, and no event', SLOW, asy
     'metrics',
     'webhook',
     'in',
+    'in',
     'stopping',
     'end',
     '  calls',
     '  minutes',
     '  failed',
+    '  lag',
     '  events',
     '  audit',
     '  simulator',
   ])
 })
 
-test('demo exits 1 when a counted call is missing in its store', SLOW, async () => {
+test('demo exits 1 when a counted call is missing in its store', { timeout: 60_000 }, async () => {
   const folder = emptyFolder()
   const running = start(['demo', '--calls-per-minute', '3000', '--speed', '300'], { env: { TMPDIR: folder } })
   await running.printed(FINISH)

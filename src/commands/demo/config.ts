@@ -4,7 +4,7 @@ import type { EventReceiver } from './event-receiver.ts'
 
 export const DAY_SECONDS = 86_400
 /** Long enough that a webhook is faster. */
-const POLL_INTERVAL_SECONDS = 5
+const POLL_INTERVAL_SECONDS = 3
 /** The user and password of the simulator's webhooks. */
 export const HOOK = { username: 'simulator', password: 'simulator' }
 
