@@ -104,8 +104,9 @@ function endsOf({ settings, store, clock, before }: OpenTargetOptions, ledger: L
   const opened = clock.wall()
   // Webhooks may also come to another daemon, which passes them on.
   const since = () => Math.max(opened, store.cluster?.hints.hearsSince() ?? opened)
-  before?.ends?.reload(ledger)
-  return before?.ends ?? announcedEnds(ledger, since, clock.monotonic)
+  if (before?.ends === undefined) return announcedEnds(ledger, since, clock.monotonic)
+  before.ends.reload(ledger)
+  return before.ends
 }
 
 /**

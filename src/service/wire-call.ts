@@ -95,11 +95,9 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
   const items = Array.isArray(participants) && !isTooLong ? participants.filter(isObject) : undefined
   const entries = items?.map(readEntry)
   const own = readMinutes(item)
-  const [initiatedAt, startedAt, endedAt] = [
-    toTime(item['initiatedAt']),
-    toTime(item['startedAt']),
-    toTime(item['endedAt']),
-  ]
+  const initiatedAt = toTime(item['initiatedAt'])
+  const startedAt = toTime(item['startedAt'])
+  const endedAt = toTime(item['endedAt'])
   const people = toPeople(item['totalParticipants'])
   const plausible: Plausible = (time) => (time !== undefined && time <= options.now + DAY ? time : undefined)
   const latest = Math.max(initiatedAt ?? 0, startedAt ?? 0, endedAt ?? 0)

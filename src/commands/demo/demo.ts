@@ -81,7 +81,7 @@ const WEBHOOK_FAULT = { lost: 0.1 }
 const RECORDED_RESPONSES = 50
 /** The first poll may have begun before the service was frozen, the second cannot. */
 const FINAL_POLLS = 2
-/** Two final polls take two intervals, six seconds. They take longer only if the list is very long. */
+/** Two final polls take two intervals. They take longer only if the list is very long. */
 const FINAL_POLLS_TIMEOUT_SECONDS = 30
 
 /**

@@ -11,6 +11,22 @@ export async function violations(page: Page): Promise<string[]> {
     violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => [id, html, failureSummary].join(' '))))`)
 }
 
+/** What is wrong with a page in light and dark, wide and on a phone: for accessibility, and what needs more room than there is. */
+export async function problemsInAllLooks(page: Page): Promise<unknown[]> {
+  const problems: unknown[] = []
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 844 })
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      problems.push(...(await violations(page)))
+    }
+    const needed: number = await page.evaluate('document.documentElement.scrollWidth')
+    if (needed !== width) problems.push(`the page is ${needed} pixels wide, of ${width}`)
+    problems.push(...(await overflowing(page)))
+  }
+  return [...problems, ...(await nameless(page))]
+}
+
 /** An element that gets the focus by the Tab key. */
 export type Stop = { name: string; outline: string }
 

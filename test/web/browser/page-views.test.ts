@@ -6,7 +6,7 @@ import { labelsOf } from '../../../src/ledger/call.ts'
 import { MARK } from '../../../src/ledger/tracked-call.ts'
 import { serve, shownTarget, type ServeOptions } from '../serve.ts'
 import { inChromium, type Open } from './chromium.ts'
-import { nameless, overflowing, violations, walk } from './in-page.ts'
+import { problemsInAllLooks, walk } from './in-page.ts'
 
 vi.setConfig({ testTimeout: 40_000 })
 
@@ -297,16 +297,7 @@ inChromium('the views of the page', (open) => {
     const page = await openView(open, address, { timezoneId: 'Europe/Berlin' })
     await page.locator(part).first().waitFor()
     await page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
-    for (const width of [1280, 390]) {
-      await page.setViewportSize({ width, height: 844 })
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        expect(await violations(page)).toEqual([])
-      }
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-      expect(await overflowing(page)).toEqual([])
-    }
-    expect(await nameless(page)).toEqual([])
+    expect(await problemsInAllLooks(page)).toEqual([])
     const stops = await walk(page)
     expect(stops.length).toBeGreaterThan(7)
     expect(stops.filter(({ outline }) => outline === 'none')).toEqual([])

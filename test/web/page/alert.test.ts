@@ -121,11 +121,14 @@ describe('the page of an alert', () => {
     const silence = { id: 7, match: {}, until: isoTime(NOW + 3600), since: isoTime(NOW), reason: 'a load test' }
     const snapshot = {
       ...state.snapshot!,
-      silences: [{ ...silence, author: 'ops', edits: 0 }],
+      silences: [
+        { ...silence, author: 'ops', edits: 0 },
+        { ...silence, id: 8, edits: 0 },
+      ],
       alerts: state.snapshot!.alerts.map((alert) => ({ ...alert, silences: [7] })),
     }
-    expect(texts({ ...state, snapshot }, 'alert-silences')).toContain(
-      'Silence 7 by ops on every alert until 15:13:20 UTC: a load test',
+    expect(texts({ ...state, snapshot }, 'alert-silences')).toBe(
+      'Silences All silences every alert until 15:13:20 UTC by ops: a load test (silence 7)',
     )
     expect(texts(state, 'alert-silences')).toBeUndefined()
   })

@@ -2,12 +2,13 @@ import { FAILURES } from '../../../ledger/failure-ratio.ts'
 import { useMemo } from 'preact/hooks'
 import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
-import { alertTime, liveAlert, valueChart, type Breakdown } from '../model/alert-page.ts'
+import { askedAlert, liveAlert, valueChart, type Breakdown } from '../model/alert-page.ts'
 import type { Alert, PastAlert } from '../model/api.ts'
 import { bandsOf } from '../model/chart-series.ts'
-import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
+import { moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { OUTCOMES, sum } from '../model/totals.ts'
+import { silenceList } from './alerts.tsx'
 import { Chart } from './chart.tsx'
 import { badge, LinkButton, Note, quiet, Section, soft, Table, words, type Column } from './layout.tsx'
 
@@ -23,8 +24,7 @@ export function AlertFacts({ state }: { state: State }) {
   const { answer, problem } = state.alertPage
   const { alert, live } = alertOf(state)
   const shown = alert ?? live
-  const [name, target] = ['alert', 'target'].map((key) => state.query.get(key) ?? '')
-  const title = named({ alert: name!, target: target!, labels: shown?.labels ?? {} })
+  const title = named({ ...askedAlert(state.query), ...shown })
   return (
     <Section id="alert-facts" title={title} note={<a href={addressOf('overview')}>All alerts</a>}>
       <Note id="alert-note" problem={problem} isLoading={answer === undefined}>
@@ -72,7 +72,7 @@ function facts(shown: PastAlert | Alert, alert: PastAlert | undefined, live: Ale
 function stateOf(alert: PastAlert | undefined, live: Alert | undefined) {
   if (live !== undefined) return badge(live.state, live.state === 'pending' ? '' : live.severity)
   const { outcome, expired_because: why } = alert!
-  return badge(why === undefined ? (outcome ?? 'unknown') : `expired: ${why}`)
+  return badge(why === undefined ? (outcome ?? 'firing') : `expired: ${why}`)
 }
 
 function links(alert: PastAlert | Alert, live: Alert | undefined) {
@@ -93,7 +93,7 @@ export function AlertValue({ state }: { state: State }) {
 
 function ValueChart({ alert, state }: { alert: PastAlert; state: State }) {
   const chart = useMemo(() => valueChart(alert), [alert])
-  const bands = useMemo(() => bandsOf(alert.blind, [alert], Date.parse(alertTime(state)) / 1000), [alert])
+  const bands = useMemo(() => bandsOf(alert.blind, [alert], Date.parse(state.alertPage.asOf) / 1000), [alert])
   return <Chart chart={chart} state={state} bands={bands} />
 }
 
@@ -156,13 +156,7 @@ export function AlertSilences({ state }: { state: State }) {
   if (matching.length === 0) return false
   return (
     <Section id="alert-silences" title="Silences" note={<a href={addressOf('silences')}>All silences</a>}>
-      <ul class="plain">
-        {matching.map(({ id, match, until, author, reason }) => (
-          <li key={id}>
-            {`Silence ${id}${author === undefined ? '' : ` by ${author}`} on ${labelText(match) || 'every alert'} until ${momentInZone(until, nowOf(state))}${reason === '' ? '' : `: ${reason}`}`}
-          </li>
-        ))}
-      </ul>
+      {silenceList(matching, nowOf(state))}
     </Section>
   )
 }

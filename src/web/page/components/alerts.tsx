@@ -2,7 +2,7 @@ import { formatNumber, formatSeconds } from '../../../text/format.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
 import { alertGroups, type AlertGroup, type ShownAlert } from '../model/alert-groups.ts'
-import type { Alert, PastAlert } from '../model/api.ts'
+import type { Alert, PastAlert, Silence } from '../model/api.ts'
 import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { staleTargets } from '../model/notices.ts'
 import { silencesIn } from '../model/silences.ts'
@@ -163,13 +163,18 @@ export function Silences({ state }: { state: State }) {
   const note = <a href={addressOf('silences', { target: state.target })}>All silences</a>
   return (
     <Section id="silences" title="Silences" note={note}>
-      <ul class="plain">
-        {active.map(({ id, match, until, reason, author }) => {
-          const by = `${author === undefined ? '' : ` by ${author}`}${reason === '' ? '' : `: ${reason}`}`
-          const end = momentInZone(until, nowOf(state))
-          return <li key={id}>{`${labelText(match) || 'every alert'} until ${end}${by} (silence ${id})`}</li>
-        })}
-      </ul>
+      {silenceList(active, nowOf(state))}
     </Section>
   )
 }
+
+/** Silences in short: what each silences, until when, by whom and why. */
+export const silenceList = (silences: readonly Silence[], now: string) => (
+  <ul class="plain">
+    {silences.map(({ id, match, until, reason, author }) => {
+      const by = `${author === undefined ? '' : ` by ${author}`}${reason === '' ? '' : `: ${reason}`}`
+      const end = momentInZone(until, now)
+      return <li key={id}>{`${labelText(match) || 'every alert'} until ${end}${by} (silence ${id})`}</li>
+    })}
+  </ul>
+)

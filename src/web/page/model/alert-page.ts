@@ -4,7 +4,8 @@ import { addressOf } from './address.ts'
 import { getPastAlerts, getReport, type Alert, type PastAlert, type Report } from './api.ts'
 import type { Chart } from './chart.ts'
 import { WEEK } from './chart-series.ts'
-import { named, unitOf } from './format.ts'
+import { isoOf, named, unitOf } from './format.ts'
+import { parameterTime } from './period.ts'
 import { current, load, serverTime, type State } from './state.ts'
 
 /** An alert from when it fired, and its calls by type, mode and receiver type. */
@@ -29,14 +30,14 @@ export const addressOfAlert = (
 ) => addressOf('alert', { target, alert, ...labels, since: since ?? '' })
 
 /** What the address says of an alert. */
-function asked(query: URLSearchParams) {
+export function askedAlert(query: URLSearchParams) {
   const labels = Object.fromEntries(RULE_LABELS.flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : [])))
   return { target: query.get('target') ?? '', alert: query.get('alert') ?? '', labels }
 }
 
 /** The alert of the address as it is now; undefined if it is neither pending nor firing. */
 export const liveAlert = ({ snapshot, query }: Pick<State, 'snapshot' | 'query'>) =>
-  snapshot?.alerts.find((one) => named(one) === named(asked(query)))
+  snapshot?.alerts.find((one) => named(one) === named(askedAlert(query)))
 
 let loadedAt = -Infinity
 
@@ -44,26 +45,26 @@ let loadedAt = -Infinity
 export function loadAlert() {
   loadedAt = performance.now()
   const { query } = current()
-  const { target, alert } = asked(query)
-  const since = query.get('since') ?? ''
+  const { target, alert } = askedAlert(query)
   const ask = async () => {
     if (target === '' || alert === '') throw new Error('the address names no alert: it needs target and alert')
-    const until = since === '' ? {} : { until: new Date(Date.parse(since) + 1000).toISOString() }
-    const request = new URLSearchParams({ target, alert, since: since || NEWEST, ...until })
-    const { alerts } = await getPastAlerts(request.toString())
+    const since = parameterTime(query, 'since', serverTime())
+    const period =
+      since === undefined ? { since: NEWEST } : { since: isoOf(since / 1000), until: isoOf(since / 1000 + 1) }
+    const { alerts } = await getPastAlerts(new URLSearchParams({ target, alert, ...period }).toString())
     const found = alerts.find(
-      (one) => named(one) === named(asked(query)) && (since === '' || Date.parse(one.since) === Date.parse(since)),
+      (one) => named(one) === named(askedAlert(query)) && (since === undefined || Date.parse(one.since) === since),
     )
     return { alert: found, breakdown: await breakdownOf(found) }
   }
   return load('alertPage', query.toString(), ask, 'The alert could not be loaded')
 }
 
-/** Reloads the alert while it fires and is visible. @param at by `performance.now()` */
+/** Reloads the alert until it has ended, while it is visible. @param at by `performance.now()` */
 export function refreshAlert(at: number) {
   const { view, snapshot, alertPage } = current()
   if (view !== 'alert' || snapshot === undefined || document.hidden || at - loadedAt < REFRESH_MS) return
-  if (alertPage.answer?.alert?.until === null) void loadAlert()
+  if ((alertPage.answer?.alert?.until ?? null) === null) void loadAlert()
 }
 
 /** The calls in the window of an alert; empty if it is not about finished calls. */
@@ -72,7 +73,7 @@ async function breakdownOf(alert: PastAlert | undefined): Promise<Breakdown[]> {
   const [since, until] = [calls.get('since'), calls.get('until')]
   if (alert === undefined || since === null || until === null) return []
   const rowsOf = async (secondsAgo: number) => {
-    const earlier = (time: string) => new Date(Date.parse(time) - secondsAgo * 1000).toISOString()
+    const earlier = (time: string) => isoOf(Date.parse(time) / 1000 - secondsAgo)
     const period = { since: earlier(since), until: earlier(until) }
     const query = new URLSearchParams({ target: alert.target, ...period, by: RULE_LABELS.join(',') })
     const { rows } = await getReport(query.toString())
@@ -106,7 +107,3 @@ export function valueChart({ signal, alert, breach, threshold, severity, values,
     thresholds: [{ name: 'threshold', about: breach, value: threshold, severity }],
   }
 }
-
-/** The time of the alert page's answer, or now (ISO 8601). */
-export const alertTime = ({ alertPage }: Pick<State, 'alertPage'>) =>
-  alertPage.asOf || new Date(serverTime()).toISOString()
