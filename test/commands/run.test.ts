@@ -229,13 +229,15 @@ test('demo with a past of a day has a past alert, and takes a port that is free 
 test('demo --quiet prints its addresses and its result, and no event', SLOW, async () => {
   const running = start(['demo', '--quiet', '--calls-per-minute', '3000', '--speed', '300'])
   const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
-  await vi.waitFor(
-    async () => {
-      const status: { targets: TargetView[] } = JSON.parse(await (await fetch(`${page}api/v1/status`)).text())
-      expect(status.targets[0]!.finished.rejected).toBeGreaterThan(0)
-    },
-    { timeout: 10_000 },
-  )
+  const target = async () => {
+    const status: { targets: TargetView[] } = JSON.parse(await (await fetch(`${page}api/v1/status`)).text())
+    return status.targets[0]!
+  }
+  const wait = { timeout: 10_000 }
+  await vi.waitUntil(async () => (await target()).finished.rejected > 0, wait)
+  const firstPoll = await vi.waitUntil(async () => (await target()).last_success, wait)
+  // The lag is that of ends which a later poll has found.
+  await vi.waitUntil(async () => (await target()).last_success !== firstPoll, wait)
   const { code, stdout } = await endedWithin(20, running, 'SIGINT')
   expect(code, stdout).toBe(0)
   const [first, ...lines] = stdout.split('\n').filter((line) => line !== '')
