@@ -107,12 +107,13 @@ describe('a daemon whose log fails', { timeout: 30_000 }, () => {
     await vi.waitFor(async () => expect(await dropped()).toBeGreaterThan(0), WAIT)
     expect(readFileSync(log, 'utf8')).toMatch(/[^\n]$/)
     truncateSync(log)
-    const lines = await vi.waitFor(() => {
-      const read = readFileSync(log, 'utf8').split('\n').slice(1, 3)
-      expect(read).toHaveLength(2)
+    const [restOfCutLine, firstLine] = await vi.waitFor(() => {
+      const read = readFileSync(log, 'utf8').split('\n')
+      expect(read.length).toBeGreaterThan(2)
       return read
     }, WAIT)
-    expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'debug' })
+    expect(restOfCutLine).toBe('')
+    expect(JSON.parse(firstLine!)).toMatchObject({ level: expect.any(String), msg: expect.any(String) })
     expect(await endedWithin(5)).toBe(0)
   })
 
