@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import { defer, lastValueFrom, repeat, takeUntil, takeWhile, tap } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { before, readCursor, writeCursor, type Cursor } from '../events/cursor.ts'
@@ -16,14 +15,12 @@ import {
 import { shownLog } from '../events/shown-log.ts'
 import { openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reader.ts'
-import { StoreError } from '../store/store-error.ts'
-import { storeRetried } from '../store/store-retried.ts'
 import { eventJson, eventLine } from './event-lines.ts'
 import { subcommand, Option, type CommandContext, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { names, whole } from './options/option-values.ts'
 import { declareWebhooks } from './webhooks.ts'
-import { stopSignal } from './stop-signal.ts'
+import { untilStopped } from './until-stopped.ts'
 import { momentOf } from '../web/api/parameters.ts'
 
 const NEWEST = 50
@@ -120,7 +117,7 @@ export async function printEvents(
     }
   }
   try {
-    if (follow) await following(readOn, () => left > 0, output.warn)
+    if (follow) await untilStopped(readOn, PAUSE_SECONDS, output, () => left > 0)
     else await readOn()
     if (isEmpty && !follow && !options.json) output.print('no events')
   } catch (error) {
@@ -129,28 +126,6 @@ export async function printEvents(
   } finally {
     await opened.close()
   }
-}
-
-/** Repeats until a signal, even while the store cannot be read. */
-async function following(
-  readOn: () => Promise<void>,
-  continues: () => boolean,
-  warn: (line: string) => void,
-): Promise<void> {
-  let isReported = false
-  const report = (error: unknown) => {
-    if (!(error instanceof StoreError) || error.kind === 'refused') return
-    if (!isReported) warn(`${error.message}; retries each second`)
-    isReported = true
-  }
-  const read$ = defer(readOn).pipe(
-    tap({ next: () => (isReported = false), error: report }),
-    storeRetried(systemClock, ['refused']),
-    repeat({ delay: PAUSE_SECONDS * 1000 }),
-    takeWhile(continues),
-    takeUntil(stopSignal()),
-  )
-  await lastValueFrom(read$, { defaultValue: undefined })
 }
 
 /** All matching events after a cursor, to the end of the log. */

@@ -1,4 +1,3 @@
-import { defer, lastValueFrom, repeat, takeUntil } from 'rxjs'
 import { alertData, type AlertData } from '../alerts/alert-data.ts'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { alertOf } from '../alerts/alert.ts'
@@ -12,11 +11,10 @@ import type { SyncState } from '../ledger/state.ts'
 import { IS_OPEN } from '../store/call-columns.ts'
 import type { StoreReader } from '../store/reader.ts'
 import { parse } from '../store/rows.ts'
-import { storeRetried } from '../store/store-retried.ts'
 import { formatNumber, formatSeconds } from '../text/format.ts'
 import { WIDE, widthOf, type CommandContext, type Declare } from './command.ts'
-import { stopSignal } from './stop-signal.ts'
 import { tableLines } from './table-lines.ts'
+import { untilStopped } from './until-stopped.ts'
 import { withReader } from './with-store.ts'
 
 const WATCH_SECONDS = 2
@@ -40,13 +38,7 @@ export const declare: Declare = (command, context) =>
         if (options.json) context.print(JSON.stringify(status, undefined, options.watch ? 0 : 2))
         else printStatus(status, context, widthOf(context, options))
       }
-      if (!options.watch) return show()
-      const shown$ = defer(show).pipe(
-        storeRetried(systemClock, ['refused']),
-        repeat({ delay: WATCH_SECONDS * 1000 }),
-        takeUntil(stopSignal()),
-      )
-      return lastValueFrom(shown$, { defaultValue: undefined })
+      await (options.watch ? untilStopped(show, WATCH_SECONDS, context) : show())
     })
 
 type TargetState = {
