@@ -56,5 +56,9 @@ export function widthOf({ stdout }: Pick<CommandContext, 'stdout'>, { wide }: { 
 /** Commander's class, with the type of its values. */
 export const Option: typeof TypedOption = PlainOption
 
+/** `--format`, whose default is a table. */
+export const formatOption = <const Format extends string>(description: string, ...others: Format[]) =>
+  new Option('--format <format>', description).choices(['table', ...others]).default('table' as const)
+
 /** `--json`, for a command that also has `--format`. */
 export const jsonOption = (description: string) => new Option('--json', description).default(false).conflicts('format')

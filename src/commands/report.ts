@@ -4,7 +4,7 @@ import { USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
 import { formatNumber, formatSeconds, formatShare } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
-import { jsonOption, Option, type Declare } from './command.ts'
+import { formatOption, jsonOption, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { names } from './options/option-values.ts'
 import { periodOf } from '../web/api/parameters.ts'
@@ -19,7 +19,7 @@ export const declare: Declare = (command, { configured, print, warn }) =>
     .option('--by <keys>', 'a row for each day, target, type, mode or receiver_type; repeatable', names)
     .option('--target <names>', 'only these targets; repeatable', names)
     .option('--zone <name>', 'the time zone of dates and days', 'UTC')
-    .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'csv']).default('table' as const))
+    .addOption(formatOption('how to print it', 'csv'))
     .addOption(jsonOption('print it as JSON'))
     .action(async (options) => {
       const { zone, format, json, target: targets } = options

@@ -16,7 +16,7 @@ const ROOMS: Record<string, number> = {
   'src/alerts': 1966,
   'src/clock': 90,
   'src/cluster': 350,
-  'src/commands': 3215,
+  'src/commands': 3209,
   'src/config': 980,
   'src/daemon': 1525,
   'src/events': 1150,

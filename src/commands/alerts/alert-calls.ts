@@ -7,7 +7,7 @@ import { parseDuration } from '../../schema/duration-text.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { CALL_FORMATS, readCallsRequest } from '../../web/api/calls.ts'
 import { linesOf, partsOf } from '../calls/listing.ts'
-import { jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
+import { formatOption, jsonOption, WIDE, widthOf, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
 import { names } from '../options/option-values.ts'
 import { shellQuoted } from '../shell-quoted.ts'
@@ -32,11 +32,7 @@ export const declareCalls: Declare = (command, context) => {
       'when it fired (UTC), as `callwatch alerts` shows it, or the minute or date of it (default: the last time)',
     )
     .option('--target <names>', 'only of these targets; repeatable', names)
-    .addOption(
-      new Option('--format <format>', 'how to print them')
-        .choices(['table', 'csv', 'ndjson'])
-        .default('table' as const),
-    )
+    .addOption(formatOption('how to print them', 'csv', 'ndjson'))
     .addOption(jsonOption('print them as JSON'))
     .option(...WIDE)
     .action(async (alert, options) => {

@@ -5,7 +5,7 @@ import { readLatest, type ReadEvent } from '../../events/read-events.ts'
 import type { CallFilter } from '../../history/call-filter.ts'
 import { CALL_FORMATS, readCallsRequest } from '../../web/api/calls.ts'
 import type { CallsWanted } from '../../web/api/calls-pages.ts'
-import { jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
+import { formatOption, jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
 import { eventLine } from '../event-lines.ts'
 import { printEvents } from '../events.ts'
 import { UsageError } from '../explain-error.ts'
@@ -33,11 +33,7 @@ export const declare: Declare = (command, context) =>
     .addOption(
       new Option('--follow', 'continue with new calls until SIGINT or SIGTERM').default(false).conflicts('until'),
     )
-    .addOption(
-      new Option('--format <format>', 'how to print them')
-        .choices(['table', 'csv', 'ndjson'])
-        .default('table' as const),
-    )
+    .addOption(formatOption('how to print them', 'csv', 'ndjson'))
     .addOption(jsonOption('print them as JSON'))
     .option(...WIDE)
     .action(async (options) => {
