@@ -27,18 +27,8 @@ export function auditLines(report: AuditReport): string[] {
       `  DIFFERS ${quantity}: ${minutes(counters)} in the counters, ${minutes(calls)} in the calls of the store`,
     )
   }
-  if (report.daemon_polls === false) {
-    lines.push('  note: no daemon polled during the audit; what happened since its last poll is not counted yet')
-  }
-  if (listed.new > 0) lines.push(`  note: ${listed.new} open calls are not known yet; the next poll must find them`)
-  if (listed.gone > 0) lines.push(`  note: ${listed.gone} calls were listed, but unknown when requested again`)
-  if (report.order_unverified) {
-    lines.push(
-      '  note: order not verified: the list was read back to the horizon only, and was never read to its end to show that nothing newer follows; --full reads to the end',
-    )
-  }
-  if (report.invalid_items > 0) lines.push(`  note: ${report.invalid_items} listed items were invalid`)
   lines.push(
+    ...noteLines(report),
     ...callLines('DIFFERS', differences),
     ...callLines('note', notes),
     ...(report.not_requested_again > 0
@@ -48,6 +38,21 @@ export function auditLines(report: AuditReport): string[] {
     '',
   )
   return lines
+}
+
+/** What is no difference, but may explain one. */
+function noteLines({ daemon_polls, listed, order_unverified, invalid_items }: AuditReport): string[] {
+  const notes: [isSo: boolean, text: string][] = [
+    [daemon_polls === false, 'no daemon polled during the audit; what happened since its last poll is not counted yet'],
+    [listed.new > 0, `${listed.new} open calls are not known yet; the next poll must find them`],
+    [listed.gone > 0, `${listed.gone} calls were listed, but unknown when requested again`],
+    [
+      order_unverified,
+      'order not verified: the list was read back to the horizon only, and was never read to its end to show that nothing newer follows; --full reads to the end',
+    ],
+    [invalid_items > 0, `${invalid_items} listed items were invalid`],
+  ]
+  return notes.filter(([isSo]) => isSo).map(([, text]) => `  note: ${text}`)
 }
 
 /** The result in one line. */
