@@ -27,7 +27,7 @@ import { auditStore } from '../audit/store.ts'
 import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
 import type { DaemonEvent } from '../../daemon/daemon-event.ts'
-import { DAY_SECONDS, demoConfig, HOOK, PAST_RULE } from './config.ts'
+import { DAY_SECONDS, demoConfig, HOOK } from './config.ts'
 import { newLags, type Lags } from './lags.ts'
 import { LISTED_SECONDS, pollPast, PAST_CALLS_PER_DAY } from './past.ts'
 import { areDelivered, demoSummary, notificationLines, transitionLine, webhookLines } from './lines.ts'
@@ -109,20 +109,7 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
     seed,
     speed,
     callsPerMinute,
-    ...(history === undefined
-      ? {
-          history: Math.round(Math.min(callsPerMinute * HISTORY.minutes, HISTORY.mostCalls)),
-          historySeconds: HISTORY.minutes * 60,
-        }
-      : {
-          history: Math.round((PAST_CALLS_PER_DAY * history) / DAY_SECONDS),
-          historySeconds: history,
-          weekly: 'history',
-          arrivalsFrom: start,
-          open: 0,
-          // Each sweep reads the whole list.
-          switches: { listedSeconds: LISTED_SECONDS },
-        }),
+    ...(history === undefined ? recentCalls(callsPerMinute) : pastCalls(history, start)),
     clock: () => serviceTime ?? systemClock.wall(),
     mostRecordedResponses: RECORDED_RESPONSES,
   })
@@ -135,13 +122,10 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
       print(`polling through a past of ${formatSeconds(history)} with about ${PAST_CALLS_PER_DAY} calls a day …`)
       const setTime = (time: number) => void (serviceTime = time)
       const config = configAt(FIRST_PORT)
-      const rules = config.alerts.filter(({ name }) => name === PAST_RULE.name)
-      const from = start - history
       const aborting = new AbortController()
       stopRequested$.subscribe(() => aborting.abort())
-      const { wall } = systemClock
       const { signal: aborted } = aborting
-      loggedInPast = await pollPast({ config, store, rules, simulator, from, wall, setTime, log, aborted })
+      loggedInPast = await pollPast({ config, store, simulator, from: start - history, setTime, log, aborted })
       if (loggedInPast === undefined) return true
       serviceTime = undefined
     }
@@ -170,6 +154,23 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
     await simulator.close()
   }
 }
+
+/** The calls of the last minutes. */
+const recentCalls = (callsPerMinute: number) => ({
+  history: Math.round(Math.min(callsPerMinute * HISTORY.minutes, HISTORY.mostCalls)),
+  historySeconds: HISTORY.minutes * 60,
+})
+
+/** The calls of a past of this duration (seconds), which ends at `start`. */
+const pastCalls = (seconds: number, start: number) => ({
+  history: Math.round((PAST_CALLS_PER_DAY * seconds) / DAY_SECONDS),
+  historySeconds: seconds,
+  weekly: 'history' as const,
+  arrivalsFrom: start,
+  open: 0,
+  // Each sweep reads the whole list.
+  switches: { listedSeconds: LISTED_SECONDS },
+})
 
 type DemoWorld = {
   config: Config

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import { asyncScheduler } from 'rxjs'
-import type { Rule } from '../../alerts/rule.ts'
-import type { Clock } from '../../clock/clock.ts'
+import { systemClock, type Clock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { ALONE } from '../../cluster/ownership.ts'
 import type { Simulator } from '../../simulator/simulator.ts'
@@ -9,6 +8,7 @@ import { openSqliteStore } from '../../store/open-sqlite.ts'
 import { connect } from '../../pipeline/connection.ts'
 import { runPoll } from '../../pipeline/pipeline.ts'
 import { openTarget } from '../../pipeline/target.ts'
+import { PAST_RULE } from './config.ts'
 
 const DAY = 86_400
 /** Calls a day. Polling through 35 days with this many takes seconds. */
@@ -38,13 +38,9 @@ export type PastOptions = {
   config: Config
   /** The path of the demo's store. */
   store: string
-  /** The configured rules that are evaluated in the past. */
-  rules: readonly Rule[]
   simulator: Pick<Simulator, 'burst'>
   /** When the past begins (UNIX seconds). It ends now. */
   from: number
-  /** The real time. */
-  wall: () => number
   /** Sets the service's time (UNIX seconds). */
   setTime: (time: number) => void
   log: Logger
@@ -71,7 +67,8 @@ export function incidentsAfter(from: number, now: number) {
  * @throws {StoreError} if the store cannot be used
  */
 export async function pollPast(options: PastOptions): Promise<number | undefined> {
-  const { config, rules, simulator, from, wall, setTime, log, aborted } = options
+  const { config, simulator, from, setTime, log, aborted } = options
+  const { wall } = systemClock
   let now = from
   const clock: Clock = { wall: () => now, monotonic: () => now - from, scheduler: asyncScheduler }
   const poll = { ...config.poll, ...POLL }
@@ -79,6 +76,7 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
   const upcoming = [...incidents]
   const store = openSqliteStore({ path: options.store, durable: false })
   try {
+    const rules = config.alerts.filter(({ name }) => name === PAST_RULE.name)
     const settings = { target: config.targets[0]!, poll, rules }
     const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
     const { client, close } = connect(settings, () => target.ledger, { ownership: ALONE, clock, log })
