@@ -16,7 +16,7 @@ const ROOMS: Record<string, number> = {
   'src/alerts': 1966,
   'src/clock': 90,
   'src/cluster': 350,
-  'src/commands': 3209,
+  'src/commands': 3228,
   'src/config': 980,
   'src/daemon': 1525,
   'src/events': 1150,
@@ -83,8 +83,6 @@ src/alerts/rule-value.ts ruleValues: 19 complexity
 src/alerts/rule.ts checkRule: 14 complexity
 src/cluster/leases.ts newLeases: 76 lines
 src/cluster/shared-ownership.ts sharedOwnership: 128 lines
-src/commands/demo/demo.ts function: 13 complexity
-src/commands/demo/demo.ts runDemo: 73 lines
 src/daemon/overviews.ts newOverviews: 61 lines
 src/events/read-events.ts readEvents: 18 complexity
 src/events/webhooks/deliver-events.ts deliverEvents: 118 lines

@@ -10,6 +10,7 @@ import {
   merge,
   ReplaySubject,
   switchMap,
+  take,
   takeUntil,
   tap,
   timer,
@@ -212,20 +213,55 @@ async function runDemo(
 
   const printDetail = quiet ? () => {} : print
   const lags = newLags(systemClock.wall())
+  const shown = daemonEvents(target, { config, simulator, receiver }, lags, { print, printDetail })
+  const scenes$ = scenes(simulator, daemon.url, lags, { history, print: printDetail }).pipe(takeUntil(stopRequested$))
+  const timeout$ = stopRequested$.pipe(
+    tap(() => {
+      freeze()
+      shown.finish()
+    }),
+    delay(FINAL_POLLS_TIMEOUT_SECONDS * 1000),
+  )
+  const store = await openForCommand(config.store)
+  const logged = async () => (await loggedEvents(store)) - loggedInPast
+  const delivered$ = shown.compared$.pipe(
+    switchMap(() => timer(0, DELIVERY_CHECK_SECONDS * 1000)),
+    exhaustMap(logged),
+    filter((number) => number === receiver.counts().events),
+  )
+  const drained$ = merge(timeout$, delivered$).pipe(
+    take(1),
+    tap(() => draining$.next()),
+  )
+  try {
+    await lastValueFrom(merge(scenes$, drained$, daemon.events$.pipe(tap(shown.show))), {
+      defaultValue: undefined,
+    })
+    return { target, comparison: shown.last(), logged: await logged(), lag: lags.line(simulator.webhooks()) }
+  } finally {
+    await store.close()
+  }
+}
+
+/** Prints what the daemon does, and every ten seconds how its counters compare with what the simulator recorded. */
+function daemonEvents(
+  target: TargetStatus,
+  { config, simulator, receiver }: Pick<DemoWorld, 'config' | 'simulator' | 'receiver'>,
+  lags: Lags,
+  { print, printDetail }: Record<'print' | 'printDetail', (line: string) => void>,
+) {
   let last: Comparison | undefined
   const compared$ = new ReplaySubject<Comparison>(1)
   let pollsLeft: number | undefined
   let summarized = systemClock.monotonic()
-  const show = (event: DaemonEvent) => {
-    if (event.kind === 'committed') {
-      lags.note(event.committed.ledger.finishes, systemClock.wall())
-      for (const transition of event.committed.ledger.transitions) printDetail(transitionLine(transition))
-      for (const notification of event.committed.alerts.notifications)
-        notificationLines(notification, config.http.publicUrl!).forEach(printDetail)
-    }
-    if (event.kind === 'polled') webhookLines(receiver.take()).forEach(printDetail)
-    // Compares right after a complete poll, before anything newer is requested.
-    if (event.kind !== 'polled' || event.report.outcome !== 'complete') return
+  const onCommit = ({ ledger, alerts }: Extract<DaemonEvent, { kind: 'committed' }>['committed']) => {
+    lags.note(ledger.finishes, systemClock.wall())
+    for (const transition of ledger.transitions) printDetail(transitionLine(transition))
+    for (const notification of alerts.notifications)
+      notificationLines(notification, config.http.publicUrl!).forEach(printDetail)
+  }
+  /** Compares right after a complete poll, before anything newer is requested. */
+  const onCompletePoll = () => {
     if (pollsLeft !== undefined) {
       pollsLeft -= 1
       if (pollsLeft === 0) compared$.next((last = compareWithSimulator(target, simulator)))
@@ -240,32 +276,19 @@ async function runDemo(
       comparison.differences.length > 0 ? print : printDetail,
     )
   }
-  const scenes$ = scenes(simulator, daemon.url, lags, { history, print: printDetail }).pipe(takeUntil(stopRequested$))
-  const timeout$ = stopRequested$.pipe(
-    tap(() => {
-      freeze()
-      pollsLeft = FINAL_POLLS
-    }),
-    delay(FINAL_POLLS_TIMEOUT_SECONDS * 1000),
-    takeUntil(draining$),
-    tap(() => draining$.next()),
-  )
-  const store = await openForCommand(config.store)
-  const logged = async () => (await loggedEvents(store)) - loggedInPast
-  const delivered$ = compared$.pipe(
-    switchMap(() => timer(0, DELIVERY_CHECK_SECONDS * 1000)),
-    exhaustMap(logged),
-    filter((number) => number === receiver.counts().events),
-    takeUntil(draining$),
-    tap(() => draining$.next()),
-  )
-  try {
-    await lastValueFrom(merge(scenes$, timeout$, delivered$, daemon.events$.pipe(tap(show))), {
-      defaultValue: undefined,
-    })
-    return { target, comparison: last, logged: await logged(), lag: lags.line(simulator.webhooks()) }
-  } finally {
-    await store.close()
+  const show = (event: DaemonEvent) => {
+    if (event.kind === 'committed') onCommit(event.committed)
+    if (event.kind !== 'polled') return
+    webhookLines(receiver.take()).forEach(printDetail)
+    if (event.report.outcome === 'complete') onCompletePoll()
+  }
+  return {
+    show,
+    /** Emits the comparison of the final poll. */
+    compared$,
+    last: () => last,
+    /** The polls from now on are the final ones. */
+    finish: () => void (pollsLeft = FINAL_POLLS),
   }
 }
 
