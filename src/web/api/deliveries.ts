@@ -42,6 +42,8 @@ const receiver = namedObject('Receiver', {
 
 export type ReceiverView = z.output<typeof receiver>
 
+type ReceiversSource = Pick<WebOptions, 'store' | 'receivers' | 'wall'>
+
 const receivers = namedObject('Receivers', { receivers: z.array(receiver) })
 
 /** How many notifications wait for each receiver. */
@@ -49,19 +51,18 @@ export const receiversRoute = route(
   'GET /api/v1/receivers',
   'What waits for each receiver of notifications',
   { answers: { 200: receivers } },
-  ({ store, receivers: configured, wall }: WebOptions) =>
-    async () => {
-      const [waiting, now] = [await store.waiting(), wall()]
-      return {
-        receivers: configured().map(({ name, failure }): ReceiverView => {
-          const { pending, since } = waiting.get(name) ?? { pending: 0 }
-          return {
-            name,
-            pending,
-            ...(since !== undefined && { oldest_pending_seconds: Math.max(0, now - since) }),
-            ...(failure !== undefined && { failing_since: isoTime(failure.since), problem: failure.problem }),
-          }
-        }),
-      }
-    },
+  (options: WebOptions) => async () => ({ receivers: await receiverViews(options) }),
 )
+
+export async function receiverViews({ store, receivers: configured, wall }: ReceiversSource): Promise<ReceiverView[]> {
+  const [waiting, now] = [await store.waiting(), wall()]
+  return configured().map(({ name, failure }) => {
+    const { pending, since } = waiting.get(name) ?? { pending: 0 }
+    return {
+      name,
+      pending,
+      ...(since !== undefined && { oldest_pending_seconds: Math.max(0, now - since) }),
+      ...(failure !== undefined && { failing_since: isoTime(failure.since), problem: failure.problem }),
+    }
+  })
+}

@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
+import { constants, createGzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import {
   distinctUntilChanged,
@@ -7,6 +8,7 @@ import {
   firstValueFrom,
   from,
   map,
+  NEVER,
   race,
   share,
   ReplaySubject,
@@ -30,8 +32,11 @@ import {
 } from '../../events/read-events.ts'
 import { PARTICIPANT_STATES } from '../../ledger/call.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
+import type { WebOptions } from '../server.ts'
 import type { Store } from '../../store/store.ts'
 import { callShape } from './calls.ts'
+import { acceptsGzip } from '../compression.ts'
+import { liveState, stateReader, type LiveState } from '../live-state.ts'
 import { expiredBecause, minutes, named, namedObject, namedText, statuses, time } from './parts.ts'
 import { route } from './route.ts'
 import { BadRequest, problem, sendProblem } from '../problem.ts'
@@ -147,6 +152,10 @@ const parameters = z.strictObject({
     .describe('Types with commas between them, with or without `callwatch.`'),
   target: list.optional().describe('Names of targets with commas between them'),
   session_id: z.string().optional().describe('Events of one call'),
+  state: z
+    .literal('true')
+    .optional()
+    .describe('For streams: also the state of all targets, then its changes; the stream of the page'),
 })
 
 export type EventsRouteOptions = { store: Log; clock?: Pick<Clock, 'scheduler'> }
@@ -165,10 +174,12 @@ export const eventsRoute = route(
       410: { 'application/problem+json': cursorExpired },
     },
   },
-  ({ store, clock = systemClock }: EventsRouteOptions, app) => {
+  (options: EventsRouteOptions | (WebOptions & EventsRouteOptions), app) => {
+    const { store, clock = systemClock } = options
+    const state$ = 'targets' in options ? liveState(options, clock.scheduler) : undefined
     const openStream = eventStreams(store, clock, app)
     return async ({ query, headers }, reply) => {
-      const { after, limit, latest, type, target, session_id: sessionId } = query
+      const { after, limit, latest, type, target, session_id: sessionId, state } = query
       const wanted: EventFilter = { types: type, targets: target, sessionId }
       const accepted = headers.accept ?? ''
       if (!accepted.includes(STREAM_TYPE)) {
@@ -180,7 +191,8 @@ export const eventsRoute = route(
         throw new BadRequest('limit is for single answers; a stream has no end, but has `latest`')
       const resumed = headers['last-event-id'] ?? after
       if (after !== undefined) cursorIn(after)
-      return openStream(reply, typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }, wanted)
+      const begin = typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }
+      return openStream(reply, { begin, filter: wanted, state$: state && state$ }, acceptsGzip(headers))
     }
   },
 )
@@ -202,14 +214,16 @@ function eventStreams(log: Log, { scheduler }: Pick<Clock, 'scheduler'>, app: Fa
     // Disconnects clients that do not read.
     await firstValueFrom(race(from(Promise.all(open)), timer(CLOSING_MS)))
   })
-  return (reply: FastifyReply, begin: StreamOptions['begin'], wanted: EventFilter): FastifyReply => {
+  return (reply: FastifyReply, asked: Pick<StreamOptions, 'begin' | 'filter' | 'state$'>, isZipped: boolean) => {
     if (open.size >= MAX_STREAMS) {
       const detail = `${MAX_STREAMS} event streams are open already; close one, or try again later`
       return sendProblem(reply.header('retry-after', RETRY_AFTER_SECONDS), 503, detail)
     }
     const streamAborted$ = new ReplaySubject<void>(1)
     const aborting = aborted$.subscribe(streamAborted$)
-    const texts = streamTexts(log, { begin, filter: wanted, newest$, aborted$: streamAborted$, scheduler })
+    const options = { ...asked, newest$, aborted$: streamAborted$, scheduler }
+    // One text at a time: each may have as many events as are read together.
+    const texts = Readable.from(streamTexts(log, options), { highWaterMark: 1 })
     const ended = new Promise<void>((resolve) => reply.raw.once('close', resolve))
     open.add(ended)
     void ended.then(() => {
@@ -217,13 +231,11 @@ function eventStreams(log: Log, { scheduler }: Pick<Clock, 'scheduler'>, app: Fa
       open.delete(ended)
       streamAborted$.next()
     })
-    return (
-      reply
-        .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
-        .type(STREAM_TYPE)
-        // One text at a time: each may have as many events as are read together.
-        .send(Readable.from(texts, { highWaterMark: 1 }))
-    )
+    reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).type(STREAM_TYPE)
+    if (asked.state$ === undefined || !isZipped) return reply.send(texts)
+    // The states of targets are much alike. Each text leaves at once.
+    const zip = createGzip({ flush: constants.Z_SYNC_FLUSH })
+    return reply.header('content-encoding', 'gzip').send(pipeline(texts, zip, () => undefined))
   }
 }
 
@@ -254,6 +266,8 @@ async function sendPage(reply: FastifyReply, isBatch: boolean, read: Promise<Eve
 type StreamOptions = {
   begin: { resumed: string } | { latest: number }
   filter: EventFilter
+  /** Absent where only events are wanted. */
+  state$: Observable<LiveState> | undefined
   newest$: Observable<number>
   aborted$: Observable<void>
   scheduler: Clock['scheduler']
@@ -262,7 +276,7 @@ type StreamOptions = {
 /** The texts of a stream (WHATWG HTML §9.2), each when the client has read the one before, until `aborted$`. */
 async function* streamTexts(
   log: Log,
-  { begin, filter: wanted, newest$, aborted$, scheduler }: StreamOptions,
+  { begin, filter: wanted, state$ = NEVER, newest$, aborted$, scheduler }: StreamOptions,
 ): AsyncGenerator<string, void> {
   // The first line shows the client at once that it is connected.
   yield ': connected\nretry: 2000\n\n'
@@ -270,16 +284,18 @@ async function* streamTexts(
   aborted$.subscribe(() => (isAborted = true))
   const wait = (condition$: Observable<boolean>) =>
     firstValueFrom(condition$.pipe(takeUntil(aborted$)), { defaultValue: true })
-  const pause = (seconds: number) => timer(seconds * 1000, scheduler).pipe(map(() => false))
+  const pause = (seconds: number) => timer(seconds * 1000, scheduler).pipe(map(() => true))
   const isBeyond = (position: number) =>
     newest$.pipe(
       filter((newest) => newest > position),
       map(() => true),
     )
 
+  const state = stateReader(state$, aborted$, scheduler)
   let next: Cursor | undefined
   let written = scheduler.now()
   for (;;) {
+    yield state.changes()
     const page = await nextPage(log, begin, next, wanted).catch(onlyStoreErrors(undefined))
     if (isAborted) return
     if (page === undefined) {
@@ -294,7 +310,10 @@ async function* streamTexts(
       // An id without data moves the client's last id, so that it continues after events that it does not want.
       yield page.text === '' ? `: keep-alive\nid: ${writeCursor(next)}\n\n` : page.text
       written = scheduler.now()
-    } else if (isAtEnd) await wait(race(isBeyond(next.position), pause(KEEP_ALIVE_SECONDS - silence)))
+    } else if (isAtEnd) {
+      const isDue = () => wait(race(isBeyond(next!.position), pause(KEEP_ALIVE_SECONDS - silence), state.other$))
+      while (!(await isDue())) yield state.changes()
+    }
   }
 }
 

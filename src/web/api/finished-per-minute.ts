@@ -10,6 +10,8 @@ import { serviceNow } from './target-view.ts'
 import { isoTime } from '../../clock/iso-time.ts'
 
 const MINUTE = 60
+/** How many minutes there are without a parameter. */
+const DEFAULT_MINUTES = 60
 /** Memory holds finished calls for a day, the longest exported window. */
 const MAX_MINUTES = 1440
 const MINUTES = `must be a whole number from 1 to ${MAX_MINUTES}`
@@ -20,7 +22,7 @@ const parameters = z.strictObject({
     .regex(/^\d{1,4}$/, MINUTES)
     .transform(Number)
     .refine((minutes) => minutes >= 1 && minutes <= MAX_MINUTES, MINUTES)
-    .default(60)
+    .default(DEFAULT_MINUTES)
     .describe('How many minutes, up to now'),
 })
 
@@ -61,9 +63,9 @@ export const finishedPerMinuteRoute = route(
       finishedPerMinute(source, query.minutes),
 )
 
-async function finishedPerMinute(
+export async function finishedPerMinute(
   { targets, store, wall }: PerMinuteSource,
-  minutes: number,
+  minutes = DEFAULT_MINUTES,
 ): Promise<FinishedPerMinute> {
   const [own, others] = [targets.own(), targets.others()]
   // All targets have the same minutes, so that clients can add them up.

@@ -5,8 +5,8 @@ import { Page } from './components/page.tsx'
 import { followLink, readAddress, showAddress } from './model/address.ts'
 import { receiveEvents } from './model/events.ts'
 import { isAllStale, staleTargets } from './model/notices.ts'
-import { refresh, startClock } from './model/snapshots.ts'
-import { current, onChange } from './model/state.ts'
+import { startClock } from './model/snapshots.ts'
+import { change, current, onChange } from './model/state.ts'
 import { shownAlerts } from './model/totals.ts'
 import pageStyle from './page.css'
 import partsStyle from './parts.css'
@@ -26,6 +26,10 @@ onChange((state) => {
   const firing = shownAlerts(state).filter(({ state }) => state !== 'pending').length
   const stale = staleTargets(state).length
   const { name, title } = viewOf(state)
+  if (document.hidden) {
+    document.title = 'paused – callwatch'
+    return
+  }
   const parts = [
     isAllStale(state) ? 'not live' : stale > 0 && `${stale} stale`,
     firing > 0 && `${firing} firing`,
@@ -41,7 +45,7 @@ addEventListener('popstate', () => {
   if (current().snapshot !== undefined) void viewOf(current()).load()
 })
 addEventListener('click', followLink)
-document.addEventListener('visibilitychange', () => void refresh())
+document.addEventListener('visibilitychange', () => change({ now: performance.now() }))
 showAddress()
 receiveEvents()
 startClock()

@@ -331,6 +331,8 @@ inChromium('the charts', (open) => {
       expect(await overflowing(page)).toEqual([])
     }
     expect(await nameless(page)).toEqual([])
+    await page.setViewportSize({ width: 1280, height: 844 })
+    await page.getByRole('button', { name: 'Zoom out' }).waitFor()
     const stops = await walk(page)
     expect(stops.map(({ name }) => name)).toEqual(
       expect.arrayContaining([

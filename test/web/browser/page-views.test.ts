@@ -96,7 +96,7 @@ inChromium('the views of the page', (open) => {
       await rows(page).first().waitFor()
       const typed = page.getByLabel('Session id begins with')
       await typed.fill('call-1')
-      const refreshed = page.waitForResponse(/\/api\/v1\/status/)
+      const refreshed = page.waitForRequest(/\/api\/v1\/events/)
       await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
       await refreshed
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
@@ -153,7 +153,7 @@ inChromium('the views of the page', (open) => {
       let reads = Infinity
       // The first queries take so long that the first response searches only a part of the history.
       const onRead = () => {
-        const until = performance.now() + (++reads > 4 ? 0 : 700)
+        const until = performance.now() + (++reads > 8 ? 0 : 700)
         while (performance.now() < until);
       }
       const old = [30, 20, 10].map((hours) =>

@@ -48,11 +48,12 @@ export function stateOf(targets: readonly TargetStatus[], differing: Partial<Sta
       status,
       alerts,
       silences: [],
-      readOnly: false,
+      read_only: false,
       webhooks: [],
       receivers: [{ name: 'slack', pending: 0 }],
       perMinute,
       takenAt: 0,
+      agesAt: 0,
     },
     ...differing,
   }

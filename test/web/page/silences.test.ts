@@ -59,7 +59,7 @@ test('the view of silences has the command instead of the form without http.auth
   const state = stateOf([shownTarget()], { query })
   state.snapshot!.silences = [{ ...SILENCE, until: isoTime(NOW + 60) }]
   expect(render(Silencing, state).filter(({ type }) => type === 'form' || type === 'button')).toHaveLength(3)
-  state.snapshot!.readOnly = true
+  state.snapshot!.read_only = true
   const elements = render(Silencing, state)
   expect(elements.filter(({ type }) => type === 'form' || type === 'button')).toEqual([])
   expect(textOf(elements, { id: 'silencing' })).toContain('callwatch silence add --match alert=NoCalls --for 1h')

@@ -140,8 +140,12 @@ export function InProgress({ state }: { state: State }) {
 export function FailureRatio({ state }: { state: State }) {
   const targets = shownTargets(state)
   if (!targets.some(isPolled)) return false
-  const listed = new Map(targetWindow(state).rows.map(({ target }) => [target.name, target]))
-  const [rules, ratios] = [rulesOfWindows(targets), ruleRatios(state).filter(({ target }) => listed.has(target))]
+  const listed = new Set(targetWindow(state).rows.map(({ target }) => target))
+  const ratios = ruleRatios(
+    state,
+    targets.filter((target) => listed.has(target)),
+  )
+  const rules = rulesOfWindows(targets)
   const stale = new Set(staleTargets(state).map(({ name }) => name))
   const active = ratios.filter(({ alert }) => alert !== undefined)
   const inactive = ratios.filter(({ alert }) => alert === undefined)

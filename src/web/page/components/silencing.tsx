@@ -29,7 +29,7 @@ export function Silencing({ state }: { state: State }) {
   const { query, snapshot } = state
   const edited = editedIn(query)
   const { active, expired } = silencesIn(snapshot)
-  const canChange = snapshot?.readOnly !== true
+  const canChange = snapshot?.read_only !== true
   const [id, ...others] = columnsAt(nowOf(state))
   return (
     <>

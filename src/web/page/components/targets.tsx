@@ -1,12 +1,12 @@
 import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { addressOf } from '../model/address.ts'
-import type { Receiver, Target, Webhook } from '../model/api.ts'
+import type { PerMinute, Receiver, Target, Webhook } from '../model/api.ts'
 import { capital, moment, zone } from '../model/format.ts'
-import { healthOf, isStale, snapshotAge } from '../model/notices.ts'
+import { ageOfTargets, healthOf, isStale, snapshotAge } from '../model/notices.ts'
 import { moveWindow, searchTargets, targetWindow, type OverviewRow } from '../model/overview.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { isPolled, OUTCOMES, shownTargets, sum, type Minutes } from '../model/totals.ts'
+import { isPolled, once, OUTCOMES, shownTargets, sum } from '../model/totals.ts'
 import { Form, Select, TextInput, type Options } from './fields.tsx'
 import { badge, Button, Section, soft, Table, words, type Column } from './layout.tsx'
 
@@ -50,7 +50,7 @@ export function Overview({ state }: { state: State }) {
       </Form>
       <Table
         caption="Status of each target, worst first"
-        columns={OVERVIEW}
+        columns={columnsOf(state)}
         items={rows}
         empty="No target matches."
         row={(row) => ({
@@ -65,7 +65,7 @@ export function Overview({ state }: { state: State }) {
 const severityOf = ({ alerts: [first] }: OverviewRow) =>
   first === undefined || first.state === 'pending' ? '' : first.severity
 
-const OVERVIEW: readonly Column<OverviewRow>[] = [
+const columnsOf = ({ snapshot }: State): Column<OverviewRow>[] => [
   ['Target', ({ target: { name } }) => <a href={addressOf('overview', { target: name })}>{name}</a>],
   ['Status', statusOf, 'state'],
   [
@@ -78,7 +78,10 @@ const OVERVIEW: readonly Column<OverviewRow>[] = [
   ],
   [
     'Calls in the last hour',
-    ({ target, minutes }) => (isPolled(target) ? <Sparkline minutes={minutes} /> : soft('never polled')),
+    ({ target }) => {
+      const counts = snapshot && minutesByName(snapshot.perMinute).get(target.name)
+      return isPolled(target) && counts ? <Sparkline counts={counts} /> : soft('never polled')
+    },
     'number',
   ],
   ['In progress', ({ target }) => countOf(target, target.in_progress), 'number'],
@@ -99,22 +102,30 @@ function statusOf(row: OverviewRow) {
 
 const HEIGHT = 20
 
+type Counts = PerMinute['targets'][number]
+
+const minutesByName = once(({ targets }: PerMinute) => new Map(targets.map((one) => [one.name, one])))
+
+/** The paths of all calls and of failed ones, and how many there are. */
+const sparkOf = once(({ ended, unanswered, rejected, canceled, other }: Counts) => {
+  const of = (counts: Counts['ended'][], i: number) => sum(counts, (minutes) => minutes[i] ?? 0)
+  const failed = ended.map((_, i) => of([unanswered, rejected, canceled], i))
+  const all = ended.map((_, i) => of([ended, other], i) + failed[i]!)
+  const highest = Math.max(1, ...all)
+  const bars = (counts: number[]) =>
+    counts.map((count, i) => `M${i + 0.5} ${HEIGHT}v${((-count * HEIGHT) / highest).toFixed(2)}`).join('')
+  return { length: ended.length, calls: sum(all, (count) => count), all: bars(all), failed: bars(failed) }
+})
+
 /** The finished calls of each minute, and those of them that failed. The number next to them is their sum. */
-function Sparkline({ minutes }: { minutes: Minutes }) {
-  const known = minutes.map(({ counts }) => {
-    if (counts === undefined) return { all: 0, failed: 0 }
-    const failed = counts.unanswered + counts.rejected + counts.canceled
-    return { all: failed + counts.ended + counts.other, failed }
-  })
-  const highest = Math.max(1, ...known.map(({ all }) => all))
-  const bars = (which: 'all' | 'failed') =>
-    known.map((one, i) => `M${i + 0.5} ${HEIGHT}v${((-one[which] * HEIGHT) / highest).toFixed(2)}`).join('')
+function Sparkline({ counts }: { counts: Counts }) {
+  const { length, calls, all, failed } = sparkOf(counts)
   return (
     <>
-      {`${formatNumber(sum(known, ({ all }) => all))} `}
-      <svg class="spark" viewBox={`0 0 ${minutes.length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-        <path class="ended" d={bars('all')} />
-        <path class="rejected" d={bars('failed')} />
+      {`${formatNumber(calls)} `}
+      <svg class="spark" viewBox={`0 0 ${length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+        <path class="ended" d={all} />
+        <path class="rejected" d={failed} />
       </svg>
     </>
   )
@@ -125,7 +136,7 @@ export function Targets({ state }: { state: State }) {
   const targets = targetWindow(state).rows.map(({ target }) => target)
   if (targets.length === 0) return false
   const isShared = (state.snapshot?.status.targets ?? []).some(({ owner }) => owner !== undefined)
-  const [age, now] = [snapshotAge(state), nowOf(state)]
+  const [age, now] = [ageOfTargets(state), nowOf(state)]
   const ago = (seconds: number) => `${formatSeconds(seconds + age)} ago`
   const rowOf = (target: Target) => ({ class: isStale(target, age) ? 'stale' : '' })
   const health: Column<Target>[] = [

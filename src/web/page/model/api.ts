@@ -37,15 +37,10 @@ const TIMEOUT_MS = 10_000
 /** Reports and series add up all calls of their period. */
 const REPORT_TIMEOUT_MS = 120_000
 
-export const getStatus = () => request<Status>('status')
 /** @param query a match */
 export const getAlerts = (query = '') => request<{ alerts: Alert[] }>(`alerts?${query}`)
 export const getPastAlerts = (query: string, signal?: AbortSignal) =>
   request<AlertHistory>(`alerts/history?${query}`, { signal })
-export const getSilences = () => request<{ silences: Silence[]; read_only?: boolean }>('silences?since=7d')
-export const getWebhooks = () => request<{ webhooks: Webhook[] }>('webhooks')
-export const getReceivers = () => request<{ receivers: Receiver[] }>('receivers')
-export const getPerMinute = () => request<PerMinute>('finished-per-minute')
 export const getCalls = (query: string, signal: AbortSignal) =>
   request<{ calls: Call[]; next?: string }>(`calls?${query}`, { signal })
 export const getCall = (target: string, id: string) =>

@@ -52,10 +52,17 @@ export function momentOf(text: string) {
   return shown - offsetAt(new Date(near))
 }
 
+/** For a zone. Creating a format takes much longer than using it. */
+let shortNames: { key: string; format: Intl.DateTimeFormat } | undefined
+
 /** The name of the zone at a time: `GMT+2`, `EST`, `UTC`. */
 export function zone(iso: string) {
-  const format = new Intl.DateTimeFormat('en', { timeZoneName: 'short', ...(chosen && { timeZone: chosen.name }) })
-  return format.formatToParts(new Date(iso)).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  const key = `${chosen?.name}|${new Date(0).toString()}`
+  if (shortNames?.key !== key) {
+    const format = new Intl.DateTimeFormat('en', { timeZoneName: 'short', ...(chosen && { timeZone: chosen.name }) })
+    shortNames = { key, format }
+  }
+  return shortNames.format.formatToParts(new Date(iso)).find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }
 
 /** `14:02:11` in the zone of the page. */

@@ -32,7 +32,7 @@ export function noticesOf(state: State): Notice[] {
   const stale = staleTargets(state)
   const shown = stale.slice(0, stale.length > MOST_TARGETS + 1 ? MOST_TARGETS : stale.length)
   const others = stale.length - shown.length
-  notices.push(...shown.map((target) => staleNotice(target, age, snapshot.status)))
+  notices.push(...shown.map((target) => staleNotice(target, ageOfTargets(state), snapshot.status)))
   if (others > 0)
     notices.push({ text: `${formatNumber(others)} other targets have no successful poll either.`, age: '' })
   return notices
@@ -59,7 +59,7 @@ export function deliveryNotices({ snapshot, view }: Pick<State, 'snapshot' | 'vi
 
 /** The selected targets whose data are stale. */
 export function staleTargets(state: State) {
-  const age = snapshotAge(state)
+  const age = ageOfTargets(state)
   return shownTargets(state).filter((target) => isStale(target, age))
 }
 
@@ -78,7 +78,7 @@ export function isAllStale(state: State) {
 }
 
 /**
- * @param age of the snapshot (seconds)
+ * @param age of the ages of targets (seconds)
  */
 function staleNotice(
   { name, last_success, lag_seconds, problem, listing }: Target,
@@ -100,7 +100,7 @@ function staleNotice(
 }
 
 /**
- * @param age of the snapshot (seconds)
+ * @param age of the ages of targets (seconds)
  */
 export function isStale({ last_success, lag_seconds, interval_seconds }: Target, age: number) {
   return last_success === null || lag_seconds + age > STALE_AFTER_INTERVALS * interval_seconds + SNAPSHOT_SECONDS
@@ -109,12 +109,16 @@ export function isStale({ last_success, lag_seconds, interval_seconds }: Target,
 /**
  * Whether the polls of a target succeed.
  *
- * @param age of the snapshot (seconds)
+ * @param age of the ages of targets (seconds)
  */
 export function healthOf(target: Target, age: number): 'up' | 'stale' | 'down' {
   if (!target.up) return 'down'
   return isStale(target, age) ? 'stale' : 'up'
 }
+
+/** How old the ages of targets are (seconds). */
+export const ageOfTargets = ({ snapshot, now }: Pick<State, 'snapshot' | 'now'>) =>
+  snapshot === undefined ? 0 : Math.max(0, (now - snapshot.agesAt) / 1000)
 
 /** The age of the snapshot (seconds). */
 export function snapshotAge({ snapshot, now }: Pick<State, 'snapshot' | 'now'>) {

@@ -1,6 +1,7 @@
-import { healthOf, isStale, snapshotAge } from './notices.ts'
+import { ageOfTargets, healthOf, isStale } from './notices.ts'
+import type { Target } from './api.ts'
 import { change, current, type State } from './state.ts'
-import { mainRatio, minutesOf, shownAlerts, shownTargets, urgencyOf } from './totals.ts'
+import { mainRatio, once, shownAlerts, shownTargets, urgencyOf } from './totals.ts'
 
 /** A target in the overview, with its alerts, the most urgent first. */
 export type OverviewRow = ReturnType<typeof rowsOf>[number]
@@ -48,15 +49,16 @@ export function findTargets(alert: string) {
   document.getElementById('find-target')?.focus({ preventScroll: true })
 }
 
+const ratioOf = once((target: Target) => mainRatio([target]))
+
 function rowsOf(state: State) {
-  const [age, alerts] = [snapshotAge(state), Map.groupBy(shownAlerts(state), ({ target }) => target)]
+  const [age, alerts] = [ageOfTargets(state), Map.groupBy(shownAlerts(state), ({ target }) => target)]
   return shownTargets(state).map((target) => ({
     target,
     health: healthOf(target, age),
     stale: isStale(target, age),
     alerts: alerts.get(target.name) ?? [],
-    main: mainRatio([target]),
-    minutes: state.snapshot === undefined ? [] : minutesOf(state.snapshot.perMinute, target.name),
+    main: ratioOf(target),
   }))
 }
 

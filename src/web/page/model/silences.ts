@@ -2,7 +2,6 @@ import { MATCH_KEYS } from '../../../alerts/match-keys.ts'
 import { addressOf, replaceAddress } from './address.ts'
 import { deleteSilence, getAlerts, sendSilence, type Silence } from './api.ts'
 import { parameterTime } from './period.ts'
-import { refresh } from './snapshots.ts'
 import { change, current, messageOf, serverTime, type Snapshot, type State } from './state.ts'
 
 /** The match that the address names. */
@@ -138,5 +137,4 @@ async function send(work: () => Promise<string>, isOfForm: boolean) {
   } catch (error) {
     setSilencing({ isSending: false, problem: `${messageOf(error)}.` })
   }
-  void refresh()
 }

@@ -1,85 +1,107 @@
-import { refreshAlert } from './alert-page.ts'
+import type { StateChange } from '../../live-state.ts'
 import { showAddress } from './address.ts'
-import { getAlerts, getPastAlerts, getPerMinute, getReceivers, getSilences, getStatus, getWebhooks } from './api.ts'
+import { refreshAlert } from './alert-page.ts'
+import { getPastAlerts, type Target } from './api.ts'
 import { refreshCharts } from './charts.ts'
-import { change, current, type Snapshot } from './state.ts'
+import { change, changeSoon, current, type Snapshot, type State } from './state.ts'
 
-/** The shortest time between two snapshots, however many events arrive. */
-const PAUSE_MS = 1000
-/** Without events, snapshots are as frequent as polls, within these bounds. */
-const [MIN_PERIOD_SECONDS, MAX_PERIOD_SECONDS] = [2, 15]
+const TICK_MS = 1000
+/** As long the top of the page is alone. */
+const FIRST_MS = 50
 
-let isRunning = false
-let isWanted = false
-
-/** Takes a new snapshot, now or after the running one and a pause. */
-export async function refresh() {
-  isWanted = true
-  if (isRunning) return
-  isRunning = true
-  while (isWanted) {
-    isWanted = false
-    await takeSnapshot()
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
-  }
-  isRunning = false
-}
-
-/** Updates ages each second, takes a new snapshot when the last one is too old, and loads charts and the shown alert again. */
+/** Updates ages each second, and loads charts and alerts again that are shown, while anybody can see it. */
 export function startClock() {
   setInterval(() => {
+    if (document.hidden) return
     const now = performance.now()
-    change({ now })
+    // What arrives each second shows the time, too.
+    if (now - current().now > TICK_MS * 0.9) changeSoon({ now })
     refreshCharts(now)
     refreshAlert(now)
-    const { snapshot, connected } = current()
-    const age = snapshot === undefined ? Infinity : (now - snapshot.takenAt) / 1000
-    if (!connected || age >= periodOf(snapshot)) void refresh()
-  }, 1000)
+  }, TICK_MS)
 }
 
-function periodOf(snapshot: Snapshot | undefined) {
-  const intervals = snapshot?.status.targets.map(({ interval_seconds }) => interval_seconds) ?? []
-  return Math.min(MAX_PERIOD_SECONDS, Math.max(MIN_PERIOD_SECONDS, ...intervals))
+/** Adds what has changed to the snapshot; the first change of a stream has all of it. */
+export function applyChange(changed: StateChange) {
+  const { snapshot: before } = current()
+  const now = performance.now()
+  const snapshot = changedSnapshot(before, changed, now)
+  const shown = { snapshot, connected: true, now }
+  if (before === undefined) showFirst(shown)
+  else changeSoon(shown)
+  void loadPastAlerts(snapshot)
 }
 
-async function takeSnapshot() {
-  try {
-    const before = current().snapshot
-    const [status, { alerts }, { silences, read_only: readOnly = false }, { webhooks }, { receivers }, perMinute] =
-      await Promise.all([
-        getStatus(),
-        getAlerts(),
-        // Only these are read from the store, which may be unavailable.
-        getSilences().catch(() => ({ silences: before?.silences ?? [], read_only: before?.readOnly ?? false })),
-        getWebhooks().catch(() => ({ webhooks: before?.webhooks ?? [] })),
-        getReceivers().catch(() => ({ receivers: before?.receivers })),
-        getPerMinute(),
-      ])
-    const now = performance.now()
-    const snapshot = { status, alerts, silences, readOnly, webhooks, receivers, perMinute, takenAt: now }
-    change({ snapshot, connected: true, now })
-    if (before === undefined) showAddress()
-    void loadPastAlerts(snapshot)
-  } catch {
-    change({ connected: false, now: performance.now() })
+/** Shows what is on top of the page before the rest, which takes longer, and what needs further requests. */
+function showFirst(shown: Partial<State>) {
+  change({ ...shown, isBegun: true })
+  setTimeout(() => {
+    change({ isBegun: false })
+    showAddress()
+  }, FIRST_MS)
+}
+
+const nothing: Omit<Snapshot, 'takenAt' | 'agesAt'> = {
+  status: { version: '', now: '', targets: [] },
+  alerts: [],
+  silences: [],
+  read_only: false,
+  webhooks: [],
+  receivers: undefined,
+  perMinute: { since: '', step_seconds: 60, targets: [] },
+}
+
+/** @param now by `performance.now()` */
+export function changedSnapshot(snapshot: Snapshot | undefined, change: StateChange, now: number): Snapshot {
+  const before = snapshot ?? { ...nothing, takenAt: now, agesAt: now }
+  const { version, now: at, problem, targets: changed, names: all, minutes, since, ...others } = change
+  const names = all ?? before.status.targets.map(({ name }) => name)
+  const targets = new Map(before.status.targets.map((target) => [target.name, target]))
+  const alerts = Map.groupBy(before.alerts, ({ target }) => target)
+  for (const { target, alerts: own } of changed) {
+    targets.set(target.name, withAgesAt(target, (now - before.agesAt) / 1000))
+    alerts.set(target.name, own)
+  }
+  const perMinute = new Map([...before.perMinute.targets, ...minutes].map((one) => [one.name, one]))
+  const inOrder = <Of>(of: Map<string, Of>) => names.flatMap((name) => of.get(name) ?? [])
+  return {
+    ...before,
+    ...others,
+    status: { version, now: at, ...(problem && { problem }), targets: inOrder(targets) },
+    alerts: inOrder(alerts).flat(),
+    // The same numbers until they change, so that no chart is drawn again.
+    ...(minutes.length > 0 && {
+      perMinute: { ...before.perMinute, ...(since && { since }), targets: inOrder(perMinute) },
+    }),
+    takenAt: now,
+  }
+}
+
+/** A target with its ages as of so many seconds before: those of all targets apply at the same time. */
+function withAgesAt(target: Target, seconds: number): Target {
+  const { lag_seconds: lag, sweep_age_seconds: sweep, rate_limit_pause_seconds: pause } = target
+  return {
+    ...target,
+    lag_seconds: lag - seconds,
+    sweep_age_seconds: sweep === null ? null : sweep - seconds,
+    rate_limit_pause_seconds: pause + seconds,
   }
 }
 
 /** What the past alerts were loaded for. */
 let loadedFor = ''
 
-/** Loads the alerts of the last seven days again where the alerts that fire have changed, and each minute. */
-async function loadPastAlerts({ status: { now }, alerts }: Snapshot) {
+/** Loads the alerts of the last seven days again when the alerts that fire, or the notifications that wait, are others. */
+async function loadPastAlerts({ alerts, receivers }: Snapshot) {
   const firing = alerts.map(({ target, alert, labels, firing_since }) => [target, alert, labels, firing_since])
-  const wanted = JSON.stringify([now.slice(0, 16), ...firing])
+  const wanted = JSON.stringify([receivers?.map(({ pending }) => pending), ...firing])
   if (wanted === loadedFor) return
   loadedFor = wanted
   try {
     const { alerts: pastAlerts } = await getPastAlerts('since=7d')
     change({ pastAlerts })
   } catch {
-    // The next snapshot tries again.
+    // The next change tries again.
     loadedFor = ''
   }
 }

@@ -14,20 +14,21 @@ import type {
 } from './api.ts'
 import type { ShownCharts } from './charts.ts'
 
-/** Answers of the API, all requested at the same time. */
+/** What the stream says of now. */
 export type Snapshot = {
   status: Status
   alerts: Alert[]
   /** Active ones, and those that expired in the last seven days. */
   silences: Silence[]
   /** Whether silences cannot be changed. */
-  readOnly: boolean
+  read_only: boolean
   webhooks: Webhook[]
   /** Undefined if they are not known. */
   receivers: Receiver[] | undefined
   perMinute: PerMinute
-  /** When the answers arrived, by `performance.now()`. */
+  /** When the last change arrived, and when the ages of targets applied, by `performance.now()`. */
   takenAt: number
+  agesAt: number
 }
 
 /** A line of the live feed. A gap is where events may be missing. */
@@ -67,6 +68,8 @@ export const initialState = {
   connected: true,
   /** The time for which ages are shown, by `performance.now()`. */
   now: 0,
+  /** Whether only the top of the page is shown yet. */
+  isBegun: false,
   /** The name of the view. */
   view: 'overview',
   /** The parameters of the address. */
@@ -116,6 +119,7 @@ export type State = typeof initialState
 let state = initialState
 let show: (state: State) => void = () => {}
 let isDue = false
+let isSoon = false
 const HIDDEN_FRAME_MS = 250
 
 export const current = () => state
@@ -132,6 +136,20 @@ export function change(changed: Partial<State>) {
   // A tab in the background has no frames, but its title is visible.
   if (document.hidden) setTimeout(flush, HIDDEN_FRAME_MS)
   else requestAnimationFrame(flush)
+}
+
+/** As long what the stream says waits for more, so that it is shown together. */
+const TOGETHER_MS = 150
+
+/** Changes a part of the state that nobody waits for. */
+export function changeSoon(changed: Partial<State>) {
+  state = { ...state, ...changed }
+  if (isDue || isSoon) return
+  isSoon = true
+  setTimeout(() => {
+    isSoon = false
+    change({})
+  }, TOGETHER_MS)
 }
 
 export function onChange(render: typeof show) {

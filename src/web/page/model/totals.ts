@@ -64,14 +64,14 @@ export type RuleRatio = {
 /**
  * The failure ratios of rules, those with the most urgent alerts first. A rule may match fewer calls than a window has.
  */
-export function ruleRatios(state: State): RuleRatio[] {
+export function ruleRatios(state: State, targets = shownTargets(state)): RuleRatio[] {
   const alerts = new Map(shownAlerts(state).map((alert) => [named(alert), alert]))
   const read = (target: string, rule: Rule) =>
     (rule.readings ?? []).map((reading) => {
       const alert = alerts.get(named({ alert: rule.name, target, labels: reading.labels }))
       return { target, rule, reading, alert }
     })
-  return shownTargets(state)
+  return targets
     .flatMap(({ name, rules }) => rules.flatMap((rule) => read(name, rule)))
     .toSorted((a, b) => urgencyOf(a.alert) - urgencyOf(b.alert))
 }
@@ -149,6 +149,16 @@ export function shownAlerts({ snapshot, target }: State): Alert[] {
 export function urgencyOf(alert: Alert | undefined) {
   if (alert === undefined) return 100
   return (alert.state === 'pending' ? 10 : 0) + SEVERITIES.indexOf(alert.severity)
+}
+
+/** A function that is computed once for each object. */
+export function once<Key extends object, Value>(of: (key: Key) => Value) {
+  const known = new WeakMap<Key, { value: Value }>()
+  return (key: Key) => {
+    const found = known.get(key) ?? { value: of(key) }
+    known.set(key, found)
+    return found.value
+  }
 }
 
 /** A number for each of some names. */
