@@ -9,6 +9,7 @@ import { TRIGGERS } from '../../../src/ledger/hint.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { callOfRow } from '../../../src/store/call-columns.ts'
 import { connect, type Connection } from '../../../src/store/postgres/connection.ts'
+import { BEGIN_SNAPSHOT, transaction } from '../../../src/store/postgres/transaction.ts'
 import { startPostgres, startStandby } from '../../postgres/start-postgres.ts'
 import { eventually } from '../../system/eventually.ts'
 import { parseExposition } from '../../system/replay/exposition.ts'
@@ -313,15 +314,21 @@ async function viewsOf({ daemons }: ClusterRun): Promise<number> {
   return eventually(async () => ((await views()) === 1 ? 1 : undefined), 10).catch(views)
 }
 
-/** What was counted of the ends of calls, and of the webhooks that announced them. */
+/** What was counted of the ends of calls, at one moment: the daemons still count. */
 async function endsRow({ targets }: ClusterRun, connection: Connection | undefined, relay: HooksRelay): Promise<Row> {
-  const counters = await countersOf(async () => connection)
-  const counted = await Promise.all(
-    targets.map(async ({ name }) => ({
-      name,
-      counters: counters.get(name) ?? new Map<string, number>(),
-      calls: await callsOf(connection, name),
-    })),
+  const counted = await transaction(
+    connection!,
+    async () => {
+      const counters = await countersOf(async () => connection)
+      return Promise.all(
+        targets.map(async ({ name }) => ({
+          name,
+          counters: counters.get(name) ?? new Map<string, number>(),
+          calls: await callsOf(connection, name),
+        })),
+      )
+    },
+    BEGIN_SNAPSHOT,
   )
   const lost = targets.flatMap(({ simulator }) => simulator.webhooks().lost)
   return hooksRow(counted, lost.filter(isOfEnd).length + relay.doubtful(), Date.now() / 1000)
