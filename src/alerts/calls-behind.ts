@@ -1,26 +1,30 @@
-import type { FinalStatus } from '../ledger/call.ts'
-import { definitionOf } from './definition-of.ts'
-import type { RuleLabels } from './groups.ts'
+import { isoTime } from '../clock/iso-time.ts'
 import type { Alert } from './alert.ts'
+import { definitionOf } from './definition-of.ts'
 import type { Window } from './signal.ts'
-
-/** The calls behind the value of an alert. */
-export type CallsBehind = {
-  target: string
-  labels: RuleLabels
-  statuses: readonly (FinalStatus | 'in_progress')[]
-  /** When the calls finished, by the service's clock (UNIX seconds). Absent for calls in progress. */
-  window?: Window
-}
 
 type MeasuredAlert = Pick<Alert, 'target' | 'signal' | 'match' | 'labels'> & { window?: Window | undefined }
 
-/** Undefined if the value is not measured on calls that a query can select. */
-export function callsBehind({ target, signal, match, labels, window }: MeasuredAlert): CallsBehind | undefined {
+/**
+ * The parameters of the page for the calls behind the value of an alert. Calls in progress have no times. Undefined if the value is
+ * not measured on calls that parameters can select.
+ */
+export function callsBehind({ target, signal, match, labels, window }: MeasuredAlert) {
   const definition = definitionOf(signal)
   const statuses = 'calls' in definition ? definition.statuses?.(signal) : undefined
   if (statuses === undefined) return undefined
-  const selected = { target, labels: { ...match, ...labels }, statuses }
+  const selected: Record<string, string> = { target, ...match, ...labels, status: statuses.join(',') }
   if (statuses.includes('in_progress')) return selected
-  return window && { ...selected, window }
+  // The end of a period is excluded; its times are milliseconds.
+  return window && { ...selected, since: isoTime(window.from), until: isoTime(window.to + 0.001) }
+}
+
+/** The API request for the calls behind the value of an alert; undefined if no request can select them. */
+export function callsRequest(alert: MeasuredAlert): string | undefined {
+  const behind = callsBehind(alert)
+  if (behind === undefined) return undefined
+  const query = new URLSearchParams(behind)
+  // Without times the API lists the calls in progress, and knows no status for them.
+  if (!query.has('since')) query.delete('status')
+  return `/api/v1/calls?${query.toString()}`
 }

@@ -47,8 +47,10 @@ export function conditionsOf(filter: CallFilter, numbers: readonly number[], add
   ].join(' AND ')
 }
 
-/** Whether the filter selects an open call, whatever its target is. */
-export function isSelected(filter: CallFilter, { id, labels, status, marks }: TrackedCall): boolean {
+type SelectedCall = Pick<TrackedCall, 'id' | 'labels' | 'marks'> & { status: HistoryStatus }
+
+/** Whether the filter selects a call, whatever its target is. */
+export function isSelected(filter: CallFilter, { id, labels, status, marks }: SelectedCall): boolean {
   const { hasRecording, sessionId = '' } = filter
   return (
     matchesLabels(filter, labels) &&

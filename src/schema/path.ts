@@ -18,6 +18,16 @@ export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Parses a map of JSON; undefined for anything else. */
+export function parseMap(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isMap(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** The value at a path; undefined if the tree has no such path. */
 export function valueAt(tree: unknown, path: Path): unknown {
   return path.reduce<unknown>((node, part) => {

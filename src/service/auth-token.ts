@@ -1,4 +1,4 @@
-import { isObject } from './json-object.ts'
+import { isMap } from '../schema/path.ts'
 import { networkError } from './network-error.ts'
 import { readAnswer } from './read-answer.ts'
 import { ServiceError } from './service-error.ts'
@@ -22,7 +22,7 @@ export async function createAuthToken(
     throw networkError(error)
   })
   const body = readAnswer(response, { now: hostTime, apiKey })
-  const data = isObject(body['data']) ? body['data'] : body
+  const data = isMap(body['data']) ? body['data'] : body
   const token = data['authToken']
   if (typeof token !== 'string' || token === '') {
     throw new ServiceError('invalid', 'the chat service answered without an `authToken`')

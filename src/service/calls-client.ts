@@ -5,7 +5,7 @@ import type { InvalidReason } from '../ledger/series.ts'
 import type { ListedCall } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { rateLimitWindow, serviceClock, type RateLimitWindow } from './answer-headers.ts'
-import { isObject } from './json-object.ts'
+import { isMap } from '../schema/path.ts'
 import { networkError } from './network-error.ts'
 import { readAnswer } from './read-answer.ts'
 import { isUnchanged } from './unchanged-item.ts'
@@ -121,7 +121,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
 
   /** The tracked call, if the item does not differ from it. */
   function unchanged(item: unknown): TrackedCall | undefined {
-    if (!isObject(item) || typeof item['sessionId'] !== 'string') return undefined
+    if (!isMap(item) || typeof item['sessionId'] !== 'string') return undefined
     const known = options.known?.(item['sessionId'])
     if (known === undefined || readOptions.statusMap.has(known.status)) return undefined
     return isUnchanged(item, known) ? known : undefined
@@ -150,11 +150,11 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
           keys.push(read.id)
         } else {
           invalid[read] = (invalid[read] ?? 0) + 1
-          keys.push(readSessionId(isObject(item) ? item['sessionId'] : undefined) ?? anonymousKey(item))
+          keys.push(readSessionId(isMap(item) ? item['sessionId'] : undefined) ?? anonymousKey(item))
         }
       }
-      const meta = isObject(body['meta']) ? body['meta'] : {}
-      const pagination = isObject(meta['pagination']) ? meta['pagination'] : {}
+      const meta = isMap(body['meta']) ? body['meta'] : {}
+      const pagination = isMap(meta['pagination']) ? meta['pagination'] : {}
       const total = readCount(pagination['total'])
       return {
         ...answered,
@@ -170,7 +170,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
     getCall: async (sessionId, signal) => {
       if (!isRequestable(sessionId)) throw new ServiceError('refused', 'a call with this id cannot be requested')
       const { answered, body } = await get(`/calls/${encodeURIComponent(sessionId)}`, signal)
-      const item = isObject(body['data']) ? body['data'] : body
+      const item = isMap(body['data']) ? body['data'] : body
       const shown = readSessionId(item['sessionId'])
       if (shown !== undefined && shown !== sessionId) {
         throw new ServiceError('invalid', 'the service answered Get Call with another call than the requested one')
@@ -192,7 +192,7 @@ const NAMES_SOMETHING_ELSE = /"code"\s*:\s*"[^"]*(?:UID|USER|APP|API|ROUTE)/i
  */
 function isEmptyData({ data, meta: _meta, ...others }: Record<string, unknown>): boolean {
   if (Object.keys(others).length > 0) return false
-  return data === null || (isObject(data) && Object.keys(data).length === 0)
+  return data === null || (isMap(data) && Object.keys(data).length === 0)
 }
 
 /**
@@ -239,7 +239,7 @@ function refuseTooLarge(items: readonly unknown[], pageSize: number): void {
 }
 
 function participantsIn(item: unknown): number {
-  return isObject(item) && Array.isArray(item['participants']) ? item['participants'].length : 0
+  return isMap(item) && Array.isArray(item['participants']) ? item['participants'].length : 0
 }
 
 function tooMany(what: string, found: number, pageSize: number, most: number): ServiceError {

@@ -1,6 +1,6 @@
 import { readRetryAfter } from '../clock/http-time.ts'
 import { header } from './answer-headers.ts'
-import { isObject, parseObject } from './json-object.ts'
+import { isMap, parseMap } from '../schema/path.ts'
 import { isTooComplex } from './json-complexity.ts'
 import { quoteLongIds } from './quote-long-ids.ts'
 import { ServiceError, type ServiceErrorKind } from './service-error.ts'
@@ -30,14 +30,14 @@ export type ReadAnswerOptions = {
  */
 export function readAnswer(response: TransportResponse, { now, apiKey }: ReadAnswerOptions): Record<string, unknown> {
   const { status } = response
-  const body = isTooComplex(response.body) ? undefined : parseObject(quoteLongIds(response.body))
+  const body = isTooComplex(response.body) ? undefined : parseMap(quoteLongIds(response.body))
   const error = body?.['error']
-  if (isObject(error) || status < 200 || status > 299) {
-    const code = isObject(error) && typeof error['code'] === 'string' ? error['code'] : undefined
+  if (isMap(error) || status < 200 || status > 299) {
+    const code = isMap(error) && typeof error['code'] === 'string' ? error['code'] : undefined
     const kind =
       (code === undefined ? undefined : CODES.get(code)) ??
       (code?.startsWith('AUTH_ERR_') ? 'auth' : kindOfStatus(status))
-    const detail = isObject(error) ? quote(error, apiKey) : 'without an error body'
+    const detail = isMap(error) ? quote(error, apiKey) : 'without an error body'
     const retryAfter = readRetryAfter(header(response, 'retry-after'), now)
     throw new ServiceError(kind, `the service answered ${status} ${detail}`, { status, retryAfter, serviceTime: now })
   }

@@ -11,7 +11,7 @@ import {
   type SeenParticipant,
 } from '../ledger/call.ts'
 import type { InvalidReason } from '../ledger/series.ts'
-import { isObject } from './json-object.ts'
+import { isMap } from '../schema/path.ts'
 
 const DOCUMENTED_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES]
 /** More minutes than 50 participants can spend in a month are a bad value. */
@@ -86,13 +86,13 @@ export type ReadCallOptions = {
 
 /** Reads an item of a list: the call, or the reason why the item is invalid. */
 export function readCall(item: unknown, options: ReadCallOptions): SeenCall | InvalidReason {
-  if (!isObject(item)) return 'not_an_object'
+  if (!isMap(item)) return 'not_an_object'
   const id = readSessionId(item['sessionId'])
   if (id === undefined) return 'no_session_id'
   const { status, participants, recordings } = item
   if (typeof status !== 'string' || status === '') return 'no_status'
   const isTooLong = Array.isArray(participants) && participants.length > MAX_ENTRIES
-  const items = Array.isArray(participants) && !isTooLong ? participants.filter(isObject) : undefined
+  const items = Array.isArray(participants) && !isTooLong ? participants.filter(isMap) : undefined
   const entries = items?.map(readEntry)
   const own = readMinutes(item)
   const initiatedAt = toTime(item['initiatedAt'])

@@ -1,5 +1,5 @@
 import { TRIGGERS, type Hint, type Trigger } from '../ledger/hint.ts'
-import { isMap, valueAt } from '../schema/path.ts'
+import { parseMap, valueAt } from '../schema/path.ts'
 
 /** The place of the call's id in session events, and in ringing events. */
 const ID_PLACES = [
@@ -12,8 +12,8 @@ const MAX_ID_LENGTH = 1000
 export function readWebhook(
   body: Buffer,
 ): { trigger: Trigger; appId: string | undefined; hint: Hint | undefined } | undefined {
-  const tree = parsed(body.toString())
-  if (!isMap(tree)) return undefined
+  const tree = parseMap(body.toString())
+  if (tree === undefined) return undefined
   const { trigger: name, appId } = tree
   const trigger = typeof name === 'string' && isTrigger(name) ? name : 'other'
   const id = ID_PLACES.map((place) => valueAt(tree, place)).find((value) => typeof value === 'string' && value !== '')
@@ -27,12 +27,4 @@ export function readWebhook(
 
 function isTrigger(name: string): name is Trigger {
   return Object.hasOwn(TRIGGERS, name)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

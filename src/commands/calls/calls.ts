@@ -2,7 +2,8 @@ import { ZodError } from 'zod'
 import { systemClock } from '../../clock/clock.ts'
 import { writeCursor } from '../../events/cursor.ts'
 import { readLatest, type ReadEvent } from '../../events/read-events.ts'
-import type { CallFilter } from '../../history/call-filter.ts'
+import { isSelected, type CallFilter } from '../../history/call-filter.ts'
+import { MARK } from '../../ledger/tracked-call.ts'
 import { CALL_FORMATS, readCallsRequest } from '../../web/api/calls.ts'
 import type { CallsWanted } from '../../web/api/calls-pages.ts'
 import { formatOption, jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
@@ -99,22 +100,10 @@ function wantedOf({ receiverType, sessionId, status, recorded, ...options }: Fil
   }
 }
 
-function isWanted(
-  { type, mode, receiverType, statuses, hasRecording, sessionId = '' }: CallFilter,
-  { type: kind, event }: ReadEvent,
-): boolean {
-  const { data } = event
+function isWanted(filter: CallFilter, { type, event: { data } }: ReadEvent): boolean {
   if ('alert' in data) return false
-  const status = kind === 'call.lost' ? 'lost' : data.status
-  const pairs = [
-    [type, data.type],
-    [mode, data.mode],
-    [receiverType, data.receiver_type],
-    [hasRecording, data.has_recording],
-  ]
-  return (
-    pairs.every(([wanted, is]) => wanted === undefined || wanted === is) &&
-    statuses?.includes(status) !== false &&
-    data.session_id.startsWith(sessionId)
-  )
+  const { session_id: id, mode, receiver_type: receiverType } = data
+  const labels = { type: data.type, mode, receiverType }
+  const marks = data.has_recording ? MARK.recordingSeen : 0
+  return isSelected(filter, { id, labels, marks, status: type === 'call.lost' ? 'lost' : data.status })
 }

@@ -11,24 +11,12 @@ export function linksOf(notification: Notification, page: string): AlertLinks {
   const { target, alert, labels, firingSince } = notification
   const behind = callsBehind(notification)
   // Calls in progress now say nothing about an alert that has ended.
-  const isEnded = hasEnded(notification) && behind?.window === undefined
+  const isEnded = hasEnded(notification) && behind?.['since'] === undefined
   const view = (parameters: Record<string, string>, hash: string) =>
     `${page}/?${new URLSearchParams(parameters).toString()}#${hash}`
   return {
     alert: view({ target, alert, ...labels, since: isoTime(firingSince) }, 'alert'),
-    ...(behind &&
-      !isEnded && {
-        calls: view(
-          {
-            target: behind.target,
-            ...behind.labels,
-            status: behind.statuses.join(','),
-            // The view excludes the end of a period; its times are milliseconds.
-            ...(behind.window && { since: isoTime(behind.window.from), until: isoTime(behind.window.to + 0.001) }),
-          },
-          'calls',
-        ),
-      }),
+    ...(behind && !isEnded && { calls: view(behind, 'calls') }),
     silence: view({ alert, target, ...labels }, 'silences'),
   }
 }

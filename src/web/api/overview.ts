@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
+import { parseMap } from '../../schema/path.ts'
 import { committedJson, currentView, joinJson, serviceNow, type CurrentView } from './target-view.ts'
 
 /** The overview of a target that another daemon owns, as its owner wrote it. Times are UNIX seconds, ages seconds. */
@@ -73,10 +74,10 @@ export function writeOverview(target: TargetStatus, wall: number): string {
 /** Reads what {@link writeOverview} wrote; undefined where another version of callwatch wrote it in another way. */
 export function readOverview(text: string): Overview | undefined {
   const end = text.indexOf('\n')
-  const read = head.safeParse(parsed(text.slice(0, Math.max(0, end))))
+  const read = head.safeParse(parseMap(text.slice(0, Math.max(0, end))))
   const committed = text.slice(end + 1)
   // As joinJson needs it: an object that is not empty.
-  return read.data && committed.startsWith('{"') && parsed(committed) !== undefined
+  return read.data && committed.startsWith('{"') && parseMap(committed) !== undefined
     ? { ...read.data, committed }
     : undefined
 }
@@ -95,14 +96,6 @@ export function otherTargetJson({ at, current, committed, owner, problem }: Othe
     rate_limit_pause_seconds: Math.max(0, paused - passed),
   }
   return joinJson(view, committed)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function later(age: number, passed: number): number {
