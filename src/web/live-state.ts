@@ -1,4 +1,5 @@
 import { defer, exhaustMap, filter, map, ReplaySubject, share, takeUntil, timer, type Observable } from 'rxjs'
+import type { Silence } from '../alerts/match.ts'
 import { webhookViews, type WebhookView } from '../events/webhooks/webhook-views.ts'
 import type { Clock } from '../clock/clock.ts'
 import { isoTime } from '../clock/iso-time.ts'
@@ -15,8 +16,8 @@ import { targetJson, type TargetView } from './api/target-view.ts'
 export type StateChange = {
   version: string
   now: string
-  /** Why this daemon can own no target. */
-  problem?: string
+  /** Why this daemon can own no target; null if it can. */
+  problem?: string | null
   /** All targets, in their order. */
   names?: string[]
   targets: { target: TargetView; alerts: AlertView[] }[]
@@ -31,59 +32,57 @@ export type StateChange = {
 
 /** A part of the state as JSON: an entry of a list, or a field. It is sent again when its sign changes. */
 type Part = { list?: 'targets' | 'minutes'; text: string; sign: string }
-type Parts = ReadonlyMap<string, Part>
 
-/** The state, and how it was read (ISO 8601). */
-export type LiveState = { head: string; parts: Parts }
+/** The state by its parts. `head` is JSON without braces: what each event begins with. */
+export type LiveState = { head: string; parts: ReadonlyMap<string, Part> }
 
-const TICK_MS = 1000
-/** How often the finished calls of each minute are read: what shows them is drawn again then. */
-const MINUTES_MS = 5000
+const TICK_SECONDS = 1
+/** The finished calls of each minute are read this often: what shows them is drawn again then. */
+const MINUTES_SECONDS = 5
 /** Without a change, a client is told this often that the connection works. */
 const QUIET_SECONDS = 10
-/** As long the expired silences are part of the state. */
+/** An older state is not sent to a new client. The store may hang. */
+const OLDEST_SECONDS = 5
+/** How long expired silences are part of the state. */
 const SILENCES_SECONDS = 7 * 86_400
-/** What changes as time passes, without news. */
-const AGES = /"(?:lag_seconds|sweep_age_seconds|rate_limit_pause_seconds|requests_last_minute)":[^,}]*/g
+/** What changes as time passes, without news, unless it was nothing before. */
+const PASSING =
+  /(?<="(?:lag_seconds|sweep_age_seconds|rate_limit_pause_seconds|requests_last_minute)":)(?!0[,}]|null)[^,}]*/g
 
-/** The state of all targets, read each second for all clients together, while there are any. */
-export function liveState(options: WebOptions, scheduler: Clock['scheduler']): Observable<LiveState> {
-  let parts: Parts = new Map()
-  let minutes: FinishedPerMinute | undefined
-  let readAt = -Infinity
-  const read = async () => {
-    if (minutes === undefined || scheduler.now() - readAt >= MINUTES_MS) {
-      minutes = await finishedPerMinute(options)
-      readAt = scheduler.now()
-    }
-    return readParts(options, parts, minutes)
-  }
-  return timer(0, TICK_MS, scheduler).pipe(
-    exhaustMap(() => read().catch(onlyStoreErrors(undefined))),
-    filter((latest) => latest !== undefined),
-    map((latest) => {
-      parts = latest
-      const head = { version: options.version, now: isoTime(options.wall()), problem: options.problem() }
-      return { head: JSON.stringify(head).slice(1, -1), parts }
-    }),
-    share({ connector: () => new ReplaySubject<LiveState>(1) }),
+type StateClock = Pick<Clock, 'scheduler' | 'monotonic'>
+
+/** The state of all targets, read each second for all clients together, while there are any. Errors after a bug. */
+export function liveState(options: WebOptions, { scheduler, monotonic }: StateClock): Observable<LiveState> {
+  const read = stateOf(options, monotonic)
+  return timer(0, TICK_SECONDS * 1000, scheduler).pipe(
+    exhaustMap(read),
+    share({ connector: () => new ReplaySubject<LiveState>(1, OLDEST_SECONDS * 1000, scheduler) }),
   )
 }
 
 /** What a client of a stream does not have yet of the state. */
-export function stateReader(state$: Observable<LiveState>, aborted$: Observable<void>, scheduler: Clock['scheduler']) {
+export function stateReader(
+  state$: Observable<LiveState>,
+  aborted$: Observable<void>,
+  { monotonic }: Pick<StateClock, 'monotonic'>,
+) {
   const sent = new Map<string, string>()
   let latest: LiveState | undefined
+  let last: LiveState | undefined
   let at = -Infinity
-  state$.pipe(takeUntil(aborted$)).subscribe((state) => (latest = state))
+  const all$ = new ReplaySubject<LiveState>(1)
+  state$.pipe(takeUntil(aborted$)).subscribe(all$)
+  all$.subscribe({ next: (state) => (latest = state), error: () => undefined })
   return {
     /** The text of an event; '' without a change, unless the client must hear that the connection works. */
     changes: () => {
-      const { head, parts } = latest ?? { head: '', parts: new Map() }
+      if (latest === undefined || latest === last) return ''
+      const { head, parts } = latest
       const changed = [...parts].filter(([name, { sign }]) => sent.get(name) !== sign)
-      const isQuiet = scheduler.now() - at < QUIET_SECONDS * 1000
-      if (latest === undefined || (changed.length === 0 && isQuiet)) return ''
-      at = scheduler.now()
+      if (changed.length === 0 && monotonic() - at < QUIET_SECONDS) return ''
+      at = monotonic()
+      last = latest
+      for (const name of sent.keys()) if (!parts.has(name)) sent.delete(name)
       for (const [name, { sign }] of changed) sent.set(name, sign)
       const texts = (list?: Part['list']) =>
         changed.flatMap(([, part]) => (part.list === list ? part.text : [])).join(',')
@@ -91,10 +90,10 @@ export function stateReader(state$: Observable<LiveState>, aborted$: Observable<
       const lists = `"targets":[${texts('targets')}],"minutes":[${texts('minutes')}]`
       return `event: state\ndata: {${head},${lists}${fields && `,${fields}`}}\n\n`
     },
-    /** Emits false when there is another state. */
+    /** Emits false when there is another state. Errors after a bug, which ends the stream. */
     other$: defer(() => {
       const before = latest
-      return state$.pipe(
+      return all$.pipe(
         filter((state) => state !== before),
         map(() => false),
       )
@@ -102,41 +101,69 @@ export function stateReader(state$: Observable<LiveState>, aborted$: Observable<
   }
 }
 
-/** What the store cannot say now stays as it was. */
-async function readParts(options: WebOptions, before: Parts, perMinute: FinishedPerMinute): Promise<Parts> {
-  const { targets, store, wall, auth } = options
+type FromStore = {
+  minutes: FinishedPerMinute | undefined
+  silences: readonly Silence[] | undefined
+  webhooks: WebhookView[] | undefined
+  receivers: ReceiverView[] | undefined
+}
+
+/** Reads the state. What the store cannot say now stays as it was. */
+function stateOf(options: WebOptions, monotonic: () => number): () => Promise<LiveState> {
+  const { store, wall, version } = options
+  let known: FromStore = { minutes: undefined, silences: undefined, webhooks: undefined, receivers: undefined }
+  let minutesAt = -Infinity
+  return async () => {
+    const none = onlyStoreErrors(undefined)
+    const areDue = monotonic() - minutesAt >= MINUTES_SECONDS
+    if (areDue) minutesAt = monotonic()
+    const [minutes, silences, webhooks, receivers] = await Promise.all([
+      areDue ? finishedPerMinute(options).catch(none) : undefined,
+      store.silences(wall() - SILENCES_SECONDS).catch(none),
+      webhookViews(store, wall()).catch(none),
+      receiverViews(options).catch(none),
+    ])
+    known = {
+      minutes: minutes ?? known.minutes,
+      silences: silences ?? known.silences,
+      webhooks: webhooks ?? known.webhooks,
+      receivers: receivers ?? known.receivers,
+    }
+    return { head: JSON.stringify({ version, now: isoTime(wall()) }).slice(1, -1), parts: partsOf(options, known) }
+  }
+}
+
+function partsOf({ targets, wall, auth, problem }: WebOptions, { minutes, silences, ...known }: FromStore) {
   const now = wall()
-  const none = onlyStoreErrors(undefined)
-  const known = await store.silences(now - SILENCES_SECONDS).catch(none)
-  const active = (known ?? []).filter(({ until }) => until > now)
+  const active = silences?.filter(({ until }) => until > now) ?? []
   const views = new Map([
     ...targets.own().map((each) => [each.name, { json: targetJson(each), alerts: [...each.alerts.values()] }] as const),
     ...targets.others().map((each) => [each.name, { json: otherTargetJson(each, now), alerts: each.alerts }] as const),
   ])
+  const { since, targets: counted } = minutes ?? { since: undefined, targets: [] }
   const names = targets.all().filter((name) => views.has(name))
   const fields = {
+    problem: problem() ?? null,
     names,
-    since: perMinute.since,
-    silences: known?.map(silenceView),
+    since,
+    silences: silences?.map(silenceView),
     read_only: auth === undefined,
-    webhooks: await webhookViews(store, now).catch(none),
-    receivers: await receiverViews(options).catch(none),
+    ...known,
   }
   const parts = new Map<string, Part>()
   for (const name of names) {
     const { json, alerts } = views.get(name)!
     const shown = JSON.stringify(alerts.map((instance) => alertView({ target: name, instance }, active)))
     const text = `{"target":${json},"alerts":${shown}}`
-    parts.set(`target ${name}`, { list: 'targets', text, sign: text.replaceAll(AGES, '') })
+    parts.set(`target ${name}`, { list: 'targets', text, sign: text.replaceAll(PASSING, '') })
   }
-  for (const each of perMinute.targets) {
+  for (const each of counted) {
     const text = JSON.stringify(each)
-    parts.set(`minutes ${each.name}`, { list: 'minutes', text, sign: `${perMinute.since}${text}` })
+    parts.set(`minutes ${each.name}`, { list: 'minutes', text, sign: `${since}${text}` })
   }
   for (const [name, value] of Object.entries(fields)) {
     const text = `"${name}":${JSON.stringify(value)}`
-    const part = value === undefined ? before.get(name) : { text, sign: text }
-    if (part !== undefined) parts.set(name, part)
+    if (value !== undefined) parts.set(name, { text, sign: text })
   }
   return parts
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { StateChange } from '../../src/web/live-state.ts'
+import { readOverview, writeOverview } from '../../src/web/api/overview.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../metrics/hand-made-target.ts'
 import { eventClient } from './event-client.ts'
 import { AUTH, basic, serve, shownTarget, type ServeOptions } from './serve.ts'
@@ -66,10 +67,42 @@ test('a silence changes the alerts that it matches', async () => {
 })
 
 test('targets are shown while the store is unavailable', async () => {
-  const { next } = await watch([shownTarget({ sync: POLLED })], { storeProblem: 'the database db1 cannot be reached' })
+  const overview = readOverview(writeOverview(shownTarget({ target: 'b', sync: POLLED }), NOW))
+  const others = [{ ...overview!, name: 'b', owner: 'host, process 7', problem: undefined }]
+  const { next } = await watch([shownTarget({ sync: POLLED })], {
+    others,
+    storeProblem: 'the database db1 cannot be reached',
+  })
   const first = await next()
   expect(first.problem).toBe('the database db1 cannot be reached')
-  expect([namesIn(first), first.silences, first.receivers?.length]).toEqual([['production'], undefined, 2])
+  expect([namesIn(first), first.silences, first.receivers?.length]).toEqual([['production', 'b'], undefined, 2])
+})
+
+test('a pause is sent when it begins, and a target that is gone is sent again when it is back', async () => {
+  const target = shownTarget({ sync: POLLED })
+  const targets = [target, shownTarget({ target: 'b', sync: POLLED })]
+  const { next } = await watch(targets)
+  await next()
+  targets[0] = { ...target, pausedFor: () => 60 }
+  expect(await next()).toMatchObject({ targets: [{ target: { rate_limit_pause_seconds: 60 } }] })
+  targets.pop()
+  expect(namesIn(await next())).toEqual([])
+  targets.push(shownTarget({ target: 'b', sync: POLLED }))
+  expect(namesIn(await next())).toEqual(['b'])
+})
+
+test('a bug that the state meets ends its streams, and nothing else', async () => {
+  const target = shownTarget({ sync: POLLED })
+  const targets = [target]
+  const { url, next, client } = await watch(targets)
+  await next()
+  const bug = () => {
+    throw new TypeError('a bug')
+  }
+  targets[0] = { ...target, pollAge: bug }
+  await expect(client.next()).rejects.toThrow('terminated')
+  targets[0] = target
+  expect((await fetch(`${url}/api/v1/status`)).status).toBe(200)
 })
 
 test('a stream without a change shows that it works', { timeout: 20_000 }, async () => {

@@ -83,6 +83,8 @@ export type ServeOptions = {
   onRead?: () => unknown
   /** Why the store is not available, or a bug in it. */
   storeProblem?: string | TypeError
+  /** Two receivers without a failure if left out. */
+  receivers?: Parameters<typeof startWeb>[0]['receivers']
   /** Seconds. */
   requestTimeout?: number
   /** Loopback if left out. */
@@ -171,6 +173,10 @@ export async function serve(
       silences: async (now) => {
         expectStore()
         return store.silences(now)
+      },
+      finishedPerMinute: async (...query) => {
+        expectStore()
+        return store.finishedPerMinute(...query)
       },
       webhooks: async () => {
         expectStore()

@@ -158,7 +158,8 @@ const parameters = z.strictObject({
     .describe('For streams: also the state of all targets, then its changes; the stream of the page'),
 })
 
-export type EventsRouteOptions = { store: Log; clock?: Pick<Clock, 'scheduler'> }
+export type EventsRouteOptions = { store: Log; clock?: StreamClock }
+type StreamClock = Pick<Clock, 'scheduler' | 'monotonic'>
 
 /**
  * The log of events: a page after a cursor or, if the client accepts it, a stream of server-sent events. The stream begins after
@@ -176,7 +177,7 @@ export const eventsRoute = route(
   },
   (options: EventsRouteOptions | (WebOptions & EventsRouteOptions), app) => {
     const { store, clock = systemClock } = options
-    const state$ = 'targets' in options ? liveState(options, clock.scheduler) : undefined
+    const state$ = 'targets' in options ? liveState(options, clock) : undefined
     const openStream = eventStreams(store, clock, app)
     return async ({ query, headers }, reply) => {
       const { after, limit, latest, type, target, session_id: sessionId, state } = query
@@ -198,11 +199,11 @@ export const eventsRoute = route(
 )
 
 /** The streams of a server, which end with it. */
-function eventStreams(log: Log, { scheduler }: Pick<Clock, 'scheduler'>, app: FastifyInstance) {
+function eventStreams(log: Log, clock: StreamClock, app: FastifyInstance) {
   const open = new Set<Promise<unknown>>()
   const aborted$ = new Subject<void>()
   /** The position of the newest commit, read for all streams together. */
-  const newest$ = timer(0, NOTICE_SECONDS * 1000, scheduler).pipe(
+  const newest$ = timer(0, NOTICE_SECONDS * 1000, clock.scheduler).pipe(
     exhaustMap(() => readLatest(log, 0).catch(onlyStoreErrors(undefined))),
     filter((page) => page !== undefined),
     map(({ next }) => next.position),
@@ -221,7 +222,7 @@ function eventStreams(log: Log, { scheduler }: Pick<Clock, 'scheduler'>, app: Fa
     }
     const streamAborted$ = new ReplaySubject<void>(1)
     const aborting = aborted$.subscribe(streamAborted$)
-    const options = { ...asked, newest$, aborted$: streamAborted$, scheduler }
+    const options = { ...asked, newest$, aborted$: streamAborted$, clock }
     // One text at a time: each may have as many events as are read together.
     const texts = Readable.from(streamTexts(log, options), { highWaterMark: 1 })
     const ended = new Promise<void>((resolve) => reply.raw.once('close', resolve))
@@ -270,13 +271,13 @@ type StreamOptions = {
   state$: Observable<LiveState> | undefined
   newest$: Observable<number>
   aborted$: Observable<void>
-  scheduler: Clock['scheduler']
+  clock: StreamClock
 }
 
 /** The texts of a stream (WHATWG HTML §9.2), each when the client has read the one before, until `aborted$`. */
 async function* streamTexts(
   log: Log,
-  { begin, filter: wanted, state$ = NEVER, newest$, aborted$, scheduler }: StreamOptions,
+  { begin, filter: wanted, state$ = NEVER, newest$, aborted$, clock }: StreamOptions,
 ): AsyncGenerator<string, void> {
   // The first line shows the client at once that it is connected.
   yield ': connected\nretry: 2000\n\n'
@@ -284,16 +285,16 @@ async function* streamTexts(
   aborted$.subscribe(() => (isAborted = true))
   const wait = (condition$: Observable<boolean>) =>
     firstValueFrom(condition$.pipe(takeUntil(aborted$)), { defaultValue: true })
-  const pause = (seconds: number) => timer(seconds * 1000, scheduler).pipe(map(() => true))
+  const pause = (seconds: number) => timer(seconds * 1000, clock.scheduler).pipe(map(() => true))
   const isBeyond = (position: number) =>
     newest$.pipe(
       filter((newest) => newest > position),
       map(() => true),
     )
 
-  const state = stateReader(state$, aborted$, scheduler)
+  const state = stateReader(state$, aborted$, clock)
   let next: Cursor | undefined
-  let written = scheduler.now()
+  let written = clock.monotonic()
   for (;;) {
     yield state.changes()
     const page = await nextPage(log, begin, next, wanted).catch(onlyStoreErrors(undefined))
@@ -305,11 +306,11 @@ async function* streamTexts(
     const isFirst = next === undefined
     const isAtEnd = next !== undefined && writeCursor(page.next) === writeCursor(next)
     next = page.next
-    const silence = (scheduler.now() - written) / 1000
+    const silence = clock.monotonic() - written
     if (page.text !== '' || isFirst || silence >= KEEP_ALIVE_SECONDS) {
       // An id without data moves the client's last id, so that it continues after events that it does not want.
       yield page.text === '' ? `: keep-alive\nid: ${writeCursor(next)}\n\n` : page.text
-      written = scheduler.now()
+      written = clock.monotonic()
     } else if (isAtEnd) {
       const isDue = () => wait(race(isBeyond(next!.position), pause(KEEP_ALIVE_SECONDS - silence), state.other$))
       while (!(await isDue())) yield state.changes()

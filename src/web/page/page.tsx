@@ -6,7 +6,7 @@ import { followLink, readAddress, showAddress } from './model/address.ts'
 import { receiveEvents } from './model/events.ts'
 import { isAllStale, staleTargets } from './model/notices.ts'
 import { startClock } from './model/snapshots.ts'
-import { change, current, onChange } from './model/state.ts'
+import { current, onChange } from './model/state.ts'
 import { shownAlerts } from './model/totals.ts'
 import pageStyle from './page.css'
 import partsStyle from './parts.css'
@@ -45,7 +45,6 @@ addEventListener('popstate', () => {
   if (current().snapshot !== undefined) void viewOf(current()).load()
 })
 addEventListener('click', followLink)
-document.addEventListener('visibilitychange', () => change({ now: performance.now() }))
 showAddress()
 receiveEvents()
 startClock()

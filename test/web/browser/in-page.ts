@@ -11,7 +11,7 @@ export async function violations(page: Page): Promise<string[]> {
     violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => [id, html, failureSummary].join(' '))))`)
 }
 
-/** What is wrong with a page in light and dark, wide and on a phone: for accessibility, and what needs more room than there is. */
+/** What is wrong with a page in light and dark, wide and on a phone: for accessibility, what needs more room than there is, and what a finger misses. */
 export async function problemsInAllLooks(page: Page): Promise<unknown[]> {
   const problems: unknown[] = []
   for (const width of [1280, 390]) {
@@ -19,11 +19,13 @@ export async function problemsInAllLooks(page: Page): Promise<unknown[]> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
       problems.push(...(await violations(page)))
+      problems.push(...(await graphicContrasts(page)).filter(({ contrast }) => contrast < 3))
     }
     const needed: number = await page.evaluate('document.documentElement.scrollWidth')
     if (needed !== width) problems.push(`the page is ${needed} pixels wide, of ${width}`)
     problems.push(...(await overflowing(page)))
   }
+  problems.push(...(await hardToTouch(page)))
   return [...problems, ...(await nameless(page))]
 }
 
@@ -121,6 +123,21 @@ export function graphicContrasts(page: Page): Promise<{ shape: string; contrast:
       const behind = track === null ? ground(shape.parentElement.parentElement) : numbers(getComputedStyle(track).fill)
       return { shape: shape.outerHTML.slice(0, 80), contrast: contrastOf(shape, stroke === 'none' ? fill : stroke, behind) }
     })
+  })()`)
+}
+
+/** On a phone: tables that scroll sideways, and controls that are smaller than a finger needs (WCAG 2.2, 2.5.8: 24 px). */
+export function hardToTouch(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+    const shown = (element) => element.checkVisibility() && !element.matches('.skip')
+    const sizeOf = (element) => element.getBoundingClientRect()
+    const controls = [...document.querySelectorAll('a, button, input, select, summary')].filter(shown)
+    document.querySelectorAll('details').forEach((one) => (one.open = true))
+    const sideways = [...document.querySelectorAll('.wide')].filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+    return [
+      ...controls.filter((one) => sizeOf(one).width < 24 || sizeOf(one).height < 24).map(({ outerHTML }) => 'small: ' + outerHTML),
+      ...sideways.map((one) => 'sideways: ' + one.getAttribute('aria-label')),
+    ]
   })()`)
 }
 

@@ -6,7 +6,7 @@ import { isoTime } from '../../../src/clock/iso-time.ts'
 import { serve, shownTarget } from '../serve.ts'
 import { cannedCharts, cannedSeries } from './canned-charts.ts'
 import { inChromium, type Open, type Opened } from './chromium.ts'
-import { graphicContrasts, nameless, overflowing, violations, walk } from './in-page.ts'
+import { problemsInAllLooks, walk } from './in-page.ts'
 
 vi.setConfig({ testTimeout: 40_000 })
 
@@ -320,17 +320,7 @@ inChromium('the charts', (open) => {
   test('violate no rule of accessibility in light, dark and on a phone', { timeout: 60_000 }, async () => {
     const { page } = await openCharts(open, '?since=10h#charts', { timezoneId: 'Europe/Berlin' })
     await page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
-    for (const width of [1280, 390]) {
-      await page.setViewportSize({ width, height: 844 })
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        expect(await violations(page)).toEqual([])
-        expect((await graphicContrasts(page)).filter(({ contrast }) => contrast < 3)).toEqual([])
-      }
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-      expect(await overflowing(page)).toEqual([])
-    }
-    expect(await nameless(page)).toEqual([])
+    expect(await problemsInAllLooks(page)).toEqual([])
     await page.setViewportSize({ width: 1280, height: 844 })
     await page.getByRole('button', { name: 'Zoom out' }).waitFor()
     const stops = await walk(page)

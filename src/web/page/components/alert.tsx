@@ -117,7 +117,7 @@ export function AlertCalls({ state }: { state: State }) {
   ]
   const items = rows.toSorted((a, b) => failed(b.now) - failed(a.now))
   return (
-    <Section id="alert-calls" title="Calls in its window" note={soft('next to the same time last week')} hasCards>
+    <Section id="alert-calls" title="Calls in its window" note={soft('next to the same time last week')}>
       <Table caption="Calls by type, mode and receiver type, the most failures first" columns={columns} items={items} />
     </Section>
   )
@@ -142,7 +142,7 @@ export function AlertNotifications({ state }: { state: State }) {
     ['Why', ({ reason, alert, target }) => words(reason ?? [alert, target].filter(Boolean).join(', '))],
   ]
   return (
-    <Section id="alert-notified" title="Notifications" hasCards>
+    <Section id="alert-notified" title="Notifications">
       <Table caption="Who was notified when" columns={columns} items={notified} empty="No receiver was notified." />
       {suppressed.length > 0 && <Table caption="What was withheld" columns={withheld} items={suppressed} />}
     </Section>

@@ -35,7 +35,7 @@ export function Alerts({ state }: { state: State }) {
     ],
   ]
   return (
-    <Section id="alerts" title="Alerts" hasCards>
+    <Section id="alerts" title="Alerts">
       <Table caption="Alerts that are pending or firing, by rule, silenced ones last" columns={columns} items={[]}>
         {groups.map((group) => [
           group.alerts.length > 1 && headOf(group, columns.length, shownTargets(state).length),
@@ -142,7 +142,7 @@ export function PastAlerts({ state }: { state: State }) {
     ],
   ]
   return (
-    <Section id="past-alerts" title="Past alerts" note={soft(`${shown} in the last 7 days`)} hasCards>
+    <Section id="past-alerts" title="Past alerts" note={soft(`${shown} in the last 7 days`)}>
       <Table
         caption="Alerts that resolved or expired, newest first"
         columns={columns}

@@ -52,7 +52,7 @@ export function CallsExplorer({ state }: { state: State }) {
   // Times that the reader is changing must not advance.
   const times = { query, now, time: Date.parse(asOf || now), disabled: isInProgress(query) }
   return (
-    <Section id="explorer" title="Calls" hasCards>
+    <Section id="explorer" title="Calls">
       <details class="filters" open={isWide()}>
         <summary>{filterText(query)}</summary>
         <Form onSend={loadCalls}>
@@ -152,7 +152,7 @@ export function FinishedCalls({ state }: { state: State }) {
   const { request, calls, asOf } = state.calls
   const now = nowOf(state)
   return (
-    <Section id="finished-calls" title="Finished calls" hasCards>
+    <Section id="finished-calls" title="Finished calls">
       <Form onSend={loadCalls}>
         <Select
           id="calls-status"

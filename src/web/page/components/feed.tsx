@@ -8,9 +8,7 @@ export function Feed({ state }: { state: State }) {
   const { feed, pausedFeed, target } = state
   const now = nowOf(state)
   const isPaused = pausedFeed !== undefined
-  const lines = (pausedFeed ?? feed).filter(
-    (line) => line.kind === 'gap' || target === '' || line.data.target === target,
-  )
+  const lines = (pausedFeed ?? feed).filter(({ data }) => target === '' || data.target === target)
   const toggle = () => change({ pausedFeed: isPaused ? undefined : feed })
   const button = { type: 'button', 'aria-pressed': isPaused, onClick: toggle } as const
   const note = (
@@ -37,8 +35,6 @@ export function Feed({ state }: { state: State }) {
 }
 
 function lineText(line: FeedLine, now: string) {
-  if (line.kind === 'gap')
-    return 'Events may be missing here: they were deleted by events.retention, or the store was replaced.'
   if (line.kind === 'alert') {
     const { alert, target, value, threshold, signal, severity } = line.data
     const [, , step = ''] = line.type.split('.')

@@ -1,17 +1,10 @@
 import type { ComponentChildren } from 'preact'
 
 /** A part of the page with a heading. */
-export function Section(props: {
-  id: string
-  title: string
-  note?: ComponentChildren
-  /** Whether the rows of its tables are cards on a phone. */
-  hasCards?: boolean
-  children?: ComponentChildren
-}) {
-  const { id, title, note, hasCards = false, children } = props
+export function Section(props: { id: string; title: string; note?: ComponentChildren; children?: ComponentChildren }) {
+  const { id, title, note, children } = props
   return (
-    <section id={id} class={hasCards ? 'card cards' : 'card'} aria-labelledby={`${id}-title`}>
+    <section id={id} class="card" aria-labelledby={`${id}-title`}>
       <div class="title">
         <h2 id={`${id}-title`}>{title}</h2>
         {note}
@@ -22,10 +15,16 @@ export function Section(props: {
 }
 
 /** Scrolls content that is wider or longer than its place, also by keyboard, so that the page does not scroll sideways. */
-export function Scrollable(props: { label: string; isTall?: boolean; children?: ComponentChildren }) {
-  const { label, isTall = false, children } = props
+export function Scrollable(props: {
+  label: string
+  isTall?: boolean
+  hasCards?: boolean
+  children?: ComponentChildren
+}) {
+  const { label, isTall = false, hasCards = false, children } = props
+  const look = ['wide', isTall && 'tall', hasCards && 'cards'].filter(Boolean).join(' ')
   return (
-    <div class={isTall ? 'wide tall' : 'wide'} role="group" aria-label={label} tabindex={0}>
+    <div class={look} role="group" aria-label={label} tabindex={0}>
       {children}
     </div>
   )
@@ -52,7 +51,10 @@ export const rowOf = <Item,>(item: Item, columns: readonly Column<Item>[], { key
   </tr>
 )
 
-/** A table that scrolls on its own. */
+/** A table with more columns does not fit on a phone. */
+const MOST_COLUMNS = 3
+
+/** A table that scrolls on its own. On a phone its rows are cards if it has many columns. */
 export function Table<Item>(props: {
   caption: string
   columns: readonly Column<Item>[]
@@ -70,7 +72,7 @@ export function Table<Item>(props: {
   const { caption, columns, items, empty, row, isNumeric = false, isTall = false, children } = props
   if (items.length === 0 && empty !== undefined) return quiet(empty)
   return (
-    <Scrollable label={caption} isTall={isTall}>
+    <Scrollable label={caption} isTall={isTall} hasCards={columns.length > MOST_COLUMNS}>
       <table class={isNumeric ? 'numbers' : ''}>
         <caption class="announced">{caption}</caption>
         <thead>

@@ -78,8 +78,8 @@ function zoneSelect(query: URLSearchParams) {
 }
 
 function liveness(state: State) {
-  const { snapshot } = state
-  if (snapshot === undefined) return badge('connecting…')
+  const { snapshot, isWaiting } = state
+  if (snapshot === undefined || isWaiting) return badge('connecting…')
   if (isSyncing(state)) return badge('initial sync', 'warning')
   if (isAllStale(state)) return badge('not live', 'bad')
   const { now, targets } = snapshot.status

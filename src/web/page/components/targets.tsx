@@ -80,7 +80,8 @@ const columnsOf = ({ snapshot }: State): Column<OverviewRow>[] => [
     'Calls in the last hour',
     ({ target }) => {
       const counts = snapshot && minutesByName(snapshot.perMinute).get(target.name)
-      return isPolled(target) && counts ? <Sparkline counts={counts} /> : soft('never polled')
+      if (!isPolled(target)) return soft('never polled')
+      return counts === undefined ? '–' : <Sparkline counts={counts} />
     },
     'number',
   ],

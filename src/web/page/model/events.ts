@@ -1,64 +1,82 @@
 import { loadCallAfter } from './calls.ts'
 import { applyChange } from './snapshots.ts'
-import { change, changeSoon, current, type FeedLine } from './state.ts'
+import { change, changeSoon, type FeedLine } from './state.ts'
 
-/** The length of the feed, and how many past events it starts with. */
+/** The length of the feed. */
 const MAX_LINES = 200
-/** The pause before a new stream replaces one that the browser has closed. */
+/** The pause before a new connection. */
 const RECONNECT_MS = 2000
 /** A stream that says nothing for longer than two of its signs of life has no connection. */
 const SILENCE_MS = 25_000
+const TICK_MS = 1000
+/** After a longer pause between two ticks, the machine was asleep, and the connection is probably gone. */
+const ASLEEP_MS = 5000
 
 let source: EventSource | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
-/** The id of the last event. */
-let last = ''
-/** How often the connection failed since it last worked. A stream may end once: it is opened again at once. */
-let failures = 0
+/** Whether the next failure shows. A stream may end once, as the one of a proxy does after some time. */
+let isDoubtful = true
 
-/** Receives events and what changes, while somebody can see the page. A new connection continues the feed, and has the whole state. */
+/** Receives events and what changes, while somebody can see the page. Each connection begins with the whole state and the newest events. */
 export function receiveEvents() {
   const follow = () => {
-    stop()
+    disconnect()
+    isDoubtful = true
+    change({ isWaiting: true })
     if (!document.hidden) connect()
   }
   document.addEventListener('visibilitychange', follow)
+  let ticked = Date.now()
+  setInterval(() => {
+    const now = Date.now()
+    if (now - ticked > ASLEEP_MS && !document.hidden) follow()
+    ticked = now
+  }, TICK_MS)
   follow()
 }
 
-function stop() {
+function disconnect() {
   source?.close()
   clearTimeout(timer)
 }
 
-function reconnectIn(milliseconds: number) {
+function connectIn(milliseconds: number) {
+  clearTimeout(timer)
+  timer = setTimeout(connect, milliseconds)
+}
+
+/** Nothing is heard for so long that what is shown may not be true any more. */
+function expectNews() {
   clearTimeout(timer)
   timer = setTimeout(() => {
-    if (milliseconds === SILENCE_MS) fail()
-    stop()
-    connect()
-  }, milliseconds)
+    isDoubtful = true
+    fail()
+  }, SILENCE_MS)
 }
 
 function fail() {
-  failures += 1
-  if (failures > 1 || current().snapshot === undefined) change({ connected: false, now: performance.now() })
+  disconnect()
+  if (isDoubtful) change({ connected: false, isWaiting: false, now: performance.now() })
+  isDoubtful = true
+  connectIn(RECONNECT_MS)
 }
 
 function connect() {
-  const begin = last === '' ? `latest=${MAX_LINES}` : `after=${encodeURIComponent(last)}`
-  const stream = new EventSource(`api/v1/events?state=true&${begin}`)
+  const stream = new EventSource(`api/v1/events?state=true&latest=${MAX_LINES}`)
   source = stream
-  reconnectIn(SILENCE_MS)
-  stream.addEventListener('error', () => {
-    fail()
-    if (stream.readyState === EventSource.CLOSED) reconnectIn(RECONNECT_MS)
-  })
+  expectNews()
+  // The browser would continue with all events since the last one.
+  stream.addEventListener('error', fail)
   stream.addEventListener('state', ({ data }) => {
-    failures = 0
     applyChange(JSON.parse(data))
-    reconnectIn(SILENCE_MS)
+    isDoubtful = false
+    expectNews()
   })
+  let feed: FeedLine[] = []
+  const add = (line: FeedLine) => {
+    feed = [line, ...feed].slice(0, MAX_LINES)
+    changeSoon({ feed })
+  }
   for (const kind of ['call', 'alert'] as const) {
     stream.addEventListener(kind, ({ lastEventId: id, data: text }) => {
       const { type, time, data } = JSON.parse(text)
@@ -66,10 +84,4 @@ function connect() {
       if (kind === 'call') loadCallAfter(data)
     })
   }
-  stream.addEventListener('reset', ({ lastEventId: id }) => add({ id, kind: 'gap' }))
-}
-
-function add(line: FeedLine) {
-  last = line.id
-  changeSoon({ feed: [line, ...current().feed].slice(0, MAX_LINES) })
 }

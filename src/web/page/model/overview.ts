@@ -15,15 +15,7 @@ export function overviewOf(state: State): OverviewRow[] {
 const WINDOW = 30
 
 /** The targets that the search and the state select, and those of them that are shown. Several parts of the page need them. */
-export function targetWindow(state: State) {
-  const window = windows.get(state) ?? windowOf(state)
-  windows.set(state, window)
-  return window
-}
-
-const windows = new WeakMap<State, ReturnType<typeof windowOf>>()
-
-function windowOf(state: State) {
+export const targetWindow = once((state: State) => {
   const { text, health, from } = state.targetSearch
   const wanted = text.trim().toLowerCase()
   const found = overviewOf(state).filter(
@@ -33,7 +25,7 @@ function windowOf(state: State) {
   )
   const first = from < found.length ? from : 0
   return { found, first, rows: found.slice(first, first + WINDOW) }
-}
+})
 
 /** Shows other targets, by default from the first one that is selected. */
 export const searchTargets = (changed: Partial<State['targetSearch']>) =>

@@ -6,13 +6,13 @@ import { refreshCharts } from './charts.ts'
 import { change, changeSoon, current, type Snapshot, type State } from './state.ts'
 
 const TICK_MS = 1000
-/** As long the top of the page is alone. */
+/** How long the top of the page is alone. */
 const FIRST_MS = 50
 
-/** Updates ages each second, and loads charts and alerts again that are shown, while anybody can see it. */
+/** Updates ages each second, and loads charts and alerts again that are shown. */
 export function startClock() {
   setInterval(() => {
-    if (document.hidden) return
+    if (current().isWaiting) return
     const now = performance.now()
     // What arrives each second shows the time, too.
     if (now - current().now > TICK_MS * 0.9) changeSoon({ now })
@@ -21,14 +21,17 @@ export function startClock() {
   }, TICK_MS)
 }
 
-/** Adds what has changed to the snapshot; the first change of a stream has all of it. */
+/** Adds what has changed to the snapshot; the first change of a stream has all of it. Another version needs its own page. */
 export function applyChange(changed: StateChange) {
   const { snapshot: before } = current()
+  if (before !== undefined && before.status.version !== changed.version) return location.reload()
   const now = performance.now()
   const snapshot = changedSnapshot(before, changed, now)
-  const shown = { snapshot, connected: true, now }
+  const shown = { snapshot, connected: true, isWaiting: false, now }
   if (before === undefined) showFirst(shown)
   else changeSoon(shown)
+  // Alerts may have come and gone while nothing was heard.
+  if (changed.names !== undefined) loadedFor = ''
   void loadPastAlerts(snapshot)
 }
 
@@ -54,7 +57,8 @@ const nothing: Omit<Snapshot, 'takenAt' | 'agesAt'> = {
 /** @param now by `performance.now()` */
 export function changedSnapshot(snapshot: Snapshot | undefined, change: StateChange, now: number): Snapshot {
   const before = snapshot ?? { ...nothing, takenAt: now, agesAt: now }
-  const { version, now: at, problem, targets: changed, names: all, minutes, since, ...others } = change
+  const { version, now: at, targets: changed, names: all, minutes, since, ...others } = change
+  const { problem = before.status.problem } = change
   const names = all ?? before.status.targets.map(({ name }) => name)
   const targets = new Map(before.status.targets.map((target) => [target.name, target]))
   const alerts = Map.groupBy(before.alerts, ({ target }) => target)
@@ -70,7 +74,7 @@ export function changedSnapshot(snapshot: Snapshot | undefined, change: StateCha
     status: { version, now: at, ...(problem && { problem }), targets: inOrder(targets) },
     alerts: inOrder(alerts).flat(),
     // The same numbers until they change, so that no chart is drawn again.
-    ...(minutes.length > 0 && {
+    ...((minutes.length > 0 || all !== undefined) && {
       perMinute: { ...before.perMinute, ...(since && { since }), targets: inOrder(perMinute) },
     }),
     takenAt: now,

@@ -31,11 +31,10 @@ export type Snapshot = {
   agesAt: number
 }
 
-/** A line of the live feed. A gap is where events may be missing. */
+/** A line of the live feed. */
 export type FeedLine =
   | ({ id: string; kind: 'call' } & CallDetails['events'][number])
   | { id: string; kind: 'alert'; type: string; time: string; data: AlertChange }
-  | { id: string; kind: 'gap' }
 
 /** What a request has led to, and when it was made (ISO 8601), by the clock of the server. */
 export type Loaded<Answer> = {
@@ -64,8 +63,10 @@ const nothing = { request: '', answer: undefined, problem: undefined, asOf: '' }
 /** The state of a page that has not loaded anything. */
 export const initialState = {
   snapshot: undefined as Snapshot | undefined,
-  /** Whether the last request was successful. */
+  /** Whether callwatch can be reached. */
   connected: true,
+  /** Whether nothing has come from a new connection yet, or nobody can see the page. Until then time stands still. */
+  isWaiting: true,
   /** The time for which ages are shown, by `performance.now()`. */
   now: 0,
   /** Whether only the top of the page is shown yet. */
@@ -138,7 +139,7 @@ export function change(changed: Partial<State>) {
   else requestAnimationFrame(flush)
 }
 
-/** As long what the stream says waits for more, so that it is shown together. */
+/** How long what the stream says waits for more, so that it is shown together. */
 const TOGETHER_MS = 150
 
 /** Changes a part of the state that nobody waits for. */

@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { POLLED, NOW } from '../../metrics/hand-made-target.ts'
+import { serve, shownTarget, type ServeOptions } from '../serve.ts'
+import type { TargetStatus } from '../../../src/pipeline/target.ts'
+import { inChromium } from './chromium.ts'
+import { problemsInAllLooks } from './in-page.ts'
+import { thirtyTargets } from './thirty-targets.ts'
+
+/** A folder into which each state is drawn at three widths, light and dark, to be looked at. */
+const FOLDER = process.env['SCREENSHOTS']
+
+const syncing = (target: string, pagesRead: number): TargetStatus => ({
+  ...shownTarget({ target, sync: {} }),
+  progress: () => ({ pagesRead, pages: 80, secondsLeft: 40 }),
+})
+const unreachable = { sync: POLLED, pollAge: 600, problem: 'no answer from api.example.com within 10 s' }
+const full = 'the disk of the store /var/lib/callwatch/store.db is full (SQLITE_FULL); make room there'
+const refused = { since: NOW - 600, problem: 'Slack answered 503' }
+
+const STATES: [state: string, targets: () => TargetStatus[], banner: RegExp, options?: ServeOptions][] = [
+  ['one target', () => [shownTarget({ sync: POLLED })], /^$/],
+  ['three hundred targets', () => thirtyTargets(300), /^region-05: no successful poll since/],
+  ['an initial sync', () => [syncing('production', 12), syncing('staging', 0)], /12 of 80 pages read, about 40s to go/],
+  ['an outage of one target', () => thirtyTargets(), /^region-05: no successful poll since[^\n]*\n?[^\n]*$/],
+  [
+    'an outage of all targets',
+    () => ['production', 'staging'].map((target) => shownTarget({ target, ...unreachable })),
+    /^production: [^]*\n?staging: /,
+  ],
+  [
+    'Slack down',
+    () => [shownTarget({ sync: POLLED })],
+    /^slack: no notification could be delivered since/,
+    { receivers: () => [{ name: 'slack', failure: refused }] },
+  ],
+  [
+    'a full disk',
+    () => [shownTarget({ ...unreachable, problem: full })],
+    /^The disk of the store/,
+    { storeProblem: full },
+  ],
+]
+
+inChromium('the overview', (open) => {
+  test.each(STATES)(
+    'is accessible, fits, and says what is wrong: %s',
+    { timeout: 120_000 },
+    async (state, targets, banner, options) => {
+      const { url } = await serve(targets(), options)
+      const page = await open(`${url}/`)
+      await page.locator('#targets').waitFor()
+      const shown = await page.locator('.banner li').allInnerTexts()
+      expect(shown.join('\n')).toMatch(banner)
+      expect(await problemsInAllLooks(page)).toEqual([])
+      for (const width of [1440, 1920, 390])
+        for (const colorScheme of ['light', 'dark'] as const) {
+          if (FOLDER === undefined) continue
+          await page.setViewportSize({ width, height: 900 })
+          await page.emulateMedia({ colorScheme })
+          const path = join(FOLDER, `${state}-${width}-${colorScheme}.png`.replaceAll(' ', '-'))
+          await page.screenshot({ path, fullPage: true })
+        }
+    },
+  )
+})
