@@ -466,7 +466,7 @@ describe('the overview of the page', () => {
   test('has no 0 where nobody has counted', () => {
     const never = stateOf([shownTarget({ sync: {} }), shownTarget({ target: 'b', sync: {} })])
     expect(lines(render(Overview, never))).toEqual(
-      ['production', 'b'].map((name) => `${name} stale not evaluated never polled –`),
+      ['production', 'b'].map((name) => `${name} initial sync not evaluated never polled –`),
     )
     const tiles = render(Tiles, never).filter(({ type }) => type === 'dd')
     expect(tiles.map(({ text }) => text)).toEqual(

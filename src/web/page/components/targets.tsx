@@ -15,8 +15,11 @@ const STATES: Options = [
   ['alerts', 'with alerts'],
   ['down', 'down'],
   ['stale', 'stale'],
+  ['initial sync', 'initial sync'],
   ['up', 'up'],
 ]
+
+const HEALTH_TONES = { down: 'bad', stale: 'bad', 'initial sync': 'warning', up: 'good' }
 
 /** A line for each target, worst first; absent where one target is shown. */
 export function Overview({ state }: { state: State }) {
@@ -55,7 +58,7 @@ export function Overview({ state }: { state: State }) {
         empty="No target matches."
         row={(row) => ({
           'data-overview': row.target.name,
-          class: `${row.health === 'up' ? severityOf(row) : 'critical'} ${row.stale ? 'stale' : ''}`,
+          class: `${HEALTH_TONES[row.health] === 'bad' ? 'critical' : severityOf(row)} ${row.stale ? 'stale' : ''}`,
         })}
       />
     </Section>
@@ -98,7 +101,7 @@ function statusOf(row: OverviewRow) {
     const tone = state === 'pending' ? '' : severityOf(row)
     return some.length > 0 && [' ', badge(`${formatNumber(some.length)} ${state}`, tone)]
   })
-  return [badge(health, health === 'up' ? 'good' : 'bad'), states]
+  return [badge(health, HEALTH_TONES[health]), states]
 }
 
 const HEIGHT = 20
@@ -214,7 +217,7 @@ function healthText(target: Target, age: number) {
     refused !== undefined && `the service refuses page ${refused} of its list and later pages`,
     ...warnings.map(({ message }) => message),
   ].filter((reason) => reason !== false)
-  return [badge(health, health === 'up' ? 'good' : 'bad'), reasons.length > 0 && [' ', words(reasons.join('; '))]]
+  return [badge(health, HEALTH_TONES[health]), reasons.length > 0 && [' ', words(reasons.join('; '))]]
 }
 
 /** What waits for the receivers of notifications; absent where nothing does. */

@@ -63,10 +63,12 @@ export function staleTargets(state: State) {
   return shownTargets(state).filter((target) => isStale(target, age))
 }
 
+/** Whether the initial sync of a target has not ended, and nothing is wrong with it. */
+const isFirst = ({ last_success: last, problem }: Target) => last === null && problem === undefined
+
 /** Whether data are missing only because initial syncs have not ended. */
 export function isSyncing(state: State) {
   const stale = staleTargets(state)
-  const isFirst = ({ last_success: last, problem }: Target) => last === null && problem === undefined
   return state.connected && state.snapshot?.status.problem === undefined && stale.length > 0 && stale.every(isFirst)
 }
 
@@ -111,8 +113,9 @@ export function isStale({ last_success, lag_seconds, interval_seconds }: Target,
  *
  * @param age of the ages of targets (seconds)
  */
-export function healthOf(target: Target, age: number): 'up' | 'stale' | 'down' {
+export function healthOf(target: Target, age: number): 'up' | 'initial sync' | 'stale' | 'down' {
   if (!target.up) return 'down'
+  if (isFirst(target)) return 'initial sync'
   return isStale(target, age) ? 'stale' : 'up'
 }
 
