@@ -33,8 +33,8 @@ const ROOMS: Record<string, number> = {
   'src/simulator': 1412,
   'src/store': 4095,
   'src/text': 135,
-  'src/web': 2868,
-  'src/web/page': 4665,
+  'src/web': 2872,
+  'src/web/page': 4672,
   test: 56250,
 }
 
