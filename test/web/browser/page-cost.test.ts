@@ -80,13 +80,13 @@ inChromium('the page of three hundred targets', (open) => {
     await page.reload()
     await page.locator('#overview tbody tr').first().waitFor()
     await wait(5000)
-    // Other programs may delay it.
+    // Alone on a machine the page takes 5 % of a core; beside other tests it may take twice as much.
     const costs: Awaited<ReturnType<typeof measure>>[] = []
     for (let i = 0; i < 3; i++) costs.push(await measure(session, 10))
     await stop()
     const least = (of: 'kilobytes' | 'core' | 'heap') => Math.min(...costs.map((cost) => cost[of]))
     expect(Math.max(...costs.map(({ kilobytes }) => kilobytes))).toBeLessThan(20)
-    expect(least('core')).toBeLessThan(0.05)
+    expect(least('core')).toBeLessThan(0.1)
     expect(least('heap')).toBeLessThan(60)
   })
 
