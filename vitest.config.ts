@@ -16,14 +16,16 @@ export const UNIT = [
   'text',
 ].map((folder) => `test/${folder}/**/*.test.ts`)
 
-/** What needs real parts or many minutes: processes that are killed, browsers, Prometheus, fail-overs, long laws. */
+/** What needs real parts or many minutes: processes that are killed, browsers, Prometheus, fail-overs, images, releases, demos, long laws. */
 export const SLOW = [
   'test/chaos/**/*.test.ts',
+  'test/container/recipe.test.ts',
   'test/daemon/several-daemons.test.ts',
   'test/fuzz/**/*.test.ts',
   'test/notifications/receivers/{alertmanager,webhook}/alertmanager-real.test.ts',
   'test/parity/**/*.test.ts',
   'test/prometheus/running.test.ts',
+  'test/repository/release.test.ts',
   'test/simulation/**/*.test.ts',
   'test/store/postgres/{failover,pooler,problems,tls}.test.ts',
   'test/system/**/*.test.ts',

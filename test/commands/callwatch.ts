@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished, vi } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { secretsMask } from '../../src/log/mask-secrets.ts'
 import { runProgram } from '../../src/program.ts'
 
@@ -109,4 +109,13 @@ export function configFile(yaml: string): string {
   const path = join(emptyFolder(), 'callwatch.yaml')
   writeFileSync(path, yaml)
   return path
+}
+
+/** Sends a signal, and expects the end within so many seconds. */
+export async function endedWithin(seconds: number, { child, ended }: Running, signal: NodeJS.Signals) {
+  const begun = performance.now()
+  child.kill(signal)
+  const result = await ended
+  expect(performance.now() - begun).toBeLessThan(seconds * 1000)
+  return result
 }
