@@ -1,7 +1,7 @@
 import { configOf, type Config } from '../../../src/config/config.ts'
 
-/** The configuration of a daemon on a free port of loopback that polls often, without a store file or receivers. */
-export function pageConfig(name: string, baseUrl: string, apiKey: string): Config {
+/** The configuration of a daemon on a free port of loopback that polls often, without a store file. `receivers` are keys of `notify`. */
+export function pageConfig(name: string, baseUrl: string, apiKey: string, receivers: object = {}): Config {
   return configOf({
     targets: [{ name, base_url: baseUrl, api_key: apiKey }],
     poll: {
@@ -16,7 +16,7 @@ export function pageConfig(name: string, baseUrl: string, apiKey: string): Confi
     },
     store: { path: ':memory:', history: '1d' },
     http: { host: '127.0.0.1', port: 0 },
-    notify: { group_by: ['target', 'severity'], group_wait: 0, group_interval: 0 },
+    notify: { group_by: ['target', 'severity'], group_wait: 0, group_interval: 0, ...receivers },
     alerts: [],
     log: { level: 'silent' },
   })

@@ -197,12 +197,13 @@ async function take(url: string, name: string, look: Parameters<typeof browser.n
 }
 
 function configOf(simulators: Readonly<Record<string, Simulator>>, poll: Partial<Config['poll']>): Config {
-  const [first, ...others] = Object.entries(simulators).map(([name, { url, keys }]) =>
-    pageConfig(name, url, keys.fullAccess),
-  )
-  const base = first!
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of an internet socket
   const { port } = receiver.address() as AddressInfo
+  const receivers = { webhook: { url: `http://127.0.0.1:${port}/alerts` } }
+  const [first, ...others] = Object.entries(simulators).map(([name, { url, keys }]) =>
+    pageConfig(name, url, keys.fullAccess, receivers),
+  )
+  const base = first!
   return {
     ...base,
     targets: [base, ...others].flatMap(({ targets }) => targets),
