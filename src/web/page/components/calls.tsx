@@ -182,7 +182,7 @@ export function FinishedCalls({ state }: { state: State }) {
       </Form>
       <CallsNote state={state} id="calls-note" />
       <CallsSummary calls={calls} />
-      <CallsTable label="Finished calls" calls={calls} now={asOf || now} isTall />
+      {calls.length > 0 && <CallsTable label="Finished calls" calls={calls} now={asOf || now} isTall />}
       <p>
         <a href={addressOf('calls', Object.fromEntries(finishedQuery(state)))}>All of these calls, and more filters</a>
       </p>
