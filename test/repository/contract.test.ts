@@ -21,25 +21,29 @@ import { withTypes } from './contract/type-lines.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
-test('docs/contract.txt lists all that users can depend on; `npx vitest run test/repository/contract.test.ts -u` updates it', async () => {
-  const sections: Record<string, readonly string[]> = {
-    'Commands and their options': await commandLines(),
-    ...jsonOutputs(),
-    'Keys of the configuration': schemaLines(configJsonSchema(), ['#/$defs/reference']),
-    'Variables of the environment that fill keys': placesOf(configSchema, variables).map(
-      ({ path, meta }) => `${meta.name} ${path.join('.')}`,
-    ),
-    Metrics: describeMetrics().map(({ name, type, labels }) => `${name} ${type} ${labels.join(', ')}`.trim()),
-    'Rules for Prometheus': ['callwatch-recording', 'callwatch-alerts'].flatMap(rulesOf),
-    ...api(),
-    'Columns of call_history': columnsOf('call_history'),
-    'Columns of alert_history': columnsOf('alert_history'),
-    'Columns of CSV: reports': [...USAGE_KEYS, ...Object.keys(USAGE_COLUMNS), 'blind_seconds'],
-    'Columns of CSV: calls': CALL_FORMATS.csv.header.trimEnd().split(','),
-  }
-  const text = Object.entries(sections).map(([title, lines]) => `## ${title}\n\n${lines.join('\n')}\n`)
-  await expect(`${ABOUT}\n${text.join('\n')}`).toMatchFileSnapshot('../../docs/contract.txt')
-})
+test(
+  'docs/contract.txt lists all that users can depend on; `npx vitest run test/repository/contract.test.ts -u` updates it',
+  { timeout: 60_000 },
+  async () => {
+    const sections: Record<string, readonly string[]> = {
+      'Commands and their options': await commandLines(),
+      ...jsonOutputs(),
+      'Keys of the configuration': schemaLines(configJsonSchema(), ['#/$defs/reference']),
+      'Variables of the environment that fill keys': placesOf(configSchema, variables).map(
+        ({ path, meta }) => `${meta.name} ${path.join('.')}`,
+      ),
+      Metrics: describeMetrics().map(({ name, type, labels }) => `${name} ${type} ${labels.join(', ')}`.trim()),
+      'Rules for Prometheus': ['callwatch-recording', 'callwatch-alerts'].flatMap(rulesOf),
+      ...api(),
+      'Columns of call_history': columnsOf('call_history'),
+      'Columns of alert_history': columnsOf('alert_history'),
+      'Columns of CSV: reports': [...USAGE_KEYS, ...Object.keys(USAGE_COLUMNS), 'blind_seconds'],
+      'Columns of CSV: calls': CALL_FORMATS.csv.header.trimEnd().split(','),
+    }
+    const text = Object.entries(sections).map(([title, lines]) => `## ${title}\n\n${lines.join('\n')}\n`)
+    await expect(`${ABOUT}\n${text.join('\n')}`).toMatchFileSnapshot('../../docs/contract.txt')
+  },
+)
 
 const ABOUT = `The names that users can depend on, as docs/stability.md describes it. A test generates this file: its diff is what a
 change means to users. "?" marks what may be missing, "[]" a list, "*" any name, and "(kind=digest)" for which kind it is there.

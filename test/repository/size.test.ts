@@ -34,8 +34,8 @@ const ROOMS: Record<string, number> = {
   'src/store': 4095,
   'src/text': 135,
   'src/web': 2872,
-  'src/web/page': 4675,
-  test: 56250,
+  'src/web/page': 4734,
+  test: 56275,
 }
 
 /** How far a folder of src may be below its line. */

@@ -1,20 +1,26 @@
 import { expect, test } from 'vitest'
-import { firingOf, RATIO } from '../../alerts/sample-rules.ts'
+import { labelsOf } from '../../../src/ledger/call.ts'
+import { firingOf, RATIO as ANY } from '../../alerts/sample-rules.ts'
 import { finish, finishedCall, firing, NOW, POLLED } from '../../metrics/hand-made-target.ts'
 import { AUTH, basic, serve, shownTarget } from '../serve.ts'
 import { inChromium } from './chromium.ts'
 import { problemsInAllLooks } from './in-page.ts'
 
 const WEEK = 7 * 86_400
+const RATIO = { ...ANY, match: { mode: 'call' } }
 
 /** An alert that fires, and one that fired a day ago; both have calls now and a week earlier. */
 async function serveAlerts() {
   const alert = firing(RATIO)
   const calls = [0, 86_400, WEEK, WEEK + 86_400].flatMap((ago) =>
-    Array.from({ length: 20 }, (_, i) =>
-      finishedCall(`${ago}-${i}`, { finish: finish(i % 3 === 0 ? 'rejected' : 'ended', ago + 100 + 20 * i) }),
-    ),
+    Array.from({ length: 20 }, (_, i) => {
+      const every = ago < WEEK ? 3 : 5
+      return finishedCall(`${ago}-${i}`, { finish: finish(i % every === 0 ? 'rejected' : 'ended', ago + 100 + 20 * i) })
+    }),
   )
+  // The rule does not select it.
+  const labels = labelsOf('audio', 'meet', 'user')
+  calls.push(finishedCall('meeting', { labels, finish: { ...finish('ended', 120), labels } }))
   const target = shownTarget({ rules: [RATIO], alerts: [alert], sync: POLLED })
   const served = await serve([target], { history: calls.map((call) => ({ target: 'production', call })), auth: AUTH })
   const episode = (from: number) => ({
@@ -45,7 +51,7 @@ inChromium('the page of an alert', (open) => {
       /^alert=HighFailureRate until 16:13:2\d UTC by ops: a carrier outage \(silence 1\)$/,
     )
     expect(await page.locator('#alert-calls tbody tr').innerText()).toMatch(
-      /^audio\s+call\s+user\s+20\s+7\s+35%\s+20\s+35%$/,
+      /^audio\s+call\s+user\s+20\s+7\s+35%\s+20\s+20%$/,
     )
 
     await page.goBack()

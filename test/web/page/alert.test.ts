@@ -35,7 +35,7 @@ const fired = (differing: Partial<PastAlert> = {}): PastAlert => ({
   until: null,
   outcome: null,
   peak: 0.5,
-  calls_url: '/api/v1/calls?target=production&status=rejected&since=A&until=B',
+  calls_url: '/api/v1/calls?target=production&status=rejected&since=2026-09-21T13:00:00Z&until=2026-09-21T14:13:20Z',
   // A chart needs a browser.
   values: [],
   notified: [{ receiver: 'slack', kind: 'firing', at: isoTime(SINCE + 20), outcome: 'sent' }],
@@ -45,7 +45,7 @@ const fired = (differing: Partial<PastAlert> = {}): PastAlert => ({
   ...differing,
 })
 
-const row = (type: string, ended: number, rejected: number): Breakdown['now'] => ({
+const row = (type: string, ended: number, rejected: number): NonNullable<Breakdown['now']> => ({
   type,
   mode: 'call',
   receiver_type: 'user',
@@ -57,7 +57,7 @@ const row = (type: string, ended: number, rejected: number): Breakdown['now'] =>
   noticed_late: 0,
 })
 
-function shown(alert: PastAlert | undefined, breakdown: Breakdown[] = [], differing: Partial<State> = {}) {
+function shown(alert: PastAlert | undefined, breakdown: Breakdown[] | null = [], differing: Partial<State> = {}) {
   const target = shownTarget({ rules: [RATIO_RULE], alerts: [firing(RATIO_RULE)], sync: POLLED })
   const query = new URLSearchParams({ target: 'production', alert: RATIO_RULE.name })
   const alertPage = { request: '', answer: { alert, breakdown }, problem: undefined, asOf: isoTime(NOW) }
@@ -72,12 +72,12 @@ describe('the page of an alert', () => {
   test('shows its state, age, value, threshold, peak and calls, and links to calls, runbook and silence', () => {
     const elements = rendered(shown(fired()))
     expect(textOf(elements, { class: 'facts' })).toBe(
-      'State firing warning Since 14:12:20 UTC 1m Value 42.5% Threshold above 30% Peak 50% Calls 40',
+      'Signal failure_ratio, 15m State firing warning Since 14:12:20 UTC 1m Value 42.5% Threshold above 30% Peak 50% Calls 40',
     )
     const hrefs = elements.flatMap(({ type, props }) => (type === 'a' ? [props['href']] : []))
     expect(hrefs).toEqual(
       expect.arrayContaining([
-        './?target=production&status=rejected&since=A&until=B#calls',
+        './?target=production&status=rejected&since=2026-09-21T13%3A00%3A00Z&until=2026-09-21T14%3A13%3A20Z#calls',
         '/runbooks/HighFailureRate',
         './?target=production&alert=HighFailureRate#silences',
       ]),
@@ -88,15 +88,19 @@ describe('the page of an alert', () => {
     const ended = fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' })
     const elements = rendered(shown(ended))
     expect(textOf(elements, { class: 'facts' })).toBe(
-      'State resolved warning Since 11:43:20 UTC 10m Until 11:53:20 UTC Threshold above 30% Peak 50%',
+      'Signal failure_ratio, 15m State resolved warning Since 11:43:20 UTC 10m Until 11:53:20 UTC Threshold above 30% Peak 50%',
     )
     expect(elements.some(({ props }) => String(props['href']).endsWith('#silences'))).toBe(false)
+    expect(textOf(elements, { id: 'alert-facts' })).toContain('Now it is firing.')
   })
 
   test('says that no such alert fired, and that a pending one has not fired yet', () => {
     const none = shown(undefined, [], { query: new URLSearchParams({ target: 'production', alert: 'Other' }) })
     expect(texts(none, 'alert-note')).toContain('No such alert fired then')
-    expect(texts(shown(undefined), 'alert-note')).toContain('It has not fired yet')
+    const pending = { ...firing(RATIO_RULE), state: 'pending' as const, firingSince: undefined }
+    const target = shownTarget({ rules: [RATIO_RULE], alerts: [pending], sync: POLLED })
+    const { view, query, alertPage } = shown(undefined)
+    expect(texts(stateOf([target], { view, query, alertPage }), 'alert-note')).toContain('It has not fired yet')
   })
 
   test('shows who was notified, and what was withheld and why', () => {
@@ -110,10 +114,16 @@ describe('the page of an alert', () => {
     const breakdown = [
       { now: row('audio', 9, 1), lastWeek: undefined },
       { now: row('video', 4, 6), lastWeek: row('video', 19, 1) },
+      { now: undefined, lastWeek: row('other', 2, 0) },
     ]
-    expect(texts(shown(fired(), breakdown), 'alert-calls')).toMatch(
-      /last week video call user 10 6 60% 20 5% audio call user 10 1 10% 0 –$/,
+    const shownCalls = (differing: Partial<PastAlert> = {}) => texts(shown(fired(differing), breakdown), 'alert-calls')
+    expect(shownCalls()).toContain('Its calls finished from 13:00:00 to 14:13:20 UTC, next to last week')
+    expect(shownCalls()).toMatch(
+      /last week video call user 10 6 60% 20 5% audio call user 10 1 10% 0 – other call user 0 0 – 2 0%$/,
     )
+    // None of them was canceled.
+    expect(shownCalls({ reason: 'canceled' })).toMatch(/Canceled Ratio [^]* video call user 10 0 0% 20 0%/)
+    expect(texts(shown(fired(), null), 'alert-calls')).toContain('The calls could not be loaded.')
   })
 
   test('shows the active silences that match it', () => {

@@ -46,7 +46,7 @@ const twoTargets = (differing: Partial<State> = {}) =>
 describe('the alerts of the page', () => {
   test('show an alert with its value, threshold, peak, calls and age', () => {
     const row = textOf(render(Alerts, twoTargets()), { 'data-alert': 'HighFailureRate' })
-    expect(row).toBe('HighFailureRate production silence firing warning 42.5% above 30% 50% 40 14:10:20 3m')
+    expect(row).toBe('HighFailureRate production runbook silence firing warning 42.5% above 30% 50% 40 14:10:20 3m')
   })
 
   test('are grouped by rule, the ten worst of each, those that wait last and never dimmed', () => {
@@ -85,11 +85,11 @@ describe('the alerts of the page', () => {
     expect([short.length, short[0], short[1]]).toEqual([
       18,
       'VeryHighFailureRate: 2 alerts on 2 of 14 targets',
-      'VeryHighFailureRate t2 silence firing critical 62%',
+      'VeryHighFailureRate t2 runbook silence firing critical 62%',
     ])
     expect(short[3]).toBe('HighFailureRate: 12 alerts on 12 of 14 targets , the 10 worst All targets with it')
     expect(short.slice(14, 16)).toEqual([
-      'VeryHighFailureRate t1 silence firing critical silenced until 15:13 by ops 61%',
+      'VeryHighFailureRate t1 runbook silence firing critical silenced until 15:13 by ops 61%',
       'HighFailureRate: 2 alerts on 2 of 14 targets',
     ])
     expect(elements.filter(({ props }) => String(props['class']).includes('stale'))).toEqual([])

@@ -1,28 +1,31 @@
+import { runbookOf } from '../../../alerts/runbooks.ts'
 import { FAILURES } from '../../../ledger/failure-ratio.ts'
 import { useMemo } from 'preact/hooks'
 import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
-import { askedAlert, liveAlert, valueChart, type Breakdown } from '../model/alert-page.ts'
+import { addressOfAlert, askedAlert, liveAlert, periodOf, valueChart, type Breakdown } from '../model/alert-page.ts'
 import type { Alert, PastAlert } from '../model/api.ts'
 import { bandsOf } from '../model/chart-series.ts'
-import { moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
+import { capital, labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { OUTCOMES, sum } from '../model/totals.ts'
 import { silenceList } from './alerts.tsx'
 import { Chart } from './chart.tsx'
 import { badge, LinkButton, Note, quiet, Section, soft, Table, words, type Column } from './layout.tsx'
 
-/** The alert that the address names, as the history has it, and as it is now: of an ended one, another may fire. */
+/** The alert that the address names, as the history has it, and as it is now; `other` is one that fires after it has ended. */
 function alertOf(state: State) {
   const alert = state.alertPage.answer?.alert
   const live = liveAlert(state)
-  return { alert, live: alert === undefined || live?.firing_since === alert.since ? live : undefined }
+  const since = alert?.since ?? state.query.get('since')
+  const isSame = since === null || Date.parse(live?.firing_since ?? '') === Date.parse(since)
+  return { alert, live: isSame ? live : undefined, other: isSame ? undefined : live }
 }
 
 /** The state of the alert, its values, and where to go from here. */
 export function AlertFacts({ state }: { state: State }) {
   const { answer, problem } = state.alertPage
-  const { alert, live } = alertOf(state)
+  const { alert, live, other } = alertOf(state)
   const shown = alert ?? live
   const title = named({ ...askedAlert(state.query), ...shown })
   return (
@@ -31,21 +34,29 @@ export function AlertFacts({ state }: { state: State }) {
         {answer !== undefined && alert === undefined && quiet(missing(live))}
       </Note>
       {shown !== undefined && facts(shown, alert, live, nowOf(state))}
+      {other !== undefined && (
+        <p>
+          <a href={addressOfAlert(other, other.firing_since)}>{`Now it is ${other.state}.`}</a>
+        </p>
+      )}
       {shown !== undefined && <p class="links">{links(shown, live)}</p>}
     </Section>
   )
 }
 
 const missing = (live: Alert | undefined) =>
-  live === undefined
-    ? 'No such alert fired then, or it has expired from the history.'
-    : 'It has not fired yet: the breach does not last long enough.'
+  live?.state === 'pending'
+    ? 'It has not fired yet: the breach has not lasted long enough.'
+    : 'No such alert fired then, or it has expired from the history.'
 
 function facts(shown: PastAlert | Alert, alert: PastAlert | undefined, live: Alert | undefined, now: string) {
   const { signal, severity, breach, threshold, peak, since } = shown
   const until = alert?.until ?? null
   const calls = live?.calls ?? null
+  const { match = {}, window_seconds: window } = alert ?? {}
+  const measured = [signal, labelText(match), window && formatSeconds(window)].filter(Boolean).join(', ')
   const list = [
+    ['Signal', measured],
     ['State', [stateOf(alert, live), ` ${severity}`]],
     ['Since', [momentInZone(since, now), ' ', soft(formatSeconds(secondsBetween(since, until ?? now)))]],
     until !== null && ['Until', momentInZone(until, now)],
@@ -76,7 +87,8 @@ function stateOf(alert: PastAlert | undefined, live: Alert | undefined) {
 }
 
 function links(alert: PastAlert | Alert, live: Alert | undefined) {
-  const { calls_url: calls, runbook_url: runbook, alert: name, target, labels } = alert
+  const { calls_url: calls, alert: name, target, labels } = alert
+  const runbook = runbookOf({ name, runbookUrl: alert.runbook_url }, 'runbooks')
   const silence = addressOf('silences', { alert: name, target, ...labels })
   return [
     calls !== undefined && <LinkButton href={addressOfCalls(calls)}>Calls</LinkButton>,
@@ -97,28 +109,40 @@ function ValueChart({ alert, state }: { alert: PastAlert; state: State }) {
   return <Chart chart={chart} state={state} bands={bands} />
 }
 
-/** The calls in the window of the alert next to those of the same time last week; absent without any. */
+/** The calls that the rule selects next to those of the same time last week; absent without any. */
 export function AlertCalls({ state }: { state: State }) {
-  const rows = state.alertPage.answer?.breakdown ?? []
-  if (rows.length === 0) return false
-  const callsOf = ({ calls }: Breakdown['now']) => sum(OUTCOMES, (outcome) => calls[outcome])
-  const failed = ({ calls }: Breakdown['now']) => sum(FAILURES, (outcome) => calls[outcome])
-  const ratio = (row: Breakdown['lastWeek']) =>
-    row === undefined || row.failure_ratio === null ? '–' : formatShare(row.failure_ratio)
+  const { alert, breakdown } = state.alertPage.answer ?? {}
+  const period = periodOf(alert)
+  if (breakdown === undefined || breakdown?.length === 0 || period === undefined) return false
+  const now = nowOf(state)
+  const { reason = 'any' } = alert!
+  const failures = FAILURES.filter((status) => reason === 'any' || status === reason)
+  const callsOf = (row: Breakdown['now']) => sum(OUTCOMES, (outcome) => row?.calls[outcome] ?? 0)
+  const failed = (row: Breakdown['now']) => sum(failures, (outcome) => row?.calls[outcome] ?? 0)
+  const ratio = (row: Breakdown['now']) => (callsOf(row) === 0 ? '–' : formatShare(failed(row) / callsOf(row)))
+  const kind = (of: 'type' | 'mode' | 'receiver_type') => (one: Breakdown) => (one.now ?? one.lastWeek)?.[of]
   const columns: Column<Breakdown>[] = [
-    ['Type', ({ now }) => now.type],
-    ['Mode', ({ now }) => now.mode],
-    ['Receiver', ({ now }) => now.receiver_type],
-    ['Calls', ({ now }) => formatNumber(callsOf(now)), 'number'],
-    ['Failed', ({ now }) => formatNumber(failed(now)), 'number'],
-    ['Failure ratio', ({ now }) => ratio(now), 'number'],
-    ['Calls last week', ({ lastWeek }) => formatNumber(lastWeek === undefined ? 0 : callsOf(lastWeek)), 'number'],
+    ['Type', kind('type')],
+    ['Mode', kind('mode')],
+    ['Receiver', kind('receiver_type')],
+    ['Calls', (one) => formatNumber(callsOf(one.now)), 'number'],
+    [reason === 'any' ? 'Failed' : capital(reason), (one) => formatNumber(failed(one.now)), 'number'],
+    ['Ratio', (one) => ratio(one.now), 'number'],
+    ['Calls last week', ({ lastWeek }) => formatNumber(callsOf(lastWeek)), 'number'],
     ['Ratio last week', ({ lastWeek }) => ratio(lastWeek), 'number'],
   ]
-  const items = rows.toSorted((a, b) => failed(b.now) - failed(a.now))
+  const items = (breakdown ?? []).toSorted((a, b) => failed(b.now) - failed(a.now))
+  const times = `finished from ${moment(period.since, now)} to ${moment(period.until, now)} ${zone(now)}, next to last week`
   return (
-    <Section id="alert-calls" title="Calls in its window" note={soft('next to the same time last week')}>
-      <Table caption="Calls by type, mode and receiver type, the most failures first" columns={columns} items={items} />
+    <Section id="alert-calls" title="Its calls" note={soft(times)}>
+      {breakdown === null && quiet('The calls could not be loaded.')}
+      {items.length > 0 && (
+        <Table
+          caption="Calls by type, mode and receiver type, the most failures first"
+          columns={columns}
+          items={items}
+        />
+      )}
     </Section>
   )
 }
@@ -143,7 +167,12 @@ export function AlertNotifications({ state }: { state: State }) {
   ]
   return (
     <Section id="alert-notified" title="Notifications">
-      <Table caption="Who was notified when" columns={columns} items={notified} empty="No receiver was notified." />
+      <Table
+        caption="Who was notified when"
+        columns={columns}
+        items={notified}
+        empty={alert.until === null ? 'No receiver was notified yet.' : 'No receiver was notified.'}
+      />
       {suppressed.length > 0 && <Table caption="What was withheld" columns={withheld} items={suppressed} />}
     </Section>
   )

@@ -1,3 +1,4 @@
+import { runbookOf } from '../../../alerts/runbooks.ts'
 import { formatNumber, formatSeconds } from '../../../text/format.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
@@ -78,11 +79,12 @@ function headOf({ name, alerts }: AlertGroup, columns: number, all: number) {
 
 function nameOf({ alert, target, labels, runbook_url, firing_since }: Alert) {
   const href = addressOf('silences', { alert, target, ...labels })
+  const runbook = runbookOf({ name: alert, runbookUrl: runbook_url }, 'runbooks')
   return [
     <a href={addressOfAlert({ alert, target, labels }, firing_since)}>{alert}</a>,
     ' ',
     soft(named({ target, labels })),
-    runbook_url !== undefined && [' ', <a href={runbook_url}>runbook</a>],
+    runbook !== undefined && [' ', <a href={runbook}>runbook</a>],
     ' ',
     <a href={href} aria-label={`Silence ${named({ alert, target, labels })}`}>
       silence

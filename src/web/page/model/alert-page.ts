@@ -6,18 +6,22 @@ import type { Chart } from './chart.ts'
 import { WEEK } from './chart-series.ts'
 import { isoOf, named, unitOf } from './format.ts'
 import { parameterTime } from './period.ts'
-import { current, load, serverTime, type State } from './state.ts'
+import { change, current, load, serverTime, type State } from './state.ts'
 
 /** An alert from when it fired, and its calls by type, mode and receiver type. */
 export type AlertPage = {
   /** Undefined if none fired then. */
   alert: PastAlert | undefined
-  breakdown: Breakdown[]
+  /** Undefined until they are loaded; null if they could not be. */
+  breakdown: Breakdown[] | undefined | null
 }
 
 type Row = Report['rows'][number]
-/** The calls of one type, mode and receiver type in the window of an alert, and a week before; undefined without any. */
-export type Breakdown = { now: Row; lastWeek: Row | undefined }
+/**
+ * The calls of one type, mode and receiver type that the rule selects, since the values of the alert began to count, and a week
+ * before; undefined without any.
+ */
+export type Breakdown = { now: Row | undefined; lastWeek: Row | undefined }
 
 const REFRESH_MS = 30_000
 /** Without a time, the address means the newest alert of this long ago. */
@@ -31,7 +35,8 @@ export const addressOfAlert = (
 
 /** What the address says of an alert. */
 export function askedAlert(query: URLSearchParams) {
-  const labels = Object.fromEntries(RULE_LABELS.flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : [])))
+  // In the order of the address, as a name has them.
+  const labels = Object.fromEntries([...query].filter(([name]) => RULE_LABELS.some((label) => label === name)))
   return { target: query.get('target') ?? '', alert: query.get('alert') ?? '', labels }
 }
 
@@ -41,23 +46,37 @@ export const liveAlert = ({ snapshot, query }: Pick<State, 'snapshot' | 'query'>
 
 let loadedAt = -Infinity
 
-/** Loads the alert that the address names. */
-export function loadAlert() {
+/** Loads the alert that the address names, and then its calls. Without a time in the address, one that is active has priority. */
+export async function loadAlert() {
   loadedAt = performance.now()
-  const { query } = current()
+  const { query, snapshot } = current()
   const { target, alert } = askedAlert(query)
+  const request = query.toString()
   const ask = async () => {
     if (target === '' || alert === '') throw new Error('the address names no alert: it needs target and alert')
-    const since = parameterTime(query, 'since', serverTime())
+    const since = beganOf({ snapshot, query })
+    if (since === null) return { alert: undefined, breakdown: undefined }
     const period =
       since === undefined ? { since: NEWEST } : { since: isoOf(since / 1000), until: isoOf(since / 1000 + 1) }
     const { alerts } = await getPastAlerts(new URLSearchParams({ target, alert, ...period }).toString())
     const found = alerts.find(
       (one) => named(one) === named(askedAlert(query)) && (since === undefined || Date.parse(one.since) === since),
     )
-    return { alert: found, breakdown: await breakdownOf(found) }
+    const { answer: before } = current().alertPage
+    return { alert: found, breakdown: before?.alert?.since === found?.since ? before?.breakdown : undefined }
   }
-  return load('alertPage', query.toString(), ask, 'The alert could not be loaded')
+  await load('alertPage', request, ask, 'The alert could not be loaded')
+  const { answer } = current().alertPage
+  const breakdown = await breakdownOf(answer?.alert).catch(() => null)
+  const { alertPage } = current()
+  if (alertPage.request === request && alertPage.answer === answer && answer !== undefined)
+    change({ alertPage: { ...alertPage, answer: { ...answer, breakdown } } })
+}
+
+/** When the alert fired that is meant; undefined for the newest past one, null for one that has not fired yet. */
+function beganOf(state: Pick<State, 'snapshot' | 'query'>) {
+  const { firing_since: active } = liveAlert(state) ?? {}
+  return parameterTime(state.query, 'since', serverTime()) ?? (typeof active === 'string' ? Date.parse(active) : active)
 }
 
 /** Reloads the alert until it has ended, while it is visible. @param at by `performance.now()` */
@@ -67,20 +86,33 @@ export function refreshAlert(at: number) {
   if ((alertPage.answer?.alert?.until ?? null) === null) void loadAlert()
 }
 
-/** The calls in the window of an alert; empty if it is not about finished calls. */
-async function breakdownOf(alert: PastAlert | undefined): Promise<Breakdown[]> {
+/** When the calls finished on which the values of an alert were measured; undefined if it is not about finished calls. */
+export function periodOf(alert: PastAlert | undefined) {
   const calls = new URLSearchParams(alert?.calls_url?.split('?')[1])
   const [since, until] = [calls.get('since'), calls.get('until')]
-  if (alert === undefined || since === null || until === null) return []
+  return since === null || until === null ? undefined : { since, until }
+}
+
+async function breakdownOf(alert: PastAlert | undefined): Promise<Breakdown[]> {
+  const asked = periodOf(alert)
+  if (alert === undefined || asked === undefined) return []
+  const { since, until } = asked
+  const wanted = { ...alert.match, ...alert.labels }
   const rowsOf = async (secondsAgo: number) => {
     const earlier = (time: string) => isoOf(Date.parse(time) / 1000 - secondsAgo)
     const period = { since: earlier(since), until: earlier(until) }
     const query = new URLSearchParams({ target: alert.target, ...period, by: RULE_LABELS.join(',') })
     const { rows } = await getReport(query.toString())
-    return new Map(rows.map((row) => [kindOf(row), row]))
+    const isSelected = (row: Row) => RULE_LABELS.every((label) => (wanted[label] ?? row[label]) === row[label])
+    return new Map(rows.filter(isSelected).map((row) => [kindOf(row), row]))
   }
-  const [rows, past] = await Promise.all([rowsOf(0), rowsOf(WEEK)])
-  return [...rows].map(([name, now]) => ({ now, lastWeek: past.get(name) }))
+  // One after the other: the server answers few reports at a time.
+  const rows = await rowsOf(0)
+  const past = await rowsOf(WEEK)
+  return [...new Set([...rows.keys(), ...past.keys()])].map((kind) => ({
+    now: rows.get(kind),
+    lastWeek: past.get(kind),
+  }))
 }
 
 const kindOf = (row: Row) => RULE_LABELS.map((name) => row[name]).join('|')
