@@ -23,7 +23,7 @@ export type Running = {
 export type RunOptions = { env?: Record<string, string>; cwd?: string }
 
 /** A process that takes longer is killed (milliseconds). */
-const TIMEOUT = 30_000
+const TIMEOUT = 60_000
 
 /** The signals that a daemon listens for. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
