@@ -48,7 +48,7 @@ export default defineConfig({
       {
         test: { ...shared, name: 'parts', include: ['test/**/*.test.ts'], exclude: [...UNIT, ...SLOW, ...CONTAINER] },
       },
-      { test: { ...shared, name: 'slow', include: SLOW } },
+      { test: { ...shared, name: 'slow', include: SLOW, hookTimeout: 60_000 } },
       { test: { ...shared, name: 'container', include: CONTAINER, hookTimeout: 60_000, fileParallelism: false } },
     ],
   },
