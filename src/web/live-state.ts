@@ -1,4 +1,5 @@
-import { defer, filter, map, repeat, ReplaySubject, share, takeUntil, timer, type Observable } from 'rxjs'
+import { BehaviorSubject, defer, map, repeat, ReplaySubject, share, skip, takeUntil, timer } from 'rxjs'
+import type { Observable } from 'rxjs'
 import type { Silence } from '../alerts/match.ts'
 import { webhookViews, type WebhookView } from '../events/webhooks/webhook-views.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -75,15 +76,18 @@ export function stateReader(
   { monotonic }: Pick<StateClock, 'monotonic'>,
 ) {
   const sent = new Map<string, string>()
-  let latest: LiveState | undefined
   let last: LiveState | undefined
   let at = -Infinity
-  const all$ = new ReplaySubject<LiveState>(1)
-  state$.pipe(takeUntil(aborted$)).subscribe(all$)
-  all$.subscribe({ next: (state) => (latest = state), error: () => undefined })
+  const latest$ = new BehaviorSubject<LiveState | undefined>(undefined)
+  state$.pipe(takeUntil(aborted$)).subscribe(latest$)
   return {
-    /** The text of an event; '' without a change, unless the client must hear that the connection works. */
+    /**
+     * The text of an event; '' without a change, unless the client must hear that the connection works.
+     *
+     * @throws after a bug, which ends the stream
+     */
     changes: () => {
+      const latest = latest$.getValue()
       if (latest === undefined || latest === last) return ''
       const { head, parts } = latest
       const changed = [...parts].filter(([name, { sign }]) => sent.get(name) !== sign)
@@ -99,13 +103,10 @@ export function stateReader(
       return `event: state\ndata: {${head},${lists}${fields && `,${fields}`}}\n\n`
     },
     /** Emits false when there is another state. Errors after a bug, which ends the stream. */
-    other$: defer(() => {
-      const before = latest
-      return all$.pipe(
-        filter((state) => state !== before),
-        map(() => false),
-      )
-    }),
+    other$: latest$.pipe(
+      skip(1),
+      map(() => false),
+    ),
   }
 }
 

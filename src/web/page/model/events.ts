@@ -40,11 +40,6 @@ function disconnect() {
   clearTimeout(timer)
 }
 
-function connectIn(milliseconds: number) {
-  clearTimeout(timer)
-  timer = setTimeout(connect, milliseconds)
-}
-
 /** Nothing is heard for so long that what is shown may not be true any more. */
 function expectNews() {
   clearTimeout(timer)
@@ -58,7 +53,7 @@ function fail() {
   disconnect()
   if (isDoubtful) change({ connected: false, isWaiting: false, now: performance.now() })
   isDoubtful = true
-  connectIn(RECONNECT_MS)
+  timer = setTimeout(connect, RECONNECT_MS)
 }
 
 function connect() {
