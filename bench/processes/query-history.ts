@@ -44,7 +44,7 @@ const COMMITS_A_FINISH = 3
 
 answer(async (): Promise<Queried> => {
   const store = await openStore(address, [])
-  await store.cluster?.join('bench', {}, '{}')
+  await store.cluster?.join('bench', '{}', {})
   const filling = performance.now()
   let after = await updateRollups(store, now)
   while (after !== undefined) after = await updateRollups(store, now, after)

@@ -15,7 +15,6 @@ import {
   type Observable,
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import type { Settings } from '../store/settings.ts'
 import { OtherSettingsError, type Renewal, type ClusterStore } from '../store/cluster-store.ts'
 import { StoreError } from '../store/store-error.ts'
 import { toAcquire, toRelease } from './fair-share.ts'
@@ -28,8 +27,6 @@ export type SharedOwnershipOptions = {
   clock: Clock
   /** The name of this daemon on other daemons' pages. */
   name: string
-  /** The settings that all daemons must have in common, as this daemon read them last. */
-  settings: () => Settings
   /** The configured targets. */
   targets: () => readonly string[]
   /** Emits when the daemon must stop; replays. */
@@ -68,7 +65,7 @@ const RENEWALS_PER_LEASE = 5
  * earlier than by the store's clock, even if the process was suspended in between.
  */
 export function sharedOwnership(options: SharedOwnershipOptions): Membership {
-  const { cluster, clock, name, settings, targets, draining$ } = options
+  const { cluster, clock, name, targets, draining$ } = options
   const renewalInterval = cluster.lease / RENEWALS_PER_LEASE
   let joinedFirst = false
   let hasMembership = false
@@ -113,7 +110,7 @@ export function sharedOwnership(options: SharedOwnershipOptions): Membership {
 
   async function renew(): Promise<void> {
     const sent = clock.monotonic()
-    if (!isMember) await cluster.join(name, settings(), STARTING)
+    if (!isMember) await cluster.join(name, STARTING)
     isMember = true
     const answer = await cluster.renew(writeStatus({ takesPart: takesPart() }))
     if (answer === undefined) {

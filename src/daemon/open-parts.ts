@@ -130,8 +130,7 @@ async function join(
   { config, clock, draining$ }: Pick<Common, 'config' | 'clock' | 'draining$'>,
 ): Promise<Membership> {
   if (cluster === undefined) return ALONE_MEMBERSHIP
-  const settings = () => sharedSettings(config())
-  await cluster.join(DAEMON_NAME, settings(), STARTING)
+  await cluster.join(DAEMON_NAME, STARTING, sharedSettings(config()))
   const targets = () => config().targets.map(({ name }) => name)
-  return sharedOwnership({ cluster, clock, name: DAEMON_NAME, settings, targets, draining$ })
+  return sharedOwnership({ cluster, clock, name: DAEMON_NAME, targets, draining$ })
 }

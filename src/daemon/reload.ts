@@ -68,7 +68,7 @@ function changedSections(current: Config, next: Config): string[] {
  * @throws {StoreError}
  */
 async function apply(parts: Parts, next: Config): Promise<void> {
-  const { clock, log, store, secrets, targets, receivers, web, config, activate, draining$ } = parts
+  const { clock, log, store, secrets, targets, receivers, web, activate, draining$ } = parts
   const { cluster } = store
 
   /** Retries until the store can be used. */
@@ -79,8 +79,7 @@ async function apply(parts: Parts, next: Config): Promise<void> {
 
   async function declare(): Promise<void> {
     await targets.open(next)
-    const settings = sharedSettings(next)
-    if (!isDeepStrictEqual(settings, sharedSettings(config()))) await cluster?.declare(settings)
+    await cluster?.declare(sharedSettings(next))
   }
 
   secrets.learn(secretsOf(next))

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { OtherSettingsError, type RecentOverviews, type Renewal } from './cluster-store.ts'
 import { codeOf, isAnswer, isUnresponsive } from './postgres/postgres-error.ts'
 import { LOCK } from './postgres/schema.ts'
@@ -109,6 +110,8 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
   let self: string | undefined
   let own: Settings = {}
   let ownDigest = ''
+  /** The settings that the store has of this member. */
+  let declared: Settings | undefined
   let epochs = new Map<string, number>()
 
   const loseAll = (): void => {
@@ -122,6 +125,13 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
     ownDigest = createHash('md5').update(JSON.stringify(settings)).digest('hex')
   }
 
+  async function declareOwn(): Promise<void> {
+    const [me, settings] = [self, own]
+    if (me === undefined || declared === settings) return
+    await sql.batch([{ statement: DECLARE, args: [me, JSON.stringify(settings)] }])
+    if (me === self) declared = settings
+  }
+
   const methods = {
     /** A member that does not renew its lease for this long is dead (seconds). */
     lease,
@@ -129,29 +139,33 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
      * Joins as a member, or joins again after its lease was lost.
      *
      * @param name of the member, as other members show it
-     * @param settings that must be the same for all members, by name
      * @param status that other members show of it until its first renewal (JSON)
+     * @param settings that must be the same for all members, by name; by default those declared last
      * @throws {OtherSettingsError} if the living members must use other settings
      */
-    join: async (name: string, settings: Settings, status: string): Promise<void> => {
+    join: async (name: string, status: string, settings: Settings = own): Promise<void> => {
       const id = randomUUID()
+      setOwn(settings)
       await sql.transaction(async (joining) => {
         const former = self === undefined ? [] : [{ statement: LEAVE, args: [self] }]
         await joining.batch([{ statement: LOCK }, { statement: DELETE_DEAD }, ...former])
-        const [declared] = await joining.all(DECLARED)
-        const how = declared && difference(parse<Settings>(declared['settings']), settings)
-        if (how !== undefined) throw new OtherSettingsError(String(declared?.['name']), how)
+        const [latest] = await joining.all(DECLARED)
+        const how = latest && difference(parse<Settings>(latest['settings']), settings)
+        if (how !== undefined) throw new OtherSettingsError(String(latest?.['name']), how)
         const args = [id, name, status, JSON.stringify(settings), lease]
         await joining.batch([...onJoin(), { statement: JOIN, args }])
       })
       loseAll()
       self = id
-      setOwn(settings)
+      declared = settings
     },
-    /** Declares reloaded settings. All members must use them while this member lives, until another member declares others. */
+    /**
+     * Declares reloaded settings. All members must use them while this member lives, until another member declares others. If
+     * the store cannot be written now, or this member is joining, the next renewal declares them.
+     */
     declare: async (settings: Settings): Promise<void> => {
-      setOwn(settings)
-      if (self !== undefined) await sql.batch([{ statement: DECLARE, args: [self, JSON.stringify(settings)] }])
+      if (!isDeepStrictEqual(own, settings)) setOwn(settings)
+      await declareOwn()
     },
     /**
      * Renews the lease, and reads the status of the other members.
@@ -162,6 +176,7 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
     renew: async (status: string): Promise<Renewal | undefined> => {
       const me = self
       if (me === undefined) return undefined
+      await declareOwn()
       // Three statements without a transaction, so that none holds a lock while it waits for another. The lease is also renewed
       // if a dead member cannot be deleted yet because its last commit still runs.
       const [[renewed], , rows] = await Promise.all([

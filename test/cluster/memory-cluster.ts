@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Subject } from 'rxjs'
 import type { Clock } from '../../src/clock/clock.ts'
 import { difference, type Settings } from '../../src/store/settings.ts'
@@ -43,7 +44,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
     }
     return {
       lease,
-      join: (name, settings, status) =>
+      join: (name, status, settings = own) =>
         answer(() => {
           bury()
           own = settings
@@ -55,6 +56,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
         }),
       declare: (settings) =>
         answer(() => {
+          if (isDeepStrictEqual(own, settings)) return
           own = settings
           const member = members.get(self)
           if (member !== undefined) Object.assign(member, { settings, declared: ++declarations })

@@ -17,17 +17,16 @@ function cluster(targets: readonly string[] = TARGETS) {
   const store = memoryCluster(clock)
 
   async function start(name: string, { settings = SETTINGS, busy = 0 }: { settings?: Settings; busy?: number } = {}) {
-    const now = { isReachable: true, settings, targets }
+    const now = { isReachable: true, targets }
     const clusterStore = store.clusterStore(LEASE, () => now.isReachable)
     const draining$ = new ReplaySubject<void>(1)
     const killed = new Subject<void>()
     const ended = new Subject<void>()
-    await clusterStore.join(name, settings, STARTING)
+    await clusterStore.join(name, STARTING, settings)
     const ownership = sharedOwnership({
       cluster: clusterStore,
       clock,
       name,
-      settings: () => now.settings,
       targets: () => now.targets,
       draining$,
     })
@@ -128,7 +127,7 @@ describe('daemons that share a store', () => {
   test('a daemon that has joined and still loads its targets owns none yet, and the others keep theirs', async () => {
     const { clock, store, start } = cluster()
     const a = await start('a')
-    await store.clusterStore(LEASE).join('b', SETTINGS, STARTING)
+    await store.clusterStore(LEASE).join('b', STARTING, SETTINGS)
     await clock.advance(LEASE - 1)
     expect(counts(a)).toEqual([12])
   })
@@ -213,7 +212,7 @@ describe('daemons that share a store', () => {
     expect(a.problem()).toMatch(/not that of b, which uses the same store: poll.lookback is \d+ here and 7200 there;/)
     expect(a.isLeader()).toBe(false)
     expect(b.isLeader()).toBe(true)
-    a.now.settings = { 'poll.lookback': '7200' }
+    await a.clusterStore.declare({ 'poll.lookback': '7200' })
     await clock.advance(10)
     expect(counts(a, b)).toEqual([6, 6])
     expect(a.problem()).toBeUndefined()

@@ -121,7 +121,7 @@ describe('a start that may succeed later ends with exit code 1:', () => {
     test('have other settings', async () => {
       const url = await newDatabase()
       const { cluster } = await openShared(url)
-      await cluster.join('first', { 'poll.interval': '1h' }, '{}')
+      await cluster.join('first', '{}', { 'poll.interval': '1h' })
       const { code, stderr } = await run({ env: { CALLWATCH_STORE_URL: url } })
       expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('is not that of first') })
     })

@@ -17,7 +17,7 @@ async function two() {
   const store = { isReachable: true }
   const start = async (name: string, own: string) => {
     const clusterStore = cluster.clusterStore(10_000, () => store.isReachable)
-    await clusterStore.join(name, {}, '{}')
+    await clusterStore.join(name, '{}', {})
     await clusterStore.acquire([own], 1)
     const state = {
       problem: undefined as string | undefined,

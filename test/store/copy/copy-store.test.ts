@@ -51,7 +51,7 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
   async function opened(address: StoreAddress): Promise<Store> {
     const store = await openStore({ ...address, lease: LEASE }, ['slack', 'webhook'])
     onTestFinished(() => store.close().catch(() => undefined))
-    await store.cluster?.join('test', {}, '{}')
+    await store.cluster?.join('test', '{}', {})
     return store
   }
 
@@ -117,7 +117,7 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
     await copy(database, file)
     for (const place of [database, file]) {
       const store = await opened(place)
-      await store.cluster?.join('', {}, '{}')
+      await store.cluster?.join('', '{}', {})
       const stale = () => store.rows('SELECT quarter FROM callwatch.stale_rollups', [])
       const problems = () =>
         rollupProblems(

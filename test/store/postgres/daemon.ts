@@ -25,7 +25,7 @@ export async function openShared(url: string, options: Partial<PostgresStoreOpti
 export async function joined(url: string, name: string, options: Options = {}): Promise<StoreWithCluster> {
   const { settings = {}, note = '{}', ...others } = options
   const store = await openShared(url, others)
-  await store.cluster.join(name, settings, note)
+  await store.cluster.join(name, note, settings)
   return store
 }
 

@@ -73,7 +73,7 @@ inPostgres('a commit to a target', (postgres) => {
       last = (await replicaOf(inheriting.store)).ledger.sync.seq
       await after!.release(['a'])
       await before!.renew('{}')
-      await before!.join(name, {}, '{}')
+      await before!.join(name, '{}', {})
     }
     expect(last).toBe(kept)
     const log = await connection.run('SELECT seq, epoch FROM callwatch.commits ORDER BY seq')

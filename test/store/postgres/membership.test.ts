@@ -67,7 +67,7 @@ inPostgres('the daemons on one database', (postgres) => {
     await eventually(async () => ((await other.cluster.renew('{}'))?.members.length === 1 ? true : undefined), 5)
     expect(await store.cluster.renew('{}')).toBeUndefined()
     expect(await store.cluster.acquire(['a'], 1)).toEqual([])
-    await store.cluster.join('one', {}, '{}')
+    await store.cluster.join('one', '{}', {})
     const beat = await store.cluster.renew('{}')
     expect([beat?.members.map(({ name }) => name), beat?.owners.size]).toEqual([['two', 'one'], 0])
   })
@@ -97,7 +97,7 @@ inPostgres('the daemons on one database', (postgres) => {
           const mine: string[] = []
           // The first of them come and go meanwhile.
           if (i === 0 && round % 2 === 0) await cluster.leave()
-          if (i === 0 && round % 2 === 1) await cluster.join('daemon 0', {}, '{}')
+          if (i === 0 && round % 2 === 1) await cluster.join('daemon 0', '{}', {})
           for (let tries = 0; tries < 6; tries++) mine.push(...(await cluster.acquire(all, 5)))
           return mine
         }),
@@ -128,7 +128,7 @@ inPostgres('the daemons on one database', (postgres) => {
     await joined(url, 'first', { settings: { 'poll.lookback': '3d', baseline: 'skip' } })
     const second = await openShared(url)
     await expect(
-      second.cluster.join('second', { 'poll.lookback': '1d', baseline: 'skip' }, '{}'),
+      second.cluster.join('second', '{}', { 'poll.lookback': '1d', baseline: 'skip' }),
     ).rejects.toMatchObject({
       kind: 'unavailable',
       message:
@@ -136,7 +136,7 @@ inPostgres('the daemons on one database', (postgres) => {
         '3d there; give all daemons on it the same configuration, or stop the others first (one that died counts until ' +
         'its lease has ended)',
     })
-    await second.cluster.join('second', { 'poll.lookback': '3d', baseline: 'skip' }, '{}')
+    await second.cluster.join('second', '{}', { 'poll.lookback': '3d', baseline: 'skip' })
     expect((await second.cluster.renew('{}'))?.members).toHaveLength(2)
   })
 
@@ -145,11 +145,11 @@ inPostgres('the daemons on one database', (postgres) => {
     const first = await joined(url, 'first', { settings: { notify: 'slack' }, receivers: ['slack', 'webhook'] })
     await first.enqueueOnce('one', notification, ['slack', 'webhook'])
     const second = await openShared(url, { receivers: ['webhook'] })
-    await expect(second.cluster.join('second', { notify: 'other' }, '{}')).rejects.toMatchObject({
+    await expect(second.cluster.join('second', '{}', { notify: 'other' })).rejects.toMatchObject({
       kind: 'unavailable',
     })
     expect([...(await first.waiting()).keys()]).toEqual(['slack', 'webhook'])
-    await second.cluster.join('second', { notify: 'slack' }, '{}')
+    await second.cluster.join('second', '{}', { notify: 'slack' })
     expect([...(await first.waiting()).keys()]).toEqual(['webhook'])
   })
 
@@ -174,7 +174,7 @@ inPostgres('the daemons on one database', (postgres) => {
     const url = await newDatabase()
     const first = await joined(url, 'first', { settings: { lookback: '3d' } })
     await first.cluster.leave()
-    await first.cluster.join('first', { lookback: '1d' }, '{}')
+    await first.cluster.join('first', '{}', { lookback: '1d' })
     const second = await joined(url, 'second', { settings: { lookback: '1d' } })
     await second.cluster.declare({ lookback: '2d', other: 'x' })
     expect((await first.cluster.renew('{}'))?.differing?.message).toContain(
@@ -182,6 +182,22 @@ inPostgres('the daemons on one database', (postgres) => {
     )
     expect((await second.cluster.renew('{}'))?.differing).toBeUndefined()
     await first.cluster.declare({ lookback: '2d', other: 'x' })
+    expect((await first.cluster.renew('{}'))?.differing).toBeUndefined()
+  })
+
+  test('declare settings that were reloaded while they joined again, or while they were no member', async () => {
+    const url = await newDatabase()
+    const first = await joined(url, 'first', { settings: { lookback: '3d' } })
+    const joining = first.cluster.join('first', '{}')
+    await first.cluster.declare({ lookback: '2d' })
+    await joining
+    await first.cluster.renew('{}')
+    const second = await joined(url, 'second', { settings: { lookback: '2d' } })
+    await second.cluster.leave()
+    await first.cluster.leave()
+    await first.cluster.declare({ lookback: '1d' })
+    await first.cluster.join('first', '{}')
+    await second.cluster.join('second', '{}', { lookback: '1d' })
     expect((await first.cluster.renew('{}'))?.differing).toBeUndefined()
   })
 
@@ -193,7 +209,7 @@ inPostgres('the daemons on one database', (postgres) => {
     expect((await first.cluster.renew('{}'))?.differing?.message).toContain('not that of second')
     await eventually(async () => ((await first.cluster.renew('{}'))?.differing === undefined ? true : undefined), 5)
     await joined(url, 'third', old)
-    await expect(second.cluster.join('second', { lookback: '1d' }, '{}')).rejects.toThrow('is not that of third')
+    await expect(second.cluster.join('second', '{}', { lookback: '1d' })).rejects.toThrow('is not that of third')
   })
 
   test('may not reset a target that another one acquires at the same moment', async () => {

@@ -72,7 +72,7 @@ export async function keepStores(kept: KeptStore, path: string, url: string): Pr
 export async function openAll(address: StoreAddress): Promise<Store> {
   const store = await openStore({ ...address, lease: 60 }, ['slack', 'webhook'])
   const names = TARGETS.map(({ name }) => name)
-  await store.cluster?.join('test', {}, '{}')
+  await store.cluster?.join('test', '{}', {})
   await store.cluster?.acquire(names, names.length)
   return store
 }
