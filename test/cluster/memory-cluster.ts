@@ -44,9 +44,10 @@ export function memoryCluster(clock: Clock): MemoryCluster {
     }
     return {
       lease,
-      join: (name, status, settings = own) =>
+      join: (name, status, wanted) =>
         answer(() => {
           bury()
+          const settings = wanted ?? own
           own = settings
           const differs = differing(settings)
           if (differs !== undefined) throw differs
