@@ -51,6 +51,7 @@ export type FlappedAlert = {
   peak: number
   /** When it ended last. */
   endedAt: number
+  links?: AlertLinks
 }
 
 /** The key of an alert, and its target and severity. */

@@ -3,6 +3,7 @@ import type { Notification } from '../../src/alerts/notification.ts'
 import { SEVERITIES } from '../../src/alerts/match-keys.ts'
 import type { Signal } from '../../src/alerts/signals.ts'
 import type { Message } from '../../src/notifications/message.ts'
+import type { AlertLinks } from '../../src/notifications/text/links.ts'
 import { AT, SIGNALS } from './sample.ts'
 
 const NASTY = [
@@ -125,6 +126,14 @@ function many<T>(one: fc.Arbitrary<T>, maximum: number): fc.Arbitrary<T[]> {
 
 const anyFigures = fc.record({ counts: anyCounts, minutes: anyNumber, blindSeconds: fc.nat() }, PLAIN)
 
+/** A link to the page of an alert as Slack has it. */
+export const SLACK_ALERT_LINK = /<https:\/\/callwatch\.test\/x*\|[^<>|]*>/g
+/** The longest one is too long for a list. */
+const anyLinks: fc.Arbitrary<AlertLinks> = fc
+  .constantFrom(0, 400, 600)
+  .map((length) => `https://callwatch.test/${'x'.repeat(length)}`)
+  .map((page) => ({ alert: page, silence: page }))
+
 /** Any message, with up to 100 alerts. */
 export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
   {
@@ -135,10 +144,16 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
       target: fc.option(anyText, { nil: undefined }),
       severity: fc.constantFrom(...SEVERITIES),
       firing: fc.record({ targets: fc.nat(), of: fc.nat() }, PLAIN),
-      alerts: many(fc.record({ notification: anyNotification, flaps: fc.nat() }, PLAIN), 100),
+      alerts: many(fc.record({ notification: anyNotification, flaps: fc.nat(), links: anyLinks }, PLAIN), 100),
       flapped: many(
         fc.record(
-          { notification: anyNotification, times: fc.integer({ min: 1 }), peak: anyNumber, endedAt: anyTime },
+          {
+            notification: anyNotification,
+            times: fc.integer({ min: 1 }),
+            peak: anyNumber,
+            endedAt: anyTime,
+            links: anyLinks,
+          },
           PLAIN,
         ),
         100,

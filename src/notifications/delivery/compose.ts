@@ -4,7 +4,7 @@ import { isMoreSevere } from '../../alerts/match-keys.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
 import type { GroupOf } from '../grouping.ts'
-import type { AlertMessage, AlertUpdate, Message } from '../message.ts'
+import type { AlertMessage, AlertUpdate, FlappedAlert, Message } from '../message.ts'
 import { linksOf, withRunbook } from '../text/links.ts'
 import { isSame, type Inhibited, type Inhibitors } from './inhibition.ts'
 import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
@@ -43,7 +43,7 @@ export const compose =
       severity: changes.reduce((worst, change) => (isMoreSevere(change, worst) ? change : worst)).severity,
       firing: { targets: new Set(siblings.map(({ target }) => target)).size, of: targets() },
       alerts,
-      flapped,
+      flapped: flapped.map((each) => withLinks(each, publicUrl)),
       silenced: silencedAmong(siblings, moment),
       inhibited: inhibitedBy(firing, moment, inhibitorsAmong),
     }
@@ -59,10 +59,10 @@ function worstFirst(updates: readonly AlertUpdate[]): AlertUpdate[] {
   })
 }
 
-function withLinks(update: AlertUpdate, publicUrl: string | undefined): AlertUpdate {
-  if (publicUrl === undefined) return update
-  const notification = withRunbook(update.notification, publicUrl)
-  return { ...update, notification, links: linksOf(notification, publicUrl) }
+function withLinks<T extends AlertUpdate | FlappedAlert>(change: T, publicUrl: string | undefined): T {
+  if (publicUrl === undefined) return change
+  const notification = withRunbook(change.notification, publicUrl)
+  return { ...change, notification, links: linksOf(notification, publicUrl) }
 }
 
 /** Firing alerts that are not notified because the given alerts inhibit them. */

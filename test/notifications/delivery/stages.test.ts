@@ -200,6 +200,10 @@ test('a message has what explains the value of each alert now, and links where i
   expect(notification).toMatchObject({ value: 0.9, trend: [0.5, 0.9], window: after })
   expect(notification).not.toHaveProperty('contributor')
   expect(links?.calls).toContain(`until=${encodeURIComponent(new Date(AT * 1000 + 1).toISOString())}`)
+  const flapped = { notification: change, times: 2, peak: 0.9, endedAt: AT }
+  const over: Batch = { ...waiting, alerts: [{ ...waiting.alerts[0]!, merged: { kind: 'flapped', flapped } }] }
+  const composedOver = await compose({ ...NOTHING, publicUrl: 'https://callwatch.test' })(over, moment)
+  expect(composedOver).toMatchObject({ message: { flapped: [{ links: { alert: links?.alert } }] } })
   const without = await compose(NOTHING)(waiting, moment)
   if (without?.kind !== 'message' || without.message.kind !== 'alerts') throw new Error('no message')
   expect(without.message.alerts[0]).not.toHaveProperty('links')

@@ -123,6 +123,8 @@ describe('the page of an alert', () => {
     )
     // None of them was canceled.
     expect(shownCalls({ reason: 'canceled' })).toMatch(/Canceled Ratio [^]* video call user 10 0 0% 20 0%/)
+    const unknown = texts(shown(fired(), [{ now: row('audio', 9, 1), lastWeek: null }]), 'alert-calls')
+    expect(unknown).toMatch(/, not all calls of last week are known [^]* audio call user 10 1 10% – –$/)
     expect(texts(shown(fired(), null), 'alert-calls')).toContain('The calls could not be loaded.')
   })
 

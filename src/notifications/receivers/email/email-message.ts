@@ -70,7 +70,7 @@ function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links
     ...moreThan(alerts.slice(inFull + inLines).map(({ notification }) => nameOf(notification))),
     ...flapped.map((each) => `[resolved] ${nameOf(each.notification)} ${flappedText(each)}`),
   ]
-  const pages = inALine.map(({ notification, links }) => [nameOf(notification), links?.alert] as const)
+  const pages = [...inALine, ...flapped].map(({ notification, links }) => [nameOf(notification), links?.alert] as const)
   const onTarget = (own: string) => (own === target ? '' : ` on ${own}`)
   const oldest = Math.min(...alerts.map(({ notification }) => notification.at))
   return {
@@ -210,7 +210,7 @@ function anchors(links: readonly Link[]): string[] {
 /** The links that a browser can open. */
 function shown(links: readonly Link[]): [name: string, url: string][] {
   return links.flatMap(([name, url]) =>
-    url !== undefined && isLink(url) ? [[name, new URL(url).href] as [string, string]] : [],
+    url !== undefined && isLink(url) ? [[onLine(name), new URL(url).href] as [string, string]] : [],
   )
 }
 

@@ -1,13 +1,15 @@
 import type { Notification } from '../../../alerts/notification.ts'
-import type { AlertUpdate } from '../../message.ts'
+import type { AlertUpdate, FlappedAlert } from '../../message.ts'
 import { factsOf, flapsText, isFiring, notesOf } from '../../text/alert-facts.ts'
+import { flappedText } from '../../text/flapped-text.ts'
 import { descriptionOf, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
 import { context, fields, section, type SlackBlock } from './slack-blocks.ts'
 import type { Item } from './slack-listing.ts'
-import { code, prose, sentence } from './slack-text.ts'
+import { code, link, prose, sentence } from './slack-text.ts'
 
 /** The most characters of each text, so that configured texts leave room for the numbers. */
 const RESULT = 600
+const FLAPPED = 300
 const NAME = 150
 const VALUE = 200
 const DESCRIPTION = { alone: 1500, inGroup: 500 }
@@ -28,7 +30,7 @@ export function signOf({ kind, severity }: Pick<Notification, 'kind' | 'severity
  * @param now the host's clock (UNIX seconds)
  */
 export function alertBlocks(
-  { notification, flaps }: AlertUpdate,
+  { notification, flaps, links }: AlertUpdate,
   { place, now }: { place: 'alone' | 'inGroup'; now: number },
 ): SlackBlock[] {
   const { runbookUrl } = notification
@@ -40,7 +42,10 @@ export function alertBlocks(
   return [
     place === 'alone'
       ? section(result)
-      : section(`${signOf(notification)} ${code(titleOf(notification), NAME)}\n${result}`, { name: 'Runbook', url }),
+      : section(`${signOf(notification)} ${link(links?.alert, titleOf(notification), NAME)}\n${result}`, {
+          name: 'Runbook',
+          url,
+        }),
     // Several alerts in full leave no room for what the reader can look up.
     ...fields(facts.map(([name, value]) => [name, sentence(value, VALUE)])),
     ...(description === '' ? [] : [section(description)]),
@@ -48,9 +53,16 @@ export function alertBlocks(
   ]
 }
 
-/** An alert in one line. */
-export function alertItem({ notification, flaps }: AlertUpdate): Item {
-  const name = code(titleOf(notification), NAME)
+/** An alert in one line, with a link to its page. @param name of the alert, or of the place where it fires */
+export function alertItem({ notification, flaps, links }: AlertUpdate, name: string): Item {
+  const shown = link(links?.alert, name, NAME)
   const more = flaps > 0 ? ` (${flapsText(flaps)})` : ''
-  return { line: `${signOf(notification)} ${name} ${sentence(summaryOf(notification), RESULT)}${more}`, name }
+  const line = `${signOf(notification)} ${shown} ${sentence(summaryOf(notification), RESULT)}${more}`
+  return { line, name: code(name, NAME) }
+}
+
+/** An alert that fired and resolved between deliveries, in the same way. */
+export function flappedItem(flapped: FlappedAlert, name: string): Item {
+  const shown = link(flapped.links?.alert, name, NAME)
+  return { line: `${shown} ${sentence(flappedText(flapped), FLAPPED)}`, name: code(name, NAME) }
 }

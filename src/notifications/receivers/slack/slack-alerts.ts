@@ -1,15 +1,8 @@
-import type {
-  AlertMessage,
-  FlappedAlert,
-  SilencedAlert,
-  AlertUpdate,
-  InhibitedAlert,
-  TextOptions,
-} from '../../message.ts'
+import type { AlertMessage, SilencedAlert, AlertUpdate, InhibitedAlert, TextOptions } from '../../message.ts'
 import { formatSeconds, formatTime } from '../../../text/format.ts'
 import { summaryOf, titleOf, resultOf } from '../../text/notification-text.ts'
 import { isFiring } from '../../text/alert-facts.ts'
-import { alertBlocks, alertItem, signOf } from './slack-alert.ts'
+import { alertBlocks, alertItem, flappedItem, signOf } from './slack-alert.ts'
 import {
   actions,
   context,
@@ -24,7 +17,7 @@ import {
   type SlackMessage,
 } from './slack-blocks.ts'
 import { listing, type Item } from './slack-listing.ts'
-import { code, fallback, link, plain, sentence } from './slack-text.ts'
+import { fallback, plain, sentence } from './slack-text.ts'
 import { groupLines, groupTitle, placeOf, runbookOf, worstTarget } from '../../text/group-text.ts'
 import { flappedText } from '../../text/flapped-text.ts'
 
@@ -106,21 +99,14 @@ function bodyWithin(message: AlertMessage, size: number, now: number): SlackBloc
   if (target !== undefined) return alertsWithin(alerts, size, now)
   const lines = groupLines(message).map((line) => sentence(line, RESULT))
   const first = lines.length === 0 ? [] : [section(lines.join('\n'))]
-  const items = alerts.map((update) => groupItem(update, placeOf(message, update.notification)))
+  const items = alerts.map((update) => alertItem(update, placeOf(message, update.notification)))
   return [...first, ...sections(items, size - sizeOf(first), MAX_LINES)]
-}
-
-/** An alert of several targets in a line, with a link to its page. */
-function groupItem({ notification, links }: AlertUpdate, place: string): Item {
-  const name = code(place, 150)
-  const shown = links === undefined ? name : link(links.alert, place, 150)
-  return { line: `${signOf(notification)} ${shown} ${sentence(summaryOf(notification), RESULT)}`, name }
 }
 
 function alertsWithin(alerts: readonly AlertUpdate[], size: number, now: number): SlackBlock[] {
   if (alerts.length === 1) return alertBlocks(alerts[0]!, { place: 'alone', now })
   const inFull = alerts.slice(0, MAX_IN_FULL).map((update) => alertBlocks(update, { place: 'inGroup', now }))
-  const items = alerts.map(alertItem)
+  const items = alerts.map((update) => alertItem(update, titleOf(update.notification)))
   for (let full = inFull.length; full > 0; full -= 1) {
     const first = inFull.slice(0, full).flat()
     const others = items.slice(full)
@@ -181,11 +167,6 @@ function lateNote(alerts: readonly AlertUpdate[], now: number): string[] {
   const oldest = Math.min(...times)
   const which = alerts.length === 1 ? 'made' : times.length === alerts.length ? 'the oldest made' : 'some made'
   return [`${which} ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later`]
-}
-
-function flappedItem(flapped: FlappedAlert, place: string): Item {
-  const name = code(place, 150)
-  return { line: `${name} ${sentence(flappedText(flapped), 300)}`, name }
 }
 
 function silencedItem({ alert, target: own, until, reason }: SilencedAlert, target: string | undefined): Item {

@@ -24,9 +24,9 @@ export function code(name: string, limit: number): string {
   return `\`${isolated(escape(onLine(name, limit).replaceAll('`', "'"), limit - 4) || '-')}\``
 }
 
-/** A name with a link, for a mrkdwn text; without the link if Slack cannot use the address. */
-export function link(address: string, name: string, limit: number): string {
-  const url = URL.parse(address)
+/** A name with a link, for a mrkdwn text; without the link if there is no address, or Slack cannot use it. */
+export function link(address: string | undefined, name: string, limit: number): string {
+  const url = URL.parse(address ?? '')
   if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > LONGEST_LINK) return code(name, limit)
   return `<${url.href.replaceAll('&', '&amp;').replaceAll('|', '%7C')}|${sentence(name, limit).replaceAll('|', '¦') || '-'}>`
 }

@@ -117,9 +117,9 @@ export function AlertCalls({ state }: { state: State }) {
   const now = nowOf(state)
   const { reason = 'any' } = alert!
   const failures = FAILURES.filter((status) => reason === 'any' || status === reason)
-  const callsOf = (row: Breakdown['now']) => sum(OUTCOMES, (outcome) => row?.calls[outcome] ?? 0)
-  const failed = (row: Breakdown['now']) => sum(failures, (outcome) => row?.calls[outcome] ?? 0)
-  const ratio = (row: Breakdown['now']) => (callsOf(row) === 0 ? '–' : formatShare(failed(row) / callsOf(row)))
+  const callsOf = (row: Breakdown['lastWeek']) => sum(OUTCOMES, (outcome) => row?.calls[outcome] ?? 0)
+  const failed = (row: Breakdown['lastWeek']) => sum(failures, (outcome) => row?.calls[outcome] ?? 0)
+  const ratio = (row: Breakdown['lastWeek']) => (callsOf(row) === 0 ? '–' : formatShare(failed(row) / callsOf(row)))
   const kind = (of: 'type' | 'mode' | 'receiver_type') => (one: Breakdown) => (one.now ?? one.lastWeek)?.[of]
   const columns: Column<Breakdown>[] = [
     ['Type', kind('type')],
@@ -128,11 +128,13 @@ export function AlertCalls({ state }: { state: State }) {
     ['Calls', (one) => formatNumber(callsOf(one.now)), 'number'],
     [reason === 'any' ? 'Failed' : capital(reason), (one) => formatNumber(failed(one.now)), 'number'],
     ['Ratio', (one) => ratio(one.now), 'number'],
-    ['Calls last week', ({ lastWeek }) => formatNumber(callsOf(lastWeek)), 'number'],
+    ['Calls last week', ({ lastWeek }) => (lastWeek === null ? '–' : formatNumber(callsOf(lastWeek))), 'number'],
     ['Ratio last week', ({ lastWeek }) => ratio(lastWeek), 'number'],
   ]
   const items = (breakdown ?? []).toSorted((a, b) => failed(b.now) - failed(a.now))
-  const times = `finished from ${moment(period.since, now)} to ${moment(period.until, now)} ${zone(now)}, next to last week`
+  const isUnknown = items.some(({ lastWeek }) => lastWeek === null)
+  const comparison = isUnknown ? 'not all calls of last week are known' : 'next to last week'
+  const times = `finished from ${moment(period.since, now)} to ${moment(period.until, now)} ${zone(now)}, ${comparison}`
   return (
     <Section id="alert-calls" title="Its calls" note={soft(times)}>
       {breakdown === null && quiet('The calls could not be loaded.')}

@@ -19,9 +19,9 @@ export type AlertPage = {
 type Row = Report['rows'][number]
 /**
  * The calls of one type, mode and receiver type that the rule selects, since the values of the alert began to count, and a week
- * before; undefined without any.
+ * before; undefined without any, null if not all calls of that time are known.
  */
-export type Breakdown = { now: Row | undefined; lastWeek: Row | undefined }
+export type Breakdown = { now: Row | undefined; lastWeek: Row | undefined | null }
 
 const REFRESH_MS = 30_000
 /** Without a time, the address means the newest alert of this long ago. */
@@ -102,16 +102,17 @@ async function breakdownOf(alert: PastAlert | undefined): Promise<Breakdown[]> {
     const earlier = (time: string) => isoOf(Date.parse(time) / 1000 - secondsAgo)
     const period = { since: earlier(since), until: earlier(until) }
     const query = new URLSearchParams({ target: alert.target, ...period, by: RULE_LABELS.join(',') })
-    const { rows } = await getReport(query.toString())
+    const { rows, coverage } = await getReport(query.toString())
     const isSelected = (row: Row) => RULE_LABELS.every((label) => (wanted[label] ?? row[label]) === row[label])
-    return new Map(rows.filter(isSelected).map((row) => [kindOf(row), row]))
+    const isKnown = !coverage.blind.some(({ kind }) => kind === 'before' || kind === 'expired')
+    return { isKnown, byKind: new Map(rows.filter(isSelected).map((row) => [kindOf(row), row])) }
   }
   // One after the other: the server answers few reports at a time.
-  const rows = await rowsOf(0)
-  const past = await rowsOf(WEEK)
-  return [...new Set([...rows.keys(), ...past.keys()])].map((kind) => ({
-    now: rows.get(kind),
-    lastWeek: past.get(kind),
+  const { byKind } = await rowsOf(0)
+  const lastWeek = await rowsOf(WEEK)
+  return [...new Set([...byKind.keys(), ...lastWeek.byKind.keys()])].map((kind) => ({
+    now: byKind.get(kind),
+    lastWeek: lastWeek.isKnown ? lastWeek.byKind.get(kind) : null,
   }))
 }
 
