@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { ALL_LABELS, FINAL_STATUSES } from '../../src/ledger/call.ts'
+import { statusCode } from '../../src/ledger/call-codes.ts'
 import { CALL_COLUMNS, valuesOf } from '../../src/store/call-columns.ts'
 import { newLedger } from '../../src/ledger/state.ts'
 import { MARK, type TrackedCall } from '../../src/ledger/tracked-call.ts'
@@ -131,6 +132,7 @@ function drawnCall(n: number, at: number, draw: () => number): TrackedCall {
   const duration = Math.floor(600 * draw() ** 3)
   const [initiatedAt, startedAt] = [finished - duration - 8, finished - duration]
   const minutes = duration / 60
+  const isAnswered = status === 'ended'
   return {
     id: `v1.us.${(n * 2_654_435_761).toString(16).padStart(16, '0').slice(-16)}`,
     phase: 'final',
@@ -138,7 +140,7 @@ function drawnCall(n: number, at: number, draw: () => number): TrackedCall {
     labels,
     firstSeen: finished - duration,
     initiatedAt,
-    startedAt: status === 'ended' ? startedAt : undefined,
+    startedAt: isAnswered ? startedAt : undefined,
     endedAt: finished,
     totalParticipants: 2,
     joined: 0,
@@ -150,8 +152,8 @@ function drawnCall(n: number, at: number, draw: () => number): TrackedCall {
       known: finished + 12,
       knownHostTime: finished + 12,
       began: initiatedAt,
-      answerDelay: 8,
-      duration,
+      answerDelay: isAnswered ? 8 : undefined,
+      duration: isAnswered ? duration : undefined,
       audio: minutes,
       video: 0,
     },
@@ -177,9 +179,10 @@ async function fillDatabase(url: string, calls: number, now: number): Promise<vo
     await run(
       `INSERT INTO callwatch.calls (target, tracked, ${CALL_COLUMNS.join(', ')})
       SELECT (SELECT min(number) FROM callwatch.targets) + floor(random() * ${TARGETS} + n * 0), false,
-        'v1.us.' || lpad(to_hex(n * 2654435761), 16, '0'), 2, status, labels, at - 60, at - 60, at - 52, at, 2, 0,
+        'v1.us.' || lpad(to_hex(n * 2654435761), 16, '0'), 2, status, labels, at - 60, at - 60,
+        CASE WHEN status = ${statusCode('ended')} THEN at - 52 END, at, 2, NULL,
         1.5, 0, 3, 0, 0, NULL, CASE WHEN random() + n * 0 < 0.02 THEN ${MARK.recordingSeen} ELSE 0 END,
-        status, labels, at, at + 12, at + 12, at - 60, 8, floor(random() * 600), 1.5, 0
+        status, labels, at, at + 12, at + 12, NULL, NULL, NULL, NULL, NULL
       FROM generate_series($1::bigint, $2::bigint) AS n,
         LATERAL (SELECT floor($3::float8 - ${DAYS * 86_400} * (1 - n / $4::float8)) AS at,
           2 + floor(power(random() + n * 0, 3) * 4) AS status,

@@ -7,7 +7,9 @@ import {
   statusCode,
   statusOf,
 } from '../ledger/call-codes.ts'
-import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
+import { answeredTimes } from '../ledger/delta/observe-call.ts'
+import type { FinalStatus } from '../ledger/call.ts'
+import { beganAt, MARK, type Finish, type TrackedCall } from '../ledger/tracked-call.ts'
 import type { Value } from './sql.ts'
 import type { Kind } from './tables.ts'
 
@@ -50,6 +52,33 @@ export function shown(...names: readonly (keyof typeof SHOWN)[]): string {
   return names.map((name) => `${SHOWN[name]} AS ${name}`).join(', ')
 }
 
+/*
+ * Some values of a finished call almost always follow from its other values. They are null then. A value that is unknown although
+ * another one follows is UNKNOWN. No known one is negative.
+ */
+const UNKNOWN = -1
+const unlessSame = (value: number | undefined, expected: number | undefined) =>
+  value === expected ? undefined : (value ?? UNKNOWN)
+const expectedUnless = (stored: number | undefined, expected: number | undefined) =>
+  stored === undefined ? expected : stored === UNKNOWN ? undefined : stored
+
+const CORRECTABLE = ['began', 'answerDelay', 'duration', 'audio', 'video'] as const satisfies readonly (keyof Finish)[]
+type Correctable = { -readonly [K in (typeof CORRECTABLE)[number]]: Finish[K] }
+
+/** The values of a call's finish, unless the call was corrected after its end. */
+function finishNow(call: TrackedCall, status: FinalStatus): Correctable {
+  const [audio = 0, video = 0] = call.counted
+  return { began: beganAt(call), ...answeredTimes(call, status), audio, video }
+}
+
+const corrected =
+  (name: keyof Correctable) =>
+  (call: TrackedCall): number | undefined =>
+    call.finish && unlessSame(call.finish[name], finishNow(call, call.finish.status)[name])
+
+/** Nobody is in a finished call. */
+const JOINED_AT_LAST = 0
+
 /** The columns of a call, each with its type and value. Undefined is stored as null. */
 const COLUMNS = {
   id: ['text', ({ id }) => id],
@@ -61,7 +90,7 @@ const COLUMNS = {
   started: ['real?', ({ startedAt }) => startedAt],
   ended: ['real?', ({ endedAt }) => endedAt],
   total_participants: ['real?', ({ totalParticipants }) => totalParticipants],
-  joined: ['real?', ({ joined }) => joined],
+  joined: ['real?', ({ joined, finish }) => (finish === undefined ? joined : unlessSame(joined, JOINED_AT_LAST))],
   audio: ['real', ({ counted }) => counted[0]],
   video: ['real', ({ counted }) => counted[1]],
   participant_audio: ['real', ({ counted }) => counted[2]],
@@ -74,11 +103,11 @@ const COLUMNS = {
   finish_at: ['real?', ({ finish }) => finish?.at],
   finish_known: ['real?', ({ finish }) => finish?.known],
   finish_known_host: ['real?', ({ finish }) => finish?.knownHostTime],
-  finish_began: ['real?', ({ finish }) => finish?.began],
-  finish_answer_delay: ['real?', ({ finish }) => finish?.answerDelay],
-  finish_duration: ['real?', ({ finish }) => finish?.duration],
-  finish_audio: ['real?', ({ finish }) => finish?.audio],
-  finish_video: ['real?', ({ finish }) => finish?.video],
+  finish_began: ['real?', corrected('began')],
+  finish_answer_delay: ['real?', corrected('answerDelay')],
+  finish_duration: ['real?', corrected('duration')],
+  finish_audio: ['real?', corrected('audio')],
+  finish_video: ['real?', corrected('video')],
 } as const satisfies Readonly<Record<string, readonly [kind: Kind, value: (call: TrackedCall) => Value | undefined]>>
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are its keys
@@ -104,7 +133,7 @@ export function valuesOf(call: TrackedCall, ...values: Value[]): Value[] {
 export function callOf(values: readonly unknown[]): TrackedCall {
   const number = (at: number) => Number(values[at])
   const known = (at: number) => (values[at] === null ? undefined : Number(values[at]))
-  return {
+  const call: { -readonly [K in keyof TrackedCall]: TrackedCall[K] } = {
     id: String(values[0]),
     phase: PHASES[number(1)]!,
     status: statusOf(number(2)),
@@ -119,22 +148,23 @@ export function callOf(values: readonly unknown[]): TrackedCall {
     notFound: number(14),
     retainUntil: known(15),
     marks: number(16),
-    finish:
-      values[17] === null
-        ? undefined
-        : {
-            status: finalStatusOf(number(17)),
-            labels: labelsOfCode(number(18)),
-            at: number(19),
-            known: number(20),
-            knownHostTime: number(21),
-            began: number(22),
-            answerDelay: known(23),
-            duration: known(24),
-            audio: number(25),
-            video: number(26),
-          },
+    finish: undefined,
   }
+  if (values[17] === null) return call
+  const status = finalStatusOf(number(17))
+  const correctable = finishNow(call, status)
+  for (const [i, name] of CORRECTABLE.entries())
+    Object.assign(correctable, { [name]: expectedUnless(known(22 + i), correctable[name]) })
+  const finish = {
+    status,
+    labels: labelsOfCode(number(18)),
+    at: number(19),
+    known: number(20),
+    knownHostTime: number(21),
+  }
+  call.joined = expectedUnless(call.joined, JOINED_AT_LAST)
+  call.finish = { ...finish, ...correctable }
+  return call
 }
 
 /** Reads a call from a row with {@link CALL_COLUMNS}. */

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import { OtherSettingsError, type RecentOverviews, type Renewal } from './cluster-store.ts'
 import { codeOf, isAnswer, isUnresponsive } from './postgres/postgres-error.ts'
 import { LOCK } from './postgres/schema.ts'
@@ -108,10 +107,9 @@ export type Cluster = ReturnType<typeof clusterOf>
  */
 export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
   let self: string | undefined
-  let own: Settings = {}
-  let ownDigest = ''
+  let own = asJson({})
   /** The settings that the store has of this member. */
-  let declared: Settings | undefined
+  let declared: typeof own | undefined
   let epochs = new Map<string, number>()
 
   const loseAll = (): void => {
@@ -119,16 +117,10 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
     epochs = new Map()
   }
 
-  const setOwn = (settings: Settings): void => {
-    own = settings
-    // The same as PostgreSQL's md5().
-    ownDigest = createHash('md5').update(JSON.stringify(settings)).digest('hex')
-  }
-
   async function declareOwn(): Promise<void> {
     const [me, settings] = [self, own]
     if (me === undefined || declared === settings) return
-    await sql.batch([{ statement: DECLARE, args: [me, JSON.stringify(settings)] }])
+    await sql.batch([{ statement: DECLARE, args: [me, settings.json] }])
     if (me === self) declared = settings
   }
 
@@ -140,19 +132,19 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
      *
      * @param name of the member, as other members show it
      * @param status that other members show of it until its first renewal (JSON)
-     * @param settings that must be the same for all members, by name; by default those declared last
+     * @param given settings that must be the same for all members, by name; by default those declared last
      * @throws {OtherSettingsError} if the living members must use other settings
      */
-    join: async (name: string, status: string, settings: Settings = own): Promise<void> => {
+    join: async (name: string, status: string, given?: Settings): Promise<void> => {
       const id = randomUUID()
-      setOwn(settings)
+      const settings = (own = given === undefined ? own : asJson(given))
       await sql.transaction(async (joining) => {
         const former = self === undefined ? [] : [{ statement: LEAVE, args: [self] }]
         await joining.batch([{ statement: LOCK }, { statement: DELETE_DEAD }, ...former])
         const [latest] = await joining.all(DECLARED)
-        const how = latest && difference(parse<Settings>(latest['settings']), settings)
+        const how = latest && difference(parse<Settings>(latest['settings']), settings.values)
         if (how !== undefined) throw new OtherSettingsError(String(latest?.['name']), how)
-        const args = [id, name, status, JSON.stringify(settings), lease]
+        const args = [id, name, status, settings.json, lease]
         await joining.batch([...onJoin(), { statement: JOIN, args }])
       })
       loseAll()
@@ -164,7 +156,8 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
      * the store cannot be written now, or this member is joining, the next renewal declares them.
      */
     declare: async (settings: Settings): Promise<void> => {
-      if (!isDeepStrictEqual(own, settings)) setOwn(settings)
+      const next = asJson(settings)
+      if (next.json !== own.json) own = next
       await declareOwn()
     },
     /**
@@ -182,7 +175,7 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
       const [[renewed], , rows] = await Promise.all([
         sql.batch([{ statement: RENEW, args: [me, status, lease] }]),
         sql.batch([{ statement: DELETE_DEAD }]).catch(() => undefined),
-        sql.all(READ_MEMBERS, [ownDigest]),
+        sql.all(READ_MEMBERS, [own.digest]),
       ])
       if (renewed!.length === 0) {
         loseAll()
@@ -190,7 +183,7 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
       }
       const owned = ownedBy(rows)
       epochs = new Map(Object.entries(owned.get(me) ?? {}))
-      return renewalOf(rows, owned, me, own)
+      return renewalOf(rows, owned, me, own.values)
     },
     /** Acquires at most `most` targets that no living member owns, and returns them. */
     acquire: async (targets: readonly string[], most: number): Promise<readonly string[]> => {
@@ -220,6 +213,7 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
   }
 
   return {
+    ...OF_THE_DATABASE,
     methods,
     fenceOf: (target: string): Fence => {
       const epoch = epochs.get(target)
@@ -229,16 +223,6 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
     },
     /** A step that fails unless this member is the one that sends notifications. */
     senderFence: (): Step[] => [{ statement: IS_FIRST, args: [self ?? null], fence: 1 }],
-    /** Logs the latest commits. */
-    alongside: (commits: readonly number[][]): Step[] => [{ statement: LOG_COMMITS, given: commits }],
-    /** Whether the database refused this statement only, and would accept others. */
-    isRefusal: (error: unknown): boolean => isAnswer(error) && !isUnresponsive(error),
-    /** The first step of a transaction that locks many rows of the event log. Only one such transaction runs at a time. */
-    ordering: { statement: EVENTS_LOCK } satisfies Step,
-    deleteCommits: { statement: DELETE_COMMITS } satisfies Step,
-    /** Further tables with rows of a target: those deleted with it, and those deleted when it leaves the configuration. */
-    tables: ['commits', 'overviews'],
-    tablesOfUse: ['overviews'],
     /** @throws {StoreError} refused: another member owns the target, whose row is locked */
     expectResettable: async (resetting: Sql, name: string): Promise<void> => {
       const [owner] = await resetting.all(LIVING_OWNER, [name])
@@ -251,6 +235,26 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
       given: self === undefined ? [] : [...overviews].map(([name, data]) => [name, data, self!]),
     }),
   }
+}
+
+/** What the rest of the store needs of a shared database, whoever uses it. */
+const OF_THE_DATABASE = {
+  /** Logs the latest commits. */
+  alongside: (commits: readonly number[][]): Step[] => [{ statement: LOG_COMMITS, given: commits }],
+  /** Whether the database refused this statement only, and would accept others. */
+  isRefusal: (error: unknown): boolean => isAnswer(error) && !isUnresponsive(error),
+  /** The first step of a transaction that locks many rows of the event log. Only one such transaction runs at a time. */
+  ordering: { statement: EVENTS_LOCK } satisfies Step,
+  deleteCommits: { statement: DELETE_COMMITS } satisfies Step,
+  /** Further tables with rows of a target: those deleted with it, and those deleted when it leaves the configuration. */
+  tables: ['commits', 'overviews'],
+  tablesOfUse: ['overviews'],
+}
+
+/** Settings, and their digest as PostgreSQL's md5() has it. */
+function asJson(values: Settings) {
+  const json = JSON.stringify(values)
+  return { values, json, digest: createHash('md5').update(json).digest('hex') }
 }
 
 /**

@@ -9,7 +9,8 @@ const number = fc.oneof(
   fc.nat(1000),
   fc.integer({ min: 1_790_000_000, max: 1_800_000_000 }),
   fc.nat(1e9).map((ms) => 1_790_000_000 + ms / 1000),
-  fc.double({ noNaN: true }),
+  // The service's numbers and times are never negative.
+  fc.double({ min: 0, noNaN: true }),
 )
 const optional = fc.option(number, { nil: undefined })
 /** Objects with a prototype, like literals. */

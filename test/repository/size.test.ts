@@ -31,11 +31,11 @@ const ROOMS: Record<string, number> = {
   'src/schema': 420,
   'src/service': 860,
   'src/simulator': 1412,
-  'src/store': 4095,
+  'src/store': 4118,
   'src/text': 135,
   'src/web': 2872,
   'src/web/page': 4734,
-  test: 56275,
+  test: 56305,
 }
 
 /** How far a folder of src may be below its line. */

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ALL_LABELS, labelsOf } from '../../src/ledger/call.ts'
-import { MARK, type TrackedCall } from '../../src/ledger/tracked-call.ts'
+import { MARK, type Finish, type TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { CALL_COLUMNS, callOf, callOfRow, valuesOf } from '../../src/store/call-columns.ts'
 import { TABLES } from '../../src/store/tables.ts'
 import { anyCall, PHASES } from '../ledger/any-call.ts'
@@ -17,19 +17,19 @@ const FULL: TrackedCall = {
   startedAt: 1_789_999_992.5,
   endedAt: 1_790_000_060,
   totalParticipants: 7,
-  joined: 0,
-  counted: [0.5, 1, 2, 3.75],
+  joined: 2,
+  counted: [0.5, 1.5, 2, 3.75],
   finish: {
     status: 'ended',
     labels: labelsOf('audio', 'call', 'user'),
     at: 1_790_000_060,
     known: 1_790_000_070,
     knownHostTime: 1_790_000_071,
-    began: 1_789_999_990,
-    answerDelay: 2.5,
-    duration: 67.5,
-    audio: 0.5,
-    video: 1,
+    began: 1_789_999_989,
+    answerDelay: 3,
+    duration: 66,
+    audio: 0.25,
+    video: 0.75,
   },
   notFound: 1,
   retainUntil: 1_790_000_070,
@@ -87,15 +87,17 @@ test('a column of a call is described and read: that are its two places', () => 
 // Stores contain these values: if one of these tests fails, the code is wrong.
 describe('the values of a call stay as stores contain them:', () => {
   const none = (count: number) => Array.from({ length: count }, () => null)
+  const full = [
+    'full', 2, 4, 16, 1_790_000_000.25, 1_789_999_990, 1_789_999_992.5, 1_790_000_060, 7, 2, 0.5, 1.5, 2, 3.75, 1, 1_790_000_070, 0x841,
+    2, 0, 1_790_000_060, 1_790_000_070, 1_790_000_071,
+  ] // oxfmt-ignore
+  const withFinish = (differing: Partial<Finish>) => ({ ...FULL, finish: { ...FULL.finish!, ...differing } })
+  const same = { began: 1_789_999_990, answerDelay: 2.5, duration: 67.5, audio: 0.5, video: 1.5 }
+  const late = { answerDelay: undefined, duration: undefined }
   test.each<[string, TrackedCall, unknown[]]>([
-    [
-      'a call of which everything is known',
-      FULL,
-      [
-        'full', 2, 4, 16, 1_790_000_000.25, 1_789_999_990, 1_789_999_992.5, 1_790_000_060, 7, 0, 0.5, 1, 2, 3.75, 1, 1_790_000_070, 0x841,
-        2, 0, 1_790_000_060, 1_790_000_070, 1_790_000_071, 1_789_999_990, 2.5, 67.5, 0.5, 1,
-      ], // oxfmt-ignore
-    ],
+    ['a call of which everything is known', FULL, [...full, 1_789_999_989, 3, 66, 0.25, 0.75]],
+    ['a call that was not corrected after its end', withFinish(same), [...full, ...none(5)]],
+    ['a call that has its times since its end', withFinish(late), [...full, 1_789_999_989, -1, -1, 0.25, 0.75]],
     ['a call of which little is known', BARE, ['bare', 0, 0, 35, 1, ...none(5), 0, 0, 0, 0, 0, null, 0, ...none(10)]],
   ])('%s', (_what, call, values) => {
     expect(valuesOf(call)).toEqual(values)
