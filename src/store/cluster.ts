@@ -237,7 +237,7 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
   }
 }
 
-/** What the rest of the store needs of a shared database, whoever uses it. */
+/** What the rest of the store needs of a shared database. It depends on no membership. */
 const OF_THE_DATABASE = {
   /** Logs the latest commits. */
   alongside: (commits: readonly number[][]): Step[] => [{ statement: LOG_COMMITS, given: commits }],

@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 135,
   'src/web': 2872,
   'src/web/page': 4734,
-  test: 56305,
+  test: 56306,
 }
 
 /** How far a folder of src may be below its line. */

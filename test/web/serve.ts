@@ -73,6 +73,8 @@ export function basic({ username, password } = AUTH): { authorization: string } 
 }
 
 export type ServeOptions = {
+  /** When the targets with a history were set up (UNIX seconds). */
+  created?: number
   /** Webhooks of events, by their names. */
   webhooks?: Readonly<Record<string, Partial<WebhookProgress> & { deadLetters?: number }>>
   history?: { target: string; call: TrackedCall }[]
@@ -125,7 +127,7 @@ export async function serve(
     await store.saveWebhook({ name, revision: 0, progress: { cursor: '0', ...progress }, put })
   }
   for (const [target, calls] of Map.groupBy(history, (each) => each.target)) {
-    const { ledger } = await store.openTarget({ name: target, fingerprint: '' }, NOW - 1000, 86_400)
+    const { ledger } = await store.openTarget({ name: target, fingerprint: '' }, options.created ?? NOW - 1000, 86_400)
     const { delta } = newDraft(ledger.sync)
     for (const { call } of calls) {
       delta.calls.set(call.id, call)

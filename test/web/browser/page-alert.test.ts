@@ -22,7 +22,8 @@ async function serveAlerts() {
   const labels = labelsOf('audio', 'meet', 'user')
   calls.push(finishedCall('meeting', { labels, finish: { ...finish('ended', 120), labels } }))
   const target = shownTarget({ rules: [RATIO], alerts: [alert], sync: POLLED })
-  const served = await serve([target], { history: calls.map((call) => ({ target: 'production', call })), auth: AUTH })
+  const history = calls.map((call) => ({ target: 'production', call }))
+  const served = await serve([target], { history, created: NOW - 3 * WEEK, auth: AUTH })
   const episode = (from: number) => ({
     threshold: 0.3,
     values: Array.from({ length: 6 }, (_, i) => [from + i * 60, 0.35 + i / 40] as const),

@@ -25,6 +25,11 @@ const TIMES = [
   [60, '{HH}:{mm}', '\n{D} {MMM}', null, '\n{D} {MMM}', null, null, null, 1],
 ]
 
+/** The distances of ticks (seconds): whole minutes, because the times have no seconds. */
+const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, ...[1, 2, 3, 5, 7, 14, 28].map((days) => days * 1440)].map(
+  (minutes) => minutes * 60,
+)
+
 /** The drawing of a chart. uPlot draws into an element that Preact does not change. */
 export function Plot(props: Props) {
   const { chart, bands, cursor } = props
@@ -99,7 +104,7 @@ function optionsOf(latest: Latest, place: HTMLElement): Omit<uPlot.Options, 'wid
       },
     },
     axes: [
-      { ...axis, values: TIMES, grid: { show: false } },
+      { ...axis, incrs: TICKS, values: TIMES, grid: { show: false } },
       { ...axis, size: 60, incrs, values: (_plot, splits) => splits.map(onAxis) },
     ],
     series: seriesOf(chart, colour),
