@@ -83,31 +83,9 @@ export function advance(
   latest: RuleValue,
   evaluation: Evaluation,
 ): NextState {
+  if (before !== undefined && before.state !== 'pending') return advanceFired(before, rule, latest, evaluation)
   const { now } = evaluation
   const { value, calls, counts, labels } = latest
-  const lastGaps = gapsAt(before, evaluation)
-  if (before !== undefined && before.state !== 'pending') {
-    if (latest.tooFew) return withTooFewCalls(before, rule, evaluation)
-    // With another signal, the earlier peak does not count.
-    const isSameSignal = before.rule.signal.name === rule.signal.name && before.rule.breach === rule.breach
-    const peak = isSameSignal && !isBeyond(rule, value, before.peak) ? before.peak : value
-    const values = addValue(isSameSignal ? (before.values ?? []) : [], [now, value], rule.breach)
-    const seen = {
-      ...before,
-      rule,
-      value,
-      calls,
-      counts,
-      peak,
-      values,
-      evaluatedAt: now,
-      lastGaps,
-      tooFewSince: undefined,
-    }
-    return isBeyond(rule, value, rule.clear)
-      ? remind({ ...seen, state: 'firing', credited: 0 }, now, before.rule)
-      : recover(before, { ...seen, state: 'recovering' }, evaluation)
-  }
   if (latest.tooFew || !latest.mayBreach || !isBeyond(rule, value, rule.threshold)) return { instance: undefined }
   const pending: AlertInstance = {
     key,
@@ -118,7 +96,7 @@ export function advance(
     firingSince: undefined,
     credited: before === undefined ? 0 : before.credited + countedSince(before, evaluation),
     evaluatedAt: now,
-    lastGaps,
+    lastGaps: gapsAt(before, evaluation),
     value,
     peak: before === undefined || isBeyond(rule, value, before.peak) ? value : before.peak,
     calls,
@@ -128,6 +106,33 @@ export function advance(
   }
   if (!hasLasted(pending.credited, rule.for, evaluation)) return { instance: pending }
   return { instance: firing(pending, now), change: 'firing' }
+}
+
+/** The same for an alert that has fired and not ended. */
+function advanceFired(before: AlertInstance, rule: Rule, latest: RuleValue, evaluation: Evaluation): NextState {
+  if (latest.tooFew) return withTooFewCalls(before, rule, evaluation)
+  const { now } = evaluation
+  const { value, calls, counts } = latest
+  // With another signal, the earlier peak does not count.
+  const isSameSignal = before.rule.signal.name === rule.signal.name && before.rule.breach === rule.breach
+  const peak = isSameSignal && !isBeyond(rule, value, before.peak) ? before.peak : value
+  const values = addValue(isSameSignal ? (before.values ?? []) : [], [now, value], rule.breach)
+  const lastGaps = gapsAt(before, evaluation)
+  const seen = {
+    ...before,
+    rule,
+    value,
+    calls,
+    counts,
+    peak,
+    values,
+    evaluatedAt: now,
+    lastGaps,
+    tooFewSince: undefined,
+  }
+  return isBeyond(rule, value, rule.clear)
+    ? remind({ ...seen, state: 'firing', credited: 0 }, now, before.rule)
+    : recover(before, { ...seen, state: 'recovering' }, evaluation)
 }
 
 function firing(pending: AlertInstance, now: number): AlertInstance {

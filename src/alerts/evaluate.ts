@@ -1,4 +1,4 @@
-import { advance, remind, type NextState, type AlertInstance } from './alert-instance.ts'
+import { advance, remind, type AlertInstance, type Change, type NextState } from './alert-instance.ts'
 import { evidenceOf } from './evidence.ts'
 import { isGroupOf } from './groups.ts'
 import { notificationOf, type Evidence, type Notification } from './notification.ts'
@@ -72,23 +72,16 @@ export function evaluate(
     rule: Rule,
     before: AlertInstance | undefined,
     { instance, change }: NextState,
-    latest?: Pick<AlertInstance, 'value' | 'calls' | 'counts' | 'labels'>,
+    latest?: Measured,
   ): void {
     if (instance === before) return
-    const isMeasured = latest !== undefined && instance?.tooFewSince === undefined
-    const evidence = isMeasured && instance?.state !== 'pending' ? evidenceOn(rule, latest) : instance?.evidence
-    const measuredFrom = instance?.measuredFrom ?? evidence?.window?.from
-    const kept = instance && evidence && { ...instance, evidence, ...(measuredFrom !== undefined && { measuredFrom }) }
-    if (instance !== undefined) delta.changed.push(kept ?? instance)
+    const evidence = isResult(latest, instance) ? evidenceOn(rule, latest) : instance?.evidence
+    if (instance !== undefined) delta.changed.push(withEvidence(instance, evidence))
     else if (before !== undefined) delta.ended.push(before)
     const notified = instance ?? (before && { ...before, rule })
     if (change === undefined || notified === undefined) return
     const kind = change === 'expired' ? ({ kind: change, expiredBecause: 'too few calls' } as const) : { kind: change }
-    // An instance keeps the last result, and too few calls give none. A resolved alert is shown with its latest value.
-    const { value, calls, counts } = change === 'resolved' && latest !== undefined ? latest : notified
-    // The next successful poll brings a value and its explanation again.
-    const explained = latest === undefined ? { ...evidence, asOf: notified.evaluatedAt } : (evidence ?? {})
-    const shown = { ...notified, value, calls, counts, evidence: explained }
+    const shown = shownInstance(notified, change, evidence, latest)
     delta.notifications.push(notificationOf(kind, { target, instance: shown }, now))
   }
 
@@ -97,6 +90,33 @@ export function evaluate(
     const { cause, lastPoll } = trigger
     return { ...(cause !== undefined && { cause }), ...(lastPoll !== undefined && { lastPoll }) }
   }
+}
+
+type Measured = Pick<AlertInstance, 'value' | 'calls' | 'counts' | 'labels'>
+
+/** Whether a value is a result that explains the state of an alert. */
+function isResult(latest: Measured | undefined, instance: AlertInstance | undefined): latest is Measured {
+  return latest !== undefined && instance?.tooFewSince === undefined && instance?.state !== 'pending'
+}
+
+/** An instance as the notification of its change shows it. */
+function shownInstance(
+  instance: AlertInstance,
+  change: Change,
+  evidence: Evidence | undefined,
+  latest: Measured | undefined,
+): AlertInstance {
+  // An instance keeps the last result, and too few calls give none. A resolved alert is shown with its latest value.
+  const { value, calls, counts } = change === 'resolved' && latest !== undefined ? latest : instance
+  // The next successful poll brings a value and its explanation again.
+  const explained = latest === undefined ? { ...evidence, asOf: instance.evaluatedAt } : (evidence ?? {})
+  return { ...instance, value, calls, counts, evidence: explained }
+}
+
+function withEvidence(instance: AlertInstance, evidence: Evidence | undefined): AlertInstance {
+  if (evidence === undefined) return instance
+  const measuredFrom = instance.measuredFrom ?? evidence.window?.from
+  return { ...instance, evidence, ...(measuredFrom !== undefined && { measuredFrom }) }
 }
 
 /** The notifications of alerts that callwatch no longer evaluates. Firing ones expire; they do not resolve. */

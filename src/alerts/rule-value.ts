@@ -30,20 +30,15 @@ export function ruleValues(
   monthOf: MonthOf,
   known: readonly RuleLabels[],
 ): Map<string, RuleValue> | undefined {
-  const { name, signal, breach, onlyIf } = rule
+  const { name, signal, breach } = rule
   const definition = definitionOf(signal)
-  if ('value' in definition) {
-    const value = definition.value(trigger, monthOf, signal)
-    if (value === undefined) return undefined
-    const measured = { value, calls: undefined, counts: undefined }
-    return new Map([[name, { ...measured, labels: {}, tooFew: false, mayBreach: true }]])
-  }
+  if ('value' in definition) return ungrouped(name, definition.value(trigger, monthOf, signal))
   if (trigger.kind === 'tick' || (breach === 'below' && trigger.limited)) return undefined
   const { now } = trigger
   const length = windowOf(signal) ?? 0
   const callsBetween = (from: number, to: number, groups?: readonly RuleLabels[]) =>
     groupCalls<{ readonly labels: Labels }>(rule, definition.calls(trigger, { from, to }, signal), groups)
-  const compared = onlyIf && callsBetween(now - onlyIf.offset - length, now - onlyIf.offset)
+  const isComparable = comparison(rule, (offset) => callsBetween(now - offset - length, now - offset))
   // A value that the service does not document may occur once and never again, so its absence is not a breach.
   const expected =
     breach === 'below' ? new Set(documentedGroups(rule).map((labels) => instanceKey(name, labels))) : undefined
@@ -51,11 +46,26 @@ export function ruleValues(
   for (const [key, { labels, calls }] of callsBetween(windowStart(length, trigger), now, known)) {
     if (expected?.has(key) === false) continue
     const measured = definition.measure(calls, signal)
-    const before = numberOf(compared?.get(key)?.calls ?? [])
-    const mayBreach = before >= (onlyIf?.atLeast ?? 0) && definition.isSure?.(measured, rule) !== false
+    const mayBreach = isComparable(key) && definition.isSure?.(measured, rule) !== false
     values.set(key, { ...measured, labels, tooFew: hasTooFew(signal, measured), mayBreach })
   }
   return values
+}
+
+function ungrouped(key: string, value: number | undefined): Map<string, RuleValue> | undefined {
+  if (value === undefined) return undefined
+  const measured = { value, calls: undefined, counts: undefined }
+  return new Map([[key, { ...measured, labels: {}, tooFew: false, mayBreach: true }]])
+}
+
+/** Whether a group, by its key, had as many calls before as `only_if` demands. */
+function comparison(
+  { onlyIf }: Rule,
+  callsBefore: (offset: number) => ReadonlyMap<string, { calls: readonly object[] }>,
+): (key: string) => boolean {
+  if (onlyIf === undefined) return () => true
+  const before = callsBefore(onlyIf.offset)
+  return (key) => numberOf(before.get(key)?.calls ?? []) >= onlyIf.atLeast
 }
 
 /** Whether a value is based on too few calls for a result. */

@@ -34,13 +34,11 @@ function sectionOf<One extends SignalDefinition>(definition: One) {
   )
 }
 
+type Thresholds = { readonly above?: unknown; readonly below?: unknown; readonly clear?: unknown }
+
 /** The cross-check of a rule's threshold and `clear`. */
-function checkRule(
-  definition: SignalDefinition,
-  rule: { readonly above?: unknown; readonly below?: unknown; readonly clear?: unknown },
-  report: ReportProblem,
-): void {
-  const { above, below, clear } = rule
+function checkRule(definition: SignalDefinition, rule: Thresholds, report: ReportProblem): void {
+  const { above, below } = rule
   if (above !== undefined && below !== undefined) {
     report(['below'], 'not accepted together with `above`; expected one of them')
     return
@@ -52,8 +50,15 @@ function checkRule(
   }
   definition.check?.(rule, report)
   if (below === 0) report(['below'], 'found 0, and nothing can be below that; expected a number above 0')
+  checkClear(rule, definition.unit === 'seconds' ? formatDuration : String, report)
+}
+
+function checkClear(
+  { above, below, clear }: Thresholds,
+  shown: (value: number) => string,
+  report: ReportProblem,
+): void {
   if (typeof clear !== 'number') return
-  const shown = definition.unit === 'seconds' ? formatDuration : String
   if (typeof above === 'number' && clear > above) {
     report(['clear'], `found ${shown(clear)}, which is past \`above\`; expected at most ${shown(above)}`)
   }

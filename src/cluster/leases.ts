@@ -47,22 +47,7 @@ export function newLeases({ notify, onFree }: LeasesOptions): Leases {
   const leases = new Map<string, OwnedTarget>()
   /** Targets released since the last report. */
   const unreported: string[] = []
-  /** The lease of each target that was subscribed to. */
-  const subjects = new Map<string, BehaviorSubject<Lease | undefined>>()
-
-  function subjectOf(target: string): BehaviorSubject<Lease | undefined> {
-    let subject = subjects.get(target)
-    if (subject === undefined) subjects.set(target, (subject = new BehaviorSubject<Lease | undefined>(undefined)))
-    return subject
-  }
-
-  function hold(target: string, own: OwnedTarget): () => void {
-    own.holders += 1
-    return () => {
-      own.holders -= 1
-      releaseOnceUnused(target, own)
-    }
-  }
+  const subjectOf = newSubjects()
 
   function releaseOnceUnused(target: string, own: OwnedTarget): void {
     if (own.holders > 0 || own.stage !== 'draining' || leases.get(target) !== own) return
@@ -86,11 +71,8 @@ export function newLeases({ notify, onFree }: LeasesOptions): Leases {
     wanted: () => [...leases].filter(([, { stage }]) => stage === 'owned').map(([target]) => target),
     begin: (targets) => {
       reportReleased()
-      for (const target of targets)
-        leases.set(
-          target,
-          newLease((own) => hold(target, own)),
-        )
+      const lease = (target: string) => newLease((own) => releaseOnceUnused(target, own))
+      for (const target of targets) leases.set(target, lease(target))
       report('acquired', targets)
       for (const target of targets) subjectOf(target).next(leases.get(target)?.lease)
     },
@@ -102,29 +84,50 @@ export function newLeases({ notify, onFree }: LeasesOptions): Leases {
       releaseOnceUnused(target, own)
     },
     lose: (targets) => {
-      const lost = targets.map((target) => ({ target, own: leases.get(target) }))
-      for (const target of targets) leases.delete(target)
-      const owned = lost.flatMap(({ target, own }) => (isOwned(own) ? [{ target, own }] : []))
-      for (const { own } of owned) own.stage = 'lost'
-      for (const { target } of owned) subjectOf(target).next(undefined)
-      report(
-        'lost',
-        owned.map(({ target }) => target),
-      )
-      for (const { own } of owned) {
-        own.aborted.next()
-        own.draining.next()
+      const owned = new Map<string, OwnedTarget>()
+      for (const target of targets) {
+        const own = leases.get(target)
+        if (isOwned(own)) owned.set(target, own)
+        leases.delete(target)
       }
+      for (const own of owned.values()) own.stage = 'lost'
+      for (const target of owned.keys()) subjectOf(target).next(undefined)
+      report('lost', [...owned.keys()])
+      for (const own of owned.values()) abort(own)
     },
     release: async (write) => {
       reportReleased()
-      const free = [...leases].filter(([, { stage }]) => stage === 'free')
-      if (free.length === 0) return
-      for (const [, own] of free) own.stage = 'released'
-      await write(free.map(([target]) => target)).catch(() => {
-        for (const [, own] of free) own.stage = 'free'
-      })
+      await releaseAll(
+        [...leases].filter(([, { stage }]) => stage === 'free'),
+        write,
+      )
     },
+  }
+}
+
+function abort({ aborted, draining }: OwnedTarget): void {
+  aborted.next()
+  draining.next()
+}
+
+async function releaseAll(
+  free: readonly [string, OwnedTarget][],
+  write: (targets: readonly string[]) => Promise<void>,
+): Promise<void> {
+  if (free.length === 0) return
+  for (const [, own] of free) own.stage = 'released'
+  await write(free.map(([target]) => target)).catch(() => {
+    for (const [, own] of free) own.stage = 'free'
+  })
+}
+
+/** The current lease of each target that was subscribed to. */
+function newSubjects() {
+  const subjects = new Map<string, BehaviorSubject<Lease | undefined>>()
+  return (target: string) => {
+    const subject = subjects.get(target) ?? new BehaviorSubject<Lease | undefined>(undefined)
+    subjects.set(target, subject)
+    return subject
   }
 }
 
@@ -132,15 +135,21 @@ function isOwned(own: OwnedTarget | undefined): own is OwnedTarget {
   return own?.stage === 'owned' || own?.stage === 'draining'
 }
 
-/** @param hold prevents the target from being released until the returned function is called */
-function newLease(hold: (own: OwnedTarget) => () => void): OwnedTarget {
+/** @param onUnused called when one of the holders no longer needs the target */
+function newLease(onUnused: (own: OwnedTarget) => void): OwnedTarget {
   const [draining, aborted] = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)]
   const lease: Lease = {
     draining$: draining,
     aborted$: aborted,
     isDraining: () => own.stage !== 'owned',
     isAborted: () => own.stage === 'lost',
-    hold: () => hold(own),
+    hold: () => {
+      own.holders += 1
+      return () => {
+        own.holders -= 1
+        onUnused(own)
+      }
+    },
   }
   const own: OwnedTarget = { lease, stage: 'owned', holders: 0, draining, aborted }
   return own

@@ -4,7 +4,6 @@ import {
   endWith,
   exhaustMap,
   finalize,
-  from,
   ignoreElements,
   merge,
   Subject,
@@ -19,7 +18,7 @@ import { OtherSettingsError, type Renewal, type ClusterStore } from '../store/cl
 import { StoreError } from '../store/store-error.ts'
 import { toAcquire, toRelease } from './fair-share.ts'
 import { ALONE, type Ownership } from './ownership.ts'
-import { newLeases, type LeaseEvent } from './leases.ts'
+import { newLeases, type LeaseEvent, type Leases } from './leases.ts'
 import { STARTING, readStatus, writeStatus } from './member-status.ts'
 
 export type SharedOwnershipOptions = {
@@ -65,130 +64,32 @@ const RENEWALS_PER_LEASE = 5
  * earlier than by the store's clock, even if the process was suspended in between.
  */
 export function sharedOwnership(options: SharedOwnershipOptions): Membership {
-  const { cluster, clock, name, targets, draining$ } = options
-  const renewalInterval = cluster.lease / RENEWALS_PER_LEASE
-  let joinedFirst = false
-  let hasMembership = false
+  const { cluster, clock, draining$ } = options
   const events = new Subject<OwnershipEvent>()
-  const leases = newLeases({
-    notify: (event) => events.next(event),
-    onFree: () => clock.scheduler.schedule(() => void release(), 0),
+  const notify = (event: OwnershipEvent) => events.next(event)
+  const leases: Leases = newLeases({
+    notify,
+    onFree: () => clock.scheduler.schedule(() => void leases.release((targets) => cluster.release(targets)), 0),
   })
-  // The daemon joined when it started, and would have been refused with other settings.
-  let isMember = true
-  let isDraining = false
-  let membershipValidUntil = -Infinity
-  let latest: Renewal | undefined
-  let problem: { of: 'store' | 'settings'; text: string } | undefined
-  const isMembershipValid = () => clock.monotonic() < membershipValidUntil
-  const takesPart = () => !isDraining && problem?.of !== 'settings'
-
-  const release = () => leases.release((targets) => cluster.release(targets))
-
-  function loseAll(): void {
-    membershipValidUntil = -Infinity
-    hasMembership = false
-    leases.lose(leases.all())
-  }
-
-  /** Runs once for each lease, whether the store or the clock says that the lease has expired. */
-  function loseMembership(): void {
-    if (!hasMembership && leases.all().length === 0) return
-    events.next({ kind: 'lease lost' })
-    loseAll()
-  }
-
-  function setProblem(now: typeof problem): void {
-    if (problem !== undefined && problem.of !== now?.of) {
-      events.next({ kind: 'problem', of: problem.of, problem: undefined })
-    }
-    if (now !== undefined && now.text !== problem?.text) {
-      events.next({ kind: 'problem', of: now.of, problem: now.text })
-    }
-    problem = now
-  }
-
-  async function renew(): Promise<void> {
-    const sent = clock.monotonic()
-    if (!isMember) await cluster.join(name, STARTING)
-    isMember = true
-    const answer = await cluster.renew(writeStatus({ takesPart: takesPart() }))
-    if (answer === undefined) {
-      isMember = false
-      loseMembership()
-      return
-    }
-    membershipValidUntil = sent + cluster.lease - renewalInterval
-    latest = answer
-    await share(answer, answer.members.filter(({ status }) => readStatus(status).takesPart).length)
-    if (answer.differing !== undefined && leases.all().length === 0) return resign()
-    const [first] = answer.members
-    joinedFirst = first?.id === answer.self
-    hasMembership = true
-  }
-
-  /** A daemon with other settings owns nothing and sends nothing until it may join again. */
-  async function resign(): Promise<void> {
-    isMember = false
-    joinedFirst = false
-    loseAll()
-    await cluster.leave()
-  }
-
-  /** Adapts what this daemon polls to what it owns, and what it owns to its share. */
-  async function share({ owners, self, differing }: Renewal, members: number): Promise<void> {
-    const configured = new Set(targets())
-    const before = new Set(leases.all())
-    leases.lose([...before].filter((target) => owners.get(target) !== self))
-    const mine = [...owners].flatMap(([target, owner]) => (owner === self ? [target] : []))
-    leases.begin(mine.filter((target) => !before.has(target)))
-    await release()
-    setProblem(differing && { of: 'settings', text: differing.message })
-    const wanted = takesPart() ? leases.wanted().filter((target) => configured.has(target)) : []
-    const kept = new Set(wanted.slice(0, wanted.length - toRelease(wanted.length, configured.size, members)))
-    for (const target of leases.all()) if (!kept.has(target)) leases.end(target)
-    const free = [...configured].filter((target) => !owners.has(target))
-    const most = takesPart() ? toAcquire(kept.size, configured.size, members) : 0
-    if (free.length === 0 || most === 0) return
-    leases.begin(await cluster.acquire(free, most))
-  }
+  const member = newMember(options, leases, notify)
+  const renewal$ = timer(0, member.renewalInterval * 1000, clock.scheduler)
+  const expiry$ = timer(0, (member.renewalInterval * 1000) / 2, clock.scheduler)
+  const drained$ = draining$.pipe(take(1), tap(member.drain))
 
   /** Renews the lease when due. If no renewal succeeds for too long, all targets are lost. */
   const work$ = merge(
-    merge(
-      timer(0, renewalInterval * 1000, clock.scheduler),
-      draining$.pipe(
-        take(1),
-        tap(() => {
-          isDraining = true
-          for (const target of leases.all()) leases.end(target)
-        }),
-      ),
-    ).pipe(
-      exhaustMap(() => from(renew().catch((error: unknown) => setProblem(problemOf(error))))),
-      ignoreElements(),
-    ),
-    timer(0, (renewalInterval * 1000) / 2, clock.scheduler).pipe(
-      tap(() => {
-        if (!isMembershipValid()) loseMembership()
-      }),
-      ignoreElements(),
-    ),
-  )
+    merge(renewal$, drained$).pipe(exhaustMap(() => member.renew())),
+    expiry$.pipe(tap(() => member.isValid() || member.lose())),
+  ).pipe(ignoreElements())
 
   return {
-    renewalInterval,
+    renewalInterval: member.renewalInterval,
     lease$: leases.lease$,
-    owns: (target) => isMembershipValid() && leases.has(target),
-    isLeader: () => isMembershipValid() && joinedFirst,
-    wasLeader: () => joinedFirst,
-    problem: () => problem?.text,
-    ownerOf: (target) => {
-      // While the store cannot be reached, its last answer may be outdated.
-      if (!isMembershipValid()) return undefined
-      const owner = latest?.owners.get(target)
-      return latest?.members.find(({ id }) => id === owner)?.name
-    },
+    owns: (target) => member.isValid() && leases.has(target),
+    isLeader: () => member.isValid() && member.joinedFirst(),
+    wasLeader: member.joinedFirst,
+    problem: () => member.problem()?.text,
+    ownerOf: member.ownerOf,
     run: (aborted$) =>
       merge(
         events,
@@ -203,14 +104,144 @@ export function sharedOwnership(options: SharedOwnershipOptions): Membership {
         ),
       ),
     leave: async () => {
-      loseAll()
+      member.end()
       // Without an answer from the store, the membership ends with its lease.
       await cluster.leave().catch(() => undefined)
     },
   }
 }
 
-function problemOf(error: unknown): { of: 'store' | 'settings'; text: string } {
+type Problem = { of: 'store' | 'settings'; text: string }
+
+/** This daemon as a member. */
+function newMember(
+  { cluster, clock, name, targets }: SharedOwnershipOptions,
+  leases: Leases,
+  notify: (event: OwnershipEvent) => void,
+) {
+  const renewalInterval = cluster.lease / RENEWALS_PER_LEASE
+  // The daemon joined when it started, and would have been refused with other settings.
+  let isMember = true
+  let isDraining = false
+  let joinedFirst = false
+  let latest: Renewal | undefined
+  let problem: Problem | undefined
+  const term = newTerm(clock, leases, notify)
+  const takesPart = () => !isDraining && problem?.of !== 'settings'
+
+  function setProblem(now: Problem | undefined): void {
+    for (const event of problemEvents(problem, now)) notify(event)
+    problem = now
+  }
+
+  async function renew(): Promise<void> {
+    const sent = clock.monotonic()
+    if (!isMember) await cluster.join(name, STARTING)
+    isMember = true
+    const answer = await cluster.renew(writeStatus({ takesPart: takesPart() }))
+    if (answer === undefined) {
+      isMember = false
+      return term.lose()
+    }
+    term.extend(sent + cluster.lease - renewalInterval)
+    latest = answer
+    await adapt(answer, leases, cluster)
+    setProblem(answer.differing && { of: 'settings', text: answer.differing.message })
+    await share(answer, takesPart() ? new Set(targets()) : new Set(), leases, cluster)
+    if (answer.differing !== undefined && leases.all().length === 0) return resign()
+    joinedFirst = answer.members[0]?.id === answer.self
+    term.confirm()
+  }
+
+  /** A daemon with other settings owns nothing and sends nothing until it may join again. */
+  async function resign(): Promise<void> {
+    isMember = false
+    joinedFirst = false
+    term.end()
+    await cluster.leave()
+  }
+
+  return {
+    ...term,
+    renewalInterval,
+    renew: () => renew().catch((error: unknown) => setProblem(problemOf(error))),
+    drain: (): void => {
+      isDraining = true
+      for (const target of leases.all()) leases.end(target)
+    },
+    joinedFirst: () => joinedFirst,
+    problem: () => problem,
+    ownerOf: (target: string) => {
+      // While the store cannot be reached, its last answer may be outdated.
+      if (!term.isValid()) return undefined
+      const owner = latest?.owners.get(target)
+      return latest?.members.find(({ id }) => id === owner)?.name
+    },
+  }
+}
+
+/** How long this daemon may act on its leases, by its own monotonic clock (seconds). */
+function newTerm(clock: Clock, leases: Leases, notify: (event: OwnershipEvent) => void) {
+  let validUntil = -Infinity
+  let isConfirmed = false
+  const term = {
+    isValid: () => clock.monotonic() < validUntil,
+    extend: (until: number) => void (validUntil = until),
+    /** From now on the end of the term is reported, also without targets. */
+    confirm: () => void (isConfirmed = true),
+    end: (): void => {
+      validUntil = -Infinity
+      isConfirmed = false
+      leases.lose(leases.all())
+    },
+    /** Runs once for each term, whether the store or the clock says that the lease has expired. */
+    lose: (): void => {
+      if (!isConfirmed && leases.all().length === 0) return
+      notify({ kind: 'lease lost' })
+      term.end()
+    },
+  }
+  return term
+}
+
+/** Begins and loses leases, as the store says who owns what. */
+async function adapt({ owners, self }: Renewal, leases: Leases, cluster: ClusterStore): Promise<void> {
+  const before = new Set(leases.all())
+  leases.lose([...before].filter((target) => owners.get(target) !== self))
+  const mine = [...owners].flatMap(([target, owner]) => (owner === self ? [target] : []))
+  leases.begin(mine.filter((target) => !before.has(target)))
+  await leases.release((targets) => cluster.release(targets))
+}
+
+/**
+ * Releases what is more than this daemon's share, and acquires what is missing of it.
+ *
+ * @param shared the targets that it may own
+ */
+async function share(
+  { owners, members }: Renewal,
+  shared: ReadonlySet<string>,
+  leases: Leases,
+  cluster: ClusterStore,
+): Promise<void> {
+  const sharing = members.filter(({ status }) => readStatus(status).takesPart).length
+  const wanted = leases.wanted().filter((target) => shared.has(target))
+  const kept = new Set(wanted.slice(0, wanted.length - toRelease(wanted.length, shared.size, sharing)))
+  for (const target of leases.all()) if (!kept.has(target)) leases.end(target)
+  const free = [...shared].filter((target) => !owners.has(target))
+  const most = toAcquire(kept.size, shared.size, sharing)
+  if (free.length > 0 && most > 0) leases.begin(await cluster.acquire(free, most))
+}
+
+/** The events of a change of the problem. */
+function problemEvents(before: Problem | undefined, now: Problem | undefined): OwnershipEvent[] {
+  const events: OwnershipEvent[] = []
+  if (before !== undefined && before.of !== now?.of) events.push({ kind: 'problem', of: before.of, problem: undefined })
+  if (now !== undefined && now.text !== before?.text) events.push({ kind: 'problem', of: now.of, problem: now.text })
+  return events
+}
+
+function problemOf(error: unknown): Problem {
   if (error instanceof OtherSettingsError) return { of: 'settings', text: error.message }
   if (error instanceof StoreError) return { of: 'store', text: error.message }
   throw error

@@ -3,6 +3,7 @@ import { COPIED, copyStore, type Copied } from '../store/copy.ts'
 import { openCopySource, openCopyDestination, type StoreAddress } from '../store/open-store.ts'
 import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
+import { closable } from './with-store.ts'
 
 /**
  * Copies a store into an empty one, compares both, and prints what it copied and compared. If they differ, it rolls the copy
@@ -28,8 +29,8 @@ export const declare: Declare = (stores, { env, loader, print, succeed }) =>
       const [from, to] = [addressOf('from'), addressOf('to')]
       await using source = closable(await openCopySource(from))
       await using destination = closable(await openCopyDestination(to))
-      const copied = await copyStore(source.opened, destination.opened)
-      copyLines(copied, source.opened.place, destination.opened.place).forEach((line) => print(line))
+      const copied = await copyStore(source, destination)
+      copyLines(copied, source.place, destination.place).forEach((line) => print(line))
       succeed(copied.differences.length === 0)
     })
 
@@ -43,10 +44,6 @@ Use single quotes, or the shell replaces it:
   callwatch store copy --from data/callwatch.db --to 'postgres://callwatch:\${PASSWORD}@db1,db2/callwatch'
 
 All or nothing is copied: exit code 1 if the copy, read back, is not equal. The source stays as it is.`
-
-function closable<Opened extends { close: () => Promise<void> }>(opened: Opened) {
-  return { opened, [Symbol.asyncDispose]: opened.close }
-}
 
 function copyLines({ counts, targets, differences }: Copied, from: string, to: string): string[] {
   const rows = COPIED.map((table) => `${table.replaceAll('_', ' ')}: ${counts[table]}`).join(', ')

@@ -4,6 +4,7 @@ import type { TargetConfig } from '../service/target-section.ts'
 import { callsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
+import { closable } from './with-store.ts'
 
 /** The result of one request to a target. */
 export type Probe = {
@@ -39,7 +40,7 @@ const MAX_SKEW_SECONDS = 60
 
 /** Requests one call from a target's service, once. */
 export async function probe(target: TargetConfig, poll: PollConfig): Promise<Probe> {
-  const transport = undiciTransport(target.baseUrl, poll.maxAnswerBytes)
+  await using transport = closable(undiciTransport(target.baseUrl, poll.maxAnswerBytes))
   const client = callsClient(transport.send, { ...target, ...poll, pageSize: 1, wall: systemClock.wall })
   const base = { target: target.name }
   try {
@@ -60,8 +61,6 @@ export async function probe(target: TargetConfig, poll: PollConfig): Promise<Pro
       warnings: clockSkew(skew ?? 0),
       ...(skew !== undefined && { clock_skew_seconds: skew }),
     }
-  } finally {
-    await transport.close()
   }
 }
 

@@ -7,6 +7,7 @@ import type { Transport } from '../service/transport.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
+import { closable } from './with-store.ts'
 
 /** Commands that use the service's own operations for other purposes than counting. */
 export const declare: Declare = (service, { configured, print }) => {
@@ -48,10 +49,6 @@ function timeoutOf({ poll }: Config): AbortSignal {
 }
 
 async function withTransport<T>({ poll }: Config, baseUrl: string, work: (send: Transport) => Promise<T>): Promise<T> {
-  const transport = undiciTransport(baseUrl, poll.maxAnswerBytes)
-  try {
-    return await work(transport.send)
-  } finally {
-    await transport.close()
-  }
+  await using transport = closable(undiciTransport(baseUrl, poll.maxAnswerBytes))
+  return await work(transport.send)
 }

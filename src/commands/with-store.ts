@@ -5,7 +5,8 @@ import type { CommandStore } from '../store/store.ts'
 
 /** Opens the configured store, while daemons may be using it, and closes it after the work. */
 export async function withStore<T>({ store }: Config, work: (opened: CommandStore) => Promise<T>): Promise<T> {
-  return closing(await openForCommand(store), work)
+  await using opened = closable(await openForCommand(store))
+  return await work(opened)
 }
 
 /**
@@ -14,16 +15,11 @@ export async function withStore<T>({ store }: Config, work: (opened: CommandStor
  * @throws {StoreError} if there is no store, or it cannot be read
  */
 export async function withReader<T>({ store }: Config, work: (opened: StoreReader) => Promise<T>): Promise<T> {
-  return closing(await openReader(store), work)
+  await using opened = closable(await openReader(store))
+  return await work(opened)
 }
 
-async function closing<Opened extends { close: () => Promise<void> }, T>(
-  opened: Opened,
-  work: (opened: Opened) => Promise<T>,
-): Promise<T> {
-  try {
-    return await work(opened)
-  } finally {
-    await opened.close()
-  }
+/** For `await using`, which closes it. */
+export function closable<Opened extends { close: () => Promise<void> }>(opened: Opened): Opened & AsyncDisposable {
+  return Object.assign(opened, { [Symbol.asyncDispose]: opened.close })
 }

@@ -37,31 +37,24 @@ export const configSchema = section(
   (file, report) => {
     const [targets, rules] = [mapsIn(file.targets), mapsIn(file.alerts)]
     if (Array.isArray(file.targets) && file.targets.length === 0) report(['targets'], noTarget)
-    reportDuplicates(targets.map(targetName), (index, earlier) =>
-      report(
-        ['targets', index, 'name'],
-        `the same name as \`targets[${earlier}]\` (the name is \`name\`, else \`app_id\`, else the host of \`base_url\`); ` +
-          'expected a name of its own',
-      ),
-    )
-    reportDuplicates(
-      rules.map((rule) => rule['name']),
-      (index, earlier) =>
-        report(['alerts', index, 'name'], `the same name as \`alerts[${earlier}]\`; expected a name of its own`),
-    )
     const webhooks = mapsIn(isMap(file.events) ? file.events['webhooks'] : undefined)
-    reportDuplicates(
-      webhooks.map((webhook) => webhook['name']),
-      (index, earlier) =>
+    const names = { alert: rules.map((rule) => rule['name']), target: targets.map(targetName) }
+    const expectOwnNames = (path: string[], all: unknown[], which = '') =>
+      reportDuplicates(all, (index, earlier) =>
         report(
-          ['events', 'webhooks', index, 'name'],
-          `the same name as \`webhooks[${earlier}]\`; expected a name of its own`,
+          [...path, index, 'name'],
+          `the same name as \`${path.at(-1)}[${earlier}]\`${which}; expected a name of its own`,
         ),
+      )
+    expectOwnNames(['targets'], names.target, ' (the name is `name`, else `app_id`, else the host of `base_url`)')
+    expectOwnNames(['alerts'], names.alert)
+    expectOwnNames(
+      ['events', 'webhooks'],
+      webhooks.map((webhook) => webhook['name']),
     )
     const history = isMap(file.store) ? file.store['history'] : undefined
     checkWindows(rules, history, report)
     checkDigest(file.notify, history, report)
-    const names = { alert: rules.map((rule) => rule['name']), target: targets.map(targetName) }
     checkMatches(file.notify, names, report)
     checkWebhookTargets(webhooks, names.target, report)
     checkParticipants(file, report)

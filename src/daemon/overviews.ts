@@ -35,10 +35,10 @@ const INCOMPLETE_SECONDS = 60
 /** Events that change an overview, besides commits. */
 const CHANGES: ReadonlySet<DaemonEvent['kind']> = new Set(['polled', 'skipped', 'progress', 'internal error'])
 
+const NONE: Overviews = { others: () => [], isComplete: () => true, note: () => undefined, jobs: [] }
+
 export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOptions): Overviews {
-  if (cluster === undefined) {
-    return { others: () => [], isComplete: () => true, note: () => undefined, jobs: [] }
-  }
+  if (cluster === undefined) return NONE
   const known = new Map<string, Overview>()
   /** Own targets whose overview must be written. */
   const changed = new Set<string>()

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import type { Problem } from '../config/config-error.ts'
 import { needsRestart } from '../config/needs-restart.ts'
 import { secretsOf } from '../config/secrets-of.ts'
-import { StoreError } from '../store/store-error.ts'
+import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import { storeRetried } from '../store/store-retried.ts'
 import type { ConfigReading } from './config-readings.ts'
 import type { Parts } from './open-parts.ts'
@@ -50,6 +50,8 @@ async function reload(parts: Parts, reading: ConfigReading): Promise<Reload> {
     await apply(parts, reading.config)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
+    // The other daemons must not have to use what is refused here.
+    await parts.store.cluster?.declare(sharedSettings(current)).catch(onlyStoreErrors(undefined))
     return refused([{ path: 'targets', message: error.message }])
   }
   return { config: reading.config, problems: [], changed }

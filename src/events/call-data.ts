@@ -3,16 +3,15 @@ import { beganAt, inHistorySince, MARK, type TrackedCall } from '../ledger/track
 import { isoTime } from '../clock/iso-time.ts'
 import type { CallData } from './types.ts'
 
-export type CallView = ReturnType<typeof callView>
-
-/** A call in `/api/v1/calls`. */
-export function callView(target: string, call: TrackedCall) {
+/**
+ * A call in an event: the fields of `/api/v1/calls`, and how long it rang and lasted (seconds), if known. Without its target and
+ * session id, which follow from the event's place in the log.
+ */
+export function callData(call: TrackedCall): Omit<CallData, 'target' | 'session_id'> {
   const { finish, labels } = call
   const { type, mode, receiverType } = finish?.labels ?? labels
   const [callAudio = 0, callVideo = 0] = call.counted
   return {
-    target,
-    session_id: call.id,
     type,
     mode,
     receiver_type: receiverType,
@@ -21,17 +20,16 @@ export function callView(target: string, call: TrackedCall) {
     ...(finish === undefined ? {} : { finished: isoTime(finish.at) }),
     participants: (finish === undefined ? call.joined : call.totalParticipants) ?? 0,
     minutes: { audio: callAudio, video: callVideo },
+    ...answeredData(call),
+    has_recording: (call.marks & MARK.recordingSeen) !== 0,
   }
 }
 
-/** A call in an event: the fields of `/api/v1/calls`, and how long it rang and lasted (seconds), if known. */
-export function callData(target: string, call: TrackedCall): CallData {
+function answeredData(call: TrackedCall): Pick<CallData, 'duration_seconds' | 'answer_delay_seconds'> {
   const { answerDelay, duration } = answeredTimes(call, call.finish?.status ?? 'other')
   return {
-    ...callView(target, call),
     ...(duration !== undefined && { duration_seconds: duration }),
     ...(answerDelay !== undefined && { answer_delay_seconds: answerDelay }),
-    has_recording: (call.marks & MARK.recordingSeen) !== 0,
   }
 }
 
@@ -42,8 +40,10 @@ export function callRowView({ target, call }: { target: string; call: TrackedCal
   const [, , audio = 0, video = 0] = call.counted
   const finished = inHistorySince(call)
   const noticed = call.phase === 'lost' ? call.retainUntil : call.finish?.known
-  const { status, finished: _finished, ...data } = callData(target, call)
+  const { status, finished: _finished, ...data } = callData(call)
   return {
+    target,
+    session_id: call.id,
     ...data,
     status: call.phase === 'lost' ? ('lost' as const) : status,
     ...(finished !== undefined && { finished: isoTime(finished) }),

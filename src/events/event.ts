@@ -8,39 +8,42 @@ import type { TransitionPoint } from '../ledger/delta/transitions.ts'
 import { callData } from './call-data.ts'
 import type { AlertChange, CallChange, EventType, Participant } from './types.ts'
 
-/** An event as the log stores it: the fields of a CloudEvent that do not follow from its place in the log. */
-export type EventBody = {
+/** The fields of a CloudEvent that do not follow from its place in the log. */
+export type EventBody<Data = CallChange | AlertChange> = {
   type: EventType
   /** The session id, for a call. */
   subject?: string
   /** When it happened, by the service's clock (ISO 8601). */
   time: string
-  data: CallChange | AlertChange
+  data: Data
 }
 
+/** An event as the log stores it. Its commit has the target, and `subject` is the session id. */
+export type LoggedBody = EventBody<Omit<CallChange, 'target' | 'session_id'> | AlertChange>
+
 /** An event as JSON for the log. Without participants: the log stores them apart, so that it can erase them. */
-export function writeBody(body: EventBody): string {
+export function writeBody(body: LoggedBody): string {
   if (!('participant_list' in body.data)) return JSON.stringify(body)
   const { participant_list: _, ...data } = body.data
   return JSON.stringify({ ...body, data })
 }
 
 /** The event's participants as JSON; empty if it has none. */
-export function writeParticipants({ data }: EventBody): string {
+export function writeParticipants({ data }: LoggedBody): string {
   return 'participant_list' in data ? JSON.stringify(data.participant_list) : ''
 }
 
 /** Parses what {@link writeBody} and {@link writeParticipants} wrote. */
-export function readBody(text: string, participants: string): EventBody {
+export function readBody(target: string, text: string, participants: string): EventBody {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else writes to the log
   const body = JSON.parse(text) as EventBody
-  if (participants !== '') Object.assign(body.data, { participant_list: JSON.parse(participants) })
-  return body
+  const call = body.subject !== undefined && { target, session_id: body.subject }
+  const list = participants !== '' && { participant_list: JSON.parse(participants) }
+  return { ...body, data: { ...call, ...body.data, ...list } }
 }
 
 /** The committed changes of a target that lead to events. */
 export type Changes = {
-  target: string
   ledger: Pick<Delta, 'transitions' | 'corrections' | 'details'>
   notifications: readonly Notification[]
   /** Whether callwatch found the changes late: in the first poll, or after a time in which it saw nothing. */
@@ -48,11 +51,11 @@ export type Changes = {
 }
 
 /** The events of a commit, in order. */
-export function eventsOf({ target, ledger, notifications, backfilled }: Changes): EventBody[] {
+export function eventsOf({ ledger, notifications, backfilled }: Changes): LoggedBody[] {
   return [
-    ...ledger.transitions.flatMap((transition) => transitionEvents(target, transition, backfilled)),
-    ...ledger.corrections.map((correction) => correctionEvent(target, correction, backfilled)),
-    ...ledger.details.map((details) => detailsEvent(target, details, backfilled)),
+    ...ledger.transitions.flatMap((transition) => transitionEvents(transition, backfilled)),
+    ...ledger.corrections.map((correction) => correctionEvent(correction, backfilled)),
+    ...ledger.details.map((details) => detailsEvent(details, backfilled)),
     ...notifications.flatMap(alertEvent),
   ]
 }
@@ -62,12 +65,11 @@ export function eventsOf({ target, ledger, notifications, backfilled }: Changes)
  * lost.
  */
 function transitionEvents(
-  target: string,
   { call, from, to, observed, participants, at }: Transition,
   backfilled: boolean,
-): EventBody[] {
+): LoggedBody[] {
   const data = {
-    ...callData(target, call),
+    ...callData(call),
     ...participantList(participants, call),
     from,
     to,
@@ -75,7 +77,7 @@ function transitionEvents(
     detected_at: isoTime(at),
     backfilled,
   }
-  const event = (type: EventType, time: number): EventBody => ({ type, subject: call.id, time: isoTime(time), data })
+  const event = (type: EventType, time: number): LoggedBody => ({ type, subject: call.id, time: isoTime(time), data })
   // A call with an undocumented status is open until the service reports its `endedAt`.
   const isChanges = to !== 'none' && (to !== 'other' || call.finish !== undefined)
   const reached = isChanges ? [event(`call.${to}`, happenedAt(call, to, at))] : []
@@ -91,18 +93,14 @@ function happenedAt(call: TrackedCall, to: TransitionPoint, seen: number): numbe
   return Math.min(call.finish?.at ?? seen, seen)
 }
 
-function correctionEvent(
-  target: string,
-  { before, call, participants, at }: Correction,
-  backfilled: boolean,
-): EventBody {
+function correctionEvent({ before, call, participants, at }: Correction, backfilled: boolean): LoggedBody {
   const [audio = 0, video = 0] = before.counted
   return {
     type: 'call.corrected',
     subject: call.id,
     time: isoTime(at),
     data: {
-      ...callData(target, call),
+      ...callData(call),
       ...participantList(participants, call),
       before: { status: before.status, minutes: { audio, video } },
       after: { status: call.status },
@@ -112,9 +110,9 @@ function correctionEvent(
   }
 }
 
-function detailsEvent(target: string, { call, participants, at }: Details, backfilled: boolean): EventBody {
+function detailsEvent({ call, participants, at }: Details, backfilled: boolean): LoggedBody {
   const data = {
-    ...callData(target, call),
+    ...callData(call),
     ...participantList(participants, call),
     detected_at: isoTime(at),
     backfilled,
@@ -149,7 +147,7 @@ const ALERT_TYPES = {
   reminder: undefined,
 } as const satisfies Record<Notification['kind'], EventType | undefined>
 
-function alertEvent(notification: Notification): EventBody[] {
+function alertEvent(notification: Notification): LoggedBody[] {
   const { kind, expiredBecause, at } = notification
   const type = ALERT_TYPES[kind]
   if (type === undefined) return []

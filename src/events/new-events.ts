@@ -20,11 +20,7 @@ export function newEvents(changes: Changes, at: number): NewEvents | undefined {
 }
 
 /** The log entry of alerts that expired without a commit of their target. */
-export function expiryEvents(
-  target: string,
-  notifications: Changes['notifications'],
-  at: number,
-): NewEvents | undefined {
+export function expiryEvents(notifications: Changes['notifications'], at: number): NewEvents | undefined {
   const ledger = { transitions: [], corrections: [], details: [] }
-  return newEvents({ target, ledger, notifications, backfilled: false }, at)
+  return newEvents({ ledger, notifications, backfilled: false }, at)
 }

@@ -65,29 +65,39 @@ const MAX_READ = 20_000
  */
 export async function readEvents(
   log: Log,
-  { cursor, limit, filter = {}, until = Infinity }: ReadEventsOptions,
+  { cursor, limit, filter, until = Infinity }: ReadEventsOptions,
 ): Promise<EventsPage> {
   const page: EventsPage = { events: [], next: cursor ?? START }
   for (let eventsRead = 0; ;) {
-    const { position } = page.next
-    const following = await log.events(position + 1, Math.min(limit, BATCH))
+    const following = await log.events(page.next.position + 1, Math.min(limit, BATCH))
     // Checked after reading: if the commit at the cursor still exists, no later commit has been deleted.
-    const hasPlace = cursor !== undefined || position > 0
-    const [own] = hasPlace ? await log.events(position, 0) : []
-    if (hasPlace) await expectPlace(log, page.next, own)
-    const rows = own?.position === position ? [own, ...following] : following
-    for (const row of rows) {
+    const own = cursor !== undefined || page.next.position > 0 ? await commitAt(log, page.next) : []
+    for (const [row, place] of placesAfter(page.next, [...own, ...following])) {
       if (row.at >= until) return page
-      const first = row.position === position ? page.next.place + 1 : 0
-      for (let place = first; place < row.texts.length; place++) {
-        page.next = { position: row.position, id: row.id, place }
-        const event = eventIn(row, place, filter)
-        if (event !== undefined) page.events.push(event)
-        eventsRead += 1
-        if (page.events.length === limit || eventsRead === MAX_READ) return page
-      }
+      page.next = { position: row.position, id: row.id, place }
+      const event = eventIn(row, place, filter)
+      if (event !== undefined) page.events.push(event)
+      eventsRead += 1
+      if (page.events.length === limit || eventsRead === MAX_READ) return page
     }
     if (following.length === 0) return page
+  }
+}
+
+/**
+ * The commit of a cursor; none for the start of the log.
+ *
+ * @throws {CursorExpired}
+ */
+async function commitAt(log: Log, cursor: Cursor): Promise<LoggedEvents[]> {
+  const [own] = await log.events(cursor.position, 0)
+  await expectPlace(log, cursor, own)
+  return own?.position === cursor.position ? [own] : []
+}
+
+function* placesAfter({ position, place }: Cursor, rows: readonly LoggedEvents[]): Generator<[LoggedEvents, number]> {
+  for (const row of rows) {
+    for (let i = row.position === position ? place + 1 : 0; i < row.texts.length; i++) yield [row, i]
   }
 }
 
@@ -95,7 +105,7 @@ export async function readEvents(
 export async function readOne(log: Log, { position, place, id }: Cursor): Promise<string | undefined> {
   const [row] = await log.events(position, 0)
   const isThere = row?.position === position && row.id === id && place < row.texts.length
-  return isThere ? JSON.stringify(eventIn(row, place, {})?.event) : undefined
+  return isThere ? JSON.stringify(eventIn(row, place)?.event) : undefined
 }
 
 /** The newest events, oldest first, and the cursor after them. */
@@ -104,7 +114,7 @@ export async function readLatest(log: Log, limit: number): Promise<EventsPage> {
   const last = rows.at(-1)
   const next = last === undefined ? START : after(last)
   if (limit === 0) return { events: [], next }
-  const events = rows.flatMap((row) => row.texts.flatMap((_, place) => eventIn(row, place, {}) ?? []))
+  const events = rows.flatMap((row) => row.texts.flatMap((_, place) => eventIn(row, place) ?? []))
   return { events: events.slice(-limit), next }
 }
 
@@ -138,17 +148,20 @@ async function expectPlace(log: Log, cursor: Cursor, row: LoggedEvents | undefin
 }
 
 /** The event at a place of a commit; undefined if the filter rejects it. */
-export function eventIn(row: LoggedEvents, place: number, filter: EventFilter): ReadEvent | undefined {
+export function eventIn(row: LoggedEvents, place: number, filter: EventFilter = {}): ReadEvent | undefined {
   if (filter.targets?.includes(row.target) === false) return undefined
-  const body = readBody(row.texts[place]!, row.participants?.[place] ?? '')
-  if (filter.types?.includes(body.type) === false) return undefined
-  if (filter.sessionId !== undefined && filter.sessionId !== body.subject) return undefined
-  if (filter.where?.(body) === false) return undefined
+  const body = readBody(row.target, row.texts[place]!, row.participants?.[place] ?? '')
+  if (!isWanted(body, filter)) return undefined
   const at = { position: row.position, id: row.id, place }
   const id = `${row.id}-${place}`
   const series = `${row.target} ${body.subject ?? ''}`
   const { type } = body
   return { cursor: writeCursor(at), at, type, series, foundAt: row.at, id, event: cloudEvent(row, id, body) }
+}
+
+function isWanted(body: EventBody, { types, sessionId, where }: EventFilter): boolean {
+  if (sessionId !== undefined && sessionId !== body.subject) return false
+  return types?.includes(body.type) !== false && where?.(body) !== false
 }
 
 /** A stored event in the form of CloudEvents 1.0 (https://github.com/cloudevents/spec, JSON format). */

@@ -1,21 +1,17 @@
-import type { FinalStatus, Labels } from './call.ts'
+import { ALL_LABELS, type FinalStatus, type Labels } from './call.ts'
 import { COUNTERS, HISTOGRAMS, seriesKey, type DurableHistogram } from './series.ts'
 import type { Step } from './delta/transitions.ts'
-
-/** The keys of the series that calls with the same labels count in. */
-type CallSeries = ReturnType<typeof makeSeries>
 
 /** The keys of a histogram for one label set: one key per bucket (the last bucket has no upper bound), and the sum. */
 export type HistogramSeries = ReturnType<typeof histogramSeries>
 
-const madeSeries = new Map<Labels, CallSeries>()
+// Joining a key takes longer than counting.
+const madeSeries = new Map(ALL_LABELS.map((labels) => [labels, makeSeries(labels)]))
 const madeKeys = new Map<Step, string>()
 
-/** The series of calls with these labels. Cached, because joining a key takes longer than counting. */
-export function callSeries(labels: Labels): CallSeries {
-  let series = madeSeries.get(labels)
-  if (series === undefined) madeSeries.set(labels, (series = makeSeries(labels)))
-  return series
+/** The keys of the series that calls with the same labels count in. */
+export function callSeries(labels: Labels) {
+  return madeSeries.get(labels)!
 }
 
 /** The series of a transition. */

@@ -64,25 +64,34 @@ export function trackedCalls() {
     values,
     /** The newest and the oldest wanted calls by their own times (UNIX seconds), at most `count` of each. */
     outermost: (count: number, isWanted: (id: string, time: number) => boolean) => {
-      let newest: { slot: number; time: number }[] = []
-      let oldest: { slot: number; time: number }[] = []
+      const outermost = outermostSlots(count)
       for (const [slot, id] of ids.entries()) {
         const time = id === undefined ? undefined : ownTime(readEvictionTimes(blockOf(slot), offsetOf(slot)))
-        if (id === undefined || time === undefined || !isWanted(id, time)) continue
-        // If times are equal, the later slot counts as newer. So no call is in both lists if there are enough calls.
-        if (newest.length < count || time >= newest.at(-1)!.time)
-          newest = [{ slot, time }, ...newest].toSorted((a, b) => b.time - a.time).slice(0, count)
-        if (oldest.length < count || time < oldest[0]!.time)
-          oldest = [{ slot, time }, ...oldest].toSorted((a, b) => b.time - a.time).slice(-count)
+        if (id !== undefined && time !== undefined && isWanted(id, time)) outermost.add(slot, time)
       }
-      const found = new Set([...newest, ...oldest].map(({ slot }) => slot))
-      return [...found].map((slot) => read(slot, ids[slot]!))
+      return outermost.slots().map((slot) => read(slot, ids[slot]!))
     },
     /** The ids of calls that the horizon (UNIX seconds) has passed. */
     evictable: (horizon: number) =>
       ids.flatMap((id, slot) =>
         id !== undefined && evictAfter(readEvictionTimes(blockOf(slot), offsetOf(slot))) < horizon ? id : [],
       ),
+  }
+}
+
+/** Keeps the slots of the `count` newest and the `count` oldest times. */
+function outermostSlots(count: number) {
+  let newest: { slot: number; time: number }[] = []
+  let oldest: { slot: number; time: number }[] = []
+  return {
+    add: (slot: number, time: number): void => {
+      // If times are equal, the later slot counts as newer. So no slot is in both lists if there are enough.
+      if (newest.length < count || time >= newest.at(-1)!.time)
+        newest = [{ slot, time }, ...newest].toSorted((a, b) => b.time - a.time).slice(0, count)
+      if (oldest.length < count || time < oldest[0]!.time)
+        oldest = [{ slot, time }, ...oldest].toSorted((a, b) => b.time - a.time).slice(-count)
+    },
+    slots: () => [...new Set([...newest, ...oldest].map(({ slot }) => slot))],
   }
 }
 

@@ -24,7 +24,7 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
   const begun = clock.monotonic()
   const { notifications } = decision.alerts
   const backfilled = isBackfilled(target)
-  const events = newEvents({ target: name, ledger: decision.ledger, notifications, backfilled }, clock.wall())
+  const events = newEvents({ ledger: decision.ledger, notifications, backfilled }, clock.wall())
   const gap = gapOf(target, decision)
   const routedChanges = notifications.map((change) => ({ change, receivers: receiversOf(change) }))
   try {

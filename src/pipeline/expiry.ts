@@ -13,5 +13,5 @@ export function expiry(
   const now = clock.wall()
   const notifications = expiredNotifications(target, alerts, because, now)
   const routedChanges = notifications.map((change) => ({ change, receivers: receiversOf(change) }))
-  return { now, notifications, stored: [target, routedChanges, expiryEvents(target, notifications, now)] as const }
+  return { now, notifications, stored: [target, routedChanges, expiryEvents(notifications, now)] as const }
 }

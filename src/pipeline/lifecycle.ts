@@ -69,24 +69,10 @@ export function lifecycle(given: LifecycleOptions): Lifecycle {
     order.flatMap((name) => (filter(name) ? (managedTargets.get(name) ?? []) : []))
 
   async function open(config: Config): Promise<void> {
-    const added = config.targets.flatMap((target, i) => {
-      const before = managedTargets.get(target.name)
-      if (before !== undefined && before.fingerprint !== targetFingerprint(target)) throw anotherTarget(target.name)
-      const due = clock.monotonic() + (i / config.targets.length) * config.poll.interval
-      return before === undefined ? [{ managed: newManagedTarget(target, clock), due }] : []
-    })
-    if (store.cluster === undefined) {
-      const load = async ({ managed, due }: (typeof added)[number]) => {
-        const target = await loadTarget(managed, settingsOf(config, managed.name)!, options)
-        managed.state = { kind: 'loaded', target, due }
-      }
-      await lastValueFrom(from(added).pipe(mergeMap(load, LOADED_AT_A_TIME)), { defaultValue: undefined })
-    } else
-      await store.cluster.addTargets(
-        added.map((one) => one.managed),
-        clock.wall(),
-      )
-    for (const one of added) managedTargets.set(one.managed.name, one.managed)
+    const added = newTargets(config, managedTargets, clock)
+    if (store.cluster === undefined) await loadAll(added, config, options)
+    else await store.cluster.addTargets([...added.keys()], clock.wall())
+    for (const one of added.keys()) managedTargets.set(one.name, one)
     limits.resize()
     order = [...new Set([...config.targets.map(({ name }) => name), ...managedTargets.keys()])]
   }
@@ -124,19 +110,14 @@ export function lifecycle(given: LifecycleOptions): Lifecycle {
     all: () => managed().map(({ name }) => name),
     owned: () => managed(ownership.owns).map(({ name }) => name),
     loaded: () => managed(ownership.owns).flatMap((one) => loadedOf(one) ?? []),
-    loading: () =>
-      managed(ownership.owns)
-        .filter((one) => loadedOf(one) === undefined)
-        .map(({ name, state }) => ({ name, problem: state.kind === 'unloaded' ? state.problem : undefined })),
+    loading: () => managed(ownership.owns).flatMap(loadingOf),
     open,
     run: (config$) =>
       config$.pipe(
         mergeMap((config) => config.targets.map(({ name }) => name)),
         distinct(),
         mergeMap((name) =>
-          runWhile(config$.pipe(map((config) => settingsOf(config, name))), (settings, draining$) =>
-            runOne(name, settings, draining$),
-          ),
+          runWhile(config$.pipe(map((config) => settingsOf(config, name))), (...settings) => runOne(name, ...settings)),
         ),
       ),
     hint: (name, hint) => takeHint(ownership.owns(name) ? managedTargets.get(name) : undefined, hint, clock),
@@ -144,9 +125,48 @@ export function lifecycle(given: LifecycleOptions): Lifecycle {
   }
 }
 
+/**
+ * The targets of a configuration that are not managed yet, and when their first polls are due: spread over an interval.
+ *
+ * @throws {StoreError} if one differs from the managed target of its name
+ */
+function newTargets(
+  { targets, poll }: Config,
+  known: ReadonlyMap<string, ManagedTarget>,
+  clock: Clock,
+): ReadonlyMap<ManagedTarget, number> {
+  const added = new Map<ManagedTarget, number>()
+  for (const [i, target] of targets.entries()) {
+    const before = known.get(target.name)
+    if (before !== undefined && before.fingerprint !== targetFingerprint(target)) throw anotherTarget(target.name)
+    const due = clock.monotonic() + (i / targets.length) * poll.interval
+    if (before === undefined) added.set(newManagedTarget(target, clock), due)
+  }
+  return added
+}
+
+/** @throws {StoreError} if one cannot be loaded */
+async function loadAll(
+  added: ReadonlyMap<ManagedTarget, number>,
+  config: Config,
+  options: ManagedTargetOptions,
+): Promise<void> {
+  const load = async ([managed, due]: [ManagedTarget, number]) => {
+    const target = await loadTarget(managed, settingsOf(config, managed.name)!, options)
+    managed.state = { kind: 'loaded', target, due }
+  }
+  await lastValueFrom(from(added).pipe(mergeMap(load, LOADED_AT_A_TIME)), { defaultValue: undefined })
+}
+
 function takeHint(managed: ManagedTarget | undefined, hint: Hint, { wall }: Clock): void {
   managed?.hints.add(hint)
   if (managed !== undefined && hint.shows === 'end') loadedOf(managed)?.ends?.note(hint.id, wall())
+}
+
+function loadingOf(managed: ManagedTarget) {
+  const { name, state } = managed
+  if (loadedOf(managed) !== undefined) return []
+  return [{ name, problem: state.kind === 'unloaded' ? state.problem : undefined }]
 }
 
 function newManagedTarget(target: TargetConfig, clock: Clock): ManagedTarget {

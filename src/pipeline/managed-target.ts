@@ -77,33 +77,11 @@ export function runTarget(
   { lease, draining$: settingsDraining$ }: { lease: Lease; draining$: Observable<unknown> },
   options: ManagedTargetOptions,
 ): Observable<ManagedEvent> {
-  const { clock, limits, mask } = options
-  const { name } = managed
+  const { clock, limits } = options
   const draining$ = merge(settingsDraining$, lease.draining$)
   const graceEnded$ = draining$.pipe(take(1), delay(GRACE_PERIOD_SECONDS * 1000, clock.scheduler))
   const aborted$ = merge(lease.aborted$, graceEnded$)
-  let pause = RETRY_SECONDS
-  let bugs = 0
-  let loadProblem: string | undefined
-
-  function failed(error: unknown): ManagedEvent[] {
-    const { state } = managed
-    if (!(error instanceof StoreError)) {
-      pause = Math.min(MAX_PAUSE_SECONDS, RETRY_SECONDS * 2 ** bugs)
-      bugs += 1
-      if (state.kind !== 'unloaded') {
-        state.target.record.add({ ...NO_POLL, problem: 'internal error', fault: 'bug' })
-        managed.state = { ...state, kind: 'outdated', lease, due: clock.monotonic() }
-      }
-      return [{ kind: 'internal error', target: name, error, seconds: pause }]
-    }
-    pause = RETRY_SECONDS
-    const problem = mask(error.message)
-    if (state.kind === 'unloaded') managed.state = { kind: 'unloaded', problem }
-    if (problem === loadProblem) return []
-    loadProblem = problem
-    return [{ kind: 'not loaded', target: name, problem }]
-  }
+  const failures = newFailures(managed, lease, options)
 
   return defer(() => {
     const release = lease.hold()
@@ -113,11 +91,11 @@ export function runTarget(
       const startsAt = clock.monotonic() + offset
       const { interval } = settings.poll
       managed.state = { kind: 'running', target, lease }
-      pause = RETRY_SECONDS
+      failures.pause = RETRY_SECONDS
       limits.resize()
       return pipeline({ ...options, target, client, hints: managed.hints, offset, draining$, aborted$ }).pipe(
         tap((event) => {
-          if (event.kind === 'polled' && event.report.successful) bugs = 0
+          if (event.kind === 'polled' && event.report.successful) failures.bugs = 0
         }),
         finalize(() => {
           const due = startsAt + Math.max(0, Math.ceil((clock.monotonic() - startsAt) / interval)) * interval
@@ -131,8 +109,8 @@ export function runTarget(
     return abortable((aborted) => ready(managed, settings, { ...options, lease, aborted })).pipe(
       takeUntil(draining$),
       mergeMap(run),
-      catchError((error: unknown) => failed(error)),
-      repeat({ delay: () => timer(pause * 1000, clock.scheduler).pipe(takeUntil(draining$)) }),
+      catchError((error: unknown) => failures.note(error)),
+      repeat({ delay: () => timer(failures.pause * 1000, clock.scheduler).pipe(takeUntil(draining$)) }),
       finalize(() => {
         void close()
         // If the lease continues, the next run uses the loaded state with the new settings.
@@ -141,6 +119,35 @@ export function runTarget(
       }),
     )
   })
+}
+
+/** The failures of a target under a lease, and the pause after the latest of them (seconds). */
+function newFailures(managed: ManagedTarget, lease: Lease, { clock, mask }: ManagedTargetOptions) {
+  let loadProblem: string | undefined
+  const failures = {
+    pause: RETRY_SECONDS,
+    /** Since the last successful poll. */
+    bugs: 0,
+    note: (error: unknown): ManagedEvent[] => {
+      const { name, state } = managed
+      if (!(error instanceof StoreError)) {
+        failures.pause = Math.min(MAX_PAUSE_SECONDS, RETRY_SECONDS * 2 ** failures.bugs)
+        failures.bugs += 1
+        if (state.kind !== 'unloaded') {
+          state.target.record.add({ ...NO_POLL, problem: 'internal error', fault: 'bug' })
+          managed.state = { ...state, kind: 'outdated', lease, due: clock.monotonic() }
+        }
+        return [{ kind: 'internal error', target: name, error, seconds: failures.pause }]
+      }
+      failures.pause = RETRY_SECONDS
+      const problem = mask(error.message)
+      if (state.kind === 'unloaded') managed.state = { kind: 'unloaded', problem }
+      if (problem === loadProblem) return []
+      loadProblem = problem
+      return [{ kind: 'not loaded', target: name, problem }]
+    },
+  }
+  return failures
 }
 
 /**

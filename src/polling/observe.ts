@@ -62,100 +62,24 @@ const MIN_DEADLINE_SECONDS = 30
  * 5. `list/shrunk-list.ts` decides whether to accept a list that has shrunk.
  * 6. `poll-report.ts` sums the poll up.
  *
- * The next pages are read while an observation is committed. Each observation must be committed before the next one is requested. If that fails, the caller throws the
- * {@link StoreError} into the generator, which ends the poll. The report has all problems of service and store; this only
- * throws because of a bug in callwatch.
+ * The next pages are read while an observation is committed. Each observation must be committed before the next one is
+ * requested. If that fails, the caller throws the {@link StoreError} into the generator, which ends the poll. The report has
+ * all problems of service and store; this only throws because of a bug in callwatch.
  *
  * @param aborted ends the poll early; it still yields what it has seen by then
  */
 export async function* observe(options: ObserveOptions, aborted: AbortSignal): AsyncGenerator<Observation, PollReport> {
-  const { clock, ledger, memory, settings, hinted } = options
-  const { interval, lookback, sweepInterval, pageSize } = settings
+  const { clock, ledger, memory, settings } = options
   const begun = clock.monotonic()
-  const longest = Math.max(MIN_DEADLINE_SECONDS, DEADLINE_INTERVALS * interval)
-  // Waiting for the rate limiter does not end a poll, because the next poll would wait as well. A long Retry-After does.
-  const { rateLimiter, elapsed, after$ } = activeTime(options.requestOptions.rateLimiter, clock)
-  const deadline = deadlineOf(after$(longest), aborted)
-  const isOver = () => elapsed() >= longest - 1e-3
-  const whyAborted = () => abortProblem(poll, longest, rateLimiter.pausedFor(), isOver())
-  const requestOptions = { ...options.requestOptions, rateLimiter, clock }
-  const requests = pollRequests({ ...options, requestOptions }, deadline.signal)
-  const poll = newPoll()
-  const budget = requestBudget(rateLimiter.pace(), settings, (slice) => requests.made.length + dueCalls(slice).length)
+  const run = begin(options, aborted)
+  const { poll, requests, deadline, budget } = run
   let remaining: number | undefined
   let storeProblem: StoreError | undefined
-
-  const dueCalls = (limit: number) => singleCallsDue(options, poll, limit)
-
-  async function* pages(): AsyncGenerator<CallPage, void> {
-    try {
-      if (rateLimiter.pausedFor() > longest) throw rateLimitPause(rateLimiter.pausedFor())
-      if (!(await requests.measureSkew())) {
-        poll.pages = 1
-        throw unknownClockSkew(memory.clock)
-      }
-      yield* readList(poll, {
-        memory: memory.list,
-        state: ledger,
-        clock,
-        horizon: horizon(ledger.sync, lookback),
-        sweepInterval,
-        ...budget,
-        ...(hinted && { maySweep: () => false }),
-        interval,
-        wanted: () => dueCalls(Infinity),
-        elapsed,
-        pageSize,
-        fetchPage: untilDeadline(requests.page, () => (isOver() ? whyAborted() : undefined)),
-      })
-    } catch (error) {
-      const problem = error instanceof AbortedError ? whyAborted() : error
-      if (!(problem instanceof ServiceError)) throw problem
-      poll.problem ??= problem
-    }
-  }
-
-  /** Requests single calls: withheld ones, open calls that the list did not show, and calls that a shrunk list lacks. */
-  async function singleCalls(): Promise<ServiceAnswer[]> {
-    if (poll.pages === 0 || ledger.sync.clockSkew === undefined) return []
-    const limit = budget.singleCalls(requests.made.length)
-    const unconfirmed = memory.regressions.unconfirmed(ledger).slice(0, limit)
-    const due = [...unconfirmed, ...dueCalls(limit).filter((call) => !unconfirmed.some(({ id }) => id === call.id))]
-    const missing = missingCalls(poll, ledger)
-    const others = missing.filter((call) => !due.some(({ id }) => id === call.id))
-    const callOptions = {
-      fetchCall: requests.call,
-      aborted: deadline.signal,
-      wall: clock.wall,
-      onProblem: (problem: ServiceError) => void (poll.problem ??= problem),
-    }
-    const onDistrust = () => {
-      poll.success = undefined
-      forgetReadings(memory.list, ledger.sync)
-    }
-    const answers = [
-      ...(await followUps(due, poll.listed, { ...callOptions, onDistrust })),
-      ...(await requestCalls(others, callOptions)),
-    ]
-    checkShrunkList({ poll, memory: memory.list, ledger, now: clock.monotonic(), lookback }, answers, missing)
-    // Such a call may have ended after the list was read.
-    for (const { serviceTime } of answers) poll.serviceTime = Math.max(poll.serviceTime, serviceTime)
-    return answers
-  }
-
-  /** The last observations of the poll. */
-  function* conclude(answers: ServiceAnswer[]): Generator<Observation, void> {
-    const success = poll.success && { ...poll.success, serviceTime: poll.serviceTime, limited: poll.limited }
-    let rest = answers
-    for (; rest.length > MAX_CALLS; rest = rest.slice(MAX_CALLS)) yield { answers: rest.slice(0, MAX_CALLS) }
-    if (success === undefined && rest.length === 0) return
-    yield { answers: rest, ...(success && { success }) }
-  }
 
   const sweptAt = memory.list.sweep.last?.at
   memory.regressions.startPoll()
   try {
-    for await (const chunk of ahead(inChunks(pages()), deadline.dispose)) {
+    for await (const chunk of ahead(inChunks(pages(run)), deadline.dispose)) {
       remaining = chunk.at(-1)?.limit?.remaining ?? remaining
       const answers = chunk.map(({ serviceTime, hostTime, calls, invalid }): ServiceAnswer => {
         return {
@@ -171,7 +95,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
       memory.regressions.endChunk()
       yield { answers, clockSkew: memory.clock.accepted }
     }
-    yield* conclude(await singleCalls())
+    yield* conclude(poll, await singleCalls(run))
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     storeProblem = error
@@ -182,6 +106,96 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   }
   const measured = { seconds: clock.monotonic() - begun, requests: [...requests.made], remaining }
   return reportOf({ poll, memory: memory.list, settings, slice: budget.slice, storeProblem }, measured)
+}
+
+type Run = ReturnType<typeof begin>
+
+/** What the parts of a poll share. */
+function begin(options: ObserveOptions, aborted: AbortSignal) {
+  const { clock, settings } = options
+  const longest = Math.max(MIN_DEADLINE_SECONDS, DEADLINE_INTERVALS * settings.interval)
+  // Waiting for the rate limiter does not end a poll, because the next poll would wait as well. A long Retry-After does.
+  const { rateLimiter, elapsed, after$ } = activeTime(options.requestOptions.rateLimiter, clock)
+  const deadline = deadlineOf(after$(longest), aborted)
+  const requestOptions = { ...options.requestOptions, rateLimiter, clock }
+  const requests = pollRequests({ ...options, requestOptions }, deadline.signal)
+  const poll = newPoll()
+  const dueCalls = (limit: number) => singleCallsDue(options, poll, limit)
+  const budget = requestBudget(rateLimiter.pace(), settings, (slice) => requests.made.length + dueCalls(slice).length)
+  const isOver = () => elapsed() >= longest - 1e-3
+  const whyAborted = () => abortProblem(poll, longest, rateLimiter.pausedFor(), isOver())
+  return { options, longest, rateLimiter, elapsed, deadline, requests, poll, dueCalls, budget, isOver, whyAborted }
+}
+
+/** Reads the list. A problem of the service ends it, and is in the report. */
+async function* pages(run: Run): AsyncGenerator<CallPage, void> {
+  const { longest, rateLimiter, elapsed, requests, poll, dueCalls, budget, isOver, whyAborted } = run
+  const { clock, ledger, memory, settings, hinted } = run.options
+  const { interval, lookback, sweepInterval, pageSize } = settings
+  try {
+    if (rateLimiter.pausedFor() > longest) throw rateLimitPause(rateLimiter.pausedFor())
+    if (!(await requests.measureSkew())) {
+      poll.pages = 1
+      throw unknownClockSkew(memory.clock)
+    }
+    yield* readList(poll, {
+      memory: memory.list,
+      state: ledger,
+      clock,
+      horizon: horizon(ledger.sync, lookback),
+      sweepInterval,
+      ...budget,
+      ...(hinted && { maySweep: () => false }),
+      interval,
+      wanted: () => dueCalls(Infinity),
+      elapsed,
+      pageSize,
+      fetchPage: untilDeadline(requests.page, () => (isOver() ? whyAborted() : undefined)),
+    })
+  } catch (error) {
+    const problem = error instanceof AbortedError ? whyAborted() : error
+    if (!(problem instanceof ServiceError)) throw problem
+    poll.problem ??= problem
+  }
+}
+
+/** Requests single calls: withheld ones, open calls that the list did not show, and calls that a shrunk list lacks. */
+async function singleCalls({ options, requests, deadline, poll, dueCalls, budget }: Run): Promise<ServiceAnswer[]> {
+  const { clock, ledger, memory, settings } = options
+  if (poll.pages === 0 || ledger.sync.clockSkew === undefined) return []
+  const limit = budget.singleCalls(requests.made.length)
+  const unconfirmed = memory.regressions.unconfirmed(ledger).slice(0, limit)
+  const due = [...unconfirmed, ...dueCalls(limit).filter((call) => !unconfirmed.some(({ id }) => id === call.id))]
+  const missing = missingCalls(poll, ledger)
+  const others = missing.filter((call) => !due.some(({ id }) => id === call.id))
+  const callOptions = {
+    fetchCall: requests.call,
+    aborted: deadline.signal,
+    wall: clock.wall,
+    onProblem: (problem: ServiceError) => void (poll.problem ??= problem),
+  }
+  const onDistrust = () => {
+    poll.success = undefined
+    forgetReadings(memory.list, ledger.sync)
+  }
+  const answers = [
+    ...(await followUps(due, poll.listed, { ...callOptions, onDistrust })),
+    ...(await requestCalls(others, callOptions)),
+  ]
+  const { lookback } = settings
+  checkShrunkList({ poll, memory: memory.list, ledger, now: clock.monotonic(), lookback }, answers, missing)
+  // Such a call may have ended after the list was read.
+  for (const { serviceTime } of answers) poll.serviceTime = Math.max(poll.serviceTime, serviceTime)
+  return answers
+}
+
+/** The last observations of the poll. */
+function* conclude(poll: RunningPoll, answers: ServiceAnswer[]): Generator<Observation, void> {
+  const success = poll.success && { ...poll.success, serviceTime: poll.serviceTime, limited: poll.limited }
+  let rest = answers
+  for (; rest.length > MAX_CALLS; rest = rest.slice(MAX_CALLS)) yield { answers: rest.slice(0, MAX_CALLS) }
+  if (success === undefined && rest.length === 0) return
+  yield { answers: rest, ...(success && { success }) }
 }
 
 /** The calls to request one by one: those that hints named, or else those that the list does not show. */

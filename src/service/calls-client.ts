@@ -79,7 +79,7 @@ export function requestHeaders({ apiKey, onBehalfOf }: { apiKey: string; onBehal
 }
 
 export function callsClient(transport: Transport, options: CallsClientOptions): CallsClient {
-  const headers = requestHeaders(options)
+  const get = getFrom(transport, options)
 
   const spellings = Object.entries(options.statusMap).map(
     ([spelling, status]) => [spelling.toLowerCase(), status] as const,
@@ -88,23 +88,6 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
     statusMap: new Map(spellings),
     onUnknown: options.onUnknown ?? (() => undefined),
     participants: options.participants,
-  }
-
-  async function get(
-    path: string,
-    signal: AbortSignal,
-    isEmptyList: (response: TransportResponse) => Promise<boolean> = async () => false,
-  ): Promise<{ answered: AnswerMetadata; body: Record<string, unknown> }> {
-    const response = await transport({ method: 'GET', path, headers, signal }).catch((error: unknown) => {
-      throw networkError(error)
-    })
-    const hostTime = options.wall()
-    const date = serviceClock(response)
-    const serviceTime = date ?? wholeMilliseconds(hostTime + (options.clockSkew?.() ?? 0))
-    const limit = rateLimitWindow(response, serviceTime)
-    const answered = { serviceTime, isUndated: date === undefined, hostTime, limit }
-    if (await isEmptyList(response)) return { answered, body: { data: [] } }
-    return { answered, body: readAnswer(response, { now: serviceTime, apiKey: options.apiKey }) }
   }
 
   let knowsItsCalls = false
@@ -138,34 +121,9 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
         throw new ServiceError('invalid', 'the service answered List Calls without a `data` array')
       }
       refuseTooLarge(items, options.pageSize)
-      const calls: ListedCall[] = []
-      const invalid: CallPage['invalid'] = {}
-      const keys: string[] = []
-      const anonymousKey = anonymousKeys()
       const readAt = { ...readOptions, now: latest(answered) }
-      for (const item of items) {
-        const read = unchanged(item) ?? readCall(item, readAt)
-        if (typeof read === 'object') {
-          calls.push(read)
-          keys.push(read.id)
-        } else {
-          invalid[read] = (invalid[read] ?? 0) + 1
-          keys.push(readSessionId(isMap(item) ? item['sessionId'] : undefined) ?? anonymousKey(item))
-        }
-      }
-      const meta = isMap(body['meta']) ? body['meta'] : {}
-      const pagination = isMap(meta['pagination']) ? meta['pagination'] : {}
-      const total = readCount(pagination['total'])
-      return {
-        ...answered,
-        page,
-        calls,
-        invalid,
-        items: items.length,
-        keys,
-        total,
-        totalPages: readCount(pagination['total_pages']),
-      }
+      const read = readItems(items, (item) => unchanged(item) ?? readCall(item, readAt))
+      return { ...answered, page, ...read, ...readTotals(body['meta']) }
     },
     getCall: async (sessionId, signal) => {
       if (!isRequestable(sessionId)) throw new ServiceError('refused', 'a call with this id cannot be requested')
@@ -178,6 +136,27 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       const read = readCall({ ...item, sessionId }, { ...readOptions, now: latest(answered) })
       return { ...answered, call: typeof read === 'object' ? read : undefined }
     },
+  }
+}
+
+/** A request, which rejects with a {@link ServiceError}. `isEmptyList` decides whether its answer is a list without calls. */
+function getFrom(transport: Transport, options: CallsClientOptions) {
+  const headers = requestHeaders(options)
+  return async (
+    path: string,
+    signal: AbortSignal,
+    isEmptyList: (response: TransportResponse) => Promise<boolean> = async () => false,
+  ): Promise<{ answered: AnswerMetadata; body: Record<string, unknown> }> => {
+    const response = await transport({ method: 'GET', path, headers, signal }).catch((error: unknown) => {
+      throw networkError(error)
+    })
+    const hostTime = options.wall()
+    const date = serviceClock(response)
+    const serviceTime = date ?? wholeMilliseconds(hostTime + (options.clockSkew?.() ?? 0))
+    const limit = rateLimitWindow(response, serviceTime)
+    const answered = { serviceTime, isUndated: date === undefined, hostTime, limit }
+    if (await isEmptyList(response)) return { answered, body: { data: [] } }
+    return { answered, body: readAnswer(response, { now: serviceTime, apiKey: options.apiKey }) }
   }
 }
 
@@ -206,6 +185,27 @@ export function isRequestable(sessionId: string): boolean {
 /** The later of both clocks. Otherwise a `Date` that is too early would make the times of all calls invalid. */
 function latest({ serviceTime, hostTime }: AnswerMetadata): number {
   return Math.max(serviceTime, hostTime)
+}
+
+function readItems(
+  items: readonly unknown[],
+  read: (item: unknown) => ListedCall | InvalidReason,
+): Pick<CallPage, 'calls' | 'invalid' | 'items' | 'keys'> {
+  const calls: ListedCall[] = []
+  const invalid: CallPage['invalid'] = {}
+  const keys: string[] = []
+  const anonymousKey = anonymousKeys()
+  for (const item of items) {
+    const call = read(item)
+    if (typeof call === 'object') {
+      calls.push(call)
+      keys.push(call.id)
+    } else {
+      invalid[call] = (invalid[call] ?? 0) + 1
+      keys.push(readSessionId(isMap(item) ? item['sessionId'] : undefined) ?? anonymousKey(item))
+    }
+  }
+  return { calls, invalid, items: items.length, keys }
 }
 
 /** Keys for the items of a page without an id, different even for equal items. Short, because a sweep keeps them. */
@@ -245,6 +245,11 @@ function participantsIn(item: unknown): number {
 function tooMany(what: string, found: number, pageSize: number, most: number): ServiceError {
   const message = `the service answered List Calls with ${found} ${what} on one page, where ${pageSize} calls were requested; callwatch reads at most ${most}`
   return new ServiceError('invalid', message)
+}
+
+function readTotals(meta: unknown): Pick<CallPage, 'total' | 'totalPages'> {
+  const pagination = isMap(meta) && isMap(meta['pagination']) ? meta['pagination'] : {}
+  return { total: readCount(pagination['total']), totalPages: readCount(pagination['total_pages']) }
 }
 
 function readCount(value: unknown): number | undefined {

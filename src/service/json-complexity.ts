@@ -17,14 +17,10 @@ export function isTooComplex(json: string): boolean {
   if (json.length < CHECKED_CHARACTERS) return false
   let left = json.length / CHARACTERS_PER_OPENING
   let depth = 0
-  let isInString = false
   const fields = new Uint32Array(DEEPEST + 1)
   for (let i = 0; i < json.length; i++) {
     const character = json.charCodeAt(i)
-    if (isInString) {
-      if (character === BACKSLASH) i += 1
-      else if (character === QUOTE) isInString = false
-    } else if (character === QUOTE) isInString = true
+    if (character === QUOTE) i = endOfString(json, i)
     else if (character === BRACKET || character === BRACE) {
       depth += 1
       left -= 1
@@ -36,4 +32,13 @@ export function isTooComplex(json: string): boolean {
     } else if (character === BRACKET_END || character === BRACE_END) depth -= 1
   }
   return false
+}
+
+/** Where the string ends that begins here. */
+function endOfString(json: string, begin: number): number {
+  let i = begin + 1
+  for (let character = json.charCodeAt(i); i < json.length && character !== QUOTE; character = json.charCodeAt(i)) {
+    i += character === BACKSLASH ? 2 : 1
+  }
+  return i
 }

@@ -31,21 +31,23 @@ export type ReadAnswerOptions = {
 export function readAnswer(response: TransportResponse, { now, apiKey }: ReadAnswerOptions): Record<string, unknown> {
   const { status } = response
   const body = isTooComplex(response.body) ? undefined : parseMap(quoteLongIds(response.body))
-  const error = body?.['error']
-  if (isMap(error) || status < 200 || status > 299) {
-    const code = isMap(error) && typeof error['code'] === 'string' ? error['code'] : undefined
-    const kind =
-      (code === undefined ? undefined : CODES.get(code)) ??
-      (code?.startsWith('AUTH_ERR_') ? 'auth' : kindOfStatus(status))
-    const detail = isMap(error) ? quote(error, apiKey) : 'without an error body'
+  const error = isMap(body?.['error']) ? body['error'] : undefined
+  if (error !== undefined || status < 200 || status > 299) {
+    const detail = error === undefined ? 'without an error body' : quote(error, apiKey)
     const retryAfter = readRetryAfter(header(response, 'retry-after'), now)
-    throw new ServiceError(kind, `the service answered ${status} ${detail}`, { status, retryAfter, serviceTime: now })
+    const message = `the service answered ${status} ${detail}`
+    throw new ServiceError(kindOf(error?.['code'], status), message, { status, retryAfter, serviceTime: now })
   }
   if (body === undefined) {
     const problem = `the service answered ${status} with something that is not a JSON object: ${describe(response.body)}`
     throw new ServiceError('invalid', problem, { status, serviceTime: now })
   }
   return body
+}
+
+function kindOf(code: unknown, status: number): ServiceErrorKind {
+  if (typeof code !== 'string') return kindOfStatus(status)
+  return CODES.get(code) ?? (code.startsWith('AUTH_ERR_') ? 'auth' : kindOfStatus(status))
 }
 
 /** A 404 alone does not mean an unknown call. It may come from a proxy or a wrong address, or may be about the user. */

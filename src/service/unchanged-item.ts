@@ -14,21 +14,27 @@ export function isUnchanged(item: Item, known: TrackedCall): boolean {
   if (known.phase === 'baseline')
     return FINAL_STATUSES.some((status) => status === item['status']) && hasStart(item, known)
   return (
-    known.phase === 'final' &&
-    // The item may have the participants that are still missing.
-    (known.marks & (MARK.detailsWanted | MARK.participantsObserved)) === MARK.participantsObserved &&
+    isComplete(known) &&
     item['status'] === known.status &&
     hasLabels(item, known) &&
     hasStart(item, known) &&
-    item['endedAt'] === known.endedAt &&
-    item['totalParticipants'] === known.totalParticipants &&
+    hasEnd(item, known) &&
     hasRecording(item, known) &&
     hasMinutes(item, known)
   )
 }
 
+/** Whether it has ended, and no participants are missing that the item may have. */
+function isComplete({ phase, marks }: TrackedCall): boolean {
+  return phase === 'final' && (marks & (MARK.detailsWanted | MARK.participantsObserved)) === MARK.participantsObserved
+}
+
 function hasStart(item: Item, { initiatedAt, startedAt }: TrackedCall): boolean {
   return item['initiatedAt'] === initiatedAt && item['startedAt'] === startedAt
+}
+
+function hasEnd(item: Item, { endedAt, totalParticipants }: TrackedCall): boolean {
+  return item['endedAt'] === endedAt && item['totalParticipants'] === totalParticipants
 }
 
 function hasLabels(item: Item, { labels }: TrackedCall): boolean {

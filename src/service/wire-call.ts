@@ -196,13 +196,17 @@ function sumEntries(entries: readonly Entry[] | undefined): SeenMinutes {
   let video: number | undefined
   let total: number | undefined
   for (const { minutes, duration } of entries ?? NO_ENTRIES) {
-    if (minutes.audio !== undefined) audio = (audio ?? 0) + minutes.audio
-    if (minutes.video !== undefined) video = (video ?? 0) + minutes.video
-    const unsplit = isSplit(minutes) ? undefined : (minutes.total ?? duration)
-    if (unsplit !== undefined) total = (total ?? 0) + unsplit
+    audio = plus(audio, minutes.audio)
+    video = plus(video, minutes.video)
+    total = plus(total, isSplit(minutes) ? undefined : (minutes.total ?? duration))
   }
   const isEmpty = !isSplit({ audio, video, total }) && total === undefined
   return isEmpty ? NO_MINUTES : validMinutes(audio ?? 0, video ?? 0, total)
+}
+
+/** A sum with one more value, if it is known. */
+function plus(sum: number | undefined, value: number | undefined): number | undefined {
+  return value === undefined ? sum : (sum ?? 0) + value
 }
 
 const NO_ENTRIES: readonly Entry[] = []

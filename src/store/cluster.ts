@@ -105,26 +105,60 @@ export type Cluster = ReturnType<typeof clusterOf>
 /**
  * @param sql a separate connection for the membership, so that no lease expires while commits wait
  */
-export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
-  let self: string | undefined
-  let own = asJson({})
+export function clusterOf(sql: Sql, options: ClusterOptions) {
+  const member: Member = { self: undefined, own: asJson({}), declared: undefined, epochs: new Map() }
+  return {
+    ...OF_THE_DATABASE,
+    methods: { ...membershipOf(sql, member, options), ...ownershipOf(sql, member) },
+    fenceOf: (target: string): Fence => {
+      const { self } = member
+      const epoch = member.epochs.get(target)
+      if (self === undefined || epoch === undefined)
+        throw new StoreError('stale', `this daemon does not own target ${target}; only its owner commits it`)
+      return { owner: self, epoch }
+    },
+    /** A step that fails unless this member is the one that sends notifications. */
+    senderFence: (): Step[] => [{ statement: IS_FIRST, args: [member.self ?? null], fence: 1 }],
+    /** @throws {StoreError} refused: another member owns the target, whose row is locked */
+    expectResettable: async (resetting: Sql, name: string): Promise<void> => {
+      const [owner] = await resetting.all(LIVING_OWNER, [name])
+      if (owner !== undefined && owner['id'] !== member.self) throw ownedError(name, String(owner['name']))
+    },
+    /** Call it after a reset of the target, which also resets its epochs. */
+    forget: (name: string): void => void member.epochs.delete(name),
+    publish: (overviews: ReadonlyMap<string, string>): Step => {
+      const { self } = member
+      return { statement: PUBLISH, given: self === undefined ? [] : [...overviews].map((each) => [...each, self]) }
+    },
+  }
+}
+
+/** This daemon as a member. */
+type Member = {
+  /** Its id; undefined while it is none. */
+  self: string | undefined
+  own: ReturnType<typeof asJson>
   /** The settings that the store has of this member. */
-  let declared: typeof own | undefined
-  let epochs = new Map<string, number>()
+  declared: Member['own'] | undefined
+  /** Of the targets that it owns. */
+  epochs: Map<string, number>
+}
 
-  const loseAll = (): void => {
-    self = undefined
-    epochs = new Map()
-  }
+function loseAll(member: Member): void {
+  member.self = undefined
+  member.epochs = new Map()
+}
 
+/** Joining, declaring settings, renewing and leaving. */
+function membershipOf(sql: Sql, member: Member, { lease, onJoin }: ClusterOptions) {
   async function declareOwn(): Promise<void> {
-    const [me, settings] = [self, own]
-    if (me === undefined || declared === settings) return
-    await sql.batch([{ statement: DECLARE, args: [me, settings.json] }])
-    if (me === self) declared = settings
+    const { self, own } = member
+    if (self === undefined || member.declared === own) return
+    await sql.batch([{ statement: DECLARE, args: [self, own.json] }])
+    if (self === member.self) member.declared = own
   }
 
-  const methods = {
+  return {
     /** A member that does not renew its lease for this long is dead (seconds). */
     lease,
     /**
@@ -137,9 +171,9 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
      */
     join: async (name: string, status: string, given?: Settings): Promise<void> => {
       const id = randomUUID()
-      const settings = (own = given === undefined ? own : asJson(given))
+      const settings = (member.own = given === undefined ? member.own : asJson(given))
       await sql.transaction(async (joining) => {
-        const former = self === undefined ? [] : [{ statement: LEAVE, args: [self] }]
+        const former = member.self === undefined ? [] : [{ statement: LEAVE, args: [member.self] }]
         await joining.batch([{ statement: LOCK }, { statement: DELETE_DEAD }, ...former])
         const [latest] = await joining.all(DECLARED)
         const how = latest && difference(parse<Settings>(latest['settings']), settings.values)
@@ -147,9 +181,9 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
         const args = [id, name, status, settings.json, lease]
         await joining.batch([...onJoin(), { statement: JOIN, args }])
       })
-      loseAll()
-      self = id
-      declared = settings
+      loseAll(member)
+      member.self = id
+      member.declared = settings
     },
     /**
      * Declares reloaded settings. All members must use them while this member lives, until another member declares others. If
@@ -157,7 +191,9 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
      */
     declare: async (settings: Settings): Promise<void> => {
       const next = asJson(settings)
-      if (next.json !== own.json) own = next
+      // Settings that the store still has must not become newer than those that others declared since.
+      const known = [member.own, member.declared].find((one) => one?.json === next.json)
+      member.own = known ?? next
       await declareOwn()
     },
     /**
@@ -167,7 +203,7 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
      * @returns undefined if this member is dead; other members may own its targets now
      */
     renew: async (status: string): Promise<Renewal | undefined> => {
-      const me = self
+      const me = member.self
       if (me === undefined) return undefined
       await declareOwn()
       // Three statements without a transaction, so that none holds a lock while it waits for another. The lease is also renewed
@@ -175,19 +211,31 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
       const [[renewed], , rows] = await Promise.all([
         sql.batch([{ statement: RENEW, args: [me, status, lease] }]),
         sql.batch([{ statement: DELETE_DEAD }]).catch(() => undefined),
-        sql.all(READ_MEMBERS, [own.digest]),
+        sql.all(READ_MEMBERS, [member.own.digest]),
       ])
       if (renewed!.length === 0) {
-        loseAll()
+        loseAll(member)
         return undefined
       }
       const owned = ownedBy(rows)
-      epochs = new Map(Object.entries(owned.get(me) ?? {}))
-      return renewalOf(rows, owned, me, own.values)
+      member.epochs = new Map(Object.entries(owned.get(me) ?? {}))
+      return renewalOf(rows, owned, me, member.own.values)
     },
+    /** Ends the membership, and releases every target. */
+    leave: async (): Promise<void> => {
+      const me = member.self
+      loseAll(member)
+      if (me !== undefined) await sql.batch([{ statement: LEAVE, args: [me] }])
+    },
+  }
+}
+
+/** Acquiring and releasing targets. */
+function ownershipOf(sql: Sql, member: Member) {
+  return {
     /** Acquires at most `most` targets that no living member owns, and returns them. */
     acquire: async (targets: readonly string[], most: number): Promise<readonly string[]> => {
-      const me = self
+      const me = member.self
       if (me === undefined || targets.length === 0 || most <= 0) return []
       const [acquired] = await sql
         .batch([{ statement: ACQUIRE, args: [list(targets), most, me] }])
@@ -195,45 +243,15 @@ export function clusterOf(sql: Sql, { lease, onJoin }: ClusterOptions) {
           if (codeOf(error) === FOREIGN_KEY_VIOLATION) return [[]]
           throw error
         })
-      for (const { name, epoch } of acquired!) epochs.set(String(name), Number(epoch))
+      for (const { name, epoch } of acquired!) member.epochs.set(String(name), Number(epoch))
       return acquired!.map(({ name }) => String(name))
     },
     /** Releases targets, so that other members can acquire them at once. */
     release: async (targets: readonly string[]): Promise<void> => {
-      for (const target of targets) epochs.delete(target)
-      if (self !== undefined && targets.length > 0)
-        await sql.batch([{ statement: RELEASE, args: [self, list(targets)] }])
+      for (const target of targets) member.epochs.delete(target)
+      if (member.self !== undefined && targets.length > 0)
+        await sql.batch([{ statement: RELEASE, args: [member.self, list(targets)] }])
     },
-    /** Ends the membership, and releases every target. */
-    leave: async (): Promise<void> => {
-      const me = self
-      loseAll()
-      if (me !== undefined) await sql.batch([{ statement: LEAVE, args: [me] }])
-    },
-  }
-
-  return {
-    ...OF_THE_DATABASE,
-    methods,
-    fenceOf: (target: string): Fence => {
-      const epoch = epochs.get(target)
-      if (self === undefined || epoch === undefined)
-        throw new StoreError('stale', `this daemon does not own target ${target}; only its owner commits it`)
-      return { owner: self, epoch }
-    },
-    /** A step that fails unless this member is the one that sends notifications. */
-    senderFence: (): Step[] => [{ statement: IS_FIRST, args: [self ?? null], fence: 1 }],
-    /** @throws {StoreError} refused: another member owns the target, whose row is locked */
-    expectResettable: async (resetting: Sql, name: string): Promise<void> => {
-      const [owner] = await resetting.all(LIVING_OWNER, [name])
-      if (owner !== undefined && owner['id'] !== self) throw ownedError(name, String(owner['name']))
-    },
-    /** Call it after a reset of the target, which also resets its epochs. */
-    forget: (name: string): void => void epochs.delete(name),
-    publish: (overviews: ReadonlyMap<string, string>): Step => ({
-      statement: PUBLISH,
-      given: self === undefined ? [] : [...overviews].map(([name, data]) => [name, data, self!]),
-    }),
   }
 }
 

@@ -60,14 +60,7 @@ export function history(sql: Sql, isEager = false) {
         n: Number(n),
       }))
     },
-    /** The open calls of these targets, in no particular order. */
-    openCalls: async (targets: readonly string[]) => {
-      const calls: { target: string; call: TrackedCall }[] = []
-      await sql.each(OPEN, [list(targets)], ([target, ...values]) =>
-        calls.push({ target: String(target), call: callOf(values) }),
-      )
-      return calls
-    },
+    openCalls: openCallsOf(sql),
     /** The participant minutes of a target in a period (UNIX seconds), to the quarter of an hour (ledger/usage.ts). */
     usedMinutes: async (target: string, from: number, to: number): Promise<number> => {
       const rows = await sql.all(USAGE, [target, from, to])
@@ -89,6 +82,17 @@ export function history(sql: Sql, isEager = false) {
         ON CONFLICT (key) DO UPDATE SET until = greatest(known.until, excluded.until)`
       await sql.batch([{ statement, args: [key, until] }])
     },
+  }
+}
+
+/** Reads the open calls of targets, in no particular order. */
+export function openCallsOf(sql: Sql) {
+  return async (targets: readonly string[]): Promise<{ target: string; call: TrackedCall }[]> => {
+    const calls: { target: string; call: TrackedCall }[] = []
+    await sql.each(OPEN, [list(targets)], ([target, ...values]) =>
+      calls.push({ target: String(target), call: callOf(values) }),
+    )
+    return calls
   }
 }
 

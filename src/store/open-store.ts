@@ -3,7 +3,7 @@ import type { Say } from './migrations.ts'
 import { openSqliteBeside, openSqliteDaemonStore } from './open-sqlite.ts'
 import { readerOf, type StoreReader } from './reader.ts'
 import type { Sql } from './sql.ts'
-import { checkForDamage } from './sqlite/damage.ts'
+import { openExisting } from './sqlite/open-database.ts'
 import { openSqliteSource, openSqliteDestination } from './sqlite/open-copy.ts'
 import { StoreError } from './store-error.ts'
 import { commandStoreOn } from './store-on.ts'
@@ -66,12 +66,7 @@ async function openBeside(address: StoreAddress, readOnly: boolean): Promise<Sql
 export async function probeStore(address: StoreAddress): Promise<{ works: boolean; message: string }> {
   try {
     if ('path' in address) {
-      const sql = await openBeside(address, true)
-      try {
-        await checkForDamage(sql, () => undefined)
-      } finally {
-        await sql.close()
-      }
+      openExisting(address.path, { readOnly: true, checked: true }).close()
       return { works: true, message: `${address.path} is not damaged` }
     }
     const { connectForLongStatements } = await import('./postgres/connect-for-command.ts')

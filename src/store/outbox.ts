@@ -3,7 +3,7 @@ import { hasEnded, type Notification } from '../alerts/notification.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { list, type Sql, type Step } from './sql.ts'
-import { onlyStale, StoreError } from './store-error.ts'
+import { onlyStoreErrors, StoreError } from './store-error.ts'
 import type { OutboxContent, OutboxEntry, RoutedChange } from './store.ts'
 import { insertInto, replacing } from './tables.ts'
 import { parse } from './rows.ts'
@@ -131,7 +131,7 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
       const data = JSON.stringify(content)
       const use: Step = { statement: USE_KEY, args: [key, clock.wall()], fence: 1 }
       const given = configuredAmong(names, configured).map((name) => [name, 0, data])
-      await sql.batch([use, { statement: ENQUEUE, given }]).catch(onlyStale(undefined))
+      await sql.batch([use, { statement: ENQUEUE, given }]).catch(onlyStoreErrors(undefined, 'stale'))
     },
     /** Sets the configured receivers. Removes what waits for others, and enqueues nothing for them from now on. */
     setReceivers: async (names: readonly string[]): Promise<void> => {

@@ -7,7 +7,7 @@ import { BASELINE_CODE, LOST_CODE } from '../ledger/call-codes.ts'
 import { CALL_COLUMNS, callOf } from './call-columns.ts'
 import { HOUR, unpackEvaluations } from './evaluation-log.ts'
 import { eventLog } from './events.ts'
-import { pauses } from './history.ts'
+import { openCallsOf, pauses } from './history.ts'
 import { waitingIn } from './outbox.ts'
 import { OF_TARGET, parse } from './rows.ts'
 import type { RowReader } from './row-reader.ts'
@@ -42,6 +42,7 @@ export function readerOf(sql: Sql) {
       await sql.each(`${CALLS} AND tracked`, [target], (values) => calls.set(callOf(values)))
       return calls
     },
+    openCalls: openCallsOf(sql),
     /** One tracked call. */
     call: async (target: string, id: string): Promise<TrackedCall | undefined> => {
       let found: TrackedCall | undefined

@@ -1,6 +1,6 @@
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import type { Sql, Step, Value } from './sql.ts'
-import { onlyStale } from './store-error.ts'
+import { onlyStoreErrors } from './store-error.ts'
 import type { RollupUpdate } from './store.ts'
 import { insertInto, keyIsGiven, replacing } from './tables.ts'
 
@@ -53,7 +53,7 @@ export function rollups(sql: Sql) {
         { statement: SAVE, given: saved },
         { statement: DELETE, given: deleted.map(({ target, width, at }) => [target, width, at]) },
       ]
-      await sql.batch(steps).catch(onlyStale(undefined))
+      await sql.batch(steps).catch(onlyStoreErrors(undefined, 'stale'))
     },
   }
 }

@@ -9,10 +9,10 @@ export class StoreError extends Error {
   }
 }
 
-/** For `catch`: returns `otherwise` for a {@link StoreError}; rethrows any other error. */
-export function onlyStoreErrors<T>(otherwise: T): (error: unknown) => T {
+/** For `catch`: returns `otherwise` for a {@link StoreError}, of any kind if none is given; rethrows any other error. */
+export function onlyStoreErrors<T>(otherwise: T, kind?: StoreError['kind']): (error: unknown) => T {
   return (error) => {
-    if (error instanceof StoreError) return otherwise
+    if (error instanceof StoreError && error.kind === (kind ?? error.kind)) return otherwise
     throw error
   }
 }
@@ -23,12 +23,4 @@ export function onlyStoreErrors<T>(otherwise: T): (error: unknown) => T {
  */
 export function isBug(error: unknown): error is Error {
   return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
-}
-
-/** The same for a {@link StoreError} of the kind `stale` only: a fence has refused something. */
-export function onlyStale<T>(otherwise: T): (error: unknown) => T {
-  return (error) => {
-    if (error instanceof StoreError && error.kind === 'stale') return otherwise
-    throw error
-  }
 }

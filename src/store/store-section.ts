@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { duration } from '../schema/duration.ts'
 import { text } from '../schema/scalars.ts'
 import { secret } from '../schema/secret.ts'
@@ -60,9 +59,6 @@ export const storeSection = completed(
     history,
   }): { history: number } & DaemonStoreAddress => (url === undefined ? { path, history } : { url, lease, history }),
 )
-
-/** Durations are in seconds. */
-export type StoreConfig = z.output<typeof storeSection>
 
 /**
  * Whether a text is the URL of a PostgreSQL database for `store.url`. It can have a user, several hosts and parameters. The database

@@ -109,7 +109,7 @@ export const TABLES = {
       n: 'whole',
       /** How many events the log has had, including these. Set together with the position. */
       total: 'whole?',
-      /** events/event.ts EventBody, one a line. */
+      /** events/event.ts LoggedBody, one a line. */
       data: 'text',
       /** The participants of each event, one line per event; empty if no event has any. */
       participants: 'text',

@@ -1,6 +1,6 @@
 import { parse } from './rows.ts'
 import type { Row, Sql } from './sql.ts'
-import { onlyStale } from './store-error.ts'
+import { onlyStoreErrors } from './store-error.ts'
 import { insertInto, keyIsGiven } from './tables.ts'
 import type { LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from './webhook-store.ts'
 
@@ -68,7 +68,7 @@ export function webhooks(sql: Sql) {
           given: put.map(({ position, place, dead, ...rest }) => [name, Number(dead), position, place, JSON.stringify(rest)]), // oxfmt-ignore
         },
       ]
-      return sql.batch(steps).then(() => true, onlyStale(false))
+      return sql.batch(steps).then(() => true, onlyStoreErrors(false, 'stale'))
     },
   }
 }

@@ -41,9 +41,14 @@ export function formatShare(share: number): string {
   return `${formatNumber(share * 100)}%`
 }
 
+/** `0 alerts`, `1 alert`, `1,200 alerts`. */
+export function plural(count: number, noun: string): string {
+  return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
 /** `0 calls`, `1 call`, `12 calls`. */
 export function formatCalls(count: number): string {
-  return `${formatNumber(count)} ${count === 1 ? 'call' : 'calls'}`
+  return plural(count, 'call')
 }
 
 /** `no call`, `1 call`, `12 calls`; with a kind: `12 answered calls`. */

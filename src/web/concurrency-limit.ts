@@ -7,21 +7,14 @@ const RETRY_AFTER_SECONDS = 5
 const READ_TIMEOUT_SECONDS = 120
 
 /** Limits how many large responses are made, or wait for their clients, at the same time. */
-export type ConcurrencyLimit = {
-  /**
-   * Answers with 503 and Retry-After, and returns undefined, if too many responses are being made. Otherwise returns a function to
-   * call whenever the client has read a part of the response; it restarts the timeout.
-   */
-  admits: (reply: FastifyReply) => (() => void) | undefined
-}
-
-export function concurrencyLimit(
-  limit: number,
-  { scheduler }: Pick<Clock, 'scheduler'> = systemClock,
-): ConcurrencyLimit {
+export function concurrencyLimit(limit: number, { scheduler }: Pick<Clock, 'scheduler'> = systemClock) {
   let inFlight = 0
   return {
-    admits: (reply) => {
+    /**
+     * Answers with 503 and Retry-After, and returns undefined, if too many responses are being made. Otherwise returns a function to
+     * call whenever the client has read a part of the response; it restarts the timeout.
+     */
+    admits: (reply: FastifyReply): (() => void) | undefined => {
       // A client that has disconnected already emits no further `close`.
       if (inFlight >= limit || reply.raw.destroyed) {
         const detail = `${limit} responses of this size are in progress; try again later, or request less`

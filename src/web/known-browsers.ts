@@ -2,13 +2,6 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Credentials } from './authentication.ts'
 
-/** Browsers that have logged in before. */
-export type KnownBrowsers = {
-  knows: (request: FastifyRequest) => boolean
-  /** Sends the browser of this request its cookie. */
-  remember: (request: FastifyRequest, reply: FastifyReply) => void
-}
-
 /**
  * Recognizes browsers that have logged in, by a cookie (RFC 6265), and exempts them from the delay after failed log-ins:
  * other clients may have the same address, as behind a reverse proxy. The cookie does not replace the password, which
@@ -16,7 +9,7 @@ export type KnownBrowsers = {
  *
  * @param credentials read at each request: a cookie is valid until they change
  */
-export function knownBrowsers(credentials: Credentials): KnownBrowsers {
+export function knownBrowsers(credentials: Credentials) {
   const key = randomBytes(32)
   // A cookie belongs to a host, whatever the port. The name has the port, so that daemons on one host do not overwrite
   // each other's cookies.
@@ -28,7 +21,8 @@ export function knownBrowsers(credentials: Credentials): KnownBrowsers {
     request.headers.cookie !== undefined && request.headers.cookie.split(/; */).includes(cookieFor(request))
   return {
     knows,
-    remember: (request, reply) => {
+    /** Sends the browser of this request its cookie. */
+    remember: (request: FastifyRequest, reply: FastifyReply): void => {
       if (knows(request)) return
       const secure = request.protocol === 'https' ? '; Secure' : ''
       reply.header('set-cookie', `${cookieFor(request)}; Path=/; HttpOnly; SameSite=Lax${secure}`)

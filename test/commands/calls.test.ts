@@ -14,7 +14,7 @@ async function counted() {
   const target = await openIn(store, { name: 'a', fingerprint: 'x' })
   const see = async (observation: Observation) => {
     const ledger = target.deltaOf(observation)
-    const events = newEvents({ target: 'a', ledger, notifications: [], backfilled: false }, Date.now() / 1000)
+    const events = newEvents({ ledger, notifications: [], backfilled: false }, Date.now() / 1000)
     await target.see(observation, { events })
   }
   const over = (id: string, status: 'ended' | 'rejected', at: number, type: 'audio' | 'video' = 'audio') =>

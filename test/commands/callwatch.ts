@@ -25,6 +25,9 @@ export type RunOptions = { env?: Record<string, string>; cwd?: string }
 /** A process that takes longer is killed (milliseconds). */
 const TIMEOUT = 60_000
 
+/** What each run in this process restores, also if several run at the same time. */
+const OUTSIDE = { env: process.env, cwd: process.cwd() }
+
 /** The signals that a daemon listens for. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
@@ -79,7 +82,6 @@ export async function callwatch(
       return true
     },
   })
-  const outside = { env: process.env, cwd: process.cwd() }
   const listeners = SIGNALS.map((signal) => process.listeners(signal))
   const env = { PATH: process.env['PATH'], ...variables }
   process.env = env
@@ -89,8 +91,8 @@ export async function callwatch(
     const code = await runProgram(args, { env, cwd, stdout, stderr, secrets })
     return { code, ...printed }
   } finally {
-    process.env = outside.env
-    process.chdir(outside.cwd)
+    process.env = OUTSIDE.env
+    process.chdir(OUTSIDE.cwd)
     for (const [i, signal] of SIGNALS.entries()) {
       for (const each of process.listeners(signal)) if (!listeners[i]!.includes(each)) process.off(signal, each)
     }

@@ -28,7 +28,7 @@ async function watching(store: Store, name: string) {
   const target = await openIn(store, { name, fingerprint: name })
   return async (id: string, observation: Observation, found: Found = {}) => {
     const { ago = 0, notifications = [], backfilled = false } = found
-    const bodies = eventsOf({ target: name, ledger: target.deltaOf(observation), notifications, backfilled })
+    const bodies = eventsOf({ ledger: target.deltaOf(observation), notifications, backfilled })
     const events = { id, at: Date.now() / 1000 - ago, texts: bodies.map(writeBody) }
     await target.see(observation, { events })
   }
@@ -122,14 +122,16 @@ test('events --json prints a CloudEvent a line, with the cursor that continues a
   const printed = printedIn(stdout)
   expect(printed.map(({ id }) => id)).toEqual(ALL)
   const [row] = await store.events(3, 1)
+  const { data, ...logged } = JSON.parse(row!.texts[0]!)
   expect(printed[3]).toEqual({
     specversion: '1.0',
     id: 'third-0',
     source: 'urn:callwatch:staging',
     datacontenttype: 'application/json',
     callwatchcursor: '3.0.third',
-    ...JSON.parse(row!.texts[0]!),
+    ...logged,
     type: 'callwatch.call.initiated',
+    data: { target: 'staging', session_id: 'y', ...data },
   })
   for (const [i, { callwatchcursor }] of printed.entries()) {
     expect(idsIn((await events('--json', '--after', callwatchcursor)).stdout)).toEqual(ALL.slice(i + 1))

@@ -14,10 +14,7 @@ test('of participants, `events --json` alone says who they are: no line of `even
   const minutes = { audio: 1, video: 0, total: undefined }
   const alice = { uid: 'alice', state: undefined, joined: true, joinedAt: undefined, leftAt: undefined, minutes }
   const poll = completePoll(1, seen('x', 'ongoing', { participants: [alice] }))
-  const events = newEvents(
-    { target: 'a', ledger: deltaOf(poll), notifications: [], backfilled: false },
-    Date.now() / 1000,
-  )!
+  const events = newEvents({ ledger: deltaOf(poll), notifications: [], backfilled: false }, Date.now() / 1000)!
   await see(poll, { events })
   const letter = {
     position: 1,

@@ -1,9 +1,7 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { defaultSwitches, drawSwitches, switchTable } from '../../src/simulator/switches.ts'
-import { emptyFolder, endedWithin, start, type Running } from './callwatch.ts'
+import { endedWithin, start, type Running } from './callwatch.ts'
 import { localServer } from './local-server.ts'
 
 const KEY = 'hunter2/"hunter2'
@@ -39,11 +37,10 @@ describe('run', () => {
 
 test('a bug outside of any target ends run with exit 1 and a stack without secrets', async () => {
   const { url } = await simulator()
-  const bug = join(emptyFolder(), 'bug.mjs')
-  writeFileSync(bug, 'setTimeout(() => { throw new TypeError(`no counts of ${process.env.CALLWATCH_API_KEY}`) }, 2000)')
-  const running = run(url, { NODE_OPTIONS: `--import=${bug}` })
+  const bug = 'process.on("SIGUSR2", () => { throw new TypeError(`no counts of ${process.env.CALLWATCH_API_KEY}`) })'
+  const running = run(url, { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(bug)}` })
   await pageOf(running)
-  const { code, stderr } = await running.ended
+  const { code, stderr } = await endedWithin(5, running, 'SIGUSR2')
   expect(code).toBe(1)
   expect(stderr).toMatch(/^TypeError: no counts of \*{8}\n {4}at /m)
   expect(stderr).not.toContain('hunter2')

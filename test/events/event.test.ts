@@ -10,7 +10,7 @@ const at = (seconds: number) => new Date((CREATED + seconds) * 1000).toISOString
 function eventsOfPolls(options: Parameters<typeof ledgerBook>[0] = {}) {
   const book = ledgerBook(options)
   return (observation: Observation, backfilled = false) =>
-    eventsOf({ target: 'a', ledger: book.see(observation)!, notifications: [], backfilled })
+    eventsOf({ ledger: book.see(observation)!, notifications: [], backfilled })
 }
 
 test('each transition is an event, at the time when it happened; one between two polls is inferred', () => {
@@ -22,8 +22,6 @@ test('each transition is an event, at the time when it happened; one between two
       subject: 'x',
       time: at(1),
       data: {
-        target: 'a',
-        session_id: 'x',
         type: 'video',
         mode: 'call',
         receiver_type: 'user',
@@ -159,7 +157,7 @@ test('a change of an alert is an event, a reminder is none', () => {
   const expired = { ...firing, kind: 'expired', expiredBecause: 'rule removed' } as const
   const notifications = [firing, { ...firing, kind: 'reminder' } as const, expired]
   const ledger = { transitions: [], corrections: [], details: [] }
-  const events = eventsOf({ target: 'a', ledger, notifications, backfilled: false })
+  const events = eventsOf({ ledger, notifications, backfilled: false })
   expect(events).toMatchObject([
     { type: 'alert.firing', time: at(0), data: { target: 'a', alert: 'NoGoodPoll', value: 400 } },
     { type: 'alert.expired', data: { expired_because: 'rule removed' } },

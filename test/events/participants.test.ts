@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eventsOf, type EventBody } from '../../src/events/event.ts'
+import { eventsOf, type LoggedBody } from '../../src/events/event.ts'
 import { EVENT_TYPES } from '../../src/events/types.ts'
 import { newEvents } from '../../src/events/new-events.ts'
 import { readEvents } from '../../src/events/read-events.ts'
@@ -44,14 +44,14 @@ function polls(options: Parameters<typeof ledgerBook>[0] = {}) {
   const book = ledgerBook(options)
   return (observation: Observation) => {
     const ledger = book.see(observation)!
-    return { target: 'a', ledger, notifications: [], backfilled: false }
+    return { ledger, notifications: [], backfilled: false }
   }
 }
 const eventsOfPolls = (options?: Parameters<typeof ledgerBook>[0]) => {
   const see = polls(options)
   return (observation: Observation) => eventsOf(see(observation))
 }
-const listsIn = (events: readonly EventBody[]) =>
+const listsIn = (events: readonly LoggedBody[]) =>
   events.map(({ type, data }) => [type, 'participant_list' in data ? data.participant_list : undefined])
 
 test('every event of a call has the participants that its answer showed, also those that never joined', () => {
@@ -106,7 +106,7 @@ test.each([
       type: 'call.details',
       subject: 'x',
       time: at(11),
-      data: { target: 'a', session_id: 'x', status: 'ended', participant_list: IN_EVENTS, detected_at: at(11) },
+      data: { status: 'ended', participant_list: IN_EVENTS, detected_at: at(11) },
     },
   ])
   expect(see(completePoll(20, { ...known, participantMinutes: minutes(7, 0) }))).toEqual([])

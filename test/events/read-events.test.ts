@@ -57,7 +57,7 @@ test.each([1, 2, 3, 5, 6, 100])('pages of %d events neither repeat nor miss one'
   expect(Math.max(...pages)).toBe(Math.min(limit, 6))
 })
 
-test('an event is a CloudEvent', async () => {
+test('an event is a CloudEvent; a call has its target and session id, which the log does not repeat', async () => {
   const { events } = await readEvents(logOf({ ...THREE[0], target: 'a b/ü' }), { limit: 1 })
   expect(events[0]!.event).toEqual({
     specversion: '1.0',
@@ -67,7 +67,7 @@ test('an event is a CloudEvent', async () => {
     subject: 'call 1.0',
     time: '2026-11-21T00:00:00.000Z',
     datacontenttype: 'application/json',
-    data: { i: 0 },
+    data: { target: 'a b/ü', session_id: 'call 1.0', i: 0 },
   })
 })
 

@@ -13,7 +13,7 @@ import { delivering } from './webhooks/delivering.ts'
 /** Commits a poll that finds a call, with its events, as the daemon does. */
 async function find({ see, ledger, deltaOf }: OpenTarget, call: string): Promise<void> {
   const poll = completePoll(ledger.sync.seq + 1, seen(call, 'ongoing', { initiatedAt: 0 }))
-  const changes = { target: 'a', ledger: deltaOf(poll), notifications: [], backfilled: false }
+  const changes = { ledger: deltaOf(poll), notifications: [], backfilled: false }
   await see(poll, { events: newEvents(changes, Date.now() / 1000) })
 }
 

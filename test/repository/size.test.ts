@@ -13,29 +13,29 @@ const ROOT = join(import.meta.dirname, '../..')
  */
 const ROOMS: Record<string, number> = {
   src: 235,
-  'src/alerts': 1966,
+  'src/alerts': 1991,
   'src/clock': 90,
-  'src/cluster': 350,
-  'src/commands': 3228,
-  'src/config': 980,
+  'src/cluster': 370,
+  'src/commands': 3177,
+  'src/config': 964,
   'src/daemon': 1525,
-  'src/events': 1150,
+  'src/events': 1196,
   'src/history': 930,
-  'src/ledger': 1650,
+  'src/ledger': 1665,
   'src/log': 120,
   'src/metrics': 655,
   'src/network': 160,
-  'src/notifications': 2975,
-  'src/pipeline': 1152,
-  'src/polling': 1990,
+  'src/notifications': 2947,
+  'src/pipeline': 1168,
+  'src/polling': 1997,
   'src/schema': 420,
   'src/service': 860,
-  'src/simulator': 1412,
-  'src/store': 4118,
-  'src/text': 135,
-  'src/web': 2872,
-  'src/web/page': 4734,
-  test: 56306,
+  'src/simulator': 1418,
+  'src/store': 4109,
+  'src/text': 136,
+  'src/web': 2857,
+  'src/web/page': 4723,
+  test: 56326,
 }
 
 /** How far a folder of src may be below its line. */
@@ -75,40 +75,9 @@ const LIMITS = {
   'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
 }
 
-/** What was above a limit when the limits came. The list may only shrink. */
+/** Reading a call is the hottest function: it took twice as long in parts. The list may only shrink. */
 const EXCEPTIONS = `
-src/alerts/alert-instance.ts advance: 19 complexity
-src/alerts/evaluate.ts record: 27 complexity
-src/alerts/rule-value.ts ruleValues: 19 complexity
-src/alerts/rule.ts checkRule: 14 complexity
-src/cluster/leases.ts newLeases: 76 lines
-src/cluster/shared-ownership.ts sharedOwnership: 128 lines
-src/daemon/overviews.ts newOverviews: 61 lines
-src/events/read-events.ts readEvents: 18 complexity
-src/events/webhooks/deliver-events.ts deliverEvents: 118 lines
-src/events/webhooks/deliver-events.ts function: 114 lines
-src/events/webhooks/deliver-events.ts work: 14 complexity
-src/events/webhooks/event-queue.ts eventQueue: 102 lines
-src/events/webhooks/open-webhook.ts openWebhook: 88 lines
-src/ledger/delta/compare-call.ts compareCall: 16 complexity
-src/ledger/delta/compute-delta.ts computeDelta: 127 lines
-src/ledger/delta/compute-delta.ts computeDelta: 25 complexity
-src/ledger/delta/compute-delta.ts track: 23 complexity
-src/ledger/delta/observe-call.ts observeCall: 26 complexity
-src/ledger/tracked-calls.ts trackedCalls: 65 lines
-src/notifications/receivers/email/email-send.ts deliveryError: 14 complexity
-src/pipeline/lifecycle.ts lifecycle: 78 lines
-src/pipeline/managed-target.ts runTarget: 66 lines
-src/polling/observe.ts observe: 105 lines
-src/service/calls-client.ts callsClient: 92 lines
-src/service/json-complexity.ts isTooComplex: 15 complexity
-src/service/read-answer.ts readAnswer: 14 complexity
-src/service/unchanged-item.ts isUnchanged: 14 complexity
 src/service/wire-call.ts readCall: 24 complexity
-src/service/wire-call.ts sumEntries: 15 complexity
-src/simulator/calls/life.ts drawLife: 15 complexity
-src/store/cluster.ts clusterOf: 99 lines
-src/store/postgres/connection.ts openConnection: 105 lines
 `
 
 test('no function or file of src is above a limit but for the exceptions, which may only shrink', () => {

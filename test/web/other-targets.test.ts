@@ -36,6 +36,13 @@ describe('a target of another daemon', () => {
     expect(targets[1]).toEqual({ ...JSON.parse(JSON.stringify(targetView(B()))), owner: 'host, process 7' })
   })
 
+  test('is in its place among hundreds', async () => {
+    const names = Array.from({ length: 201 }, (_, i) => `app-${i}`)
+    const { url } = await serve([], { others: names.map((name) => elsewhere(shownTarget({ target: name }))) })
+    const { targets } = await getJson(`${url}/api/v1/status`)
+    expect(targets.map(({ name }: { name: string }) => name)).toEqual(names)
+  })
+
   test('is not shown with how the values of its alerts went, which its history has', () => {
     const target = { ...B(), alerts: new Map([['x', { ...firing(), values: [[NOW, 0.5]] as const }]]) }
     expect(elsewhere(target).alerts).toEqual([firing()])

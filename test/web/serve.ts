@@ -196,10 +196,10 @@ export async function serve(
   const append = (...changes: Notification[]) =>
     commitChanges(store, 'production', {
       routedChanges: changes.map((change) => ({ change, receivers: [] })),
-      events: expiryEvents('production', changes, NOW),
+      events: expiryEvents(changes, NOW),
     })
   const log = (ledger: Changes['ledger']) => {
-    const events = newEvents({ target: 'production', ledger, notifications: [], backfilled: false }, NOW)
+    const events = newEvents({ ledger, notifications: [], backfilled: false }, NOW)
     return commitChanges(store, 'production', { routedChanges: [], events })
   }
   return {

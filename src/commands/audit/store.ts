@@ -8,6 +8,7 @@ import { undiciTransport } from '../../service/undici-transport.ts'
 import { openReader } from '../../store/open-store.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { StoreReader } from '../../store/reader.ts'
+import { closable } from '../with-store.ts'
 import { auditReport, type AuditReport } from './report.ts'
 import { auditTarget, type TargetAudit } from './target.ts'
 import { rateLimitKey, targetFingerprint } from '../../pipeline/target.ts'
@@ -24,14 +25,10 @@ const MAX_WAIT_SECONDS = 60
  * @throws {StoreError} if the store cannot be read, or belongs to another target
  */
 export async function* auditStore(config: Config, { full = false } = {}): AsyncGenerator<AuditReport, void> {
-  const reader = await openReader(config.store)
-  try {
-    const rateLimiters = new Map<string, RateLimiter>()
-    for (const target of config.targets)
-      yield auditReport(await auditConfigured(target, config, reader, rateLimiters, full))
-  } finally {
-    await reader.close()
-  }
+  await using reader = closable(await openReader(config.store))
+  const rateLimiters = new Map<string, RateLimiter>()
+  for (const target of config.targets)
+    yield auditReport(await auditConfigured(target, config, reader, rateLimiters, full))
 }
 
 async function auditConfigured(
@@ -50,19 +47,15 @@ async function auditConfigured(
         'audit it with the configuration that counted them',
     )
   }
-  const transport = undiciTransport(target.baseUrl, poll.maxAnswerBytes)
+  await using transport = closable(undiciTransport(target.baseUrl, poll.maxAnswerBytes))
   const client = callsClient(transport.send, { ...target, ...poll, wall: systemClock.wall })
   const { timeout, retries } = poll
   const rateLimiter = impatient(
     await rateLimiterOf(target, poll.maxRequestsPerMinute * RATE_SHARE, reader, rateLimiters),
   )
   const asking = { clock: systemClock, rateLimiter, timeout, retries, random: Math.random, onRequest: () => undefined }
-  try {
-    const { sync } = stored
-    return await auditTarget({ target: target.name, sync, reader, client, asking, clock: systemClock, poll, full })
-  } finally {
-    await transport.close()
-  }
+  const { sync } = stored
+  return await auditTarget({ target: target.name, sync, reader, client, asking, clock: systemClock, poll, full })
 }
 
 async function rateLimiterOf(

@@ -1,9 +1,8 @@
 import { callRowView, type CallRowView } from '../../events/call-data.ts'
-import { CALL_COLUMNS, callOfRow, IS_OPEN } from '../../store/call-columns.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { formatSeconds } from '../../text/format.ts'
 import { plainText } from '../../text/plain-text.ts'
-import { pagesOf, type CallsWanted, type PageCall } from '../../web/api/calls-pages.ts'
+import { pagesOf, type CallsWanted } from '../../web/api/calls-pages.ts'
 import { tableLines } from '../table-lines.ts'
 
 /**
@@ -17,23 +16,9 @@ export async function* partsOf(
   wanted: CallsWanted,
   max = Infinity,
 ): AsyncGenerator<CallRowView[]> {
-  const store = {
-    rows: reader.rows,
-    openCalls: async (some: readonly string[]) =>
-      (await Promise.all(some.map((name) => openCalls(reader, name)))).flat(),
-  }
   const targets = { all: () => names, own: () => [], others: () => names.map((name) => ({ name })) }
   const ofTargets = { ...wanted, filter: { ...wanted.filter, targets: names } }
-  for await (const { calls } of pagesOf(ofTargets, max, { targets, store })) yield calls.map(callRowView)
-}
-
-async function openCalls(reader: StoreReader, target: string): Promise<PageCall[]> {
-  const rows = await reader.rows(
-    `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.targets CROSS JOIN callwatch.calls
-    WHERE target = number AND name = $1 AND ${IS_OPEN}`,
-    [target],
-  )
-  return rows.map((row) => ({ target, call: callOfRow(row) }))
+  for await (const { calls } of pagesOf(ofTargets, max, { targets, store: reader })) yield calls.map(callRowView)
 }
 
 const HEADER = [

@@ -39,6 +39,7 @@ import { maskSecrets } from '../../log/mask-secrets.ts'
 import type { Declare } from '../command.ts'
 import { past, positive, whole } from '../options/option-values.ts'
 import { stopSignal } from '../stop-signal.ts'
+import { closable } from '../with-store.ts'
 
 type DemoOptions = {
   speed: number
@@ -222,7 +223,7 @@ async function runDemo(
     }),
     delay(FINAL_POLLS_TIMEOUT_SECONDS * 1000),
   )
-  const store = await openForCommand(config.store)
+  await using store = closable(await openForCommand(config.store))
   const logged = async () => (await loggedEvents(store)) - loggedInPast
   const delivered$ = shown.compared$.pipe(
     switchMap(() => timer(0, DELIVERY_CHECK_SECONDS * 1000)),
@@ -233,14 +234,8 @@ async function runDemo(
     take(1),
     tap(() => draining$.next()),
   )
-  try {
-    await lastValueFrom(merge(scenes$, drained$, daemon.events$.pipe(tap(shown.show))), {
-      defaultValue: undefined,
-    })
-    return { target, comparison: shown.last(), logged: await logged(), lag: lags.line(simulator.webhooks()) }
-  } finally {
-    await store.close()
-  }
+  await lastValueFrom(merge(scenes$, drained$, daemon.events$.pipe(tap(shown.show))), { defaultValue: undefined })
+  return { target, comparison: shown.last(), logged: await logged(), lag: lags.line(simulator.webhooks()) }
 }
 
 /** Prints what the daemon does, and every ten seconds how its counters compare with what the simulator recorded. */

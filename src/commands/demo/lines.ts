@@ -6,7 +6,7 @@ import { windows } from '../../metrics/derived-metrics.ts'
 import { descriptionOf, splitOf, summaryOf } from '../../notifications/text/notification-text.ts'
 import { contributorOf, trendOf } from '../../notifications/text/evidence-text.ts'
 import { linksOf } from '../../notifications/text/links.ts'
-import { formatTime } from '../../text/format.ts'
+import { formatTime, plural } from '../../text/format.ts'
 import { targetView } from '../../web/api/target-view.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 import { auditLines, auditVerdict } from '../audit/lines.ts'
@@ -53,7 +53,7 @@ export function webhookLines(events: readonly ReceivedEvent[]): string[] {
     const { length } = byType.get(`callwatch.${type}`) ?? []
     return length === 0 ? [] : `${length} ${type}`
   })
-  return [`          webhook: ${countOf(events.length, 'event')}, verified: ${types.join(', ')}`]
+  return [`          webhook: ${plural(events.length, 'event')}, verified: ${types.join(', ')}`]
 }
 
 /** The results at the end: the audit, and how many events were logged and arrived. */
@@ -97,12 +97,8 @@ export function areDelivered({ logged, received: { events, refused } }: Omit<Dem
 function eventsSummary(end: DemoEnd): string {
   const { logged, received } = end
   if (areDelivered(end))
-    return `  events    all ${countOf(logged, 'event')} of the log were delivered to the webhook, and verified`
-  return `  events    NOT DELIVERED: ${received.events} of ${countOf(logged, 'event')} of the log arrived at the webhook, which refused ${received.refused}`
-}
-
-function countOf(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`
+    return `  events    all ${plural(logged, 'event')} of the log were delivered to the webhook, and verified`
+  return `  events    NOT DELIVERED: ${received.events} of ${plural(logged, 'event')} of the log arrived at the webhook, which refused ${received.refused}`
 }
 
 /** The audit's verdict, with its findings unless all is equal. */

@@ -2,19 +2,20 @@ import {
   concat,
   concatMap,
   defer,
+  delay,
   endWith,
   exhaustMap,
   ignoreElements,
   merge,
   mergeMap,
   Subject,
-  switchMap,
   take,
   takeUntil,
   tap,
   timer,
   type Observable,
 } from 'rxjs'
+import type { Clock } from '../../clock/clock.ts'
 import { DeliveryError } from '../../network/delivery-error.ts'
 import { onlyStoreErrors, StoreError } from '../../store/store-error.ts'
 import type { WebhookProgress } from '../../store/webhook-store.ts'
@@ -52,132 +53,177 @@ const [TIMEOUT, TOO_EARLY, GONE] = [408, 425, 410]
  * webhook's position.
  */
 export function deliverEvents(options: DeliverEventsOptions): Observable<WebhookEvent> {
-  const { webhook, post, store, clock, random, isLeader, draining$ } = options
-  const { name } = webhook
+  const { webhook, store, clock, isLeader, draining$ } = options
   return defer(() => {
-    const [attempts$, low$] = [new Subject<QueuedEvent>(), new Subject<void>()]
-    const aborting = new AbortController()
-    const jittered = (delay: number) => delay * (0.5 + random() / 2)
-    const receiver = throttle(clock, jittered)
+    const low$ = new Subject<void>()
+    const sender = newSender(options, () => low$.next())
     /** Events that were not reported yet. They are reported even if later work fails. */
     const unreported: WebhookEvent[] = []
-    let opened: OpenWebhook | undefined
-    let active = 0
-    let isDraining = false
+    const report = (...events: WebhookEvent[]) => void unreported.push(...events)
     let checkedAt = -Infinity
 
-    /** Sends as many events as the receiver may get now. */
-    function pump(): void {
-      if (opened === undefined || opened.progress.paused !== undefined || isDraining || !isLeader()) return
-      while (receiver.permits(active)) {
-        const event = opened.queue.take(clock.monotonic())
-        if (event === undefined) return
-        active += 1
-        receiver.sent(event)
-        attempts$.next(event)
+    /** Opens the webhook again if another process changed it. Resolves to whether it is open. */
+    async function open(): Promise<boolean> {
+      const stored = (await store.webhooks()).find(({ name }) => name === webhook.name)
+      if (sender.opened?.isCurrent(stored) !== true) {
+        sender.opened = undefined
+        // With a new queue, requests in flight would be sent twice.
+        if (sender.active > 0) return false
+        // After a user resumes the webhook or replays events, an earlier Retry-After no longer applies.
+        sender.receiver.reset()
+        sender.opened = await openWebhook({ ...options, report }, stored)
       }
+      if ((stored?.dead ?? 0) > 0) await sender.opened.expireDead()
+      return true
     }
 
-    async function attempt(event: QueuedEvent): Promise<WebhookEvent[]> {
-      const { queue, progress } = opened!
-      try {
-        const text = event.text ?? (await readOne(store, event).catch(unreadable))
-        if (text === undefined) {
-          queue.done(event)
-          return counted(name, 'expired', 1)
-        }
-        queue.setText(event, text)
-        if (!isLeader()) throw new DeliveryError('another daemon now delivers the events', { retryable: true })
-        await post(`${event.id}-${event.place}`, text, aborting.signal)
-        queue.done(event)
-        receiver.accepted()
-        progress.deliveredAt = clock.wall()
-        return counted(name, 'delivered', 1)
-      } catch (error) {
-        if (!(error instanceof DeliveryError)) throw error
-        return failed(event, error, { queue, progress })
-      } finally {
-        active -= 1
-        pump()
-        if (isDraining && active === 0) attempts$.complete()
-        if (opened?.hasRoomAgain() === true) low$.next()
-      }
-    }
-
-    function failed(
-      event: QueuedEvent,
-      error: DeliveryError,
-      { queue, progress }: { queue: EventQueue; progress: WebhookProgress },
-    ): WebhookEvent[] {
-      const { message, status, retryable } = error
-      const wall = clock.wall()
-      const isRefused = !retryable && status !== TIMEOUT && status !== TOO_EARLY && status !== GONE
-      event.attempts += 1
-      event.problem = message
-      event.refusedSince = isRefused ? (event.refusedSince ?? wall) : undefined
-      const isDead = event.refusedSince !== undefined && wall - event.refusedSince >= MAX_REFUSED_SECONDS
-      const delay = jittered(Math.min(MAX_DELAY_SECONDS, 2 ** Math.min(event.attempts - 1, 20)))
-      if (isDead) queue.bury(event)
-      else queue.postpone(event, clock.monotonic() + Math.max(delay, delayOfEvent(error)))
-      const outcome = counted(name, isDead ? 'dead' : 'retried', 1, message)
-      if (aborting.signal.aborted) return outcome
-      if (status !== GONE) {
-        receiver.failed(event, error)
-        return outcome
-      }
-      if (progress.paused !== undefined) return outcome
-      progress.paused = message
-      return [...outcome, { webhook: name, kind: 'paused', problem: message }]
-    }
+    const save = async (isLast = false) => sender.opened?.save({ isLast, problem: sender.receiver.problem() })
 
     /** Reads as many events as the queue has room for, and saves the webhook's position. */
     async function work(): Promise<WebhookEvent[]> {
       if (!isLeader()) return []
-      const isDue = opened === undefined || clock.monotonic() - checkedAt >= SAVE_INTERVAL_SECONDS
-      if (isDue) {
-        checkedAt = clock.monotonic()
-        const stored = (await store.webhooks()).find((known) => known.name === name)
-        if (opened?.isCurrent(stored) !== true) {
-          opened = undefined
-          // With a new queue, requests in flight would be sent twice.
-          if (active > 0) return []
-          // After a user resumes the webhook or replays events, an earlier Retry-After no longer applies.
-          receiver.reset()
-          opened = await openWebhook({ ...options, report: (...events) => void unreported.push(...events) }, stored)
-        }
-        if ((stored?.dead ?? 0) > 0) await opened.expireDead()
-      }
-      await opened?.fill(() => !isDraining && isLeader(), pump)
-      if (isDue) await opened?.save({ problem: receiver.problem() })
-      opened?.queue.wake(clock.monotonic())
-      pump()
+      const isDue = sender.opened === undefined || clock.monotonic() - checkedAt >= SAVE_INTERVAL_SECONDS
+      if (isDue) checkedAt = clock.monotonic()
+      if (isDue && !(await open())) return []
+      await sender.opened?.fill(() => !sender.isDraining && isLeader(), sender.pump)
+      if (isDue) await save()
+      sender.opened?.queue.wake(clock.monotonic())
+      sender.pump()
       return unreported.splice(0)
     }
 
-    const drained$ = draining$.pipe(
-      take(1),
-      tap(() => {
-        isDraining = true
-        if (active === 0) attempts$.complete()
-      }),
-      switchMap(() => timer(DRAIN_SECONDS * 1000, clock.scheduler)),
-      tap(() => aborting.abort()),
-      ignoreElements(),
-      takeUntil(attempts$.pipe(ignoreElements(), endWith(undefined))),
-    )
     const worked$ = merge(timer(0, SAVE_INTERVAL_SECONDS * 1000, clock.scheduler), low$).pipe(
       takeUntil(draining$),
       exhaustMap(() => work().catch(onlyStoreErrors<WebhookEvent[]>([]))),
     )
     const last$ = defer(async () => {
-      if (isLeader())
-        await opened?.save({ isLast: true, problem: receiver.problem() }).catch(onlyStoreErrors(undefined))
+      if (isLeader()) await save(true).catch(onlyStoreErrors(undefined))
       return unreported
     })
-    return concat(merge(attempts$.pipe(mergeMap(attempt)), worked$, drained$), last$).pipe(
-      concatMap((events) => events),
-    )
+    return concat(merge(sender.sent$, worked$), last$).pipe(concatMap((events) => events))
   })
+}
+
+/**
+ * Sends the events of a webhook's queue, as many at a time as the receiver may get.
+ *
+ * @param onRoom called when the queue has room again
+ */
+function newSender(options: DeliverEventsOptions, onRoom: () => void) {
+  const { post, store, clock, random, isLeader } = options
+  const { name } = options.webhook
+  const attempts$ = new Subject<QueuedEvent>()
+  const aborting = new AbortController()
+  const jittered = (delay: number) => delay * (0.5 + random() / 2)
+  const receiver = throttle(clock, jittered)
+
+  async function attempt(event: QueuedEvent): Promise<WebhookEvent[]> {
+    const { queue, progress } = sender.opened!
+    try {
+      const text = event.text ?? (await readOne(store, event).catch(unreadable))
+      if (text === undefined) {
+        queue.done(event)
+        return counted(name, 'expired', 1)
+      }
+      queue.setText(event, text)
+      if (!isLeader()) throw new DeliveryError('another daemon now delivers the events', { retryable: true })
+      await post(`${event.id}-${event.place}`, text, aborting.signal)
+      queue.done(event)
+      receiver.accepted()
+      progress.deliveredAt = clock.wall()
+      return counted(name, 'delivered', 1)
+    } catch (error) {
+      if (!(error instanceof DeliveryError)) throw error
+      const outcome = counted(name, noteFailure(event, error, { queue, clock, jittered }), 1, error.message)
+      if (aborting.signal.aborted) return outcome
+      return [...outcome, ...noteReceiver(event, error, { name, receiver, progress })]
+    } finally {
+      sender.active -= 1
+      sender.pump()
+      if (sender.isDraining && sender.active === 0) attempts$.complete()
+      if (sender.opened?.hasRoomAgain() === true) onRoom()
+    }
+  }
+
+  function drain(): void {
+    sender.isDraining = true
+    if (sender.active === 0) attempts$.complete()
+  }
+
+  const sender = {
+    receiver,
+    opened: undefined as OpenWebhook | undefined,
+    /** How many requests are in flight. */
+    active: 0,
+    isDraining: false,
+    /** Sends as many events as the receiver may get now. */
+    pump: (): void => {
+      if (sender.isDraining || sender.opened?.progress.paused !== undefined || !isLeader()) return
+      while (receiver.permits(sender.active)) {
+        const event = sender.opened?.queue.take(clock.monotonic())
+        if (event === undefined) return
+        sender.active += 1
+        receiver.sent(event)
+        attempts$.next(event)
+      }
+    },
+    /** What became of each attempt. Completes when no request is in flight any more after `draining$`. */
+    sent$: merge(
+      attempts$.pipe(mergeMap(attempt)),
+      drained(attempts$, drain, () => aborting.abort(), options),
+    ),
+  }
+  return sender
+}
+
+/** At `draining$` calls `drain`, and `abort` if `attempts$` has not completed some seconds later. */
+function drained(
+  attempts$: Observable<unknown>,
+  drain: () => void,
+  abort: () => void,
+  { draining$, clock }: Pick<DeliverEventsOptions, 'draining$' | 'clock'>,
+): Observable<never> {
+  return draining$.pipe(
+    take(1),
+    tap(drain),
+    delay(DRAIN_SECONDS * 1000, clock.scheduler),
+    tap(abort),
+    ignoreElements(),
+    takeUntil(attempts$.pipe(ignoreElements(), endWith(undefined))),
+  )
+}
+
+/** Postpones an event, or makes it a dead letter if the receiver has refused it for long. */
+function noteFailure(
+  event: QueuedEvent,
+  error: DeliveryError,
+  { queue, clock, jittered }: { queue: EventQueue; clock: Clock; jittered: (delay: number) => number },
+): 'dead' | 'retried' {
+  const { message, status, retryable } = error
+  const wall = clock.wall()
+  const isRefused = !retryable && status !== TIMEOUT && status !== TOO_EARLY && status !== GONE
+  event.attempts += 1
+  event.problem = message
+  event.refusedSince = isRefused ? (event.refusedSince ?? wall) : undefined
+  if (event.refusedSince !== undefined && wall - event.refusedSince >= MAX_REFUSED_SECONDS) {
+    queue.bury(event)
+    return 'dead'
+  }
+  const pause = jittered(Math.min(MAX_DELAY_SECONDS, 2 ** Math.min(event.attempts - 1, 20)))
+  queue.postpone(event, clock.monotonic() + Math.max(pause, delayOfEvent(error)))
+  return 'retried'
+}
+
+/** Slows down, or pauses the webhook if its receiver is gone. */
+function noteReceiver(
+  event: QueuedEvent,
+  error: DeliveryError,
+  { name, receiver, progress }: { name: string; receiver: ReturnType<typeof throttle>; progress: WebhookProgress },
+): WebhookEvent[] {
+  if (error.status !== GONE) receiver.failed(event, error)
+  if (error.status !== GONE || progress.paused !== undefined) return []
+  progress.paused = error.message
+  return [{ webhook: name, kind: 'paused', problem: error.message }]
 }
 
 /** The event's text cannot be read from the store now, so the attempt is retried. */

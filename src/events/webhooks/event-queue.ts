@@ -31,103 +31,44 @@ const LONG_REQUEST_SECONDS = 2
 export type EventQueue = ReturnType<typeof eventQueue>
 
 /** Events that a webhook has not received yet. Only the first event of each series is sent; the others wait for it. */
-
 export function eventQueue() {
-  const series = new Map<string, QueuedEvent[]>()
-  /** First events of their series: those ready to send, and those that wait for a retry, with its time. */
-  const ready = new Set<QueuedEvent>()
-  const postponed = new Map<QueuedEvent, number>()
+  const order = sendOrder()
   /** Dead letters that the store does not list as such yet. */
   const dead = new Set<QueuedEvent>()
   let removed: LogPlace[] = []
-  let size = 0
-  let withText = 0
-
-  function setText(event: QueuedEvent, text: string | undefined): void {
-    withText += Number(text !== undefined) - Number(event.text !== undefined)
-    event.text = text
-  }
-
-  function drop(event: QueuedEvent): void {
-    const queue = series.get(event.series)!
-    const [head] = queue
-    queue.splice(queue.indexOf(event), 1)
-    size -= 1
-    withText -= Number(event.text !== undefined)
-    for (const set of [ready, postponed]) set.delete(event)
-    const [next] = queue
-    if (next === undefined) series.delete(event.series)
-    else if (head === event) ready.add(next)
-  }
 
   const forget = ({ position, place }: LogPlace) => void removed.push({ position, place })
   /** Removes an event that was delivered, or need not be delivered any more. */
   const done = (event: QueuedEvent): void => {
-    drop(event)
+    order.drop(event)
     if (event.isListed) forget(event)
   }
-  const all = () => series.values().toArray().flat()
-  const isQueued = (event: QueuedEvent) => series.get(event.series)?.includes(event) ?? false
 
   return {
-    size: () => size,
-    /** How many events have their text in memory. */
-    withText: () => withText,
-    setText,
-    /** Adds an event after the others of its series. */
-    add: (event: QueuedEvent): void => {
-      const queue = series.get(event.series) ?? []
-      series.set(event.series, queue)
-      queue.push(event)
-      size += 1
-      withText += Number(event.text !== undefined)
-      if (queue.length === 1) ready.add(event)
-    },
-    /** Removes and returns the next event to send. */
-    take: (now: number): QueuedEvent | undefined => {
-      const [next] = ready
-      if (next === undefined) return undefined
-      ready.delete(next)
-      next.sentAt = now
-      return next
-    },
+    ...order,
     done,
-    /** Retries an event at a time. */
-    postpone: (event: QueuedEvent, due: number): void => {
-      event.sentAt = undefined
-      event.isChanged = true
-      postponed.set(event, due)
-    },
     /** Makes an event a dead letter. */
     bury: (event: QueuedEvent): void => {
-      drop(event)
+      order.drop(event)
       event.dead = true
       event.isChanged = true
       dead.add(event)
     },
-    /** Makes events ready whose retry is due. */
-    wake: (now: number): void => {
-      for (const [event, due] of postponed) {
-        if (due > now) continue
-        postponed.delete(event)
-        ready.add(event)
-      }
-    },
     /** Removes events that were found before a time and are not being sent; returns their number. */
     expire: (before: number): number => {
-      const expired = all().filter(({ at, sentAt }) => at < before && sentAt === undefined)
+      const expired = order.all().filter(({ at, sentAt }) => at < before && sentAt === undefined)
       expired.forEach(done)
       return expired.length
     },
     /** @param isWhole lists every undelivered event, so that none is sent twice */
     checkpoint: (now: number, isWhole: boolean): Checkpoint => {
-      const waiting = all()
+      const waiting = order.all()
       // Fresh events are read again after a crash. Only events that cannot be delivered soon are listed.
       const isFresh = (event: QueuedEvent) =>
         !isWhole &&
         event.attempts === 0 &&
         !event.isListed &&
-        (ready.has(event) || now - (event.sentAt ?? -Infinity) < LONG_REQUEST_SECONDS)
+        (order.isReady(event) || now - (event.sentAt ?? -Infinity) < LONG_REQUEST_SECONDS)
       const first = waiting.filter(isFresh).reduce<QueuedEvent | undefined>(earlier, undefined)
       const listed = [...waiting, ...dead].filter(
         (event) => !isFresh(event) && (first === undefined || isBefore(event, first)),
@@ -146,8 +87,72 @@ export function eventQueue() {
         // The event may have changed while the checkpoint was being saved.
         if (event.attempts === row.attempts && event.dead === row.dead) event.isChanged = false
         if (event.dead && row.dead) dead.delete(event)
-        else if (!event.dead && !isQueued(event)) forget(event)
-        else if (event.sentAt === undefined && !ready.has(event)) setText(event, undefined)
+        else if (!event.dead && !order.has(event)) forget(event)
+        else if (event.sentAt === undefined && !order.isReady(event)) order.setText(event, undefined)
+      }
+    },
+  }
+}
+
+/** Which event is sent next. */
+function sendOrder() {
+  const series = new Map<string, QueuedEvent[]>()
+  /** First events of their series: those ready to send, and those that wait for a retry, with its time. */
+  const ready = new Set<QueuedEvent>()
+  const postponed = new Map<QueuedEvent, number>()
+  let size = 0
+  let withText = 0
+  return {
+    size: () => size,
+    /** How many events have their text in memory. */
+    withText: () => withText,
+    setText: (event: QueuedEvent, text: string | undefined): void => {
+      withText += Number(text !== undefined) - Number(event.text !== undefined)
+      event.text = text
+    },
+    all: () => series.values().toArray().flat(),
+    has: (event: QueuedEvent) => series.get(event.series)?.includes(event) ?? false,
+    isReady: (event: QueuedEvent) => ready.has(event),
+    /** Adds an event after the others of its series. */
+    add: (event: QueuedEvent): void => {
+      const queue = series.get(event.series) ?? []
+      series.set(event.series, queue)
+      queue.push(event)
+      size += 1
+      withText += Number(event.text !== undefined)
+      if (queue.length === 1) ready.add(event)
+    },
+    drop: (event: QueuedEvent): void => {
+      const queue = series.get(event.series)!
+      const [head] = queue
+      queue.splice(queue.indexOf(event), 1)
+      size -= 1
+      withText -= Number(event.text !== undefined)
+      for (const set of [ready, postponed]) set.delete(event)
+      const [next] = queue
+      if (next === undefined) series.delete(event.series)
+      else if (head === event) ready.add(next)
+    },
+    /** Takes the next event to send. */
+    take: (now: number): QueuedEvent | undefined => {
+      const [next] = ready
+      if (next === undefined) return undefined
+      ready.delete(next)
+      next.sentAt = now
+      return next
+    },
+    /** Retries an event at a time. */
+    postpone: (event: QueuedEvent, due: number): void => {
+      event.sentAt = undefined
+      event.isChanged = true
+      postponed.set(event, due)
+    },
+    /** Makes events ready whose retry is due. */
+    wake: (now: number): void => {
+      for (const [event, due] of postponed) {
+        if (due > now) continue
+        postponed.delete(event)
+        ready.add(event)
       }
     },
   }

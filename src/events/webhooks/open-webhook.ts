@@ -8,8 +8,15 @@ import type {
   WebhookChange,
   WebhookProgress,
 } from '../../store/webhook-store.ts'
-import { before, readCursor, START, writeCursor, type Cursor } from '../cursor.ts'
-import { CursorExpired, readEvents, readLatest, type ReadEvent } from '../read-events.ts'
+import { before, readCursor, START, writeCursor } from '../cursor.ts'
+import {
+  CursorExpired,
+  readEvents,
+  readLatest,
+  type EventsPage,
+  type ReadEvent,
+  type ReadEventsOptions,
+} from '../read-events.ts'
 import { eventQueue, type QueuedEvent } from './event-queue.ts'
 import { wantedBy } from './wanted-events.ts'
 import { counted, type WebhookEvent } from './webhook-event.ts'
@@ -47,10 +54,7 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
   const { removedAt: _before, ...progress } = stored?.progress ?? (await newProgress(options))
   if (stored === undefined) await store.saveWebhook({ name, revision: 0, progress })
   const queue = eventQueue()
-  let revision = stored?.revision ?? 1
-  let isLost = false
-  /** The progress as the store has it. */
-  let saved = JSON.stringify(stored?.progress ?? progress)
+  const row = webhookRow(options, stored ?? { revision: 1, progress })
   let readTo = readCursor(progress.cursor) ?? START
   /** The store's undelivered events after this place are not in the queue yet. */
   let rowsAfter: LogPlace | undefined = START
@@ -68,7 +72,7 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
   async function readOn(): Promise<boolean> {
     // If the queue is full, only expired events are read, to skip them.
     const part = room() > 0 ? { limit: Math.min(PAGE, room()) } : { limit: PAGE, until: expiredBefore() }
-    const { events, next } = await readEvents(store, { cursor: readTo, filter, ...part }).catch(fromOldest)
+    const { events, next } = await readOrSkip({ cursor: readTo, filter, ...part }, options)
     const isAll = writeCursor(next) === writeCursor(readTo)
     readTo = next
     const kept = events.filter(({ foundAt }) => foundAt >= expiredBefore())
@@ -77,40 +81,11 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
     return isAll
   }
 
-  function fromOldest(error: unknown): { events: ReadEvent[]; next: Cursor } {
-    if (!(error instanceof CursorExpired)) throw error
-    report({ webhook: name, kind: 'gap' })
-    return { events: [], next: readCursor(error.oldest) ?? START }
-  }
-
-  /** Saves a change, unless another process changed the webhook meanwhile. */
-  async function change(what: Omit<WebhookChange, 'name' | 'revision'>): Promise<boolean> {
-    isLost = !(await store.saveWebhook({ name, revision, ...what }))
-    if (isLost) return false
-    revision += 1
-    saved = JSON.stringify(what.progress)
-    return true
-  }
-
-  function noteProblem(problem: string | undefined): void {
-    const isKnown = progress.problem !== undefined
-    if (problem === undefined) {
-      delete progress.problem
-      delete progress.failingSince
-      if (isKnown) report({ webhook: name, kind: 'recovered' })
-      return
-    }
-    progress.problem = problem
-    progress.failingSince ??= clock.wall()
-    if (!isKnown) report({ webhook: name, kind: 'failing', problem })
-  }
-
   return {
     queue,
     /** Its cursor is the one saved last. */
     progress,
-    /** Whether the webhook is unchanged in the store. */
-    isCurrent: (known: StoredWebhook | undefined) => !isLost && known?.revision === revision,
+    isCurrent: row.isCurrent,
     /** Whether the queue has room again, after it was full. */
     hasRoomAgain: () => isBehind && queue.withText() < CAPACITY / 2 && queue.size() < MAX_WAITING / 2,
     /**
@@ -129,11 +104,9 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
     },
     /** Removes dead letters that have expired. */
     expireDead: async () => {
-      const dead = (limit: number) => store.undelivered(name, { dead: true, after: START, limit })
-      const isExpired = ({ at }: { at: number }) => at < expiredBefore()
-      if (!(await dead(1)).some(isExpired)) return
-      const remove = (await dead(ROWS)).filter(isExpired)
-      if (await change({ progress, remove })) report(...counted(name, 'expired', remove.length))
+      const remove = await expiredDeadLetters(options)
+      if (remove.length > 0 && (await row.change({ progress, remove })))
+        report(...counted(name, 'expired', remove.length))
     },
     /**
      * Saves the webhook's position.
@@ -144,15 +117,64 @@ export async function openWebhook(options: OpenOptions, stored: StoredWebhook | 
     save: async ({ isLast = false, problem }: { isLast?: boolean; problem: string | undefined }) => {
       const checkpoint = queue.checkpoint(clock.monotonic(), isLast)
       const { first, put, remove } = checkpoint
-      noteProblem(checkpoint.problem ?? problem)
+      noteProblem(progress, checkpoint.problem ?? problem, options)
       const cursor = writeCursor(first === undefined ? readTo : { ...first, place: first.place - 1 })
       const next = { ...progress, cursor }
-      if (JSON.stringify(next) === saved && put.length === 0 && remove.length === 0) return
-      if (!(await change({ progress: next, put: put.map(({ row }) => row), remove }))) return
+      if (row.has(next) && put.length === 0 && remove.length === 0) return
+      if (!(await row.change({ progress: next, put: put.map(({ row }) => row), remove }))) return
       progress.cursor = cursor
       queue.stored(checkpoint)
     },
   }
+}
+
+/** Reads a part of the log. If the events after the cursor were deleted, it skips them and reports the gap. */
+async function readOrSkip(part: ReadEventsOptions, { store, webhook, report }: OpenOptions): Promise<EventsPage> {
+  return readEvents(store, part).catch((error: unknown) => {
+    if (!(error instanceof CursorExpired)) throw error
+    report({ webhook: webhook.name, kind: 'gap' })
+    return { events: [], next: readCursor(error.oldest) ?? START }
+  })
+}
+
+async function expiredDeadLetters({ webhook, store, expiredBefore }: OpenOptions): Promise<UndeliveredEvent[]> {
+  const dead = (limit: number) => store.undelivered(webhook.name, { dead: true, after: START, limit })
+  const isExpired = ({ at }: UndeliveredEvent) => at < expiredBefore()
+  return (await dead(1)).some(isExpired) ? (await dead(ROWS)).filter(isExpired) : []
+}
+
+/** The webhook's row in the store, as this process has read or written it. */
+function webhookRow({ webhook: { name }, store }: OpenOptions, known: Pick<StoredWebhook, 'revision' | 'progress'>) {
+  let { revision } = known
+  let saved = JSON.stringify(known.progress)
+  let isLost = false
+  return {
+    /** Whether the webhook is unchanged in the store. */
+    isCurrent: (stored: StoredWebhook | undefined) => !isLost && stored?.revision === revision,
+    has: (progress: WebhookProgress) => JSON.stringify(progress) === saved,
+    /** Saves a change, unless another process changed the webhook meanwhile. */
+    change: async (what: Omit<WebhookChange, 'name' | 'revision'>): Promise<boolean> => {
+      isLost = !(await store.saveWebhook({ name, revision, ...what }))
+      if (isLost) return false
+      revision += 1
+      saved = JSON.stringify(what.progress)
+      return true
+    },
+  }
+}
+
+function noteProblem(progress: WebhookProgress, problem: string | undefined, options: OpenOptions): void {
+  const { webhook, clock, report } = options
+  const isKnown = progress.problem !== undefined
+  if (problem === undefined) {
+    delete progress.problem
+    delete progress.failingSince
+    if (isKnown) report({ webhook: webhook.name, kind: 'recovered' })
+    return
+  }
+  progress.problem = problem
+  progress.failingSince ??= clock.wall()
+  if (!isKnown) report({ webhook: webhook.name, kind: 'failing', problem })
 }
 
 /** Where a new webhook begins. */

@@ -47,19 +47,25 @@ export function compareCall(
   const final = finalStatus({ status: seen.status, endedAt: seen.endedAt ?? counted?.endedAt })
   if (counted === undefined) {
     if (final === undefined) return { kind: 'new' }
-    const own = ownTime(seen)
-    if (own !== undefined && own < horizon(sync, options.lookback)) return { kind: 'ignored' }
-    if (options.baseline === 'skip' && wasFinalBefore(own, sync)) return { kind: 'baseline' }
-    return difference('call', 'unknown', final)
+    return uncounted(ownTime(seen), sync, options) ?? difference('call', 'unknown', final)
   }
   if (counted.phase === 'baseline') return { kind: 'baseline' }
   if (counted.finish === undefined) {
-    if (final !== undefined) return difference('status', counted.phase === 'lost' ? 'lost' : counted.status, final)
-    return { kind: counted.phase === 'lost' ? 'lost' : 'open' }
+    const isLost = counted.phase === 'lost'
+    if (final !== undefined) return difference('status', isLost ? 'lost' : counted.status, final)
+    return { kind: isLost ? 'lost' : 'open' }
   }
-  const discrepancies = compareFinished({ ...counted, finish: counted.finish }, seen)
-  if (discrepancies.length === 0) return { kind: 'equal' }
-  return { kind: discrepancies.every(({ known }) => known !== undefined) ? 'note' : 'difference', discrepancies }
+  return compareFinished({ ...counted, finish: counted.finish }, seen)
+}
+
+/** Why a final call has no row; undefined if it should have one. */
+function uncounted(
+  own: number | undefined,
+  sync: SyncState,
+  { lookback, baseline }: Pick<LedgerOptions, 'lookback' | 'baseline'>,
+): Verdict | undefined {
+  if (own !== undefined && own < horizon(sync, lookback)) return { kind: 'ignored' }
+  return baseline === 'skip' && wasFinalBefore(own, sync) ? { kind: 'baseline' } : undefined
 }
 
 /** The labels that the service shows for a call. A label that the answer omits keeps its last value. */
@@ -80,7 +86,7 @@ export function lastMinutes(counted: TrackedCall | undefined, seen: SeenCall): n
 function compareFinished(
   counted: TrackedCall & { finish: NonNullable<TrackedCall['finish']> },
   seen: SeenCall,
-): Discrepancy[] {
+): Verdict {
   const { finish, marks } = counted
   const discrepancies: Discrepancy[] = []
   if (seen.status !== finish.status) {
@@ -98,7 +104,8 @@ function compareFinished(
     if (isEqual(sum, served)) continue
     discrepancies.push({ what: `${level} ${media} minutes`, counted: sum, served })
   }
-  return discrepancies
+  if (discrepancies.length === 0) return { kind: 'equal' }
+  return { kind: discrepancies.every(({ known }) => known !== undefined) ? 'note' : 'difference', discrepancies }
 }
 
 /** Labels for people: `audio call user`. */

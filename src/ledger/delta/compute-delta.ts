@@ -1,8 +1,8 @@
 import { finalStatus, ownTime, type SeenCall } from '../call.ts'
-import { newDraft } from './delta-draft.ts'
+import { newDraft, type DeltaDraft } from './delta-draft.ts'
 import { horizon, isExcluded } from '../horizon.ts'
 import type { ServiceAnswer, Observation, PollSuccess } from '../observation.ts'
-import { baselineCall, observeCall, observeNotFound, resumedCall, type AnswerContext } from './observe-call.ts'
+import { baselineCall, labelsNow, observeCall, observeNotFound, type AnswerContext } from './observe-call.ts'
 import { noteEarlierRow, compareStart, isEarlierRow } from './repeated-id.ts'
 import { COUNTERS, seriesKey } from '../series.ts'
 import type { Delta, LedgerState, SyncState } from '../state.ts'
@@ -32,6 +32,18 @@ export function possiblyEvictedIds(state: LedgerState, { answers }: Observation,
 
 const NO_ROWS: ReadonlyMap<string, TrackedCall> = new Map()
 
+/** What an observation changes, while it is being computed. */
+type Computation = {
+  state: LedgerState
+  draft: DeltaDraft
+  options: LedgerOptions
+  evictedRows: ReadonlyMap<string, TrackedCall>
+  /** Calls before this time are excluded (UNIX seconds). */
+  oldest: number
+  /** The latest value of a tracked call. */
+  find: (id: string) => TrackedCall | undefined
+}
+
 /**
  * Computes what an observation changes. Pure.
  *
@@ -46,139 +58,156 @@ export function computeDelta(
 ): Delta | undefined {
   const draft = newDraft(state.sync)
   const { delta } = draft
-  const find = (id: string) => delta.calls.get(id) ?? state.calls.get(id)
-  const askForDetails = options.details === 'missing'
   const [first] = observation.answers
   if (first !== undefined) delta.sync = setClock(delta.sync, first, observation.clockSkew)
   const oldest = horizon(delta.sync, options.lookback)
-
-  for (const { source, serviceTime, hostTime, calls, confirmed, notFound, invalid } of observation.answers) {
-    const answer: AnswerContext = {
-      serviceTime,
-      hostTime,
-      source,
-      askForDetails,
-      listedPrecision: Math.min(3600, options.lookback / 10),
-    }
-    for (const seen of calls) {
-      // The client found that the answer equals the tracked call.
-      if ('phase' in seen) continue
-      const before = find(seen.id)
-      const after = track(before, seen, answer, confirmed?.has(seen.id) === true)
-      // An evicted call is tracked again even if the answer shows nothing new.
-      if (after !== undefined && after !== before) delta.calls.set(seen.id, after)
-    }
-    for (const id of notFound) {
-      const before = find(id)
-      const after = before && observeNotFound(before, serviceTime, draft)
-      if (after !== undefined && after !== before) delta.calls.set(id, after)
-    }
-    for (const [reason, items] of Object.entries(invalid)) draft.add(seriesKey(COUNTERS.invalidItems, reason), items)
-  }
-  for (const call of delta.calls.values()) {
-    const phase = state.calls.phase(call.id)
-    // Only a lost call moves in the history. It finished when it was lost, and no longer counts as finished when it
-    // reappears.
-    const before =
-      phase === 'lost' ? state.calls.get(call.id) : phase === undefined ? evictedRows.get(call.id) : undefined
-    for (const each of before === undefined ? [call] : [before, call]) {
-      const at = inHistorySince(each)
-      if (at !== undefined) delta.stale.add(quarterHourOf(at))
-    }
-  }
-  if (observation.success) recordSuccess(observation.success)
+  const find = (id: string) => delta.calls.get(id) ?? state.calls.get(id)
+  const computation = { state, draft, options, evictedRows, oldest, find }
+  for (const answer of observation.answers) readAnswer(answer, computation)
+  for (const call of delta.calls.values()) markStale(call, computation)
+  if (observation.success) recordSuccess(observation.success, computation)
   const hasChanged =
     observation.success !== undefined ||
     delta.sync.clockSkew !== state.sync.clockSkew ||
     delta.calls.size > 0 ||
     delta.counters.size > 0
   return hasChanged ? delta : undefined
+}
 
-  /** @param isConfirmed the list shows that this is the tracked call, although it began earlier */
-  function track(
-    tracked: TrackedCall | undefined,
-    seen: SeenCall,
-    answer: AnswerContext,
-    isConfirmed: boolean,
-  ): TrackedCall | undefined {
-    if (tracked === undefined && isExcluded(seen, oldest)) return undefined
-    const isOpen = finalStatus(seen) === undefined
-    const own = ownTime(seen)
-    const before = tracked ?? evictedRows.get(seen.id)
-    if (before === undefined) {
-      // A call with another time far in the future is tracked, although its own time may be before the horizon.
-      const isBeforeHorizon = own !== undefined && own < oldest
-      const wasFinal = !isOpen && (isBeforeHorizon || isBaseline(own))
-      if (!wasFinal) return observeCall(undefined, seen, answer, draft)
-      if (isBeforeHorizon || options.baseline === 'skip') return baselineCall(undefined, seen, answer)
-      // The call counts, but causes no event.
-      const { length } = delta.transitions
-      const counted = observeCall(undefined, seen, answer, draft)
-      delta.transitions.length = length
-      return { ...counted, marks: counted.marks | MARK.overAtSetUp }
-    }
-    // Get Call shows only one of the rows with this id. callwatch uses the answer for an open call; for a final call the list
-    // decides.
-    const isBelieved = isConfirmed || (answer.source === 'get' && before.phase !== 'final')
-    if (!isBelieved && isEarlierRow(before, seen)) {
-      const noted = noteEarlierRow(before, draft)
-      return answer.source === 'list' ? noted : observeNotFound(noted, answer.serviceTime, draft)
-    }
-    if (tracked === undefined) {
-      // The call was listed again after its eviction. It is tracked for as long as any other call.
-      const listedAgain = observeCall(before, seen, answer, draft)
-      return { ...listedAgain, retainUntil: Math.max(listedAgain.retainUntil ?? 0, answer.serviceTime) }
-    }
-    if (before.phase !== 'baseline') {
-      const { length } = delta.corrections
-      const after = observeCall(before, seen, answer, draft)
-      if ((before.marks & MARK.overAtSetUp) !== 0) delta.corrections.length = length
-      return after
-    }
-    const isReused = compareStart(before, seen) === 1 && !isBaseline(own)
-    return isOpen || isReused ? resumedCall(before, seen, answer, draft) : baselineCall(before, seen, answer)
-  }
-
-  function isBaseline(own: number | undefined): boolean {
-    const { created, lastSweepBegan } = delta.sync
-    return own === undefined ? lastSweepBegan === undefined : Math.floor(own) < Math.floor(created)
-  }
-
-  function recordSuccess({
-    movesHorizon,
-    beganServiceTime,
-    beganHostTime,
+function readAnswer(
+  { source, serviceTime, hostTime, calls, confirmed, notFound, invalid }: ServiceAnswer,
+  computation: Computation,
+): void {
+  const { draft, options, find } = computation
+  const { delta } = draft
+  const answer: AnswerContext = {
     serviceTime,
     hostTime,
-    listed,
-    hasInvalid,
-    list,
-  }: PollSuccess): void {
-    const { lastSuccess: previousSuccess, lastSweepBegan: completeBefore } = state.sync
-    delta.sync = { ...delta.sync, lastSuccess: serviceTime, previousSuccess, lastSuccessHostTime: hostTime, list }
-    if (!movesHorizon) return
-    const lastSweepBegan = steadyTime(delta.sync, beganServiceTime, beganHostTime)
-    const { horizonSweep: _before, ...sync } = delta.sync
-    const horizonSweep = completeBefore ?? sync.created
-    const swept = { ...sync, lastSweepBegan, ...(hasInvalid === true && { horizonSweep }) }
-    const newHorizon = horizon(swept, options.lookback)
-    delta.sync = { ...swept, horizon: newHorizon, excluded: countExcluded(listed) }
-    for (const id of new Set([...state.calls.evictable(newHorizon), ...delta.calls.keys()])) {
-      const call = find(id)!
-      if (evictAfter(call) < newHorizon) delta.evicted.push(call)
-    }
+    source,
+    askForDetails: options.details === 'missing',
+    listedPrecision: Math.min(3600, options.lookback / 10),
   }
+  for (const seen of calls) {
+    // The client found that the answer equals the tracked call.
+    if ('phase' in seen) continue
+    const before = find(seen.id)
+    const after = track(before, { seen, answer, isConfirmed: confirmed?.has(seen.id) === true }, computation)
+    // An evicted call is tracked again even if the answer shows nothing new.
+    if (after !== undefined && after !== before) delta.calls.set(seen.id, after)
+  }
+  for (const id of notFound) {
+    const before = find(id)
+    const after = before && observeNotFound(before, serviceTime, draft)
+    if (after !== undefined && after !== before) delta.calls.set(id, after)
+  }
+  for (const [reason, items] of Object.entries(invalid)) draft.add(seriesKey(COUNTERS.invalidItems, reason), items)
+}
 
-  function countExcluded(listed: ReadonlySet<string>): SyncState['excluded'] {
-    let baseline = 0
-    let beforeHorizon = 0
-    for (const id of listed) {
-      const phase = delta.calls.get(id)?.phase ?? state.calls.phase(id)
-      if (phase === undefined) beforeHorizon += 1
-      else if (phase === 'baseline') baseline += 1
-    }
-    return { baseline, beforeHorizon }
+/** Marks the quarters of an hour whose rollups a changed call changes. */
+function markStale(call: TrackedCall, { state, draft, evictedRows }: Computation): void {
+  const phase = state.calls.phase(call.id)
+  // Only a lost call moves in the history. It finished when it was lost, and no longer counts as finished when it
+  // reappears.
+  const before =
+    phase === 'lost' ? state.calls.get(call.id) : phase === undefined ? evictedRows.get(call.id) : undefined
+  for (const each of before === undefined ? [call] : [before, call]) {
+    const at = inHistorySince(each)
+    if (at !== undefined) draft.delta.stale.add(quarterHourOf(at))
   }
+}
+
+/** A call as an answer shows it. */
+type SeenIn = {
+  seen: SeenCall
+  answer: AnswerContext
+  /** The list shows that this is the tracked call, although it began earlier. */
+  isConfirmed: boolean
+}
+
+function track(tracked: TrackedCall | undefined, shown: SeenIn, computation: Computation): TrackedCall | undefined {
+  const { seen, answer, isConfirmed } = shown
+  const { draft, evictedRows, oldest } = computation
+  if (tracked === undefined && isExcluded(seen, oldest)) return undefined
+  const before = tracked ?? evictedRows.get(seen.id)
+  if (before === undefined) return trackNew(shown, computation)
+  // Get Call shows only one of the rows with this id. callwatch uses the answer for an open call; for a final call the list
+  // decides.
+  const isBelieved = isConfirmed || (answer.source === 'get' && before.phase !== 'final')
+  if (!isBelieved && isEarlierRow(before, seen)) {
+    const noted = noteEarlierRow(before, draft)
+    return answer.source === 'list' ? noted : observeNotFound(noted, answer.serviceTime, draft)
+  }
+  if (tracked === undefined) {
+    // The call was listed again after its eviction. It is tracked for as long as any other call.
+    const listedAgain = observeCall(before, seen, answer, draft)
+    return { ...listedAgain, retainUntil: Math.max(listedAgain.retainUntil ?? 0, answer.serviceTime) }
+  }
+  return trackAgain(before, shown, computation)
+}
+
+function trackNew({ seen, answer }: SeenIn, { draft, options, oldest }: Computation): TrackedCall {
+  const { delta } = draft
+  const own = ownTime(seen)
+  // A call with another time far in the future is tracked, although its own time may be before the horizon.
+  const isBeforeHorizon = own !== undefined && own < oldest
+  const wasFinal = finalStatus(seen) !== undefined && (isBeforeHorizon || isBaseline(own, delta.sync))
+  if (!wasFinal) return observeCall(undefined, seen, answer, draft)
+  if (isBeforeHorizon || options.baseline === 'skip') return baselineCall(undefined, seen, answer)
+  // The call counts, but causes no event.
+  const { length } = delta.transitions
+  const counted = observeCall(undefined, seen, answer, draft)
+  delta.transitions.length = length
+  return { ...counted, marks: counted.marks | MARK.overAtSetUp }
+}
+
+function trackAgain(before: TrackedCall, { seen, answer }: SeenIn, { draft }: Computation): TrackedCall {
+  const { delta } = draft
+  if (before.phase !== 'baseline') {
+    const { length } = delta.corrections
+    const after = observeCall(before, seen, answer, draft)
+    if ((before.marks & MARK.overAtSetUp) !== 0) delta.corrections.length = length
+    return after
+  }
+  const isReused = compareStart(before, seen) === 1 && !isBaseline(ownTime(seen), delta.sync)
+  // It counts from now on, as if it were new, if its id was reused, or if it is open again, such as a meeting that continues.
+  const counts = isReused || finalStatus(seen) === undefined
+  if (!counts) return baselineCall(before, seen, answer)
+  return observeCall(undefined, { ...seen, ...labelsNow(before.labels, seen) }, answer, draft)
+}
+
+/** Whether a final call ended before the target was created. */
+function isBaseline(own: number | undefined, { created, lastSweepBegan }: SyncState): boolean {
+  return own === undefined ? lastSweepBegan === undefined : Math.floor(own) < Math.floor(created)
+}
+
+function recordSuccess(success: PollSuccess, computation: Computation): void {
+  const { movesHorizon, beganServiceTime, beganHostTime, serviceTime, hostTime, listed, hasInvalid, list } = success
+  const { state, draft, options, find } = computation
+  const { delta } = draft
+  const { lastSuccess: previousSuccess, lastSweepBegan: completeBefore } = state.sync
+  delta.sync = { ...delta.sync, lastSuccess: serviceTime, previousSuccess, lastSuccessHostTime: hostTime, list }
+  if (!movesHorizon) return
+  const lastSweepBegan = steadyTime(delta.sync, beganServiceTime, beganHostTime)
+  const { horizonSweep: _before, ...sync } = delta.sync
+  const horizonSweep = completeBefore ?? sync.created
+  const swept = { ...sync, lastSweepBegan, ...(hasInvalid === true && { horizonSweep }) }
+  const newHorizon = horizon(swept, options.lookback)
+  delta.sync = { ...swept, horizon: newHorizon, excluded: countExcluded(listed, computation) }
+  for (const id of new Set([...state.calls.evictable(newHorizon), ...delta.calls.keys()])) {
+    const call = find(id)!
+    if (evictAfter(call) < newHorizon) delta.evicted.push(call)
+  }
+}
+
+function countExcluded(listed: ReadonlySet<string>, { state, draft }: Computation): SyncState['excluded'] {
+  let baseline = 0
+  let beforeHorizon = 0
+  for (const id of listed) {
+    const phase = draft.delta.calls.get(id)?.phase ?? state.calls.phase(id)
+    if (phase === undefined) beforeHorizon += 1
+    else if (phase === 'baseline') baseline += 1
+  }
+  return { baseline, beforeHorizon }
 }
 
 /** callwatch trusts that the service's clock is ahead of the host's once it has been for this long (seconds). */

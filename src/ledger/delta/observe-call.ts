@@ -48,25 +48,6 @@ export function baselineCall(
 }
 
 /**
- * Counts a baseline call from now on, as if it were new. Either it is open again, such as a meeting that continues, or its id
- * was reused.
- */
-export function resumedCall(
-  before: TrackedCall,
-  seen: SeenCall,
-  answer: AnswerContext,
-  draft: DeltaDraft,
-): TrackedCall {
-  const { type, mode, receiverType } = before.labels
-  return observeCall(
-    undefined,
-    { ...seen, type: seen.type ?? type, mode: seen.mode ?? mode, receiverType: seen.receiverType ?? receiverType },
-    answer,
-    draft,
-  )
-}
-
-/**
  * Adds what an answer changes of a call to the draft.
  *
  * @param before the tracked call; undefined for a call that counts from now on
@@ -79,17 +60,39 @@ export function observeCall(
   draft: DeltaDraft,
 ): TrackedCall {
   const known = before ?? newCall(seen, serviceTime)
-  if (before === undefined) draft.add(callSeries(known.labels).started, 1)
-  if (before?.phase === 'lost') draft.add(seriesKey(COUNTERS.reappeared), 1)
+  countAppearance(before, known.labels, draft)
+  const call = withAnswer(known, seen)
+  const final = call.phase === 'final'
+  const ending = known.phase === 'final' ? undefined : finalStatus(call)
+  call.counted = countAllMinutes(call, seen, { final, now: serviceTime }, draft)
+  if (ending !== undefined) {
+    call.finish = finish(call, ending, { serviceTime, hostTime }, draft)
+    if (askForDetails) call.marks |= MARK.detailsWanted
+  }
+  const change = { call, participants: seen.participants, at: serviceTime }
+  if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
+  countTransitions(before, change, draft)
+  if (final) observeOnce(call, seen.totalParticipants, draft)
+  countAnomalies(call, before, seen, draft)
+  if (before !== undefined) reportLater(before, change, draft)
+  call.retainUntil = retentionOf(call, seen, serviceTime, listedPrecision)
+  return before !== undefined && isSame(before, call) ? before : call
+}
 
+function countAppearance(before: TrackedCall | undefined, labels: Labels, draft: DeltaDraft): void {
+  if (before === undefined) draft.add(callSeries(labels).started, 1)
+  else if (before.phase === 'lost') draft.add(seriesKey(COUNTERS.reappeared), 1)
+}
+
+/** The call with the values of an answer. A value that the answer omits stays as it was. */
+function withAnswer(known: TrackedCall, seen: SeenCall): Mutable<TrackedCall> {
+  const { status } = seen
   const endedAt = seen.endedAt ?? known.endedAt
-  const wasFinal = known.phase === 'final'
-  const ending = wasFinal ? undefined : finalStatus({ status: seen.status, endedAt })
-  const final = wasFinal || ending !== undefined
-  const call: Mutable<TrackedCall> = {
+  const isFinal = known.phase === 'final' || finalStatus({ status, endedAt }) !== undefined
+  return {
     id: known.id,
-    phase: final ? 'final' : 'open',
-    status: seen.status,
+    phase: isFinal ? 'final' : 'open',
+    status,
     labels: labelsNow(known.labels, seen),
     firstSeen: known.firstSeen,
     initiatedAt: seen.initiatedAt ?? known.initiatedAt,
@@ -103,20 +106,12 @@ export function observeCall(
     retainUntil: known.retainUntil,
     marks: known.marks | (seen.hasRecording ? MARK.recordingSeen : 0),
   }
-  call.counted = countAllMinutes(call, seen, { final, now: serviceTime }, draft)
-  if (ending !== undefined) {
-    call.finish = finish(call, ending, { serviceTime, hostTime }, draft)
-    if (askForDetails) call.marks |= MARK.detailsWanted
-  }
-  const change = { call, participants: seen.participants, at: serviceTime }
-  if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
-  countTransitions(before, change, draft)
-  if (final) observeOnce(call, seen.totalParticipants, draft)
-  countAnomalies(call, before, seen, draft)
-  if (before !== undefined && wasFinal && isCorrected(before, call)) draft.correct({ before, ...change })
-  if (seen.participants !== undefined && isDetailed(before)) draft.details(change)
-  call.retainUntil = retentionOf(call, seen, serviceTime, listedPrecision)
-  return before !== undefined && isSame(before, call) ? before : call
+}
+
+/** Reports what an answer adds to a known call without changing its status: a correction, or the missing participants. */
+function reportLater(before: TrackedCall, change: Details, draft: DeltaDraft): void {
+  if (before.phase === 'final' && isCorrected(before, change.call)) draft.correct({ before, ...change })
+  if (change.participants !== undefined && isDetailed(before)) draft.details(change)
 }
 
 /**
@@ -134,7 +129,7 @@ export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDr
 }
 
 /** The call's labels. A label that the answer omits keeps its last value. */
-function labelsNow(known: Labels, { type, mode, receiverType }: SeenCall): Labels {
+export function labelsNow(known: Labels, { type, mode, receiverType }: SeenCall): Labels {
   return labelsOf(type ?? known.type, mode ?? known.mode, receiverType ?? known.receiverType)
 }
 
@@ -212,8 +207,8 @@ function countTransitions(before: TrackedCall | undefined, change: Details, draf
 }
 
 /** Whether the list of participants is still missing for a call that has events. */
-function isDetailed(before: TrackedCall | undefined): boolean {
-  return before !== undefined && (before.marks & (MARK.detailsWanted | MARK.overAtSetUp)) === MARK.detailsWanted
+function isDetailed(before: TrackedCall): boolean {
+  return (before.marks & (MARK.detailsWanted | MARK.overAtSetUp)) === MARK.detailsWanted
 }
 
 /**

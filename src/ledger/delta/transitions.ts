@@ -34,20 +34,14 @@ const MEETING_PATH = { ...CALL_PATH, ongoing: ['ongoing'], ended: ['ongoing', 'e
  */
 export function stepsBetween(from: TransitionPoint, to: TransitionPoint, mode: CallMode): readonly Step[] {
   const meeting = mode === 'meet' || mode === 'presenter'
-  const kind = meeting ? 'meeting' : 'call'
-  const known = stepsOf[kind].get(from)?.get(to)
-  if (known !== undefined) return known
-  const steps = computeSteps(from, to, meeting)
-  const fromThere = stepsOf[kind].get(from) ?? new Map<TransitionPoint, readonly Step[]>()
-  stepsOf[kind].set(from, fromThere.set(to, steps))
+  const key = `${from} ${to} ${meeting}`
+  let steps = knownSteps.get(key)
+  if (steps === undefined) knownSteps.set(key, (steps = computeSteps(from, to, meeting)))
   return steps
 }
 
 /** Caches the steps: there are only a few dozen. */
-const stepsOf = { call: new Map(), meeting: new Map() } satisfies Record<
-  string,
-  Map<TransitionPoint, Map<TransitionPoint, readonly Step[]>>
->
+const knownSteps = new Map<string, readonly Step[]>()
 
 function computeSteps(from: TransitionPoint, to: TransitionPoint, meeting: boolean): readonly Step[] {
   if (to === 'other' || to === 'lost' || from === 'other' || from === 'lost') {

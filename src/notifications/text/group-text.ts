@@ -1,5 +1,5 @@
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
-import { formatCalls, formatNumber, formatSeconds, formatTime } from '../../text/format.ts'
+import { formatCalls, formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage } from '../message.ts'
 import { isFiring } from './alert-facts.ts'
 import { formatValue, resultOf, ruleText, titleOf, worstOf } from './notification-text.ts'
@@ -98,8 +98,4 @@ function inCommon(firing: readonly Notification[]): string | undefined {
   const [name, most] = [...by].toSorted(([, one], [, other]) => other.length - one.length)[0] ?? ['', []]
   if (most.length < MIN_IN_COMMON || most.length * 2 <= firing.length) return undefined
   return `In common: ${name} is the top contributor on ${formatNumber(most.length)} of ${plural(firing.length, 'target')}`
-}
-
-function plural(number: number, noun: string): string {
-  return `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`
 }

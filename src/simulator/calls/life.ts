@@ -75,12 +75,12 @@ export function drawLife(random: Random, manners: Manners, initiatedMs: number, 
 
   const people = drawPeople(random, receiverType)
   return {
-    sessionId: mode === 'call' ? `v1.us.simulator.${hex(random, 24)}` : `${mode} room/${hex(random, 16)}`,
+    sessionId: drawSessionId(random, mode),
     mid: hex(random, 32),
     type,
     mode,
     receiverType,
-    receiver: receiverType === 'user' ? people[1]! : `group-${whole(random, 1, GROUPS)}`,
+    receiver: drawReceiver(random, receiverType, people),
     seats: drawSeats(random, people, type, answered ? { startedMs, endedMs } : undefined),
     initiatedMs,
     ...(answered ? { startedMs } : {}),
@@ -88,10 +88,20 @@ export function drawLife(random: Random, manners: Manners, initiatedMs: number, 
     outcome: ending,
     progressMs: Math.max(1000, Math.round((manners.progressSeconds * 1000) / manners.speed)),
     callMinutes: chance(random, 0.5) ? 'sum' : 'longest',
-    ...(answered && chance(random, 0.2)
-      ? { recordedFromMs: startedMs + Math.floor(between(random, 0, talkingMs / 2)) }
-      : {}),
+    ...(answered && drawRecording(random, startedMs, talkingMs)),
   }
+}
+
+function drawSessionId(random: Random, mode: string): string {
+  return mode === 'call' ? `v1.us.simulator.${hex(random, 24)}` : `${mode} room/${hex(random, 16)}`
+}
+
+function drawReceiver(random: Random, receiverType: string, people: readonly string[]): string {
+  return receiverType === 'user' ? people[1]! : `group-${whole(random, 1, GROUPS)}`
+}
+
+function drawRecording(random: Random, startedMs: number, talkingMs: number): Pick<Life, 'recordedFromMs'> {
+  return chance(random, 0.2) ? { recordedFromMs: startedMs + Math.floor(between(random, 0, talkingMs / 2)) } : {}
 }
 
 function drawOutcome(random: Random, manners: Manners): string {

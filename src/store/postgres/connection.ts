@@ -135,28 +135,17 @@ const GREETING = `
   SELECT current_setting('server_version_num')::int / 10000 AS version, pg_backend_pid() AS pid,
     pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS reads_only`
 
-function openConnection(
-  address: PostgresAddress,
-  server: Host,
-  {
-    deadline,
-    clock,
-    prepare,
-    onNotify,
-    parameters,
-  }: Required<Pick<ConnectOptions, 'deadline' | 'clock' | 'prepare'>> & Pick<ClientOptions, 'onNotify' | 'parameters'>,
-): RawConnection {
+type OpenOptions = Required<Pick<ConnectOptions, 'deadline' | 'clock' | 'prepare'>> &
+  Pick<ClientOptions, 'onNotify' | 'parameters'>
+
+function openConnection(address: PostgresAddress, server: Host, options: OpenOptions): RawConnection {
+  const { deadline, clock, prepare, onNotify, parameters } = options
   const { place } = address
   let socket: Socket | undefined
-  let dropped: Error | undefined
-  /** Rejects each unanswered statement. If all of them raced with one promise, it would keep every answer in memory. */
-  const asked = new Set<(reason: Error) => void>()
   // A pooler may give each transaction another server, on which a statement is not prepared. PgBouncer also takes the server away
   // as soon as one statement is done, even if half of the next one was already sent to it.
   let isDirect = false
-  /** Incremented for every row and every answer. Each of them restarts the deadline of a statement. */
-  let heard = 0
-  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = oneByOne()
   const prepared = new Set<string>()
 
   const sql = clientOf(address, server, {
@@ -167,47 +156,15 @@ function openConnection(
   })
 
   const drop = (reason: Error): void => {
-    if (dropped !== undefined) return
-    dropped = reason
-    for (const fail of asked) fail(reason)
+    if (!fail(reason)) return
     const end = () => void sql.end({ timeout: 0 }).catch(() => undefined)
     if (socket === undefined || socket.destroyed) end()
     // The client writes a last message while its side of TLS is open, and after closing it does not handle an error of that write.
     else socket.once('close', end).destroy()
   }
+  const { fail, areFailed, hear, watched } = watchStatements({ place, deadline, clock, drop })
 
-  async function watched<T>(query: Promise<T>): Promise<T> {
-    query.catch(() => undefined)
-    if (dropped !== undefined) throw postgresError(dropped, place)
-    let heardBefore = heard
-    let fail: (reason: Error) => void = () => undefined
-    const watch = clock.scheduler.schedule(function () {
-      if (heard === heardBefore) drop(new HungError(`nothing was heard for ${deadline.toFixed(1)} s`))
-      heardBefore = heard
-      this.schedule(undefined, deadline * 1000)
-    }, deadline * 1000)
-    try {
-      return await new Promise<T>((resolve, reject) => {
-        fail = reject
-        asked.add(reject)
-        query.then(resolve, reject)
-      })
-    } catch (error) {
-      if (!isAnswer(error)) drop(error instanceof Error ? error : new Error(String(error)))
-      throw postgresError(error, place)
-    } finally {
-      heard += 1
-      asked.delete(fail)
-      watch.unsubscribe()
-    }
-  }
-
-  function runExclusive<T>(work: () => Promise<T>): Promise<T> {
-    if (isDirect) return work()
-    const done = last.then(work)
-    last = done.catch(() => undefined)
-    return done
-  }
+  const runExclusive = <T>(work: () => Promise<T>): Promise<T> => (isDirect ? work() : inTurn(work))
 
   const ask = (statement: string, args: readonly Value[]) =>
     sql.unsafe<Row[]>(statement, [...args], {
@@ -217,7 +174,7 @@ function openConnection(
   return {
     place,
     host: server,
-    isDropped: () => dropped !== undefined,
+    isDropped: areFailed,
     isDirect: () => isDirect,
     drop,
     run: (statement, args = []) => runExclusive(async () => withoutHoles(await watched(ask(statement, args)))),
@@ -231,7 +188,7 @@ function openConnection(
         const rows = ask(statement, args)
           .values()
           .forEach((values: readonly unknown[]) => {
-            heard += 1
+            hear()
             take(values)
           })
         await watched(rows)
@@ -245,11 +202,66 @@ function openConnection(
       return { version: Number(row!['version']), readsOnly: row!['reads_only'] === true }
     },
     close: async () => {
-      if (dropped !== undefined) return
-      dropped = closedError()
-      for (const fail of asked) fail(dropped)
+      if (!fail(closedError())) return
       await sql.end({ timeout: deadline })
       socket?.destroy()
+    },
+  }
+}
+
+/** Runs each work once the one before it has ended. */
+function oneByOne() {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work)
+    last = done.catch(() => undefined)
+    return done
+  }
+}
+
+type WatchOptions = { place: string; deadline: number; clock: Clock; drop: (reason: Error) => void }
+
+/** The unanswered statements of a connection. Drops it if nothing is heard for longer than the deadline. */
+function watchStatements({ place, deadline, clock, drop }: WatchOptions) {
+  let failure: Error | undefined
+  /** Rejects each unanswered statement. If all of them raced with one promise, it would keep every answer in memory. */
+  const asked = new Set<(reason: Error) => void>()
+  /** Incremented for every row and every answer. Each of them restarts the deadline of a statement. */
+  let heard = 0
+  return {
+    areFailed: () => failure !== undefined,
+    /** Rejects all unanswered and later statements; returns whether it is the first time. */
+    fail: (reason: Error): boolean => {
+      if (failure !== undefined) return false
+      failure = reason
+      for (const fail of asked) fail(reason)
+      return true
+    },
+    hear: () => void (heard += 1),
+    watched: async <T>(query: Promise<T>): Promise<T> => {
+      query.catch(() => undefined)
+      if (failure !== undefined) throw postgresError(failure, place)
+      let heardBefore = heard
+      let fail: (reason: Error) => void = () => undefined
+      const watch = clock.scheduler.schedule(function () {
+        if (heard === heardBefore) drop(new HungError(`nothing was heard for ${deadline.toFixed(1)} s`))
+        heardBefore = heard
+        this.schedule(undefined, deadline * 1000)
+      }, deadline * 1000)
+      try {
+        return await new Promise<T>((resolve, reject) => {
+          fail = reject
+          asked.add(reject)
+          query.then(resolve, reject)
+        })
+      } catch (error) {
+        if (!isAnswer(error)) drop(error instanceof Error ? error : new Error(String(error)))
+        throw postgresError(error, place)
+      } finally {
+        heard += 1
+        asked.delete(fail)
+        watch.unsubscribe()
+      }
     },
   }
 }

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import type { DatabaseSync } from 'node:sqlite'
 import { openExisting } from './open-database.ts'
 import { isOfReading, sqliteError } from './sqlite-error.ts'
-import { StoreError } from '../store-error.ts'
+import { isBug, StoreError } from '../store-error.ts'
 
 /** The content of a backup. */
 export type Backup = {
@@ -22,41 +22,32 @@ export function backupStore(path: string, file: string): Backup {
   const db = openExisting(path, { readOnly: true, checked: true })
   const partial = `${file}.${process.pid}.partial`
   try {
-    reserve(partial, file)
+    const descriptor = openSync(partial, 'wx', 0o600)
     try {
-      return writeBackup(db, path, { partial, file })
+      copyInto(db, path, partial)
+      const backup = { bytes: statSync(partial).size, targets: targetsOf(partial) }
+      // VACUUM INTO does not sync. The backup must survive a power cut.
+      fsyncSync(descriptor)
+      if (existsSync(file)) throw fileExists(file)
+      renameSync(partial, file)
+      return backup
     } finally {
+      closeSync(descriptor)
       rmSync(partial, { force: true })
     }
+  } catch (error) {
+    throw error instanceof StoreError || isBug(error) ? error : cannotWrite(error, file)
   } finally {
     db.close()
   }
 }
 
-function writeBackup(db: DatabaseSync, path: string, { partial, file }: { partial: string; file: string }): Backup {
+/** Copies the database into an empty file. */
+function copyInto(db: DatabaseSync, path: string, file: string): void {
   try {
-    db.prepare('VACUUM INTO ?').run(partial)
+    db.prepare('VACUUM INTO ?').run(file)
   } catch (error) {
-    throw isOfReading(error) ? sqliteError(error, path) : cannotWrite(error, file)
-  }
-  try {
-    const backup = { bytes: statSync(partial).size, targets: targetsOf(partial) }
-    sync(partial)
-    if (existsSync(file)) throw fileExists(file)
-    renameSync(partial, file)
-    return backup
-  } catch (error) {
-    if (error instanceof StoreError) throw error
-    throw cannotWrite(error, file)
-  }
-}
-
-/** Creates the empty file for the copy. */
-function reserve(partial: string, file: string): void {
-  try {
-    closeSync(openSync(partial, 'wx', 0o600))
-  } catch (error) {
-    throw cannotWrite(error, file)
+    throw isOfReading(error) ? sqliteError(error, path) : error
   }
 }
 
@@ -68,16 +59,6 @@ function targetsOf(copy: string): Backup['targets'] {
     return rows.map(({ name, seq }) => ({ name: String(name), seq: Number(seq) }))
   } finally {
     db.close()
-  }
-}
-
-/** Syncs the backup to the disk, which VACUUM INTO does not, so that it survives a power cut. */
-function sync(path: string): void {
-  const descriptor = openSync(path, 'r+')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }
 

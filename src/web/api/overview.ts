@@ -4,30 +4,6 @@ import type { TargetStatus } from '../../pipeline/target.ts'
 import { parseMap } from '../../schema/path.ts'
 import { committedJson, currentView, joinJson, serviceNow, type CurrentView } from './target-view.ts'
 
-/** The overview of a target that another daemon owns, as its owner wrote it. Times are UNIX seconds, ages seconds. */
-export type Overview = {
-  /** When it was written, by the owner's host. */
-  at: number
-  /** When the target was set up, and its last successful poll, by the service's clock; and that clock at `at`. */
-  created: number
-  lastSuccess?: number | undefined
-  serviceNow: number
-  /** The time since the rules were last evaluated. */
-  evaluationAge: number
-  alerts: AlertInstance[]
-  current: CurrentView
-  /** The rest of its view in `/api/v1/status`, as JSON. */
-  committed: string
-}
-
-/** A target that another daemon owns. */
-export type OtherTarget = Overview & {
-  name: string
-  owner: string | undefined
-  /** Why it is not polled, in a sentence. */
-  problem: string | undefined
-}
-
 /** The fields of an alert that readers use. */
 const alert = z.object({
   key: z.string(),
@@ -38,10 +14,15 @@ const alert = z.object({
   firingSince: z.number().optional(),
 })
 
-/** Checks only what another version of callwatch could have written in another way. */
+/**
+ * The first line of an overview. Times are UNIX seconds, ages seconds. Checks only what another version of callwatch could have written
+ * in another way.
+ */
 const head = z.object({
   version: z.literal(1),
+  /** When it was written, by the owner's host. */
   at: z.number(),
+  /** When the target was set up, and its last successful poll, by the service's clock; and that clock at `at`. */
   created: z.number(),
   lastSuccess: z.number().optional(),
   serviceNow: z.number(),
@@ -49,6 +30,20 @@ const head = z.object({
   alerts: z.array(z.custom<AlertInstance>((instance) => alert.safeParse(instance).success)),
   current: z.custom<CurrentView>((view) => typeof view === 'object' && view !== null),
 })
+
+/**
+ * The overview of a target that another daemon owns, as its owner wrote it. `committed` is the rest of its view in `/api/v1/status`,
+ * as JSON.
+ */
+export type Overview = z.output<typeof head> & { committed: string }
+
+/** A target that another daemon owns. */
+export type OtherTarget = Overview & {
+  name: string
+  owner: string | undefined
+  /** Why it is not polled, in a sentence. */
+  problem: string | undefined
+}
 
 /**
  * Writes what the other daemons show of a target: a line of JSON, and a second line with the committed part of its view, which they

@@ -137,7 +137,7 @@ async function missedCalls(): Promise<{ store: Store; events: PostedEvent[] }> {
   for (const status of ['initiated', 'unanswered'] as const) {
     const calls = Array.from({ length: MISSED }, (_, i) => seen(`call ${i}`, status, { initiatedAt: CREATED + 1 }))
     const poll = completePoll(target.ledger.sync.seq + 1, ...calls)
-    const changes = { target: 'a', ledger: target.deltaOf(poll), notifications: [], backfilled: false }
+    const changes = { ledger: target.deltaOf(poll), notifications: [], backfilled: false }
     await target.see(poll, { events: newEvents(changes, systemClock.wall())! })
   }
   const { events } = await readEvents(store, { limit: 1000 })

@@ -10,6 +10,8 @@ import { temporaryFolder } from '../temporary-folder.ts'
 /** Milliseconds in which each answer must come while the disk does not confirm a commit. */
 const ANSWERED_WITHIN = 1000
 
+const PATHS = ['healthz', 'metrics', 'api/v1/status', 'api/v1/calls', '']
+
 test('while a disk does not confirm a commit to SQLite, the daemon answers requests, and stops when asked twice', async () => {
   const folder = temporaryFolder()
   const simulator = await startSimulator({ history: 100, callsPerMinute: 600 })
@@ -24,9 +26,11 @@ test('while a disk does not confirm a commit to SQLite, the daemon answers reque
   )
   const daemon = await startDaemonProcess(config, order)
   onTestFinished(async () => void (await daemon.end('SIGKILL')))
+  // A clone compiles what answers, and bundles the page, at the first request.
+  for (const path of PATHS) await (await fetch(daemon.url + path)).text()
   writeFileSync(order, 'before')
   await daemon.logged(/chaos: paused before COMMIT/)
-  for (const path of ['healthz', 'metrics', 'api/v1/status', 'api/v1/calls', '']) {
+  for (const path of PATHS) {
     const answer = await fetch(daemon.url + path, { signal: AbortSignal.timeout(ANSWERED_WITHIN) })
     expect([path, answer.status]).toEqual([path, 200])
     await answer.text()

@@ -17,10 +17,10 @@ import type { Store } from '../../../src/store/store.ts'
 import { callsById, completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { A, B, filled, many, openIn, summariesOf } from '../contract/place.ts'
 import { storeContract } from '../contract/store-contract.ts'
-import { readCallHistory } from '../read-call-history.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { finishedCalls } from '../finished-calls.ts'
 import { openReader } from '../../../src/store/open-store.ts'
+import { placesInFiles } from './places-in-files.ts'
 
 function open(path: string, receivers?: readonly string[]): Store {
   const store = openSqliteStore({ path, receivers })
@@ -30,14 +30,7 @@ function open(path: string, receivers?: readonly string[]): Store {
 
 const newPath = () => join(temporaryFolder(), 'callwatch.db')
 
-storeContract(async () => {
-  const path = newPath()
-  return {
-    open: async (receivers) => open(path, receivers),
-    reader: () => openReader({ path }),
-    callHistory: () => readCallHistory({ path }),
-  }
-})
+storeContract(placesInFiles(openSqliteStore))
 
 test('expired calls are deleted, 2000 in a transaction, of one target first and then of another, until there are no more', async () => {
   const store = open(':memory:')

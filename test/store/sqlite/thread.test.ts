@@ -12,10 +12,7 @@ import type { Store } from '../../../src/store/store.ts'
 import { virtualClock } from '../../clock/virtual-clock.ts'
 import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { A, commitOf, DAY, filled, many, openIn } from '../contract/place.ts'
-import { storeContract } from '../contract/store-contract.ts'
-import { readCallHistory } from '../read-call-history.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { openReader } from '../../../src/store/open-store.ts'
 
 const newPath = () => join(temporaryFolder(), 'callwatch.db')
 
@@ -32,15 +29,6 @@ function threads(onStart: (thread: Worker) => void): void {
 }
 
 describe('the thread of the SQLite store', () => {
-  storeContract(async () => {
-    const path = newPath()
-    return {
-      open: (receivers) => open(path, receivers),
-      reader: () => openReader({ path }),
-      callHistory: () => readCallHistory({ path }),
-    }
-  })
-
   test('fails at the start with what the engine fails with', async () => {
     const path = newPath()
     await open(path)

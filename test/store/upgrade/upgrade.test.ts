@@ -114,7 +114,7 @@ inPostgres('a store', ({ newDatabase }) => {
     keptVersion(version, () => ({ version, folder: import.meta.dirname }), newDatabase),
   )
 
-  // Before the release of a version: KEEP_STORE=1 npx vitest run --project parts test/store/upgrade
+  // Before the release of a version: KEEP_STORE=1 npx vitest run --project slow test/store/upgrade
   describe('that is kept now, as before a release', () => {
     const version = MIGRATIONS.sqlite.length
     const temporary = mkdtempSync(join(tmpdir(), 'callwatch-kept-'))

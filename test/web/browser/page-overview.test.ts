@@ -63,13 +63,9 @@ inChromium('the page of thirty targets', (open) => {
     const { url } = await serve(thirtyTargets())
     const page = await open(`${url}/`)
     const shown = `[...document.querySelectorAll('.stale')].map((one) => one.dataset.overview ?? one.dataset.target ?? one.dataset.totals ?? one.dataset.rule ?? one.className)`
-    expect(await page.evaluate(shown)).toEqual([
-      'region-05',
-      'region-05 HighFailureRate',
-      'region-05 VeryHighFailureRate',
-      'region-05',
-      'region-05',
-    ])
+    await expect
+      .poll(() => page.evaluate(shown))
+      .toEqual(['region-05', 'region-05 HighFailureRate', 'region-05 VeryHighFailureRate', 'region-05', 'region-05'])
     expect(await page.locator('.now').textContent()).toMatch(/^1 of 30 targets stale \d\d:\d\d:\d\d UTC/)
     expect(await page.title()).toBe('1 stale – 2 firing – callwatch')
     await page.goto(`${url}/#target=region-05`)

@@ -8,7 +8,7 @@ import {
   AlertSilences,
   AlertValue,
 } from '../../../src/web/page/components/alert.tsx'
-import { addressOfAlert, valueChart, type Breakdown } from '../../../src/web/page/model/alert-page.ts'
+import { addressOfAlert, besideLastWeek, valueChart, type Breakdown } from '../../../src/web/page/model/alert-page.ts'
 import type { State } from '../../../src/web/page/model/state.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
 import { shownTarget } from '../serve.ts'
@@ -108,6 +108,17 @@ describe('the page of an alert', () => {
       'Notifications Who was notified when When (UTC) Receiver Message Outcome 14:12:40 slack firing sent What was withheld ' +
         'Withheld (UTC) By Until Why 14:12:20 silence 7 14:13:20 a load test',
     )
+  })
+
+  test('has no row of a kind of last week alone, where not all calls of that are known', () => {
+    const [audio, video] = [row('audio', 9, 1), row('video', 4, 6)]
+    const lastWeek = new Map([['v', video]])
+    const now = new Map([['a', audio]])
+    expect(besideLastWeek(now, { isKnown: false, byKind: lastWeek })).toEqual([{ now: audio, lastWeek: null }])
+    expect(besideLastWeek(now, { isKnown: true, byKind: lastWeek })).toEqual([
+      { now: audio, lastWeek: undefined },
+      { now: undefined, lastWeek: video },
+    ])
   })
 
   test('shows its calls by type, mode and receiver type next to last week, the most failures first', () => {

@@ -9,7 +9,7 @@ import type { PastAlert } from '../../../src/history/alert-history.ts'
 import type { FeedLine, State } from '../../../src/web/page/model/state.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { isoTime } from '../../../src/clock/iso-time.ts'
-import { eventsOf, type EventBody } from '../../../src/events/event.ts'
+import { eventsOf, type LoggedBody } from '../../../src/events/event.ts'
 import type { AlertChange } from '../../../src/events/types.ts'
 import { firingOf, RATIO } from '../../alerts/sample-rules.ts'
 import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
@@ -268,13 +268,12 @@ describe('the tile of the failure ratio', () => {
 
 describe('the feed of the page', () => {
   const [event] = eventsOf({
-    target: 'production',
     ledger: { transitions: [], corrections: [], details: [] },
     notifications: [firingOf(RATIO, 'production', NOW, { kind: 'resolved', value: 0.1, threshold: 0.2 })],
     backfilled: false,
   })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the event of an alert
-  const { time, data } = event as EventBody & { data: AlertChange }
+  const { time, data } = event as LoggedBody & { data: AlertChange }
   const resolved: FeedLine = { id: '1', kind: 'alert', type: 'callwatch.alert.resolved', time, data }
   const lines = (state: State) =>
     render(Feed, state)

@@ -102,31 +102,31 @@ function recipientsIn(failures: readonly Failure[]): string {
 
 /** Turns a failure into a problem that does not quote what was sent: during a login, a server may repeat the password. */
 function deliveryError(error: Failure, { isLate, isSending }: { isLate: boolean; isSending: boolean }): DeliveryError {
-  const { code, originalCode = code, command = '', responseCode, permanent, rejectedErrors = [] } = error
-  if (isLate) {
-    const problem = `the mail server did not accept the message within ${TIMEOUT_SECONDS} s`
-    return new DeliveryError(problem, { retryable: true, mayHaveArrived: isSending })
-  }
-  if (code === 'ETLS' || responseCode === undefined) {
-    const isLogin = code === 'EAUTH' || code === 'ENOAUTH'
-    const what = isLogin ? 'offers no login that callwatch knows' : 'could not be reached'
-    return new DeliveryError(`the mail server ${what}${originalCode === undefined ? '' : `: ${originalCode}`}`, {
-      retryable: true,
-      mayHaveArrived: isSending,
-    })
-  }
-  const status = { status: responseCode }
+  const { code, responseCode } = error
+  const isUnanswered = code === 'ETLS' || responseCode === undefined
+  if (!isLate && !isUnanswered) return refusal(error, responseCode)
+  const problem = isLate ? `did not accept the message within ${TIMEOUT_SECONDS} s` : connectionProblem(error)
+  return new DeliveryError(`the mail server ${problem}`, { retryable: true, mayHaveArrived: isSending })
+}
+
+function connectionProblem({ code, originalCode = code }: Failure): string {
+  const isLogin = code === 'EAUTH' || code === 'ENOAUTH'
+  const what = isLogin ? 'offers no login that callwatch knows' : 'could not be reached'
+  return originalCode === undefined ? what : `${what}: ${originalCode}`
+}
+
+/** The error for a server that answered with this status. */
+function refusal(error: Failure, status: number): DeliveryError {
+  const { command = '', permanent = false, rejectedErrors = [] } = error
   if (rejectedErrors.length > 0) {
-    return new DeliveryError(`the mail server did not accept the message for ${recipientsIn(rejectedErrors)}`, {
-      retryable: rejectedErrors.some((rejected) => rejected.permanent !== true),
-      ...status,
-    })
+    const retryable = rejectedErrors.some((rejected) => rejected.permanent !== true)
+    const problem = `the mail server did not accept the message for ${recipientsIn(rejectedErrors)}`
+    return new DeliveryError(problem, { retryable, status })
   }
   const isLogin = command.startsWith('AUTH')
-  const reason = isLogin ? `: ${responseCode}` : reasonOf(error)
-  if (permanent !== true) return new DeliveryError(`the mail server answered${reason}`, { retryable: true, ...status })
-  const refused = isLogin ? 'the login' : 'the message'
-  return new DeliveryError(`the mail server refused ${refused}${reason}`, { retryable: false, ...status })
+  const reason = isLogin ? `: ${status}` : reasonOf(error)
+  const did = permanent ? `refused ${isLogin ? 'the login' : 'the message'}` : 'answered'
+  return new DeliveryError(`the mail server ${did}${reason}`, { retryable: !permanent, status })
 }
 
 /** The server's answer on one line, such as `: 550 no such user`. */

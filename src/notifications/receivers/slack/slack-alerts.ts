@@ -1,5 +1,5 @@
 import type { AlertMessage, SilencedAlert, AlertUpdate, InhibitedAlert, TextOptions } from '../../message.ts'
-import { formatSeconds, formatTime } from '../../../text/format.ts'
+import { formatSeconds, formatTime, plural } from '../../../text/format.ts'
 import { summaryOf, titleOf, resultOf } from '../../text/notification-text.ts'
 import { isFiring } from '../../text/alert-facts.ts'
 import { alertBlocks, alertItem, flappedItem, signOf } from './slack-alert.ts'
@@ -69,8 +69,8 @@ function titleOfMessage(message: AlertMessage): string {
   const on = `on ${plain(target, 40)}`
   const [first, second] = alerts
   if (first === undefined) {
-    if (flapped.length === 0) return `🔕 silenced: ${count(silenced.length, 'alert')} ${on}`
-    const what = flapped.length === 1 ? plain(titleOf(flapped[0]!.notification), 75) : count(flapped.length, 'alert')
+    if (flapped.length === 0) return `🔕 silenced: ${plural(silenced.length, 'alert')} ${on}`
+    const what = flapped.length === 1 ? plain(titleOf(flapped[0]!.notification), 75) : plural(flapped.length, 'alert')
     return `✅ already resolved: ${what} ${on}`
   }
   const { kind } = first.notification
@@ -79,7 +79,7 @@ function titleOfMessage(message: AlertMessage): string {
   const isReminder = alerts.every(({ notification }) => notification.kind === 'reminder')
   const state = isReminder ? `still ${severity}` : isFiring(first.notification) ? severity : stateWord(kind)
   if (second === undefined) return `${sign} ${state}: ${plain(titleOf(first.notification), 75)} ${on}`
-  if (kinds.size === 1) return `${sign} ${state}: ${count(alerts.length, 'alert')} ${on}`
+  if (kinds.size === 1) return `${sign} ${state}: ${plural(alerts.length, 'alert')} ${on}`
   const parts = [...kinds].map(([each, { length }]) => `${length} ${stateWord(each)}`).join(', ')
   return `${sign} ${kinds.has('firing') ? `${severity}: ` : ''}${parts} ${on}`
 }
@@ -186,8 +186,4 @@ function onTarget(own: string, target: string | undefined): string {
 
 function sections(items: readonly Item[], room: number, mostLines = Infinity): SlackBlock[] {
   return listing(items, room - 4 * FRAME, LIMITS.text, mostLines).map((text) => section(text))
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }

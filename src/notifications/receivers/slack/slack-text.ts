@@ -28,7 +28,7 @@ export function code(name: string, limit: number): string {
 export function link(address: string | undefined, name: string, limit: number): string {
   const url = URL.parse(address ?? '')
   if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > LONGEST_LINK) return code(name, limit)
-  return `<${url.href.replaceAll('&', '&amp;').replaceAll('|', '%7C')}|${sentence(name, limit).replaceAll('|', '¦') || '-'}>`
+  return `<${url.href.replaceAll('&', '&amp;').replaceAll('|', '%7C')}|${isolated(sentence(name, limit - 2).replaceAll('|', '¦')) || '-'}>`
 }
 
 /** Characters: several links must have room in a message. */

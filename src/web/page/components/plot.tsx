@@ -25,8 +25,10 @@ const TIMES = [
   [60, '{HH}:{mm}', '\n{D} {MMM}', null, '\n{D} {MMM}', null, null, null, 1],
 ]
 
+/** Distances of ticks in days: from 30 on, uPlot counts months, and from 365 on years. */
+const DAYS = [1, 2, 3, 5, 7, 14, 30, 60, 90, 120, 180, 365, 730, 1825]
 /** The distances of ticks (seconds): whole minutes, because the times have no seconds. */
-const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, ...[1, 2, 3, 5, 7, 14, 28].map((days) => days * 1440)].map(
+const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, ...DAYS.map((days) => days * 1440)].map(
   (minutes) => minutes * 60,
 )
 

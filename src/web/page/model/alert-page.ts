@@ -109,11 +109,17 @@ async function breakdownOf(alert: PastAlert | undefined): Promise<Breakdown[]> {
   }
   // One after the other: the server answers few reports at a time.
   const { byKind } = await rowsOf(0)
-  const lastWeek = await rowsOf(WEEK)
-  return [...new Set([...byKind.keys(), ...lastWeek.byKind.keys()])].map((kind) => ({
-    now: byKind.get(kind),
-    lastWeek: lastWeek.isKnown ? lastWeek.byKind.get(kind) : null,
-  }))
+  return besideLastWeek(byKind, await rowsOf(WEEK))
+}
+
+/** @param lastWeek is left out if not all of its calls are known */
+export function besideLastWeek(
+  byKind: ReadonlyMap<string, Row>,
+  lastWeek: { isKnown: boolean; byKind: ReadonlyMap<string, Row> },
+): Breakdown[] {
+  if (!lastWeek.isKnown) return [...byKind.values()].map((now) => ({ now, lastWeek: null }))
+  const kinds = new Set([...byKind.keys(), ...lastWeek.byKind.keys()])
+  return [...kinds].map((kind) => ({ now: byKind.get(kind), lastWeek: lastWeek.byKind.get(kind) }))
 }
 
 const kindOf = (row: Row) => RULE_LABELS.map((name) => row[name]).join('|')

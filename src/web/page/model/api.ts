@@ -1,34 +1,23 @@
 import type { CallRowView as Call } from '../../../events/call-data.ts'
-import type { WebhookView as Webhook } from '../../../events/webhooks/webhook-views.ts'
-import type { AlertHistory, PastAlert } from '../../../history/alert-history.ts'
-import type { SeriesPoint as Point } from '../../../history/series.ts'
+import type { AlertHistory } from '../../../history/alert-history.ts'
 import type { UsageReport as Report } from '../../../history/usage-report.ts'
 import type { CallDetails as Details } from '../../api/call.ts'
-import type { FinishedPerMinute as PerMinute } from '../../api/finished-per-minute.ts'
-import type { ReceiverView as Receiver } from '../../api/deliveries.ts'
-import type { RuleView as Rule } from '../../api/rule-view.ts'
 import type { SeriesView as CallSeries } from '../../api/series.ts'
 import type { SilenceView as Silence } from '../../api/silences.ts'
-import type { Status } from '../../api/status.ts'
-import type { TargetView as Target } from '../../api/target-view.ts'
 import type { AlertView as Alert } from '../../api/alerts.ts'
 
-/** The answers of the API, by the types of the server. */
-export type {
-  Alert,
-  Call,
-  CallSeries,
-  PastAlert,
-  PerMinute,
-  Point,
-  Receiver,
-  Report,
-  Rule,
-  Silence,
-  Status,
-  Target,
-  Webhook,
-}
+/* The answers of the API, by the types of the server. */
+
+export type { Alert, Call, CallSeries, Report, Silence }
+export type { WebhookView as Webhook } from '../../../events/webhooks/webhook-views.ts'
+export type { PastAlert } from '../../../history/alert-history.ts'
+export type { SeriesPoint as Point } from '../../../history/series.ts'
+export type { FinishedPerMinute as PerMinute } from '../../api/finished-per-minute.ts'
+export type { ReceiverView as Receiver } from '../../api/deliveries.ts'
+export type { RuleView as Rule } from '../../api/rule-view.ts'
+export type { Status } from '../../api/status.ts'
+export type { TargetView as Target } from '../../api/target-view.ts'
+
 type Change = Details['events'][number]['data']
 export type CallEvent = { type: string; time: string; data: Exclude<Change, { alert: string }> }
 export type CallDetails = Omit<Details, 'events'> & { events: CallEvent[] }

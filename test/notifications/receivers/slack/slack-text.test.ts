@@ -4,6 +4,7 @@ import {
   clip,
   code,
   fallback,
+  link,
   plain,
   prose,
   sentence,
@@ -63,4 +64,8 @@ test('the text of a Slack notification mentions no user', () => {
 
 test('a cut leaves no half of a character', () => {
   expect([clip('abcd', 4), clip('abcde', 4), clip('ab😀cd', 4)]).toEqual(['abcd', 'abc…', 'ab…'])
+})
+
+test('a name of a language from right to left is isolated in a link, too', () => {
+  expect(link('https://example.com/', 'שלום', 100)).toBe('<https://example.com/|\u2068שלום\u2069>')
 })
