@@ -141,7 +141,7 @@ describe.each(PROBLEMS)('a service with $what', ({ service, code, reason, reques
       }
       const { url, breakDown, mend } = await service()
       const watching = await daemonInProcess(url, { interval: isLoopback(new URL(url).hostname) ? 0.1 : 1 })
-      const { polls, log, morePolls, recovered, readyz } = watching
+      const { polls, log, morePolls, recovered, readyz, ready } = watching
 
       // From the start: nothing was ever listed.
       await morePolls(2)
@@ -156,7 +156,7 @@ describe.each(PROBLEMS)('a service with $what', ({ service, code, reason, reques
 
       await mend()
       await recovered()
-      expect((await readyz()).status).toBe(200)
+      await ready()
       expect(await valueOf(watching, 'callwatch_up')).toBe(1)
       expect((await countsOf(watching)).length).toBeGreaterThan(0)
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { ReplaySubject, Subject, type Subscription } from 'rxjs'
-import { onTestFinished, vi } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
 import type { ConfigReading } from '../../src/daemon/config-readings.ts'
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts'
@@ -32,6 +32,8 @@ export type DaemonInProcess = {
   /** Resolves when a poll that began from now on was successful. */
   recovered: () => Promise<void>
   readyz: () => Promise<{ status: number; body: string }>
+  /** Resolves when it is ready. On a busy machine, a target that is polled each 0.1 s is stale now and then. */
+  ready: () => Promise<void>
   samples: () => Promise<Sample[]>
   /** The configuration says this from now on; resolves when it was reloaded or refused. */
   reload: (change: Partial<Config> | Problem[]) => Promise<Reload>
@@ -85,6 +87,10 @@ export async function daemonInProcess(
       },
       { timeout: 8000, interval: 10 },
     )
+  const readyz = async () => {
+    const response = await fetch(`${daemon.url}readyz`)
+    return { status: response.status, body: await response.text() }
+  }
   return {
     daemon,
     stop,
@@ -102,10 +108,8 @@ export async function daemonInProcess(
       const since = polls.length
       return until(() => polls.slice(since).some(({ successful }) => successful))
     },
-    readyz: async () => {
-      const response = await fetch(`${daemon.url}readyz`)
-      return { status: response.status, body: await response.text() }
-    },
+    readyz,
+    ready: () => vi.waitFor(async () => expect(await readyz()).toMatchObject({ status: 200 }), { timeout: 8000 }),
     samples: async () => {
       const families = readExposition(await (await fetch(`${daemon.url}metrics`)).text())
       return [...families.values()].flatMap(({ samples }) => samples)

@@ -31,7 +31,7 @@ async function daemonWithTwo(differing: Partial<Config> = {}) {
   const [a, b] = [target('a'), target('b')]
   // Several pages, so that an initial sync at everything differs from those that follow.
   const running = await daemonInProcess(service.url, { pageSize: 10 }, { targets: [a, b], ...differing })
-  await vi.waitFor(async () => expect((await running.readyz()).status).toBe(200), WAIT)
+  await running.ready()
   return { ...running, service, target, a, b }
 }
 

@@ -324,7 +324,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
       const shown = [...(await statusOf(one)), ...(await statusOf(two))]
       expect(shown.map(({ rules }) => rules.map(({ threshold }) => threshold))).toEqual(shown.map(() => [5]))
     }, WAIT)
-    await vi.waitFor(async () => expect((await one.readyz()).status).toBe(200), WAIT)
+    await one.ready()
   }, 40_000)
 
   test('while the database is away no target is polled and no daemon is ready, and then all of them continue', async () => {
@@ -340,7 +340,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     await vi.waitFor(async () => expect(await exportedBy(one)).toEqual([]), WAIT)
     await server().restart()
     await split(one)
-    await vi.waitFor(async () => expect((await one.readyz()).status).toBe(200), WAIT)
+    await one.ready()
     const valueOf = async (wanted: string) => (await one.samples()).find(({ name }) => name === wanted)?.value
     expect(await valueOf('callwatch_lease_lost_total')).toBe(1)
     expect(await valueOf('callwatch_store_writable')).toBe(1)

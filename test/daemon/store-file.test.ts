@@ -25,7 +25,7 @@ test(
       targets: [{ name: 'production', app_id: 'a', region: 'eu', api_key: KEY }],
       notify: { webhook: { url: receiver.url } },
     })
-    const { readyz, recovered, log, samples } = await daemonInProcess(
+    const { readyz, ready, recovered, log, samples } = await daemonInProcess(
       simulator.url,
       {},
       { store: { path, history: 86_400 }, notify },
@@ -48,7 +48,7 @@ test(
     ])
 
     renameSync(`${path}.away`, path)
-    await vi.waitFor(async () => expect((await readyz()).status).toBe(200), WAIT)
+    await ready()
     expect(lines()[1]).toMatch(/^the store can be used again/)
     await vi.waitFor(async () => expect(await started()).toBeGreaterThan(before), WAIT)
   },
