@@ -32,10 +32,10 @@ const listing = (calls: Call[], query = {}) =>
 
 test.each([CallsExplorer, FinishedCalls])('a list of calls is summed up by outcome, type and mode: %o', (list) => {
   const calls = [call('a', 'rejected', 'video'), call('b', 'ended', 'audio', 'meet'), call('c', 'ended', 'video')]
-  expect(textOf(render(list, listing(calls)), { class: 'facts summary' })).toBe(
+  expect(textOf(render(list, listing(calls)), { class: 'facts' })).toBe(
     'Outcome ended 2, rejected 1 Type video 2, audio 1 Mode call 2, meet 1',
   )
-  expect(textOf(render(list, listing([])), { class: 'facts summary' })).toBeUndefined()
+  expect(textOf(render(list, listing([])), { class: 'facts' })).toBeUndefined()
 })
 
 test('the folded filters say what is selected', () => {

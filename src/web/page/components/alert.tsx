@@ -11,7 +11,7 @@ import { nowOf, type State } from '../model/state.ts'
 import { OUTCOMES, sum } from '../model/totals.ts'
 import { silenceList } from './alerts.tsx'
 import { Chart } from './chart.tsx'
-import { badge, LinkButton, Note, quiet, Section, soft, Table, words, type Column } from './layout.tsx'
+import { badge, facts, LinkButton, Note, quiet, Section, soft, Table, words, type Column } from './layout.tsx'
 
 /** The alert that the address names, as the history has it, and as it is now; `other` is one that fires after it has ended. */
 function alertOf(state: State) {
@@ -33,7 +33,7 @@ export function AlertFacts({ state }: { state: State }) {
       <Note id="alert-note" problem={problem} isLoading={answer === undefined}>
         {answer !== undefined && alert === undefined && quiet(missing(live))}
       </Note>
-      {shown !== undefined && facts(shown, alert, live, nowOf(state))}
+      {shown !== undefined && factsOf(shown, alert, live, nowOf(state))}
       {other !== undefined && (
         <p>
           <a href={addressOfAlert(other, other.firing_since)}>{`Now it is ${other.state}.`}</a>
@@ -49,13 +49,13 @@ const missing = (live: Alert | undefined) =>
     ? 'It has not fired yet: the breach has not lasted long enough.'
     : 'No such alert fired then, or it has expired from the history.'
 
-function facts(shown: PastAlert | Alert, alert: PastAlert | undefined, live: Alert | undefined, now: string) {
+function factsOf(shown: PastAlert | Alert, alert: PastAlert | undefined, live: Alert | undefined, now: string) {
   const { signal, severity, breach, threshold, peak, since } = shown
   const until = alert?.until ?? null
   const calls = live?.calls ?? null
   const { match = {}, window_seconds: window } = alert ?? {}
   const measured = [signal, labelText(match), window && formatSeconds(window)].filter(Boolean).join(', ')
-  const list = [
+  return facts([
     ['Signal', measured],
     ['State', [stateOf(alert, live), ` ${severity}`]],
     ['Since', [momentInZone(since, now), ' ', soft(formatSeconds(secondsBetween(since, until ?? now)))]],
@@ -64,20 +64,7 @@ function facts(shown: PastAlert | Alert, alert: PastAlert | undefined, live: Ale
     ['Threshold', `${breach} ${valueOf(signal, threshold)}`],
     ['Peak', valueOf(signal, peak)],
     calls !== null && ['Calls', formatNumber(calls)],
-  ] as const
-  return (
-    <dl class="facts">
-      {list.map(
-        (fact) =>
-          fact !== false && (
-            <div>
-              <dt>{fact[0]}</dt>
-              <dd>{fact[1]}</dd>
-            </div>
-          ),
-      )}
-    </dl>
-  )
+  ])
 }
 
 function stateOf(alert: PastAlert | undefined, live: Alert | undefined) {

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { LATE_SECONDS } from '../../../ledger/usage.ts'
 import { formatNumber, formatSeconds } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
@@ -7,7 +6,7 @@ import type { CallDetails as Details } from '../model/api.ts'
 import { moment, momentInZone, secondsBetween, zone } from '../model/format.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { Step } from './calls.tsx'
-import { badge, Note, quiet, Section, soft, Table } from './layout.tsx'
+import { badge, facts, Note, quiet, Section, soft, Table } from './layout.tsx'
 
 /** All that is known of the call that the address names. */
 export function CallDetails({ state }: { state: State }) {
@@ -19,40 +18,32 @@ export function CallDetails({ state }: { state: State }) {
     <>
       <Section id="call-facts" title={`Call ${plainText(query.get('session_id') ?? '')}`} note={note}>
         <Note id="call-note" problem={problem} isLoading={answer === undefined} />
-        {answer !== undefined && facts(answer, now)}
+        {answer !== undefined && factsOf(answer, now)}
       </Section>
       {answer !== undefined && [minutes(answer), corrections(answer), transitions(answer, now)]}
     </>
   )
 }
 
-function facts({ call, first_seen }: Details, now: string) {
+function factsOf({ call, first_seen }: Details, now: string) {
   const isLost = call.status === 'lost'
   const seconds = (value: number | undefined) => (value === undefined ? 'not known' : formatSeconds(value, 4))
-  const facts: [name: string, value: ComponentChildren][] = [
-    ['Status', <b class={call.status}>{call.status}</b>],
-    ['Target', call.target],
-    ['Type', call.type],
-    ['Mode', call.mode],
-    ['Receiver type', call.receiver_type],
-    ['Recording', call.has_recording ? 'yes' : 'no'],
-    ['Began', momentInZone(call.began, now)],
-    ['First seen by callwatch', momentInZone(first_seen, now)],
-    [isLost ? 'Lost' : 'Finished', call.finished === undefined ? 'in progress' : momentInZone(call.finished, now)],
-    ...(isLost ? [] : [['Noticed', noticed(call, now)] as [string, ComponentChildren]]),
-    ['Answer delay', call.status === 'unanswered' ? 'never answered' : seconds(call.answer_delay_seconds)],
-    ['Duration', seconds(call.duration_seconds)],
-    ['Participants', formatNumber(call.participants)],
-  ]
   return [
-    <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>,
+    facts([
+      ['Status', <b class={call.status}>{call.status}</b>],
+      ['Target', call.target],
+      ['Type', call.type],
+      ['Mode', call.mode],
+      ['Receiver type', call.receiver_type],
+      ['Recording', call.has_recording ? 'yes' : 'no'],
+      ['Began', momentInZone(call.began, now)],
+      ['First seen by callwatch', momentInZone(first_seen, now)],
+      [isLost ? 'Lost' : 'Finished', call.finished === undefined ? 'in progress' : momentInZone(call.finished, now)],
+      !isLost && ['Noticed', noticed(call, now)],
+      ['Answer delay', call.status === 'unanswered' ? 'never answered' : seconds(call.answer_delay_seconds)],
+      ['Duration', seconds(call.duration_seconds)],
+      ['Participants', formatNumber(call.participants)],
+    ]),
     isLost && quiet('The service no longer knows this call. callwatch never saw its end.'),
   ]
 }

@@ -30,7 +30,7 @@ import {
   TimeInput,
   type Options,
 } from './fields.tsx'
-import { Button, LinkButton, Note, quiet, rowOf, Section, Table, type Column } from './layout.tsx'
+import { Button, facts, LinkButton, Note, quiet, rowOf, Section, Table, type Column } from './layout.tsx'
 
 const STATUS_OPTIONS: Options = [
   ['', 'all that finished'],
@@ -102,22 +102,11 @@ function CallsSummary({ calls }: { calls: readonly Call[] }) {
       .toSorted(([, a], [, b]) => b.length - a.length)
       .map(([name, { length }]) => `${name} ${formatNumber(length)}`)
       .join(', ')
-  return (
-    <dl class="facts summary">
-      {(
-        [
-          ['Outcome', 'status'],
-          ['Type', 'type'],
-          ['Mode', 'mode'],
-        ] as const
-      ).map(([title, key]) => (
-        <div>
-          <dt>{title}</dt>
-          <dd>{countsOf(key)}</dd>
-        </div>
-      ))}
-    </dl>
-  )
+  return facts([
+    ['Outcome', countsOf('status')],
+    ['Type', countsOf('type')],
+    ['Mode', countsOf('mode')],
+  ])
 }
 
 /** What the list of calls has. */

@@ -98,6 +98,20 @@ export const badge = (text: ComponentChildren, tone = '') => <span class={`badge
 export const words = (text: ComponentChildren) => <span class="words">{text}</span>
 export const quiet = (text: ComponentChildren) => <p class="soft">{text}</p>
 
+/** A list of facts; one that is false is left out. */
+export const facts = (list: readonly (readonly [name: string, value: ComponentChildren] | false)[]) => (
+  <dl class="facts">
+    {list
+      .filter((fact) => fact !== false)
+      .map(([name, value]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+  </dl>
+)
+
 /** What is announced when it changes: a problem, that something is loaded, and what was done. */
 export function Note(props: {
   id: string
