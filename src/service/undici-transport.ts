@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import { brotliDecompress, unzip, zstdDecompress } from 'node:zlib'
+import { gunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
 import { outboundAgent } from '../network/outbound-agent.ts'
 import { isLoopback } from '../network/loopback.ts'
@@ -9,15 +9,8 @@ import type { Transport } from './transport.ts'
 /** The agents, each with the number of transports that use it. */
 const agents = new Map<string, { agent: Dispatcher; users: number }>()
 
-/** The supported content encodings (https://www.iana.org/assignments/http-parameters), preferred ones first. */
-const DECODERS = new Map<string, (body: Uint8Array, limit: { maxOutputLength: number }) => Promise<Uint8Array>>([
-  ['gzip', promisify(unzip)],
-  ['x-gzip', promisify(unzip)],
-  ['deflate', promisify(unzip)],
-  ['br', promisify(brotliDecompress)],
-  ['zstd', promisify(zstdDecompress)],
-])
-const ACCEPTED = 'gzip, deflate, br, zstd'
+/** The content encoding that is requested. */
+const ENCODING = 'gzip'
 
 /**
  * Limits how long an idle connection stays open if the service asks for more in Keep-Alive. Without that header, undici keeps
@@ -46,11 +39,12 @@ export function undiciTransport(
   let isClosed = false
   return {
     send: async ({ method, path, headers, body, signal }) => {
-      const asked = { ...headers, 'accept-encoding': ACCEPTED }
+      const asked = { ...headers, 'accept-encoding': ENCODING }
       const sent = { origin, path: prefix + path, method, headers: asked, body: body ?? null, signal }
       const answer = await shared.agent.request(sent)
-      const encodings = [answer.headers['content-encoding'] ?? []].flat().join(',')
-      const text = encodings === '' ? answer.body.text() : decoded(await answer.body.bytes(), encodings, maxAnswerBytes)
+      const encoding = String(answer.headers['content-encoding'] ?? 'identity').toLowerCase()
+      const text =
+        encoding === 'identity' ? answer.body.text() : decoded(await answer.body.bytes(), encoding, maxAnswerBytes)
       return { status: answer.statusCode, headers: answer.headers, body: await text }
     },
     close: async () => {
@@ -65,20 +59,16 @@ export function undiciTransport(
 }
 
 /** @throws {ServiceError} invalid: the body is not encoded as its header says, or is longer than `mostBytes` when decoded */
-async function decoded(body: Uint8Array, encodings: string, mostBytes: number): Promise<string> {
-  let bytes = body
+async function decoded(body: Uint8Array, encoding: string, mostBytes: number): Promise<string> {
   // An answer without a body has nothing to decode, whatever its header says.
-  const applied = body.length === 0 ? [] : encodings.toLowerCase().split(',').toReversed()
-  for (const encoding of applied.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity')) {
-    const decode = DECODERS.get(encoding)
-    if (decode === undefined) throw undecodable(`is encoded as ${encoding.slice(0, 40)}, which callwatch does not read`)
-    bytes = await decode(bytes, { maxOutputLength: mostBytes }).catch((error: NodeJS.ErrnoException) => {
-      throw error.code === 'ERR_BUFFER_TOO_LARGE'
-        ? undecodable('was larger than callwatch reads (poll.max_answer_bytes) when decoded', error)
-        : undecodable(`is not ${encoding}, as its header says`, error)
-    })
-  }
-  return new TextDecoder().decode(bytes)
+  if (body.length === 0) return ''
+  if (encoding !== ENCODING) throw undecodable(`is encoded as ${encoding.slice(0, 40)}, which callwatch does not read`)
+  const text = await promisify(gunzip)(body, { maxOutputLength: mostBytes }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ERR_BUFFER_TOO_LARGE'
+      ? undecodable('was larger than callwatch reads (poll.max_answer_bytes) when decoded', error)
+      : undecodable(`is not ${encoding}, as its header says`, error)
+  })
+  return new TextDecoder().decode(text)
 }
 
 function undecodable(what: string, cause?: unknown): ServiceError {

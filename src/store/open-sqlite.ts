@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs'
-import { systemClock, type Clock } from '../clock/clock.ts'
 import type { Sql } from './sql.ts'
 import type { Say } from './migrations.ts'
 import { startCheck } from './sqlite/damage.ts'
@@ -20,12 +19,9 @@ export type SqliteStoreOptions = SqliteOptions & {
  *
  * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon uses it
  */
-export async function openSqliteDaemonStore(
-  options: SqliteStoreOptions,
-  { clock = systemClock, say = () => undefined }: { clock?: Clock; say?: Say } = {},
-): Promise<Store> {
+export async function openSqliteDaemonStore(options: SqliteStoreOptions, say: Say = () => undefined): Promise<Store> {
   const sql = await openSqliteThread(options, say)
-  const reading = options.path === ':memory:' ? sql : sqliteReadingThread(options, clock)
+  const reading = options.path === ':memory:' ? sql : sqliteReadingThread(options)
   const { store, outbox } = storeOn(sql, { receivers: options.receivers, reading })
   await sql.batch(outbox.clear())
   if (options.path === ':memory:') return store

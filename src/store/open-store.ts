@@ -33,7 +33,7 @@ export async function openStore(
   receivers: readonly string[],
   say: Say = () => undefined,
 ): Promise<Store> {
-  if ('path' in address) return openSqliteDaemonStore({ path: address.path, receivers }, { say })
+  if ('path' in address) return openSqliteDaemonStore({ path: address.path, receivers }, say)
   const { openPostgresStore } = await import('./open-postgres.ts')
   return openPostgresStore({ url: address.url, lease: address.lease, receivers, say })
 }

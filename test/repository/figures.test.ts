@@ -83,7 +83,6 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['access', /waits up to (\w+) seconds/, () => login('MAX_DELAY_SECONDS')],
   ['access', /quiet for (\w+) minute/, () => login('EXPIRE_AFTER_SECONDS') / 60],
   ['access', /files of at most (\d+) MB/, () => constant('config/reading/read-text.ts', 'MAX_TEXT_BYTES') / 1e6],
-  ['access', /at most ([\d,]+) aliases/, () => constant('config/reading/parse-yaml.ts', 'MAX_ALIASES')],
   ['events', /at most, 1 to ([\d,]+); default/, () => events('MAX_LIMIT')],
   ['events', /1,000; default (\d+)/, () => events('DEFAULT_LIMIT')],
   ['events', /past events, (\d+) at most/, () => events('MAX_LATEST')],

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { inspect } from 'node:util'
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { networkError } from '../../src/service/network-error.ts'
 import type { TransportRequest } from '../../src/service/transport.ts'
@@ -77,11 +77,6 @@ test('a request arrives unchanged, below the path of the base address', async ()
 test.each([
   ['gzip', gzipSync],
   ['GZIP', gzipSync],
-  ['x-gzip', gzipSync],
-  ['deflate', deflateSync],
-  ['br', brotliCompressSync],
-  ['zstd', zstdCompressSync],
-  ['gzip, br', (text: string) => brotliCompressSync(gzipSync(text))],
   ['identity', (text: string) => text],
 ])('an answer encoded as %s is read', async (encoding, encode) => {
   const accepted: unknown[] = []
@@ -90,7 +85,7 @@ test.each([
     response.writeHead(500, { 'Content-Encoding': encoding }).end(encode('{"ü":1}'))
   })
   expect(await transportTo(`http://127.0.0.1:${port}`)('/calls')).toMatchObject({ status: 500, body: '{"ü":1}' })
-  expect(accepted).toEqual(['gzip, deflate, br, zstd'])
+  expect(accepted).toEqual(['gzip'])
 })
 
 test('an answer without a body is read, whatever encoding it names', async () => {
@@ -105,9 +100,7 @@ test.each([
     'was larger than callwatch reads (poll.max_answer_bytes) when decoded',
   ],
   ['gzip', 'no gzip', 'is not gzip, as its header says'],
-  ['br', gzipSync('{}'), 'is not br, as its header says'],
-  ['compress', '{}', 'is encoded as compress, which callwatch does not read'],
-  ['constructor', '{}', 'is encoded as constructor, which callwatch does not read'],
+  ['br', '{}', 'is encoded as br, which callwatch does not read'],
 ])('an answer encoded as %s that cannot be read is an error: %$', async (encoding, body, problem) => {
   const port = await serve((_request, response) => response.writeHead(200, { 'Content-Encoding': encoding }).end(body))
   const error = await failure(transportTo(`http://127.0.0.1:${port}`)('/calls'))

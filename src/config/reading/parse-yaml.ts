@@ -42,10 +42,6 @@ export type YamlContent = {
 export function parseYaml(source: string, name: string): YamlContent {
   const lineCounter = new LineCounter()
   const document = parseDocument(hideReferences(source), { lineCounter, prettyErrors: false, logLevel: 'silent' })
-  if (countAliases(document) > MAX_ALIASES) {
-    const message = `not accepted: more than ${MAX_ALIASES} aliases (\`*\`); write out what they stand for`
-    throw new ConfigError([{ path: name, message }])
-  }
   const placeAt = (offset: number) => {
     const { line, col } = lineCounter.linePos(offset)
     return `${name}:${line}:${col}`
@@ -72,20 +68,6 @@ export function parseYaml(source: string, name: string): YamlContent {
   } catch {
     throw new ConfigError([{ path: name, message: 'not accepted: its aliases (`*`) unfold to far too much' }])
   }
-}
-
-/** Resolving an alias takes time. Thousands of aliases would take minutes. */
-const MAX_ALIASES = 1000
-
-function countAliases(document: Document): number {
-  let count = 0
-  visit(document, {
-    Alias: () => {
-      count += 1
-      return count > MAX_ALIASES ? visit.BREAK : undefined
-    },
-  })
-  return count
 }
 
 type Mistake = { code: YAMLError['code']; message: string; at: number }

@@ -1,7 +1,5 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { Subscription } from 'rxjs'
-import type { Clock } from '../../clock/clock.ts'
 import { StoreError } from '../store-error.ts'
 import type { Say } from '../migrations.ts'
 import { AnswerLost, type Sql } from '../sql.ts'
@@ -28,9 +26,6 @@ export type ThreadOptions = SqliteOptions & { readOnly?: true }
 
 export const OPENING = 0
 
-/** The thread for queries needs some megabytes, so it ends after this long without a query. */
-const IDLE_SECONDS = 60
-
 /** After this many threads in a row ended without a response, the store is refused. */
 const MAX_ENDED_THREADS = 5
 
@@ -40,32 +35,26 @@ const MAX_ENDED_THREADS = 5
  * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon uses it
  */
 export async function openSqliteThread(options: SqliteOptions, say: Say): Promise<Sql> {
-  const { ask, start } = engineThread(options, { say })
+  const { ask, start } = engineThread(options, say)
   await start()
   return sqliteSql(ask, options.path, true)
 }
 
 /**
- * Opens the same file in another thread for queries that may take long, so that no commit waits for them. The thread runs only
- * while there are queries.
+ * Opens the same file in another thread for queries that may take long, so that no commit waits for them.
  */
-export function sqliteReadingThread(options: SqliteOptions, clock: Clock): Sql {
-  const { ask, end } = engineThread({ ...options, readOnly: true }, { clock })
+export function sqliteReadingThread(options: SqliteOptions): Sql {
+  const { ask, end } = engineThread({ ...options, readOnly: true })
   // SQLite is not interrupted. A running query continues to its end, and nothing waits for it.
   return { ...sqliteSql(ask, options.path), close: async () => void end() }
 }
 
-/**
- * A thread with an engine. When it has ended, the store is unavailable until a request has started another one.
- *
- * @param clock ends the thread when it is idle; undefined: it stays
- */
-function engineThread(options: ThreadOptions, { say, clock }: { say?: Say; clock?: Clock }) {
+/** A thread with an engine. When it has ended, the store is unavailable until a request has started another one. */
+function engineThread(options: ThreadOptions, say?: Say) {
   const answers = pendingAnswers()
   let running: { worker: Worker; opened: Promise<unknown> } | undefined
   let ended = 0
   let isClosed = false
-  let idle: Subscription | undefined
 
   const stop = async (worker: Worker) => {
     if (running?.worker === worker) running = undefined
@@ -76,7 +65,6 @@ function engineThread(options: ThreadOptions, { say, clock }: { say?: Say; clock
       onResponse: (response) => {
         if (response.line !== undefined) return say?.(response.line)
         answers.settle(response)
-        if (answers.none()) idle = clock?.scheduler.schedule(() => void stop(worker), IDLE_SECONDS * 1000)
       },
       onEnd: (error) => {
         if (running?.worker !== worker) return
@@ -96,7 +84,6 @@ function engineThread(options: ThreadOptions, { say, clock }: { say?: Say; clock
   /** Starts the thread if it does not run. */
   const open = () => {
     if (isClosed) throw closedError(options)
-    idle?.unsubscribe()
     running ??= start()
     return running
   }
@@ -117,7 +104,6 @@ function engineThread(options: ThreadOptions, { say, clock }: { say?: Say; clock
   }
   const end = async (): Promise<void> => {
     isClosed = true
-    idle?.unsubscribe()
     answers.fail(closedError(options))
     if (running !== undefined) await stop(running.worker)
   }
@@ -130,7 +116,6 @@ function pendingAnswers() {
   let lastId = OPENING
   return {
     newId: () => ++lastId,
-    none: () => waiting.size === 0,
     to: (id: number): Promise<unknown> => {
       const asked = Promise.withResolvers<unknown>()
       waiting.set(id, asked)

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
@@ -9,7 +8,6 @@ import { storeOn } from '../../../src/store/store-on.ts'
 import { openEngine } from '../../../src/store/sqlite/open-database.ts'
 import { sqliteSql, type AskEngine } from '../../../src/store/sqlite/sqlite-sql.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { virtualClock } from '../../clock/virtual-clock.ts'
 import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { A, commitOf, DAY, filled, many, openIn } from '../contract/place.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -166,25 +164,14 @@ describe('queries of the SQLite store', () => {
     expect(done).toEqual(['commit', 'query of 5000000'])
   })
 
-  test('have a thread of their own only while there are some', async () => {
-    const clock = virtualClock()
+  test('share a thread of their own, which the first one starts', async () => {
     const started: Worker[] = []
-    const path = newPath()
-    const store = await openSqliteDaemonStore({ path }, { clock })
-    onTestFinished(() => store.close())
+    const store = await open(newPath())
     await openIn(store)
     threads((thread) => started.push(thread))
     await Promise.all([names(store), names(store)])
-    expect(started).toHaveLength(1)
-    const ended = once(started[0]!, 'exit')
-    await clock.advance(59)
     await names(store)
-    await clock.advance(59)
     expect(started).toHaveLength(1)
-    await clock.advance(2)
-    await ended
-    expect(await names(store)).toBe(1)
-    expect(started).toHaveLength(2)
   })
 
   test('that fail are refused, and the next ones are not; none writes', async () => {
