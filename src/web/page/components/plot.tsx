@@ -83,7 +83,9 @@ function showCursor(plot: uPlot | undefined, cursor: number | undefined) {
 /** @param place has the colours of the chart in its style */
 function optionsOf(latest: Latest, place: HTMLElement): Omit<uPlot.Options, 'width' | 'height'> {
   const style = getComputedStyle(place)
-  const colour = (name: string) => style.getPropertyValue(`--${name}`)
+  // A canvas does not know light-dark(light, dark).
+  const scheme = Number(matchMedia(DARK).matches)
+  const colour = (name: string) => style.getPropertyValue(`--${name}`).match(/#\w+/g)?.[scheme] ?? ''
   const axis = { stroke: colour('soft'), grid: { stroke: colour('line'), width: 1 }, ticks: { show: false } }
   const { chart, onZoom } = latest.current
   const { onAxis, least, incrs } = UNITS[chart.unit]
