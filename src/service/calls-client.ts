@@ -222,17 +222,29 @@ function anonymousKeys(): (item: unknown) => string {
 /** The most items of a page: this many times the requested number, and at least the next number. */
 const TIMES_REQUESTED = 10
 const MIN_LIMIT = 5000
+/** The most participants of one call. */
+const MAX_PARTICIPANTS = 50
 
 /**
- * Refuses a page with far more items than requested, as from a proxy that drops the query: reading it would take too long.
+ * Refuses a page with far more items or participants than requested: reading it would take too long.
  *
  * @throws {ServiceError}
  */
-function refuseTooLarge({ length }: readonly unknown[], pageSize: number): void {
-  const most = Math.max(MIN_LIMIT, TIMES_REQUESTED * pageSize)
-  if (length <= most) return
-  const message = `the service answered List Calls with ${length} items on one page, where ${pageSize} calls were requested; callwatch reads at most ${most}`
-  throw new ServiceError('invalid', message)
+function refuseTooLarge(items: readonly unknown[], pageSize: number): void {
+  const maxItems = Math.max(MIN_LIMIT, TIMES_REQUESTED * pageSize)
+  if (items.length > maxItems) throw tooMany('items', items.length, pageSize, maxItems)
+  const participants = items.reduce((sum: number, item) => sum + participantsIn(item), 0)
+  const maxParticipants = Math.max(MIN_LIMIT / MAX_PARTICIPANTS, pageSize) * TIMES_REQUESTED * MAX_PARTICIPANTS
+  if (participants > maxParticipants) throw tooMany('participants', participants, pageSize, maxParticipants)
+}
+
+function participantsIn(item: unknown): number {
+  return isMap(item) && Array.isArray(item['participants']) ? item['participants'].length : 0
+}
+
+function tooMany(what: string, found: number, pageSize: number, most: number): ServiceError {
+  const message = `the service answered List Calls with ${found} ${what} on one page, where ${pageSize} calls were requested; callwatch reads at most ${most}`
+  return new ServiceError('invalid', message)
 }
 
 function readTotals(meta: unknown): Pick<CallPage, 'total' | 'totalPages'> {

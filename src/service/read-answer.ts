@@ -1,6 +1,7 @@
 import { readRetryAfter } from '../clock/http-time.ts'
 import { header } from './answer-headers.ts'
 import { isMap, parseMap } from '../schema/path.ts'
+import { isTooComplex } from './json-complexity.ts'
 import { quoteLongIds } from './quote-long-ids.ts'
 import { ServiceError, type ServiceErrorKind } from './service-error.ts'
 import type { TransportResponse } from './transport.ts'
@@ -29,7 +30,7 @@ export type ReadAnswerOptions = {
  */
 export function readAnswer(response: TransportResponse, { now, apiKey }: ReadAnswerOptions): Record<string, unknown> {
   const { status } = response
-  const body = parseMap(quoteLongIds(response.body))
+  const body = isTooComplex(response.body) ? undefined : parseMap(quoteLongIds(response.body))
   const error = isMap(body?.['error']) ? body['error'] : undefined
   if (error !== undefined || status < 200 || status > 299) {
     const detail = error === undefined ? 'without an error body' : quote(error, apiKey)
@@ -62,6 +63,8 @@ function kindOfStatus(status: number): ServiceErrorKind {
 function describe(body: string): string {
   if (body.trim() === '') return 'an empty body'
   if (/^\s*</.test(body)) return 'an HTML page'
+  if (isTooComplex(body))
+    return `${body.length} characters, nested too deeply or with too many brackets or fields for calls`
   return `${body.length} characters`
 }
 

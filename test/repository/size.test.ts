@@ -29,13 +29,13 @@ const ROOMS: Record<string, number> = {
   'src/pipeline': 1168,
   'src/polling': 1997,
   'src/schema': 411,
-  'src/service': 801,
+  'src/service': 846,
   'src/simulator': 1418,
   'src/store': 4097,
   'src/text': 136,
   'src/web': 2857,
   'src/web/page': 4723,
-  test: 56260,
+  test: 56290,
 }
 
 /** How far a folder of src may be below its line. */

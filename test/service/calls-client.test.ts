@@ -118,6 +118,24 @@ describe('a page of List Calls', () => {
   })
 
   test.each([
+    [1, 50_000],
+    [100, 50_000],
+    [1000, 500_000],
+  ])('of size %i has up to ten times the participants of so many calls', async (pageSize, most) => {
+    const participants = (count: number) => Array.from({ length: count }, () => ({ uid: 'u' }))
+    const item = (count: number) => ({ sessionId: 's', status: 'ended', participants: participants(count) })
+    const client = (count: number) => {
+      const data = [...Array.from({ length: 10 }, () => item(most / 10)), item(count)]
+      return clientOf({ body: { data } }, { pageSize }).client
+    }
+    expect((await list(client(0))).items).toBe(11)
+    await expect(list(client(1))).rejects.toMatchObject({
+      kind: 'invalid',
+      message: `the service answered List Calls with ${most + 1} participants on one page, where ${pageSize} calls were requested; callwatch reads at most ${most}`,
+    })
+  })
+
+  test.each([
     ['9007199254740993', '9007199254740993'],
     ['-9007199254740993', '-9007199254740993'],
     ['12345678901234567890', '12345678901234567890'],

@@ -157,6 +157,53 @@ test('reading an answer of any JSON and status throws nothing but a ServiceError
   )
 })
 
+describe('an answer with JSON that is too complex', () => {
+  const nested = (open: string, close: string, depth: number) => `{"data":${open.repeat(depth)}1${close.repeat(depth)}}`
+
+  test.each([
+    ['arrays', '[', ']'],
+    ['objects', '{"a":', '}'],
+    ['arrays after strings with closing brackets', String.raw`["]\"]",`, ']'],
+  ])('is refused without being parsed: nested %s', (_case, open, close) => {
+    const body = nested(open, close, 65) + ' '.repeat(256 * 1024)
+    expect(read({ body: nested(open, close, 63) + ' '.repeat(256 * 1024) })).toHaveProperty('data')
+    expect(refusal({ body })).toMatchObject({
+      kind: 'invalid',
+      message: `the service answered 200 with something that is not a JSON object: ${body.length} characters, nested too deeply or with too many brackets or fields for calls`,
+    })
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    expect(() => JSON.parse(body) as unknown).not.toThrow()
+  })
+
+  test('is refused if it consists almost only of brackets', () => {
+    const body = (pad: number) => `{"data":[${`{}${' '.repeat(pad)},`.repeat(100_000)}1]}`
+    expect(read({ body: body(6) })).toHaveProperty('data')
+    expect(refusal({ body: body(4) })).toMatchObject({ kind: 'invalid' })
+  })
+
+  test('is refused if one object has more than 10,000 fields, but not for many objects', () => {
+    const fields = (count: number) =>
+      Array.from({ length: count }, (_, i) => `"${String(i).padStart(30, 'k')}":1`).join(',')
+    const body = (count: number) => `{"data":[{${fields(9000)}},{${fields(count)}}]}`
+    expect(read({ body: body(10_000) })).toHaveProperty('data')
+    expect(refusal({ body: body(10_001) })).toMatchObject({ kind: 'invalid' })
+  })
+
+  test('keeps its kind if it is an error', () => {
+    const headers = { 'retry-after': '20' }
+    expect(refusal({ status: 429, headers, body: nested('[', ']', 300_000) })).toMatchObject({
+      kind: 'rate_limited',
+      retryAfter: 20,
+    })
+  })
+
+  test('does not count brackets inside strings', () => {
+    const texts = Array(1000).fill(String.raw`[[[[{{{{\"[[[[ \\`.repeat(20))
+    const body = { data: [texts, [[[{ a: [{}] }]]], ...Array.from({ length: 10_000 }, () => [[]])] }
+    expect(read({ body })).toEqual(body)
+  })
+})
+
 test('an error message of millions of characters is shortened, without the key', () => {
   const body = error('ODD', `${' x'.repeat(60)} ${KEY} ${' x'.repeat(3e6)}`)
   const { message } = refusal({ status: 400, body })
