@@ -6,7 +6,7 @@ import type { CallDetails as Details } from '../model/api.ts'
 import { moment, momentInZone, secondsBetween, zone } from '../model/format.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { Step } from './calls.tsx'
-import { badge, facts, Note, quiet, Section, soft, Table } from './layout.tsx'
+import { badge, facts, Note, quiet, Section, soft, statusName, Table } from './layout.tsx'
 
 /** All that is known of the call that the address names. */
 export function CallDetails({ state }: { state: State }) {
@@ -30,7 +30,7 @@ function factsOf({ call, first_seen }: Details, now: string) {
   const seconds = (value: number | undefined) => (value === undefined ? 'not known' : formatSeconds(value, 4))
   return [
     facts([
-      ['Status', <b class={call.status}>{call.status}</b>],
+      ['Status', statusName(call.status)],
       ['Target', call.target],
       ['Type', call.type],
       ['Mode', call.mode],

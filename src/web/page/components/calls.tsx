@@ -30,7 +30,7 @@ import {
   TimeInput,
   type Options,
 } from './fields.tsx'
-import { Button, facts, LinkButton, Note, quiet, rowOf, Section, Table, type Column } from './layout.tsx'
+import { Button, facts, LinkButton, Note, quiet, rowOf, Section, statusName, Table, type Column } from './layout.tsx'
 
 const STATUS_OPTIONS: Options = [
   ['', 'all that finished'],
@@ -187,7 +187,7 @@ function CallsTable(props: { label: string; calls: readonly Call[]; now: string;
   const by = [now, current().query.get('zone')].join()
   const columns: Column<Call>[] = [
     [`Finished (${zone(now)})`, ({ finished }) => (finished === undefined ? 'in progress' : moment(finished, now))],
-    ['Status', ({ status }) => <b class={status}>{status}</b>],
+    ['Status', ({ status }) => statusName(status)],
     ['Session', callLink, 'session'],
     ['Target', ({ target }) => target],
     ['Type', ({ type }) => type],
@@ -229,7 +229,7 @@ export function Step({ event: { type, data } }: { event: Pick<CallEvent, 'type' 
     <span class="step">
       {before !== undefined
         ? [<b>corrected</b>, corrections(before, data)]
-        : [isPlain ? '' : `${from} → `, <b class={shown}>{shown}</b>]}
+        : [isPlain ? '' : `${from} → `, statusName(shown ?? '')]}
     </span>
   )
 }

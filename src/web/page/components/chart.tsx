@@ -11,7 +11,7 @@ import {
 } from '../model/chart.ts'
 import { isoOf, moment, span, zone } from '../model/format.ts'
 import { current, nowOf, type State } from '../model/state.ts'
-import { Section, soft, Table, type Column } from './layout.tsx'
+import { coloured, Section, soft, Table, type Column } from './layout.tsx'
 import { Plot } from './plot.tsx'
 
 /** A chart with its legend, which has the values at the cursor, and with a table of the same numbers. */
@@ -89,11 +89,11 @@ function inLegend(name: string, { colour, shape }: Pick<Series, 'colour' | 'shap
   const swatch =
     shape === 'bar' ? (
       <svg viewBox="0 0 10 10" aria-hidden="true">
-        <rect class={`fill ${colour}`} width="10" height="10" />
+        <rect class="fill" style={coloured(colour)} width="10" height="10" />
       </svg>
     ) : (
       <svg class="long" viewBox="0 0 24 10" aria-hidden="true">
-        <line class={`${shape} ${colour}`} x1="0" x2="24" y1="5" y2="5" />
+        <line class={shape} style={coloured(colour)} x1="0" x2="24" y1="5" y2="5" />
       </svg>
     )
   return (

@@ -10,7 +10,7 @@ import { isoOf, labelText, moment, secondsBetween, span, zone, zoneName } from '
 import { nowOf, serverTime, type State } from '../model/state.ts'
 import { Chart } from './chart.tsx'
 import { Choice, Form, kindChoices, PeriodChoice, TargetChoice } from './fields.tsx'
-import { Button, Note, Section, soft, Table, type Column } from './layout.tsx'
+import { Button, coloured, Note, Section, soft, Table, type Column } from './layout.tsx'
 import { Coverage } from './usage.tsx'
 
 /** Finished calls per minute of the last hour, as a chart and as a table. */
@@ -84,14 +84,14 @@ const keyOf = (name: string, swatch: ComponentChildren) => (
 
 /** What lines and areas mean in all charts. */
 const KEY = [
-  keyOf('the same time last week', <line class="dots any" x1="0" x2="24" y1="5" y2="5" />),
+  keyOf('the same time last week', <line class="dots" style={coloured('any')} x1="0" x2="24" y1="5" y2="5" />),
   keyOf(
     `alerts at the top: ${SEVERITIES.join(', ')}`,
-    SEVERITIES.map((name, row) => <rect class={`strip ${name}`} width="24" height="2.6" y={row * 3.6} />),
+    SEVERITIES.map((name, row) => <rect class="fill" style={coloured(name)} width="24" height="2.6" y={row * 3.6} />),
   ),
-  keyOf('not covered', <path class="hatch other" d="M-2 10L8 0M6 10L16 0M14 10L24 0" />),
+  keyOf('not covered', <path class="hatch" style={coloured('other')} d="M-2 10L8 0M6 10L16 0M14 10L24 0" />),
   keyOf('not over yet', [
-    <rect class="fill ended" width="24" height="10" />,
+    <rect class="fill" style={coloured('ended')} width="24" height="10" />,
     <path class="ground" d="M-2 10L8 0M4 10L14 0M10 10L20 0M16 10L26 0" />,
   ]),
 ]

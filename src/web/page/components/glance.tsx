@@ -20,7 +20,7 @@ import {
   type RuleRatio,
   type Window,
 } from '../model/totals.ts'
-import { badge, Section, soft, Table, type Column } from './layout.tsx'
+import { badge, coloured, Section, soft, Table, type Column } from './layout.tsx'
 
 /** The most important numbers, large enough for a wall display. */
 export function Tiles({ state }: { state: State }) {
@@ -240,10 +240,10 @@ function RatioBar({ ratio, reason, rules }: { ratio: number | null | undefined; 
   return (
     <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
       <rect class="ground" width="100" height="6" y="2" />
-      <rect class={`fill ${reason}`} width={(ratio ?? 0) * 100} height="6" y="2" />
+      <rect class="fill" style={coloured(reason)} width={(ratio ?? 0) * 100} height="6" y="2" />
       {rules.map(({ name, severity, threshold }) => {
         const x = threshold * 100
-        return <line key={name} class={severity} data-rule={name} x1={x} x2={x} y1="0" y2="10" />
+        return <line key={name} style={coloured(severity)} data-rule={name} x1={x} x2={x} y1="0" y2="10" />
       })}
     </svg>
   )

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { OUTCOMES } from '../model/totals.ts'
 
 /** A part of the page with a heading. */
 export function Section(props: { id: string; title: string; note?: ComponentChildren; children?: ComponentChildren }) {
@@ -92,6 +93,19 @@ export function Table<Item>(props: {
     </Scrollable>
   )
 }
+
+/** Draws what has this style in the colour of a status, a severity or a series. */
+export const coloured = (name: string) => `--status: var(--${name})`
+
+/** The name of a status; one with a colour has a dot of it. */
+export const statusName = (name: string) =>
+  OUTCOMES.some((one) => one === name) ? (
+    <b class="dot" style={coloured(name)}>
+      {name}
+    </b>
+  ) : (
+    <b>{name}</b>
+  )
 
 export const soft = (text: ComponentChildren) => <span class="soft">{text}</span>
 export const badge = (text: ComponentChildren, tone = '') => <span class={`badge ${tone}`}>{text}</span>

@@ -1,9 +1,7 @@
 import uPlot from 'uplot'
-
+import { SEVERITIES } from '../../../alerts/match-keys.ts'
 import type { Bands, Chart } from '../model/chart.ts'
 
-/** The colour of each severity, in the order of their rows at the top of a chart. */
-const SEVERITIES = { critical: 'bad', warning: 'warning', info: 'accent' } as const
 /** CSS pixels. */
 const [STRIP, MIN_BAND] = [5, 3]
 const FONT = 'system-ui, sans-serif'
@@ -25,9 +23,10 @@ export function drawBands(plot: uPlot, bands: Bands | undefined, colour: (name: 
   }
   within(plot, rectangles([{ from: plot.scales['x']?.min ?? 0, to: plot.scales['x']?.max ?? 0 }]), () => {
     within(plot, rectangles(bands.blind), () => hatch(plot, { colour: colour('other'), width: 1, distance: 9 }))
-    const alerts = Object.entries(SEVERITIES).map(([severity, name]) => ({
+    // In the order of their rows at the top of a chart.
+    const alerts = SEVERITIES.map((severity) => ({
       periods: bands.alerts.filter((alert) => alert.severity === severity),
-      fill: colour(name),
+      fill: colour(severity),
     }))
     ctx.globalAlpha = 0.1
     for (const { periods, fill } of alerts) {
@@ -64,7 +63,7 @@ export function drawThresholds(plot: uPlot, { thresholds = [] }: Chart, colour: 
   ctx.lineJoin = 'round'
   for (const { name, value, severity } of thresholds.toSorted((a, b) => a.value - b.value)) {
     const y = Math.round(plot.valToPos(value, 'y', true))
-    ctx.fillStyle = colour(severityColour(severity))
+    ctx.fillStyle = colour(severity)
     ctx.fillRect(bbox.left, y, bbox.width, Math.round(1.5 * px))
     // The legend has the names for which there is no place.
     if (labelled - y < 14 * px) continue
@@ -78,9 +77,6 @@ export function drawThresholds(plot: uPlot, { thresholds = [] }: Chart, colour: 
   }
   ctx.restore()
 }
-
-const severityColour = (severity: string) =>
-  Object.entries(SEVERITIES).find(([name]) => name === severity)?.[1] ?? 'accent'
 
 function within({ ctx }: uPlot, path: Path2D, draw: () => void) {
   ctx.save()

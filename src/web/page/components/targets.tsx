@@ -8,7 +8,7 @@ import { moveWindow, searchTargets, targetWindow, type OverviewRow } from '../mo
 import { nowOf, type State } from '../model/state.ts'
 import { isPolled, once, OUTCOMES, shownTargets, sum } from '../model/totals.ts'
 import { Form, Select, TextInput, type Options } from './fields.tsx'
-import { badge, Button, Section, soft, Table, words, type Column } from './layout.tsx'
+import { badge, Button, coloured, Section, soft, Table, words, type Column } from './layout.tsx'
 
 const STATES: Options = [
   ['', 'all'],
@@ -128,8 +128,8 @@ function Sparkline({ counts }: { counts: Counts }) {
     <>
       {`${formatNumber(calls)} `}
       <svg class="spark" viewBox={`0 0 ${length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-        <path class="ended" d={all} />
-        <path class="rejected" d={failed} />
+        <path style={coloured('ended')} d={all} />
+        <path style={coloured('rejected')} d={failed} />
       </svg>
     </>
   )

@@ -4,7 +4,7 @@ import { change, current, type State } from './state.ts'
 /** A series of a chart. Bars are stacked, the first one lowest. */
 export type Series = {
   name: string
-  /** The class of its colour */
+  /** The name of its colour in colours.css */
   colour: string
   shape: 'bar' | 'line' | 'thin' | 'dots'
   /** One for each step; null where it is not known */
