@@ -75,9 +75,7 @@ export function CallsExplorer({ state }: { state: State }) {
           {request !== '' && <Download request={`calls?${request}`} format="ndjson" name="calls" />}
         </Form>
       </details>
-      <CallsNote state={state} id="explorer-note" />
-      <CallsSummary calls={calls.calls} />
-      {calls.calls.length > 0 && <CallsTable label="Calls" calls={calls.calls} now={asOf} />}
+      <CallsList state={state} id="explorer-note" label="Calls" />
       {next !== undefined && (
         <Button onClick={isLoading ? stopSearch : loadOlder}>{isLoading ? 'Stop the search' : 'Older calls'}</Button>
       )}
@@ -94,9 +92,28 @@ function filterText(query: URLSearchParams) {
   return given.length === 0 ? 'Filters' : `Filters: ${given.map((one) => one.join('=')).join(', ')}`
 }
 
+/** The calls that were found, below what they are and their sums. */
+function CallsList({ state, id, ...look }: { state: State; id: string; label: string; isTall?: boolean }) {
+  const { request, calls, next, isLoading, problem, asOf } = state.calls
+  const count = `${formatNumber(calls.length)} calls`
+  const all = next === undefined ? 'all' : 'the newest'
+  const none = next === undefined ? 'No call matches.' : 'No call found yet.'
+  const time = request === '' ? '' : ` As of ${momentInZone(asOf, nowOf(state))}.`
+  const found = `${calls.length === 0 ? none : `${count}, ${all} that match.`}${time}`
+  const text = !isLoading ? found : calls.length === 0 ? 'Searching…' : `${count} so far, searching for older ones…`
+  return (
+    <>
+      <Note id={id} problem={problem}>
+        {problem === undefined && quiet(text)}
+        {isInProgress(state.query) && quiet('Calls in progress have no end: the times do not apply to them.')}
+      </Note>
+      {calls.length > 0 && [summaryOf(calls), <CallsTable calls={calls} now={asOf} {...look} />]}
+    </>
+  )
+}
+
 /** The listed calls by outcome, type and mode. */
-function CallsSummary({ calls }: { calls: readonly Call[] }) {
-  if (calls.length === 0) return false
+function summaryOf(calls: readonly Call[]) {
   const countsOf = (key: 'status' | 'type' | 'mode') =>
     [...Map.groupBy(calls, (call) => call[key])]
       .toSorted(([, a], [, b]) => b.length - a.length)
@@ -107,23 +124,6 @@ function CallsSummary({ calls }: { calls: readonly Call[] }) {
     ['Type', countsOf('type')],
     ['Mode', countsOf('mode')],
   ])
-}
-
-/** What the list of calls has. */
-function CallsNote({ state, id }: { state: State; id: string }) {
-  const { request, calls, next, isLoading, problem, asOf } = state.calls
-  const count = `${formatNumber(calls.length)} calls`
-  const all = next === undefined ? 'all' : 'the newest'
-  const none = next === undefined ? 'No call matches.' : 'No call found yet.'
-  const time = request === '' ? '' : ` As of ${momentInZone(asOf, nowOf(state))}.`
-  const found = `${calls.length === 0 ? none : `${count}, ${all} that match.`}${time}`
-  const text = !isLoading ? found : calls.length === 0 ? 'Searching…' : `${count} so far, searching for older ones…`
-  return (
-    <Note id={id} problem={problem}>
-      {problem === undefined && quiet(text)}
-      {isInProgress(state.query) && quiet('Calls in progress have no end: the times do not apply to them.')}
-    </Note>
-  )
 }
 
 const SINCE: Options = [
@@ -138,8 +138,7 @@ const SINCE: Options = [
 /** The newest finished calls of the selected target by status and time; the view of calls has all of them. */
 export function FinishedCalls({ state }: { state: State }) {
   const { status, since, from } = state.finished
-  const { request, calls, asOf } = state.calls
-  const now = nowOf(state)
+  const { request } = state.calls
   return (
     <Section id="finished-calls" title="Finished calls">
       <Form onSend={loadCalls}>
@@ -162,16 +161,14 @@ export function FinishedCalls({ state }: { state: State }) {
             id="calls-from"
             label="Time"
             value={from}
-            now={now}
+            now={nowOf(state)}
             onSelect={(from) => filterFinished({ from })}
           />
         )}
         <button type="submit">Refresh</button>
         {request !== '' && <Download request={`calls?${request}`} format="csv" name="calls" />}
       </Form>
-      <CallsNote state={state} id="calls-note" />
-      <CallsSummary calls={calls} />
-      {calls.length > 0 && <CallsTable label="Finished calls" calls={calls} now={asOf || now} isTall />}
+      <CallsList state={state} id="calls-note" label="Finished calls" isTall />
       <p>
         <a href={addressOf('calls', Object.fromEntries(finishedQuery(state)))}>All of these calls, and more filters</a>
       </p>
