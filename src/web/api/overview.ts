@@ -80,11 +80,10 @@ export function readOverview(text: string): Overview | undefined {
 /** A target that another daemon owns, in `/api/v1/status`, as JSON. */
 export function otherTargetJson({ at, current, committed, owner, problem }: OtherTarget, wall: number): string {
   const passed = Math.max(0, wall - at)
-  const { lag_seconds: lag, sweep_age_seconds: sweepAge, rate_limit_pause_seconds: paused, ...rest } = current
-  const { owner: _, ...shown } = rest
+  const { lag_seconds: lag, sweep_age_seconds: sweepAge, rate_limit_pause_seconds: paused, ...shown } = current
   const view: CurrentView = {
     ...shown,
-    ...(owner !== undefined && { owner }),
+    owner,
     ...(problem !== undefined && { up: false, problem }),
     lag_seconds: later(lag, passed),
     sweep_age_seconds: sweepAge === null ? null : later(sweepAge, passed),

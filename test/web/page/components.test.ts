@@ -369,7 +369,7 @@ describe('the targets of the page', () => {
       return { ...shown, owner: () => owner }
     })
     return render(Targets, stateOf(targets, { target }))
-      .filter(({ props }) => props['class'] === 'owner')
+      .filter(({ props }) => props['class'] === 'soft')
       .map(({ text }) => text)
   }
 

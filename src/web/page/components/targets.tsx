@@ -144,7 +144,7 @@ export function Targets({ state }: { state: State }) {
   const ago = (seconds: number) => `${formatSeconds(seconds + age)} ago`
   const rowOf = (target: Target) => ({ class: isStale(target, age) ? 'stale' : '' })
   const health: Column<Target>[] = [
-    ['Target', ({ name, owner }) => [name, isShared && ownerOf(owner)]],
+    ['Target', ({ name, owner }) => [name, isShared && soft(ownerOf(owner))]],
     ['Health', (target) => healthText(target, age)],
     [
       'Last successful poll',
@@ -196,9 +196,7 @@ const MISSED: Column<Target> = [
     announced + missed === 0 ? '–' : `${formatNumber(missed)} of ${formatNumber(announced + missed)}`,
 ]
 
-const ownerOf = (owner: string | undefined) => (
-  <span class="owner">{owner === undefined ? <b class="bad">no owner</b> : `owner: ${owner}`}</span>
-)
+const ownerOf = (owner: string | undefined) => (owner === undefined ? <b class="bad">no owner</b> : `owner: ${owner}`)
 
 const requestsOf = ({ name, requests_last_minute: requests, max_requests_per_minute: most }: Target) => [
   `${formatNumber(requests)} of ${formatNumber(most)}`,
