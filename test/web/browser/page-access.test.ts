@@ -211,7 +211,7 @@ inChromium('the page', (open) => {
     const storeProblem = 'the database db1 cannot be reached'
     const target = shownTarget({ sync: POLLED, problem: storeProblem, pollAge: 900 })
     const page = await open((await serve([target], { storeProblem })).url)
-    await page.locator('#targets [data-target]').first().waitFor()
+    await page.locator('#targets meter').first().waitFor()
     expect(await page.locator('.banner li').first().innerText()).toBe('The database db1 cannot be reached.')
     expect(page.takeComplaints().filter((complaint) => !complaint.includes('503'))).toEqual([])
   })

@@ -31,12 +31,15 @@ async function statusOf(world: Pick<PageWorld, 'url'>): Promise<TargetView> {
   return targets[0]!
 }
 
-/** The texts of the elements with `data-label`, by its value. */
-async function cells(page: Opened, within: string): Promise<Record<string, string>> {
-  const texts: [string, string][] = await page.evaluate(
-    `[...document.querySelectorAll('${within} [data-label]')].map((cell) => [cell.dataset.label, cell.textContent.trim()])`,
-  )
-  return Object.fromEntries(texts)
+/** The texts of a row of a table, by the headings of their columns. */
+async function cells(page: Opened, caption: string, row: string): Promise<Record<string, string | undefined>> {
+  const table = page.getByRole('table', { name: caption })
+  const [, ...headings] = await table.locator('thead th').allTextContents()
+  const texts = await table
+    .getByRole('row', { name: new RegExp(`^${row}\\b`) })
+    .locator('td')
+    .allTextContents()
+  return Object.fromEntries(headings.map((name, i) => [name, texts[i]?.trim()]))
 }
 
 inChromium('the numbers of the page', (open) => {
@@ -66,16 +69,16 @@ inChromium('the numbers of the page', (open) => {
 
     expect(target.in_progress_by.length).toBeGreaterThan(1)
     for (const { type, mode, calls } of target.in_progress_by) {
-      expect(await cells(page, `[data-mode="${mode}"]`)).toMatchObject({ [type]: `${calls}` })
+      expect(await cells(page, 'Calls in progress', mode)).toMatchObject({ [type]: `${calls}` })
     }
-    expect(await cells(page, '[data-mode="all"]')).toMatchObject({ all: `${target.in_progress}` })
+    expect(await cells(page, 'Calls in progress', 'all')).toMatchObject({ all: `${target.in_progress}` })
     let shown = 0
     for (const mode of ['call', 'meet', 'presenter'])
-      shown += Number((await cells(page, `[data-mode="${mode}"]`))['all'])
+      shown += Number((await cells(page, 'Calls in progress', mode))['all'])
     expect(shown).toBe(target.in_progress)
 
     for (const { window, calls, failure_ratio: ratio } of target.windows) {
-      expect(await cells(page, `[data-window="${window}"]`)).toEqual({
+      expect(await cells(page, 'of each window', window)).toEqual({
         Calls: count.format(calls),
         any: percent(ratio!.any),
         unanswered: percent(ratio!.unanswered),
@@ -86,7 +89,7 @@ inChromium('the numbers of the page', (open) => {
 
     const { ended, unanswered, rejected, canceled, other, lost } = target.finished
     const numbers = { started: target.started, ended, unanswered, rejected, canceled, other, lost }
-    expect(await cells(page, '[data-totals="production"]')).toMatchObject({
+    expect(await cells(page, 'call-level minutes', 'production')).toMatchObject({
       ...Object.fromEntries(
         Object.entries(numbers).map(([name, value]) => [
           `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
@@ -96,22 +99,23 @@ inChromium('the numbers of the page', (open) => {
       'Audio min': digits.format(target.minutes.audio),
       'Video min': digits.format(target.minutes.video),
     })
-    expect(await cells(page, '[data-target="production"]')).toMatchObject({
+    expect(await cells(page, 'Health', 'production')).toMatchObject({
       Health: 'up',
       'Requests in the last minute': expect.stringMatching(/^\d+ of 6,000$/),
     })
 
     const { alerts } = await get<{ alerts: { value: number; peak: number; since: string }[] }>(world, 'alerts')
-    expect(await cells(page, '[data-alert="HighFailureRate"]')).toMatchObject({
+    expect(await cells(page, 'pending or firing', 'HighFailureRate')).toMatchObject({
       Value: percent(alerts[0]!.value),
       Peak: percent(alerts[0]!.peak),
       'Since (UTC)': expect.stringContaining(alerts[0]!.since.slice(11, 19)),
     })
     expect(await text('#alerts-firing')).toBe('1')
     const [rule] = target.rules
-    const ratio = await text('[data-rule="production HighFailureRate"]')
-    expect(ratio).toContain(percent(rule!.readings![0]!.value!))
-    expect(await page.locator('[data-window="15m"] [data-rule="HighFailureRate"]').getAttribute('x1')).toBe('2')
+    const { Ratio: ratio } = await cells(page, 'of active rules', 'HighFailureRate')
+    expect(ratio).toBe(percent(rule!.readings![0]!.value!))
+    const window = page.locator('#failure-ratio tr', { hasText: /^15m/ })
+    expect(await window.locator('line').getAttribute('x1')).toBe('2')
   })
 
   test('in the chart equal the finished calls, and its pixels have their colours', { timeout: 30_000 }, async () => {

@@ -216,7 +216,9 @@ inChromium('the views of the page', (open) => {
     test('says what came late and what was corrected', async () => {
       const page = await openView(open, '?target=production&session_id=late%2F1#call')
       await shown(() => page.locator('#call-facts').innerText()).toContain('noticed late 13m')
-      expect(await page.locator('[data-correction=Status]').innerText()).toMatch(/^Status\s+ended\s+rejected$/)
+      expect(await page.locator('#call-corrections tbody tr').first().innerText()).toMatch(
+        /^Status\s+ended\s+rejected$/,
+      )
     })
 
     test('says that the call is not known', async () => {

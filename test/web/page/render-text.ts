@@ -21,6 +21,10 @@ export function textOf(elements: readonly Rendered[], props: Readonly<Record<str
   return elements.find(matches)?.text
 }
 
+/** The texts of the rows of tables, their headings included. */
+export const rowsOf = (elements: readonly Rendered[]) =>
+  elements.flatMap(({ type, text }) => (type === 'tr' ? [text] : []))
+
 /** Adds the elements of a node, and returns the text of the node. */
 function collect(node: unknown, elements: Rendered[]): string {
   if (typeof node === 'string' || typeof node === 'number') return String(node)

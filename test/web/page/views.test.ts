@@ -275,10 +275,10 @@ describe('the page of a call', () => {
 
   test('shows what the service has changed after its end, and nothing else', () => {
     const changed = { at_its_end: { status: 'ended' as const, minutes: { audio: 0.5, video: 2 } } }
-    const rows = (given: Partial<Details>) =>
-      shown(given).flatMap(({ props, text }) => (props['data-correction'] === undefined ? [] : [text]))
-    expect(rows({})).toEqual([])
-    expect(rows({ ...changed, status_now: 'rejected' })).toEqual(['Status ended rejected', 'Audio minutes 0.5 1'])
+    const corrections = (given: Partial<Details>) => textOf(shown(given), { id: 'call-corrections' })
+    expect(corrections({})).toBe('Corrections Nothing has changed since its end.')
+    const [status, audio] = ['Status ended rejected', 'Audio minutes 0.5 1']
+    expect(corrections({ ...changed, status_now: 'rejected' })).toContain(` Now ${status} ${audio} The call stays`)
     expect(shown({ status_now: 'rejected' }).some(({ text }) => text === 'The call stays counted as ended.')).toBe(true)
   })
 

@@ -42,9 +42,7 @@ export function Alerts({ state }: { state: State }) {
           group.alerts.length > 1 && headOf(group, columns.length, shownTargets(state).length),
           group.alerts
             .slice(0, MOST_OF_A_RULE)
-            .map((one) =>
-              rowOf(one, columns, { 'data-alert': one.alert.alert, class: one.waits === '' ? toneOf(one.alert) : '' }),
-            ),
+            .map((one) => rowOf(one, columns, { class: one.waits === '' ? toneOf(one.alert) : '' })),
         ])}
       </Table>
     </Section>
@@ -65,7 +63,7 @@ function headOf({ name, alerts }: AlertGroup, columns: number, all: number) {
   const on = targets === 1 ? '' : ` on ${formatNumber(targets)} of ${formatNumber(all)} targets`
   const isCut = alerts.length > MOST_OF_A_RULE
   return (
-    <tr class="group" data-group={name}>
+    <tr>
       <th scope="rowgroup" colSpan={columns}>
         {`${name}: ${formatNumber(alerts.length)} alerts${on}`}
         {isCut && [
@@ -149,7 +147,6 @@ export function PastAlerts({ state }: { state: State }) {
         caption="Alerts that resolved or expired, newest first"
         columns={columns}
         items={alerts.slice(0, MOST)}
-        row={({ key }) => ({ 'data-past-alert': key })}
         isTall
       />
     </Section>

@@ -99,7 +99,6 @@ function corrections({ call, at_its_end: before, status_now: status }: Details) 
         ]}
         items={rows}
         empty={none}
-        row={({ name }) => ({ 'data-correction': name })}
       />
       {before !== undefined && before.status !== status && quiet(`The call stays counted as ${before.status}.`)}
     </Section>

@@ -38,7 +38,7 @@ export function Chart(props: {
         {series.map((one) => inLegend(one.name, one, valueText(chart, one.values[index])))}
         {thresholds.map(({ name, about, value, severity }) => {
           const look = { colour: severity, shape: 'line' } as const
-          return inLegend(name, look, `${about} ${valueText(chart, value)}`, { 'data-threshold': name })
+          return inLegend(name, look, `${about} ${valueText(chart, value)}`)
         })}
       </dl>
       <div
@@ -85,7 +85,7 @@ function numbers(chart: Shown, now: string) {
   return <Table caption={`${title}, newest first`} columns={columns} items={items} isNumeric isTall />
 }
 
-function inLegend(name: string, { colour, shape }: Pick<Series, 'colour' | 'shape'>, value: string, data = {}) {
+function inLegend(name: string, { colour, shape }: Pick<Series, 'colour' | 'shape'>, value: string) {
   const swatch =
     shape === 'bar' ? (
       <svg viewBox="0 0 10 10" aria-hidden="true">
@@ -97,7 +97,7 @@ function inLegend(name: string, { colour, shape }: Pick<Series, 'colour' | 'shap
       </svg>
     )
   return (
-    <div key={name} {...data}>
+    <div key={name}>
       <dt>{[swatch, name]}</dt>
       <dd>{value}</dd>
     </div>

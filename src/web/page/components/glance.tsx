@@ -125,13 +125,7 @@ export function InProgress({ state }: { state: State }) {
   ]
   return (
     <Section id="in-progress" title="Calls in progress">
-      <Table
-        caption="Calls in progress by mode and type"
-        columns={columns}
-        items={rows}
-        row={({ name }) => ({ 'data-mode': name })}
-        isNumeric
-      />
+      <Table caption="Calls in progress by mode and type" columns={columns} items={rows} isNumeric />
     </Section>
   )
 }
@@ -154,10 +148,7 @@ export function FailureRatio({ state }: { state: State }) {
       caption={`Failure ratio of ${which}, with the threshold`}
       columns={ruleColumns(targets.length > 1)}
       items={shown}
-      row={({ target, rule }) => ({
-        'data-rule': `${target} ${rule.name}`,
-        class: stale.has(target) ? 'stale' : '',
-      })}
+      row={({ target }) => ({ class: stale.has(target) ? 'stale' : '' })}
       isNumeric
       isTall
     />
@@ -168,7 +159,6 @@ export function FailureRatio({ state }: { state: State }) {
         caption="Share of the finished calls of each window that failed, by reason"
         columns={windowColumns(rules)}
         items={windowsOf(targets)}
-        row={({ window }) => ({ 'data-window': window })}
         isNumeric
       />
       {ratios.length > 0 && <h3>Rule evaluation</h3>}
@@ -243,7 +233,7 @@ function RatioBar({ ratio, reason, rules }: { ratio: number | null | undefined; 
       <rect class="fill" style={coloured(reason)} width={(ratio ?? 0) * 100} height="6" y="2" />
       {rules.map(({ name, severity, threshold }) => {
         const x = threshold * 100
-        return <line key={name} style={coloured(severity)} data-rule={name} x1={x} x2={x} y1="0" y2="10" />
+        return <line key={name} style={coloured(severity)} x1={x} x2={x} y1="0" y2="10" />
       })}
     </svg>
   )

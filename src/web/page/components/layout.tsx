@@ -35,7 +35,7 @@ export function Scrollable(props: {
 export type Column<Item> = readonly [title: string, cell: (item: Item) => ComponentChildren, look?: string]
 
 /** What a row has besides its cells. */
-type Row = { key?: string; class?: string; [data: `data-${string}`]: string | number }
+type Row = { key?: string; class?: string }
 
 /** The row of an item, which the first column names. Each other cell has the heading of its column too, for narrow screens. */
 export const rowOf = <Item,>(item: Item, columns: readonly Column<Item>[], { key, ...row }: Row = {}) => (

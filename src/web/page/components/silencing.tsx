@@ -42,20 +42,13 @@ export function Silencing({ state }: { state: State }) {
           columns={[id, ...(canChange ? [CHANGE] : []), ...others]}
           items={active}
           empty="No silence is active."
-          row={({ id }) => ({ 'data-silence': id })}
         />
       </Section>
       {expired.length > 0 && (
         <Section id="expired-silences" title="Expired silences">
           <details>
             <summary>{`${formatNumber(expired.length)} in the last 7 days`}</summary>
-            <Table
-              caption="Expired silences, newest first"
-              columns={[id, ...others]}
-              items={expired}
-              row={({ id }) => ({ 'data-silence': id })}
-              isTall
-            />
+            <Table caption="Expired silences, newest first" columns={[id, ...others]} items={expired} isTall />
           </details>
         </Section>
       )}

@@ -57,7 +57,6 @@ export function Overview({ state }: { state: State }) {
         items={rows}
         empty="No target matches."
         row={(row) => ({
-          'data-overview': row.target.name,
           class: `${HEALTH_TONES[row.health] === 'bad' ? 'critical' : severityOf(row)} ${row.stale ? 'stale' : ''}`,
         })}
       />
@@ -168,20 +167,13 @@ export function Targets({ state }: { state: State }) {
   ]
   return (
     <Section id="targets" title="Targets">
-      <Table
-        caption="Health of the targets"
-        columns={health}
-        items={targets}
-        row={(target) => ({ ...rowOf(target), 'data-target': target.name })}
-        isNumeric
-        isTall
-      />
+      <Table caption="Health of the targets" columns={health} items={targets} row={rowOf} isNumeric isTall />
       <h3>Totals (call-level minutes)</h3>
       <Table
         caption="Calls and call-level minutes since the set-up of each target"
         columns={totals}
         items={targets}
-        row={(target) => ({ ...rowOf(target), 'data-totals': target.name })}
+        row={rowOf}
         isNumeric
         isTall
       />
@@ -230,13 +222,7 @@ export function Waiting({ state }: { state: State }) {
   ]
   return (
     <Section id="waiting" title="Notifications">
-      <Table
-        caption="What waits for each receiver"
-        columns={columns}
-        items={waiting}
-        row={({ name }) => ({ 'data-receiver': name })}
-        isNumeric
-      />
+      <Table caption="What waits for each receiver" columns={columns} items={waiting} isNumeric />
     </Section>
   )
 }
@@ -264,13 +250,7 @@ export function Webhooks({ state }: { state: State }) {
   ]
   return (
     <Section id="webhooks" title="Webhooks of events">
-      <Table
-        caption="How far each webhook of events is"
-        columns={columns}
-        items={webhooks}
-        row={({ name }) => ({ 'data-webhook': name })}
-        isNumeric
-      />
+      <Table caption="How far each webhook of events is" columns={columns} items={webhooks} isNumeric />
     </Section>
   )
 }
