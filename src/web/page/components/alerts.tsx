@@ -42,7 +42,7 @@ export function Alerts({ state }: { state: State }) {
           group.alerts.length > 1 && headOf(group, columns.length, shownTargets(state).length),
           group.alerts
             .slice(0, MOST_OF_A_RULE)
-            .map((one) => rowOf(one, columns, { class: one.waits === '' ? toneOf(one.alert) : '' })),
+            .map((one) => rowOf(one, columns, one.waits === '' ? toneOf(one.alert) : '')),
         ])}
       </Table>
     </Section>

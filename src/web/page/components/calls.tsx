@@ -200,7 +200,7 @@ function CallsTable(props: { label: string; calls: readonly Call[]; now: string;
   const rows = calls.map((call) => {
     const before = made.get(call)
     if (before?.by === by) return before.row
-    const row = rowOf(call, columns, { key: `${call.target}|${call.session_id}` })
+    const row = rowOf(call, columns, undefined, `${call.target}|${call.session_id}`)
     made.set(call, { by, row })
     return row
   })
@@ -223,7 +223,7 @@ export function Step({ event: { type, data } }: { event: Pick<CallEvent, 'type' 
   const isPlain = from === undefined || from === 'none' || name === 'reappeared'
   const shown = isPlain ? name : to
   return (
-    <span class="step">
+    <span>
       {before !== undefined
         ? [<b>corrected</b>, corrections(before, data)]
         : [isPlain ? '' : `${from} → `, statusName(shown ?? '')]}

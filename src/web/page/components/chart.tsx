@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import {
   cursorStep,
@@ -35,14 +36,13 @@ export function Chart(props: {
   return (
     <Section id={id} title={title} note={soft(time)}>
       <dl class="legend">
-        {series.map((one) => inLegend(one.name, one, valueText(chart, one.values[index])))}
+        {series.map((one) => entry(one.name, one, valueText(chart, one.values[index])))}
         {thresholds.map(({ name, about, value, severity }) => {
           const look = { colour: severity, shape: 'line' } as const
-          return inLegend(name, look, `${about} ${valueText(chart, value)}`)
+          return entry(name, look, `${about} ${valueText(chart, value)}`)
         })}
       </dl>
       <div
-        class="drawing"
         role="slider"
         tabindex={0}
         aria-label={about}
@@ -85,24 +85,23 @@ function numbers(chart: Shown, now: string) {
   return <Table caption={`${title}, newest first`} columns={columns} items={items} isNumeric isTall />
 }
 
-function inLegend(name: string, { colour, shape }: Pick<Series, 'colour' | 'shape'>, value: string) {
-  const swatch =
-    shape === 'bar' ? (
-      <svg viewBox="0 0 10 10" aria-hidden="true">
-        <rect class="fill" style={coloured(colour)} width="10" height="10" />
+/** An entry of a legend. What is drawn before the name is 10 high. */
+export const inLegend = (name: string, width: number, drawn: ComponentChildren, value?: string) => (
+  <div key={name}>
+    <dt>
+      <svg viewBox={`0 0 ${width} 10`} aria-hidden="true">
+        {drawn}
       </svg>
-    ) : (
-      <svg class="long" viewBox="0 0 24 10" aria-hidden="true">
-        <line class={shape} style={coloured(colour)} x1="0" x2="24" y1="5" y2="5" />
-      </svg>
-    )
-  return (
-    <div key={name}>
-      <dt>{[swatch, name]}</dt>
-      <dd>{value}</dd>
-    </div>
-  )
-}
+      {name}
+    </dt>
+    {value !== undefined && <dd>{value}</dd>}
+  </div>
+)
+
+const entry = (name: string, { colour, shape }: Pick<Series, 'colour' | 'shape'>, value: string) =>
+  shape === 'bar'
+    ? inLegend(name, 10, <rect class="fill" style={coloured(colour)} width="10" height="10" />, value)
+    : inLegend(name, 24, <line class={shape} style={coloured(colour)} x1="0" x2="24" y1="5" y2="5" />, value)
 
 function stepText({ times, step, isInstant = false }: Shown, index: number, now: string) {
   const at = times[index] ?? 0

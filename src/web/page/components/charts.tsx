@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
 import { formatSeconds } from '../../../text/format.ts'
@@ -8,7 +7,7 @@ import { eventsOf, perMinuteChart } from '../model/chart-series.ts'
 import { callsAddress, DEFAULT_SINCE, widerPeriod, zoomAddress, type ShownCharts } from '../model/charts.ts'
 import { isoOf, labelText, moment, secondsBetween, span, zone, zoneName } from '../model/format.ts'
 import { nowOf, serverTime, type State } from '../model/state.ts'
-import { Chart } from './chart.tsx'
+import { Chart, inLegend } from './chart.tsx'
 import { Choice, Form, kindChoices, PeriodChoice, TargetChoice } from './fields.tsx'
 import { Button, coloured, Note, Section, soft, Table, type Column } from './layout.tsx'
 import { Coverage } from './usage.tsx'
@@ -71,26 +70,16 @@ export function Charts({ state }: { state: State }) {
   )
 }
 
-const keyOf = (name: string, swatch: ComponentChildren) => (
-  <div>
-    <dt>
-      <svg class="long" viewBox="0 0 24 10" aria-hidden="true">
-        {swatch}
-      </svg>
-      {name}
-    </dt>
-  </div>
-)
-
 /** What lines and areas mean in all charts. */
 const KEY = [
-  keyOf('the same time last week', <line class="dots" style={coloured('any')} x1="0" x2="24" y1="5" y2="5" />),
-  keyOf(
+  inLegend('the same time last week', 24, <line class="dots" style={coloured('any')} x1="0" x2="24" y1="5" y2="5" />),
+  inLegend(
     `alerts at the top: ${SEVERITIES.join(', ')}`,
+    24,
     SEVERITIES.map((name, row) => <rect class="fill" style={coloured(name)} width="24" height="2.6" y={row * 3.6} />),
   ),
-  keyOf('not covered', <path class="hatch" style={coloured('other')} d="M-2 10L8 0M6 10L16 0M14 10L24 0" />),
-  keyOf('not over yet', [
+  inLegend('not covered', 24, <path class="hatch" style={coloured('other')} d="M-2 10L8 0M6 10L16 0M14 10L24 0" />),
+  inLegend('not over yet', 24, [
     <rect class="fill" style={coloured('ended')} width="24" height="10" />,
     <path class="ground" d="M-2 10L8 0M4 10L14 0M10 10L20 0M16 10L26 0" />,
   ]),
@@ -132,7 +121,7 @@ function episodes({ episodes, isTruncated, asOf }: ShownCharts, now: string) {
       caption="Alerts that fired in this period"
       columns={columns}
       items={episodes}
-      row={({ severity }) => ({ class: severity })}
+      look={({ severity }) => severity}
       isTall
     />,
     isTruncated && <p>There are older ones, which are not shown.</p>,

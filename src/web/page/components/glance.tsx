@@ -148,7 +148,7 @@ export function FailureRatio({ state }: { state: State }) {
       caption={`Failure ratio of ${which}, with the threshold`}
       columns={ruleColumns(targets.length > 1)}
       items={shown}
-      row={({ target }) => ({ class: stale.has(target) ? 'stale' : '' })}
+      look={({ target }) => (stale.has(target) ? 'stale' : '')}
       isNumeric
       isTall
     />

@@ -34,12 +34,9 @@ export function Scrollable(props: {
 /** A column by its heading, what it has of an item, and the class of its cells. */
 export type Column<Item> = readonly [title: string, cell: (item: Item) => ComponentChildren, look?: string]
 
-/** What a row has besides its cells. */
-type Row = { key?: string; class?: string }
-
 /** The row of an item, which the first column names. Each other cell has the heading of its column too, for narrow screens. */
-export const rowOf = <Item,>(item: Item, columns: readonly Column<Item>[], { key, ...row }: Row = {}) => (
-  <tr key={key} {...row}>
+export const rowOf = <Item,>(item: Item, columns: readonly Column<Item>[], look?: string, key?: string) => (
+  <tr key={key} class={look}>
     {columns.map(([title, cell, look], i) =>
       i === 0 ? (
         <th scope="row">{cell(item)}</th>
@@ -62,7 +59,8 @@ export function Table<Item>(props: {
   items: readonly Item[]
   /** What is shown instead of no item. */
   empty?: string
-  row?: (item: Item) => Row
+  /** The class of a row. */
+  look?: (item: Item) => string
   /** Whether all columns but the first have numbers. */
   isNumeric?: boolean
   /** Whether long content scrolls. */
@@ -70,7 +68,7 @@ export function Table<Item>(props: {
   /** Rows that are made already. */
   children?: ComponentChildren
 }) {
-  const { caption, columns, items, empty, row, isNumeric = false, isTall = false, children } = props
+  const { caption, columns, items, empty, look: lookOf, isNumeric = false, isTall = false, children } = props
   if (items.length === 0 && empty !== undefined) return quiet(empty)
   return (
     <Scrollable label={caption} isTall={isTall} hasCards={columns.length > MOST_COLUMNS}>
@@ -86,7 +84,7 @@ export function Table<Item>(props: {
           </tr>
         </thead>
         <tbody>
-          {items.map((item) => rowOf(item, columns, row?.(item)))}
+          {items.map((item) => rowOf(item, columns, lookOf?.(item)))}
           {children}
         </tbody>
       </table>

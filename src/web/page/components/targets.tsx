@@ -56,9 +56,9 @@ export function Overview({ state }: { state: State }) {
         columns={columnsOf(state)}
         items={rows}
         empty="No target matches."
-        row={(row) => ({
-          class: `${HEALTH_TONES[row.health] === 'bad' ? 'critical' : severityOf(row)} ${row.stale ? 'stale' : ''}`,
-        })}
+        look={(row) =>
+          `${HEALTH_TONES[row.health] === 'bad' ? 'critical' : severityOf(row)} ${row.stale ? 'stale' : ''}`
+        }
       />
     </Section>
   )
@@ -141,7 +141,7 @@ export function Targets({ state }: { state: State }) {
   const isShared = (state.snapshot?.status.targets ?? []).some(({ owner }) => owner !== undefined)
   const [age, now] = [ageOfTargets(state), nowOf(state)]
   const ago = (seconds: number) => `${formatSeconds(seconds + age)} ago`
-  const rowOf = (target: Target) => ({ class: isStale(target, age) ? 'stale' : '' })
+  const look = (target: Target) => (isStale(target, age) ? 'stale' : '')
   const health: Column<Target>[] = [
     ['Target', ({ name, owner }) => [name, isShared && soft(ownerOf(owner))]],
     ['Health', (target) => healthText(target, age)],
@@ -167,13 +167,13 @@ export function Targets({ state }: { state: State }) {
   ]
   return (
     <Section id="targets" title="Targets">
-      <Table caption="Health of the targets" columns={health} items={targets} row={rowOf} isNumeric isTall />
+      <Table caption="Health of the targets" columns={health} items={targets} look={look} isNumeric isTall />
       <h3>Totals (call-level minutes)</h3>
       <Table
         caption="Calls and call-level minutes since the set-up of each target"
         columns={totals}
         items={targets}
-        row={rowOf}
+        look={look}
         isNumeric
         isTall
       />

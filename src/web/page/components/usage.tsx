@@ -87,7 +87,7 @@ function table(rows: Report['rows'], by: readonly (typeof KEYS)[number][]) {
       caption="Calls by outcome, minutes and durations"
       columns={columns}
       items={items}
-      row={(row) => ({ class: items.indexOf(row) === rows.length ? 'total' : '' })}
+      look={(row) => (items.indexOf(row) === rows.length ? 'total' : '')}
     />
   )
 }

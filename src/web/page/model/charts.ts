@@ -3,7 +3,7 @@ import { addressOf, changedAddress } from './address.ts'
 import { getPastAlerts, getSeries, type CallSeries } from './api.ts'
 import type { Bands, Chart } from './chart.ts'
 import { bandsOf, chartsOf, missingTimes, WEEK, type Episode } from './chart-series.ts'
-import { momentInZone } from './format.ts'
+import { isoOf, momentInZone } from './format.ts'
 import { addFilters, periodOf } from './period.ts'
 import { change, current, messageOf, serverTime, type State } from './state.ts'
 
@@ -49,7 +49,7 @@ export function earlierRequest(
   filters: URLSearchParams,
 ) {
   const request = new URLSearchParams(filters)
-  for (const [name, time] of Object.entries({ since, until })) request.set(name, iso(Date.parse(time) / 1000 - WEEK))
+  for (const [name, time] of Object.entries({ since, until })) request.set(name, isoOf(Date.parse(time) / 1000 - WEEK))
   request.set('step', String(step))
   return request.toString()
 }
@@ -137,7 +137,7 @@ function shownTargets(query: URLSearchParams) {
  */
 export function callsAddress(query: URLSearchParams, from: number, to: number) {
   const kinds = Object.fromEntries(RULE_LABELS.map((name) => [name, query.get(name) ?? '']))
-  return addressOf('calls', { target: query.getAll('target'), ...kinds, since: iso(from), until: iso(to) })
+  return addressOf('calls', { target: query.getAll('target'), ...kinds, since: isoOf(from), until: isoOf(to) })
 }
 
 /**
@@ -146,7 +146,7 @@ export function callsAddress(query: URLSearchParams, from: number, to: number) {
  * @param from UNIX seconds
  * @param to UNIX seconds
  */
-export const zoomAddress = (from: number, to: number) => changedAddress({ since: iso(from), until: iso(to) })
+export const zoomAddress = (from: number, to: number) => changedAddress({ since: isoOf(from), until: isoOf(to) })
 
 /**
  * Twice the period of the charts, which does not last longer than until now.
@@ -162,8 +162,3 @@ export function widerPeriod(
   const end = Math.min(until + length / 2, Math.max(until, now))
   return [end - 2 * length, end]
 }
-
-/**
- * @param time UNIX seconds
- */
-const iso = (time: number) => new Date(time * 1000).toISOString().replace('.000Z', 'Z')

@@ -106,8 +106,8 @@ function withDay(iso: string, now: string) {
   return day === local(now).slice(0, 10) ? clock(iso) : `${day} ${clock(iso)}`
 }
 
-/** A time (UNIX seconds) as ISO 8601. */
-export const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString()
+/** A time (UNIX seconds) as ISO 8601, of a whole second without decimals. */
+export const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 
 /** How long it is from one time to another (seconds, ISO 8601). */
 export const secondsBetween = (since: string, until: string) =>

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../../schema/duration-text.ts'
-import { local, momentOf } from './format.ts'
+import { isoOf, local, momentOf } from './format.ts'
 
 /**
  * A time of the address (milliseconds since 1970), as the API reads it: ISO 8601, where a date and a time without an offset
@@ -55,8 +55,7 @@ export function inputTime(query: URLSearchParams, name: 'since' | 'until', now: 
 }
 
 /** What an input of type datetime-local says, for the address. */
-export const addressTime = (text: string) =>
-  text === '' ? '' : new Date(momentOf(text)).toISOString().replace('.000Z', 'Z')
+export const addressTime = (text: string) => (text === '' ? '' : isoOf(momentOf(text) / 1000))
 
 export type Preset = 'month' | 'last-month' | `${number}${'h' | 'd'}`
 

@@ -1,6 +1,7 @@
 import { MATCH_KEYS } from '../../../alerts/match-keys.ts'
 import { addressOf, replaceAddress } from './address.ts'
 import { deleteSilence, getAlerts, sendSilence, type Silence } from './api.ts'
+import { labelText } from './format.ts'
 import { parameterTime } from './period.ts'
 import { change, current, messageOf, serverTime, type Snapshot, type State } from './state.ts'
 
@@ -71,9 +72,7 @@ export function silencesIn(snapshot: Snapshot | undefined) {
 /** The command that adds the silence of the address. */
 export function silenceCommand(query: URLSearchParams) {
   const quote = (text: string) => (/^[\w.:=~-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`)
-  const match = Object.entries(matchOf(query)).map(
-    ([key, value]) => `${key}${value.startsWith('=~') ? '' : '='}${value}`,
-  )
+  const match = Object.entries(matchOf(query)).map(([key, value]) => labelText({ [key]: value }))
   const length = lengthIn(query)
   const options = [
     ...(match.length === 0 ? ['--all'] : match.map((one) => `--match ${quote(one)}`)),
