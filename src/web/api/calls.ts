@@ -23,7 +23,7 @@ const MAX_SMALL = 500
 const MAX_LARGE_AT_A_TIME = 4
 
 const ENDS = [...FINAL_STATUSES, 'lost'] as const
-const STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'other', 'lost'] as const
+const STATUSES = [...statuses, 'lost'] as const
 
 const parameters = z.strictObject({
   since: moment.describe('Calls that finished or were lost since then, newest first; default: calls in progress'),
@@ -66,7 +66,7 @@ export const callShape = {
 
 export const call = namedObject('Call', {
   ...callShape,
-  status: z.enum([...statuses, 'lost']),
+  status: z.enum(STATUSES),
   noticed: time.exactOptional().describe('When callwatch noticed that it had finished'),
   participant_minutes: minutes,
 })

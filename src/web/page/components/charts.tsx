@@ -36,10 +36,6 @@ const MINUTES = [
 export function Charts({ state }: { state: State }) {
   const { shown, problem } = state.charts
   const now = nowOf(state)
-  // Times that the reader is changing must not advance.
-  const time = Date.parse(shown?.asOf ?? now)
-  const query = new URLSearchParams(state.query)
-  if (!query.get('since')) query.set('since', DEFAULT_SINCE)
   const zoom = (from: number, to: number) => goTo(zoomAddress(from, to))
   const open = (from: number, to: number) => goTo(callsAddress(state.query, from, to))
   const zoomOut = () => shown && zoom(...widerPeriod(shown, serverTime() / 1000))
@@ -47,10 +43,10 @@ export function Charts({ state }: { state: State }) {
     <>
       <Section id="charts" title="Charts">
         <Form>
-          <PeriodChoice query={query} presets={PRESETS} time={time} now={now} />
+          <PeriodChoice state={state} presets={PRESETS} otherwise={DEFAULT_SINCE} asOf={shown?.asOf} />
           <TargetChoice state={state} />
-          {kindChoices(query)}
-          <Choice name="minutes" label="Minutes" query={query} options={MINUTES} />
+          {kindChoices(state.query)}
+          <Choice name="minutes" label="Minutes" query={state.query} options={MINUTES} />
           {shown !== undefined && <Button onClick={zoomOut}>Zoom out</Button>}
         </Form>
         <Note id="charts-note" problem={problem} isLoading={shown === undefined} />

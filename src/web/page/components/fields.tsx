@@ -3,7 +3,7 @@ import { MODES, RECEIVER_TYPES, TYPES } from '../../../ledger/call.ts'
 import { changeAddress } from '../model/address.ts'
 import { momentOf, zone } from '../model/format.ts'
 import { addressTime, inputTime, presetOf, presetPeriod, type Preset } from '../model/period.ts'
-import type { State } from '../model/state.ts'
+import { nowOf, type State } from '../model/state.ts'
 import { LinkButton } from './layout.tsx'
 
 /** Values with their names. */
@@ -91,13 +91,19 @@ export function TimeChoice(props: {
 
 /** The period of the address, as one of some presets or as two times. */
 export function PeriodChoice(props: {
-  query: URLSearchParams
+  state: State
   presets: readonly (readonly [preset: Preset, name: string])[]
-  time: number
-  now: string
+  /** Where the address names no beginning. */
+  otherwise: Preset
+  /** When what is shown was loaded: times that the reader is changing must not advance. */
+  asOf: string | undefined
 }) {
-  const { presets, ...times } = props
-  const { query, time } = times
+  const { state, presets, otherwise, asOf } = props
+  const now = nowOf(state)
+  const time = Date.parse(asOf || now)
+  const query = new URLSearchParams(state.query)
+  if (!query.get('since')) query.set('since', presetPeriod(otherwise, time).since)
+  const times = { query, time, now }
   const preset = presetOf(query, time, presets)
   const select = (value: string) => {
     for (const [name] of presets) if (name === value) changeAddress(presetPeriod(name, time))

@@ -2,7 +2,6 @@ import { formatNumber, formatSeconds, formatShare } from '../../../text/format.t
 import { changeAddress } from '../model/address.ts'
 import type { Report } from '../model/api.ts'
 import { capital, moment, momentInZone, secondsBetween, zone } from '../model/format.ts'
-import { presetPeriod } from '../model/period.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { OUTCOMES, sum } from '../model/totals.ts'
 import { KEYS, keysOf, totalOf } from '../model/usage.ts'
@@ -19,11 +18,7 @@ const PRESETS = [
 export function Usage({ state }: { state: State }) {
   const { answer, problem, request, asOf } = state.usage
   const now = nowOf(state)
-  // Times that the reader is changing must not advance.
-  const time = Date.parse(asOf || now)
-  const query = new URLSearchParams(state.query)
-  if (!query.get('since')) query.set('since', presetPeriod('month', time).since)
-  const by = keysOf(query)
+  const by = keysOf(state.query)
   const toggle = (key: string) => {
     const keys = KEYS.filter((one) => by.includes(one) !== (one === key))
     changeAddress({ by: keys.join() || 'none' })
@@ -31,7 +26,7 @@ export function Usage({ state }: { state: State }) {
   return (
     <Section id="usage-report" title="Usage">
       <Form>
-        <PeriodChoice query={query} presets={PRESETS} time={time} now={now} />
+        <PeriodChoice state={state} presets={PRESETS} otherwise="month" asOf={asOf} />
         <TargetChoice state={state} />
         <fieldset>
           <legend>A row for each</legend>
