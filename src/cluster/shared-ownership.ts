@@ -16,7 +16,6 @@ import {
 import type { Clock } from '../clock/clock.ts'
 import { OtherSettingsError, type Renewal, type ClusterStore } from '../store/cluster-store.ts'
 import { StoreError } from '../store/store-error.ts'
-import { toAcquire, toRelease } from './fair-share.ts'
 import { ALONE, type Ownership } from './ownership.ts'
 import { newLeases, type LeaseEvent, type Leases } from './leases.ts'
 import { STARTING, readStatus, writeStatus } from './member-status.ts'
@@ -214,7 +213,8 @@ async function adapt({ owners, self }: Renewal, leases: Leases, cluster: Cluster
 }
 
 /**
- * Releases what is more than this daemon's share, and acquires what is missing of it.
+ * Releases what is more than this daemon's share, and acquires what is missing of it. All shares are equal, rounded up. So only the
+ * excess moves when a daemon joins, and only the targets of a daemon that leaves.
  *
  * @param shared the targets that it may own
  */
@@ -226,11 +226,11 @@ async function share(
 ): Promise<void> {
   const sharing = members.filter(({ status }) => readStatus(status).takesPart).length
   const wanted = leases.wanted().filter((target) => shared.has(target))
-  const kept = new Set(wanted.slice(0, wanted.length - toRelease(wanted.length, shared.size, sharing)))
+  const most = Math.ceil(shared.size / Math.max(1, sharing))
+  const kept = new Set(wanted.slice(0, most))
   for (const target of leases.all()) if (!kept.has(target)) leases.end(target)
   const free = [...shared].filter((target) => !owners.has(target))
-  const most = toAcquire(kept.size, shared.size, sharing)
-  if (free.length > 0 && most > 0) leases.begin(await cluster.acquire(free, most))
+  if (free.length > 0 && kept.size < most) leases.begin(await cluster.acquire(free, most - kept.size))
 }
 
 /** The events of a change of the problem. */

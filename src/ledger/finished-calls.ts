@@ -15,14 +15,14 @@ export type Tally = { readonly status: FinalStatus; readonly labels: Labels; rea
 export type FinishedCalls = {
   /** The calls of a window, tallied by status and labels. The cost depends on the minutes of the window, not on its calls. */
   tally: (from: number, to: number) => Tally[]
-  /** The tally of the minute (UTC) that contains a time. Each call is in one minute only. */
-  tallyOfMinute: (time: number) => Tally[]
   /** The calls of a window, sorted by when they finished. */
   between: (from: number, to: number) => FinishedCall[]
 }
 
 /** Finished calls that can grow, in place. */
 export type KeptFinishes = FinishedCalls & {
+  /** The tally of the minute (UTC) that contains a time. Each call is in one minute only. */
+  tallyOfMinute: (time: number) => Tally[]
   add: (finish: FinishedCall) => void
   /** Drops the minutes that ended before a time (UNIX seconds). */
   dropBefore: (time: number) => void
@@ -104,7 +104,6 @@ export function withFinishes(finished: FinishedCalls, added: readonly FinishedCa
   const more = keptFinishes(added)
   return {
     tally: (from, to) => [...finished.tally(from, to), ...more.tally(from, to)],
-    tallyOfMinute: (time) => [...finished.tallyOfMinute(time), ...more.tallyOfMinute(time)],
     between: (from, to) => [...finished.between(from, to), ...more.between(from, to)].toSorted((a, b) => a.at - b.at),
   }
 }

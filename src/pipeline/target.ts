@@ -5,6 +5,7 @@ import type { Notification } from '../alerts/notification.ts'
 import type { Rule } from '../alerts/rule.ts'
 import type { Recent } from '../alerts/trigger.ts'
 import type { Clock } from '../clock/clock.ts'
+import { oneByOne } from '../clock/one-by-one.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
@@ -116,7 +117,7 @@ function endsOf({ settings, store, clock, before }: OpenTargetOptions, ledger: L
  */
 export async function openTarget(options: OpenTargetOptions): Promise<Target> {
   const { settings, store, clock, receiversOf, owner = () => undefined, before } = options
-  const { record = healthRecord(clock.monotonic), runExclusive = oneAtATime() } = before ?? {}
+  const { record = healthRecord(clock.monotonic), runExclusive = oneByOne() } = before ?? {}
   const { target: config, poll, rules } = settings
   const longestWindow = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
   // A commit in flight must end before this.
@@ -179,14 +180,4 @@ export function rateLimitKey({ baseUrl }: TargetConfig): string {
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
-}
-
-/** Runs work in the order of the calls, one after the other. */
-function oneAtATime(): Target['runExclusive'] {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const done = last.then(work)
-    last = done.catch(() => undefined)
-    return done
-  }
 }

@@ -1,31 +1,31 @@
-import { defer, firstValueFrom, fromEvent, merge, Observable, of, take, takeUntil, throwIfEmpty } from 'rxjs'
-
-/** Runs an asynchronous operation as an Observable: it emits the one value, or errors. Unsubscribing aborts the operation. */
-export function abortable<T>(operation: (signal: AbortSignal) => Promise<T>): Observable<T> {
-  return new Observable<T>((subscriber) => {
-    const controller = new AbortController()
-    let isSettled = false
-    operation(controller.signal).then(
-      (value) => {
-        isSettled = true
-        subscriber.next(value)
-        subscriber.complete()
-      },
-      (error: unknown) => {
-        isSettled = true
-        subscriber.error(error)
-      },
-    )
-    // Aborting a completed operation would create an exception with its stack for nothing.
-    return () => {
-      if (!isSettled) controller.abort()
-    }
-  })
-}
+import {
+  defer,
+  finalize,
+  firstValueFrom,
+  from,
+  fromEvent,
+  merge,
+  of,
+  take,
+  takeUntil,
+  throwIfEmpty,
+  type Observable,
+} from 'rxjs'
 
 /** The poll was aborted before its request was answered. */
 export class AbortedError extends Error {
   override readonly name = 'AbortedError'
+}
+
+/** One for all operations: an exception with its stack for each would take time. */
+const ENDED = new AbortedError('nothing waits for the operation any more')
+
+/** Runs an asynchronous operation as an Observable: it emits the one value, or errors. Unsubscribing aborts the operation. */
+export function abortable<T>(operation: (signal: AbortSignal) => Promise<T>): Observable<T> {
+  return defer(() => {
+    const controller = new AbortController()
+    return from(operation(controller.signal)).pipe(finalize(() => controller.abort(ENDED)))
+  })
 }
 
 /** Emits when the signal is aborted; immediately if it already is. */

@@ -12,6 +12,7 @@ import { chooseFollowUps, followUps, requestCalls } from './follow-ups.ts'
 import { forgetReadings } from './list/list-state.ts'
 import { newPoll, type RunningPoll } from './poll.ts'
 import type { PollMemory } from './poll-memory.ts'
+import type { PollConfig } from './poll-section.ts'
 import { endedEarly, rateLimitPause, unknownClockSkew } from './poll-problems.ts'
 import { reportOf, type PollReport } from './poll-report.ts'
 import { pollRequests, type PollRequests } from './poll-requests.ts'
@@ -32,14 +33,10 @@ export type ObserveOptions = {
 }
 
 /** The settings of `poll` in the configuration, in seconds. */
-export type PollSettings = {
-  interval: number
-  lookback: number
-  sweepInterval: number
-  maxRequestsPerMinute: number
-  /** Calls requested in one page. */
-  pageSize: number
-}
+export type PollSettings = Pick<
+  PollConfig,
+  'interval' | 'lookback' | 'sweepInterval' | 'maxRequestsPerMinute' | 'pageSize'
+>
 
 /** The most calls in one commit, plus up to a page. */
 const MAX_CALLS = 500

@@ -1,4 +1,5 @@
 import { sleep, type Clock } from '../clock/clock.ts'
+import { oneByOne } from '../clock/one-by-one.ts'
 import type { RateLimitWindow } from '../service/answer-headers.ts'
 import { serviceWindow } from './service-window.ts'
 
@@ -81,7 +82,7 @@ export function newRateLimiter({
   let pauseEnd = countedAt + leftOfPause(pausedUntil, clock)
   /** Whether the service asked for more than the longest pause. */
   let mustCheck = false
-  let queue: Promise<unknown> = Promise.resolve()
+  const inTurn = oneByOne()
 
   const service = serviceWindow(clock)
   const own = () => (0.9 * limit) / 60
@@ -112,11 +113,7 @@ export function newRateLimiter({
   }
 
   return {
-    take: (signal) => {
-      const granted = queue.then(() => grant(signal))
-      queue = granted.catch(() => undefined)
-      return granted
-    },
+    take: (signal) => inTurn(() => grant(signal)),
     pausedFor: () => Math.max(0, pauseEnd - clock.monotonic()),
     hasSpare: () => refill() >= pauseEnd && service.pace() >= own() && tokens >= Math.max(1, most() / 2),
     note: service.note,

@@ -20,7 +20,7 @@ export type CallsClientOptions = {
   /** Further parameters of List Calls, passed through. */
   query: Readonly<Record<string, string>>
   pageSize: number
-  /** Further spellings of statuses, case-insensitive. */
+  /** Further spellings of statuses, in lower case. */
   statusMap: Readonly<Record<string, CallStatus>>
   /** The host's clock (UNIX seconds). */
   wall: () => number
@@ -81,11 +81,8 @@ export function requestHeaders({ apiKey, onBehalfOf }: { apiKey: string; onBehal
 export function callsClient(transport: Transport, options: CallsClientOptions): CallsClient {
   const get = getFrom(transport, options)
 
-  const spellings = Object.entries(options.statusMap).map(
-    ([spelling, status]) => [spelling.toLowerCase(), status] as const,
-  )
   const readOptions = {
-    statusMap: new Map(spellings),
+    statusMap: new Map(Object.entries(options.statusMap)),
     onUnknown: options.onUnknown ?? (() => undefined),
     participants: options.participants,
   }

@@ -11,7 +11,7 @@ const OPTIONS: CallsClientOptions = {
   apiKey: 'k3y',
   query: {},
   pageSize: 100,
-  statusMap: { Busy: 'rejected' },
+  statusMap: { busy: 'rejected' },
   wall: () => HOST,
   onUnknown: () => undefined,
 }

@@ -1,6 +1,6 @@
 import { transitionSeries, type HistogramSeries } from '../call-series.ts'
-import type { Correction, Delta, Details, SyncState, Transition } from '../state.ts'
-import type { Finish, TrackedCall } from '../tracked-call.ts'
+import type { Delta, SyncState, Transition } from '../state.ts'
+import type { TrackedCall } from '../tracked-call.ts'
 import { addUsage, quarterHourOf } from '../usage.ts'
 import { stepsBetween, type TransitionPoint } from './transitions.ts'
 
@@ -44,9 +44,6 @@ export function newDraft(sync: SyncState) {
       add(buckets.at(bucket)!, 1)
       add(sum, value)
     },
-    finish: (finish: Finish) => void delta.finishes.push(finish),
-    correct: (correction: Correction) => void delta.corrections.push(correction),
-    details: (details: Details) => void delta.details.push(details),
     path,
     /** Reports that a call ended without a change of its status. */
     end: (change: Seen) => {

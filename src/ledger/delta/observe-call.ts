@@ -110,8 +110,8 @@ function withAnswer(known: TrackedCall, seen: SeenCall): Mutable<TrackedCall> {
 
 /** Reports what an answer adds to a known call without changing its status: a correction, or the missing participants. */
 function reportLater(before: TrackedCall, change: Details, draft: DeltaDraft): void {
-  if (before.phase === 'final' && isCorrected(before, change.call)) draft.correct({ before, ...change })
-  if (change.participants !== undefined && isDetailed(before)) draft.details(change)
+  if (before.phase === 'final' && isCorrected(before, change.call)) draft.delta.corrections.push({ before, ...change })
+  if (change.participants !== undefined && isDetailed(before)) draft.delta.details.push(change)
 }
 
 /**
@@ -178,7 +178,7 @@ function finish(
     audio,
     video,
   }
-  draft.finish(finish)
+  draft.delta.finishes.push(finish)
   return finish
 }
 

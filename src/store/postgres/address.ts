@@ -38,21 +38,21 @@ export const ADDRESS_FORM = new RegExp(
  * Reads an address, which may have `sslmode=…`, `sslrootcert=…` and `target_session_attrs=…` in its query. Errors never contain the
  * password.
  *
- * @throws {StoreError} refused: the address is invalid
+ * @param url of the form {@link ADDRESS_FORM}
+ * @throws {StoreError} refused: a parameter or a port is invalid
  */
 export function readAddress(url: string): PostgresAddress {
   const { user, password = '', hosts = '', database = '', query } = ADDRESS_FORM.exec(url)?.groups ?? {}
-  if (hosts === '') throw refused('is no address like postgres://user:password@host:5432/database')
   const settings = new URLSearchParams(query)
   const unknown = [...settings.keys()].find((name) => !KNOWN.includes(name))
   if (unknown !== undefined) throw refused(`has a parameter ${unknown}; known are ${KNOWN.join(', ')}`)
   const read = hosts.split(',').map(readHost)
-  const name = decode(database)
+  const name = decodeURIComponent(database)
   return {
     hosts: read,
     database: name,
-    user: user === undefined ? userInfo().username : decode(user),
-    password: decode(password),
+    user: user === undefined ? userInfo().username : decodeURIComponent(user),
+    password: decodeURIComponent(password),
     tls: readTls(settings),
     readWrite: readSession(settings) === 'read-write',
     place: `the database ${name} at ${read.map(({ host, port }) => `${host}:${port}`).join(', ')}`,
@@ -62,7 +62,7 @@ export function readAddress(url: string): PostgresAddress {
 function readHost(text: string): Host {
   const [, host = '', port = String(PORT)] = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(text) ?? []
   if (host === '' || Number(port) > 65_535) throw refused('has an invalid host; write host or host:port')
-  return { host: decode(host.replace(/^\[|\]$/g, '')), port: Number(port) }
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
 function readTls(settings: URLSearchParams): Tls {
@@ -83,14 +83,6 @@ function readSession(settings: URLSearchParams): 'any' | 'read-write' {
   const given = settings.get('target_session_attrs') ?? 'any'
   if (given === 'any' || given === 'read-write') return given
   throw refused(`has target_session_attrs=${given}; it must be read-write or any`)
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch (error) {
-    throw refused('has an invalid percent-encoding; write %25 for the sign itself', error)
-  }
 }
 
 function refused(what: string, cause?: unknown): StoreError {

@@ -1,6 +1,7 @@
 import { connect as connectSocket, type Socket } from 'node:net'
 import postgres from 'postgres'
 import { systemClock, type Clock } from '../../clock/clock.ts'
+import { oneByOne } from '../../clock/one-by-one.ts'
 import type { Row, Value } from '../sql.ts'
 import { StoreError } from '../store-error.ts'
 import { readAddress, type Host, type PostgresAddress } from './address.ts'
@@ -206,16 +207,6 @@ function openConnection(address: PostgresAddress, server: Host, options: OpenOpt
       await sql.end({ timeout: deadline })
       socket?.destroy()
     },
-  }
-}
-
-/** Runs each work once the one before it has ended. */
-function oneByOne() {
-  let last: Promise<unknown> = Promise.resolve()
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.then(work)
-    last = done.catch(() => undefined)
-    return done
   }
 }
 

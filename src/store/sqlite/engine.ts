@@ -11,7 +11,6 @@ export type EngineRequest = (
   | { do: 'batch'; steps: readonly Step[] }
   | { do: 'begin'; kind: TransactionKind }
   | { do: 'end'; keep: boolean }
-  | { do: 'pragma'; pragma: string }
   | { do: 'close' }
 ) & {
   /** The open transaction that the request belongs to. An engine that was started meanwhile does not know it, and refuses. */
@@ -89,7 +88,6 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
         () => begin('usual'),
         () => request.steps.map(run),
       )
-    if (request.do === 'pragma') return rowsOf(prepare(`PRAGMA ${request.pragma}`))
     if (request.do === 'each') {
       // A separate statement, because a kept one may be run again meanwhile.
       const { statement } = prepare(sqliteStatement(request.query))
@@ -159,10 +157,6 @@ function endedMeanwhile(): AnswerLost {
 }
 
 export type Engine = ReturnType<typeof sqliteEngine>
-
-function rowsOf({ statement, names }: Prepared): Rows {
-  return { names, values: valuesOf(statement.all()) }
-}
 
 function valuesOf(rows: unknown): unknown[][] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- setReturnArrays, which the types leave out
