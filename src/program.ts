@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { CONFIG, type CommandContext, type ConfiguredCommand, type Declare } from './commands/command.ts'
 import { explainError, FAILURE, SUCCESS } from './commands/explain-error.ts'
 import { passOptions } from './commands/options/pass-options.ts'
+import type { Config } from './config/config.ts'
 import type { LogStream } from './log/logger.ts'
 import type { SecretsMask } from './log/mask-secrets.ts'
 import { VERSION } from './daemon/version.ts'
@@ -152,9 +153,12 @@ function contextOf(
     const { repeatedLoad } = await import('./config/repeated-load.ts')
     const { secretsOf } = await import('./config/secrets-of.ts')
     const load = repeatedLoad({ ...(file === undefined ? {} : { file }), env, cwd })
+    let latest: Config | undefined
     return () => {
       const config = load()
-      secrets.learn(secretsOf(config))
+      // Finding the secrets of thousands of targets takes a tenth of a second.
+      if (config !== latest) secrets.learn(secretsOf(config))
+      latest = config
       return config
     }
   }

@@ -4,7 +4,6 @@ import {
   alertNameOf,
   LAST_POLL,
   NotExpressible,
-  UNOWNED,
   WHOLE_VALUE,
   type PrometheusQuery,
   type PrometheusRecord,
@@ -64,34 +63,6 @@ export function prometheusRule(rule: Rule, interval: number, runbooks?: string):
 export function linkOf(alert: string, runbooks: string | undefined): Record<string, string> {
   const url = runbookPage(alert, runbooks)
   return url === undefined ? {} : { runbook_url: literal(url) }
-}
-
-/** With short leases, a target without an owner for longer than this (seconds) means that something is wrong. */
-const MAX_FAILOVER_SECONDS = 120
-
-/**
- * Fires if no daemon that Prometheus scrapes owns some targets. No configured rule can do this, because a daemon without
- * targets evaluates nothing.
- *
- * @param lease seconds for which a daemon owns its targets without a renewal; undefined for a single daemon
- * @param runbooks the address of the runbooks
- */
-export function unownedTargets(lease: number | undefined, runbooks?: string): PrometheusRule {
-  return {
-    alert: 'CallwatchUnownedTargets',
-    expr: `${UNOWNED} > 0`,
-    for: Math.max(MAX_FAILOVER_SECONDS, 2 * (lease ?? 0)),
-    keepFiringFor: 0,
-    labels: { severity: 'critical' },
-    annotations: {
-      summary: '{{ $value }} of the targets are owned by no daemon',
-      description:
-        '{{ $value }} of the targets are owned by no daemon that Prometheus scrapes: their calls are ' +
-        'counted late, and their alerts do not fire.',
-      ...linkOf('CallwatchUnownedTargets', runbooks),
-    },
-    records: [],
-  }
 }
 
 /**

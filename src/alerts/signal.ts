@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Inside } from '../schema/section.ts'
 import type { FinalStatus, Labels } from '../ledger/call.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
-import { formatCalls, formatNumber, formatSeconds, formatShare } from '../text/format.ts'
+import { formatNumber, formatSeconds, formatShare, plural } from '../text/format.ts'
 import type { Change } from './alert-instance.ts'
 import type { PrometheusQuery } from './promql.ts'
 import type { RuleLabel } from './groups.ts'
@@ -142,7 +142,7 @@ export function formatIn(unit: Unit, value: number): string {
     case 'minutes':
       return `${formatNumber(value)} min`
     default:
-      return formatCalls(value)
+      return plural(value, 'call')
   }
 }
 

@@ -16,23 +16,17 @@ export const systemClock: Clock = {
   scheduler: asyncScheduler,
 }
 
-/** The host's timers are limited to 24.8 days. Callers that wait longer check the time and sleep again. */
-const MAX_SLEEP_SECONDS = 3600
-
-/** Resolves after this many seconds, at most an hour. Rejects if the signal is aborted first. */
+/** Resolves after this many seconds (a timer of the host has at most 24 days). Rejects if the signal is aborted first. */
 export function sleep(clock: Clock, seconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {
       waiting.unsubscribe()
       reject(new Error('aborted while waiting', { cause: signal?.reason }))
     }
-    const waiting = clock.scheduler.schedule(
-      () => {
-        signal?.removeEventListener('abort', abort)
-        resolve()
-      },
-      Math.min(seconds, MAX_SLEEP_SECONDS) * 1000,
-    )
+    const waiting = clock.scheduler.schedule(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, seconds * 1000)
     signal?.addEventListener('abort', abort, { once: true })
   })
 }

@@ -1,5 +1,4 @@
 import { configSchema, withCertificate, type Config } from './config.ts'
-import { ConfigError } from './config-error.ts'
 import { servedRules } from './shipped-rules.ts'
 import { withOrigin, type Draft } from './reading/draft.ts'
 import { fillFromEnvironment, type Environment } from './reading/environment.ts'
@@ -8,7 +7,7 @@ import { parseDuration } from '../schema/duration-text.ts'
 import { proxyProblems } from '../network/proxy-variables.ts'
 import { valueAt, withValue } from '../schema/path.ts'
 import { problemsOf } from './reading/problems-of.ts'
-import { readConfigFile, type ConfigFile } from './reading/read-config-file.ts'
+import { errorIn, readConfigFile, type ConfigFile } from './reading/read-config-file.ts'
 import { readSecretFiles } from './reading/read-secret-files.ts'
 import { readText as readFile, type ReadText } from './reading/read-text.ts'
 import { readTlsFiles } from './reading/read-tls-files.ts'
@@ -46,15 +45,11 @@ export function loadConfig(options: LoadConfigOptions): Config {
   return check(withShippedRules(withOrigin(read, [], name)), tls, file)
 }
 
-function check(draft: Draft, tls: Certificate | undefined, { content, name, placeOf }: ConfigFile): Config {
+function check(draft: Draft, tls: Certificate | undefined, file: ConfigFile): Config {
   const result = configSchema.safeParse(draft.tree)
   const problems = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
   if (result.data === undefined || problems.length > 0) {
-    const placed = problems.map((problem) => {
-      const place = placeOf(problem.path)
-      return place === undefined ? problem : { ...problem, place }
-    })
-    throw new ConfigError(placed, content === null ? undefined : name)
+    throw errorIn(file, problems)
   }
   return withCertificate(result.data, tls)
 }

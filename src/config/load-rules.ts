@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { checkWindows, ruleSchema, type Rule } from '../alerts/rule.ts'
 import { formatPath, type Path } from '../schema/path.ts'
 import { reportDuplicates } from './config.ts'
-import { ConfigError, type Problem } from './config-error.ts'
+import type { Problem } from './config-error.ts'
 import { withOrigin } from './reading/draft.ts'
 import type { Environment } from './reading/environment.ts'
 import { interpolate } from './reading/interpolate.ts'
 import { problemsOf } from './reading/problems-of.ts'
-import { readConfigFile } from './reading/read-config-file.ts'
+import { errorIn, readConfigFile } from './reading/read-config-file.ts'
 
 export type LoadRulesOptions = {
   /** The value of `--rule`. */
@@ -25,8 +25,8 @@ export type LoadRulesOptions = {
  * @throws ConfigError with every problem, worded and located like mistakes in a configuration file
  */
 export function loadRules({ file, env, cwd, history }: LoadRulesOptions): Rule[] {
-  const { content, name, placeOf } = readConfigFile({ file, env, cwd, option: '--rule', expected: 'a file of rules' })
-  const draft = withOrigin(interpolate(content, env).draft, [], name)
+  const rulesFile = readConfigFile({ file, env, cwd, option: '--rule', expected: 'a file of rules' })
+  const draft = withOrigin(interpolate(rulesFile.content, env).draft, [], rulesFile.name)
   const isList = Array.isArray(draft.tree)
   const result = isList ? z.array(ruleSchema).safeParse(draft.tree) : ruleSchema.safeParse(draft.tree)
   const problems: Problem[] = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
@@ -39,11 +39,5 @@ export function loadRules({ file, env, cwd, history }: LoadRulesOptions): Rule[]
     (index, earlier) => report([index, 'name'], `the same name as \`[${earlier}]\`; expected a name of its own`),
   )
   if (problems.length === 0) return rules
-  throw new ConfigError(
-    problems.map((problem) => {
-      const place = placeOf(problem.path)
-      return place === undefined ? problem : { ...problem, place }
-    }),
-    name,
-  )
+  throw errorIn(rulesFile, problems)
 }

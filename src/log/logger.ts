@@ -23,7 +23,10 @@ export type LoggerOptions = {
 /** A log of JSON lines. On a terminal it writes readable lines, in colours unless NO_COLOR or the terminal forbids them. */
 export function createLogger({ level, mask, stream }: LoggerOptions): Logger {
   const destination = stream.isTTY ? readable(stream, mask) : masking(stream, (line) => escapedJson(mask(line)))
-  return pino({ level, base: null, timestamp: isoTimestamp, formatters: { level: levelName } }, destination)
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: levelName } },
+    destination,
+  )
 }
 
 /** Lines for a terminal. Nothing in a line can move the terminal's cursor. */
@@ -35,10 +38,6 @@ function readable(stream: LogStream, mask: Mask): { write: (line: string) => voi
     colorize: stream.hasColors(),
   })
   return { write: (line) => void lines.write(plainJson(line)) }
-}
-
-function isoTimestamp(): string {
-  return `,"time":"${new Date().toISOString()}"`
 }
 
 function levelName(level: string): { level: string } {

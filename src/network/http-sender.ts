@@ -1,6 +1,7 @@
 import { fetch, Response, type RequestInit } from 'undici'
 import type { Clock } from '../clock/clock.ts'
 import { readRetryAfter } from '../clock/http-time.ts'
+import { causesOf, codeIn } from './causes-of.ts'
 import { outboundAgent } from './outbound-agent.ts'
 import { DeliveryError } from './delivery-error.ts'
 
@@ -120,17 +121,9 @@ function deliveryError(error: unknown, receiver: string, timeout: number | undef
     return new DeliveryError(problem, { retryable: true, mayHaveArrived: true })
   }
   // Only the code (`ENOTFOUND`, a TLS code), because an error's message may contain the URL.
-  const code = causes
-    .map((cause) => ('code' in cause ? cause.code : undefined))
-    .findLast((one) => typeof one === 'string')
+  const code = causes.map(codeIn).findLast((one) => one !== undefined)
   return new DeliveryError(`${receiver} could not be reached${code === undefined ? '' : `: ${code}`}`, {
     retryable: true,
     mayHaveArrived: code === undefined || !UNCONNECTED.test(code),
   })
-}
-
-/** An error and its causes, innermost last. */
-function causesOf(error: unknown): Error[] {
-  if (!(error instanceof Error)) return []
-  return [error, ...causesOf(error instanceof AggregateError ? error.errors[0] : error.cause)]
 }

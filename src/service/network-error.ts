@@ -1,3 +1,4 @@
+import { causesOf, codeIn } from '../network/causes-of.ts'
 import { ServiceError } from './service-error.ts'
 
 /** The meaning of error codes of failed connections. The first match counts. */
@@ -25,20 +26,9 @@ export function networkError(error: unknown): ServiceError {
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return new ServiceError('timeout', 'the service did not answer in time', { cause: error })
   }
-  const { code, message } = rootOf(error)
+  const causes = causesOf(error)
+  const code = causes.map(codeIn).findLast((one) => one !== undefined)
   const hint = code === undefined ? undefined : HINTS.find(([codes]) => codes.test(code))?.[1]
-  const what = [hint, code ?? message].filter(Boolean).join(': ')
+  const what = [hint, code ?? causes.at(-1)?.message ?? String(error)].filter(Boolean).join(': ')
   return new ServiceError('network', `no answer from the service: ${what}`, { cause: error })
-}
-
-type Root = { code: string | undefined; message: string }
-
-/** The innermost error that has a code. If none has one, the innermost error. */
-function rootOf(error: unknown): Root {
-  if (!(error instanceof Error)) return { code: undefined, message: String(error) }
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  const inner: unknown = error instanceof AggregateError ? error.errors[0] : error.cause
-  if (!(inner instanceof Error)) return { code, message: error.message }
-  const root = rootOf(inner)
-  return root.code === undefined && code !== undefined ? { code, message: error.message } : root
 }

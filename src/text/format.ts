@@ -46,11 +46,6 @@ export function plural(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** `0 calls`, `1 call`, `12 calls`. */
-export function formatCalls(count: number): string {
-  return plural(count, 'call')
-}
-
 /** `no call`, `1 call`, `12 calls`; with a kind: `12 answered calls`. */
 export function someCalls(count: number, kind = ''): string {
   if (count === 0) return `no ${kind}call`

@@ -2,7 +2,7 @@ import { formatDuration } from '../../schema/duration-text.ts'
 import { confidence, oneOf, ratio } from '../../schema/scalars.ts'
 import { FAILURES, failureCount, failureRatio as ratioOf, REASONS, type Reason } from '../../ledger/failure-ratio.ts'
 import { countByStatus, type Tally } from '../../ledger/finished-calls.ts'
-import { formatCalls, formatNumber } from '../../text/format.ts'
+import { formatNumber, plural } from '../../text/format.ts'
 import {
   hysteresis,
   increaseOf,
@@ -70,10 +70,10 @@ export const failureRatio = callSignal({
     const failures = counts === undefined ? Math.round(value * calls) : failureCount(counts, signal.reason)
     const failed = signal.reason === 'any' ? 'failed' : `were ${signal.reason}`
     const is = formatIn('share', value)
-    return `${formatNumber(failures)} of ${formatCalls(calls)} that finished ${inWindow(signal)} ${failed}: ${is}`
+    return `${formatNumber(failures)} of ${plural(calls, 'call')} that finished ${inWindow(signal)} ${failed}: ${is}`
   },
   inWords: (rule) =>
-    `${beyond(rule, 'share')} of the calls ${inWindow(rule.signal)} ${rule.signal.reason === 'any' ? 'failed' : `were ${rule.signal.reason}`} (at least ${formatCalls(rule.signal.minCalls)})`,
+    `${beyond(rule, 'share')} of the calls ${inWindow(rule.signal)} ${rule.signal.reason === 'any' ? 'failed' : `were ${rule.signal.reason}`} (at least ${plural(rule.signal.minCalls, 'call')})`,
 
   prometheus: (rule, interval) => {
     const { reason, window, minCalls: least, confidence: asked } = rule.signal

@@ -11,7 +11,7 @@ import { loadRules } from '../../config/load-rules.ts'
 import { formatValue, summaryOf } from '../../notifications/text/notification-text.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { chartLines } from '../../text/chart.ts'
-import { formatCalls, formatSeconds, formatTime } from '../../text/format.ts'
+import { formatSeconds, formatTime, plural } from '../../text/format.ts'
 import { isoTime } from '../../clock/iso-time.ts'
 import type { Declare } from '../command.ts'
 import { momentOf } from '../../web/api/parameters.ts'
@@ -162,7 +162,7 @@ function worstText(rule: Rule, worst: EvaluatedValue | undefined): string {
   const { at, value, calls, labels } = worst
   const group = Object.entries(labels).map(([label, of]) => `${label}=${of}`)
   // If the value is a number of calls, it is not repeated.
-  const ofCalls = calls === undefined || calls === value ? '' : ` of ${formatCalls(calls)}`
+  const ofCalls = calls === undefined || calls === value ? '' : ` of ${plural(calls, 'call')}`
   const where = group.length === 0 ? '' : ` (${group.join(', ')})`
   const which = rule.breach === 'above' ? 'largest' : 'smallest'
   return `${which} value ${formatValue(rule, value)}${ofCalls} at ${formatTime(at)}${where}, ${threshold}`

@@ -1,8 +1,8 @@
 import { Document, isScalar, Scalar, stringify, visit } from 'yaml'
-import { prometheusRule, unownedTargets, type PrometheusRule } from '../../alerts/prometheus-rule.ts'
+import { prometheusRule, type PrometheusRule } from '../../alerts/prometheus-rule.ts'
+import { ownRules } from '../../alerts/own-rules.ts'
 import { NotExpressible } from '../../alerts/promql.ts'
 import type { Rule } from '../../alerts/rule.ts'
-import { webhookRules } from '../../alerts/webhook-rules.ts'
 import { formatDuration } from '../../schema/duration-text.ts'
 import type { Declare } from '../command.ts'
 import { url } from '../options/option-values.ts'
@@ -42,12 +42,7 @@ export function ruleFileOf(rules: readonly Rule[], interval: number, lease?: num
   })
   // Prometheus evaluates the rules of a group in order, so alerts use values that were recorded just before.
   const records = new Map(translated.flatMap((rule) => rule.records.map((record) => [record.expr, record])))
-  const all = [
-    ...records.values(),
-    ...translated.map(asYaml),
-    asYaml(unownedTargets(lease, runbooks)),
-    ...webhookRules(runbooks).map(asYaml),
-  ]
+  const all = [...records.values(), ...translated.map(asYaml), ...ownRules(lease, runbooks).map(asYaml)]
   // Prometheus reads YAML 1.1, in which more words are not strings than in YAML 1.2.
   const document = new Document({ groups: [{ name: 'callwatch', rules: all }] }, { compat: 'yaml-1.1' })
   visit(document, {

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { ConfigError } from '../config-error.ts'
+import { ConfigError, type Problem } from '../config-error.ts'
 import type { Environment } from './environment.ts'
 import { fileProblem } from './file-problem.ts'
 import { parseYaml, type YamlContent } from './parse-yaml.ts'
@@ -41,4 +41,13 @@ export function readConfigFile(options: {
     ])
   }
   return { ...parseYaml(source, name), name, folder: dirname(path) }
+}
+
+/** The error for problems of a file, each with its place. */
+export function errorIn({ content, name, placeOf }: ConfigFile, problems: readonly Problem[]): ConfigError {
+  const placed = problems.map((problem) => {
+    const place = placeOf(problem.path)
+    return place === undefined ? problem : { ...problem, place }
+  })
+  return new ConfigError(placed, content === null ? undefined : name)
 }

@@ -1,7 +1,7 @@
 import { definitionOf } from '../../alerts/definition-of.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { windowOf } from '../../alerts/signal.ts'
-import { formatCalls, formatNumber, formatSeconds, formatShare } from '../../text/format.ts'
+import { formatNumber, formatSeconds, formatShare, plural } from '../../text/format.ts'
 
 const BARS = '▁▂▃▄▅▆▇█'
 /** A window with too few calls. */
@@ -13,7 +13,7 @@ export function contributorOf({ contributor }: Notification): string | undefined
   const { label, value, failures, ofFailures, calls, ofCalls } = contributor
   const share = (part: number, whole: number) => formatShare(Math.round((100 * part) / whole) / 100)
   const ofAll = `${formatNumber(failures)} of ${formatNumber(ofFailures)} failures (${share(failures, ofFailures)})`
-  return `${label} ${value}: ${ofAll}, in ${formatNumber(calls)} of ${formatCalls(ofCalls)} (${share(calls, ofCalls)})`
+  return `${label} ${value}: ${ofAll}, in ${formatNumber(calls)} of ${plural(ofCalls, 'call')} (${share(calls, ofCalls)})`
 }
 
 /**

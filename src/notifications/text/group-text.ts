@@ -1,5 +1,5 @@
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
-import { formatCalls, formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
+import { formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage } from '../message.ts'
 import { isFiring } from './alert-facts.ts'
 import { formatValue, resultOf, ruleText, titleOf, worstOf } from './notification-text.ts'
@@ -71,7 +71,7 @@ export function worstTarget({ alerts }: AlertMessage): string {
   const worst = all.find(isFiring) ?? all[0]
   if (worst === undefined) return ''
   const value = isFiring(worst) ? formatValue(worst, worst.value) : peakOf(worst)
-  return `worst ${worst.target} ${value}${worst.calls === undefined ? '' : ` of ${formatCalls(worst.calls)}`}`
+  return `worst ${worst.target} ${value}${worst.calls === undefined ? '' : ` of ${plural(worst.calls, 'call')}`}`
 }
 
 /** The runbook that all alerts of a group share. */

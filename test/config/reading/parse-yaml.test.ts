@@ -61,17 +61,10 @@ test.each([
   expect(JSON.stringify(problems)).not.toContain('hunter2')
 })
 
-test('aliases that unfold to far too much are refused', () => {
-  const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
-  for (let i = 1; i < 9; i++)
-    lines.push(
-      `a${i}: &a${i} [${Array(10)
-        .fill(`*a${i - 1}`)
-        .join(', ')}]`,
-    )
-  expect(problemsIn(lines.join('\n'))).toEqual([
-    { path: 'f', message: 'not accepted: its aliases (`*`) unfold to far too much' },
-  ])
+test('any number of targets may share a template', () => {
+  const targets = Array.from({ length: 200 }, (_, i) => `  - { name: t${i}, query: *q }`)
+  const { content } = parseYaml(['base: &b [x]', 'query: &q { a: *b, b: *b }', 'targets:', ...targets].join('\n'), 'f')
+  expect(content).toHaveProperty('targets.199', { name: 't199', query: { a: ['x'], b: ['x'] } })
 })
 
 function problemsIn(source: string) {

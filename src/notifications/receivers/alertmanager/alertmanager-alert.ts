@@ -1,5 +1,6 @@
 import type { LiveAlert } from '../../../alerts/alert.ts'
 import { notificationOf } from '../../../alerts/notification.ts'
+import { isoTime } from '../../../clock/iso-time.ts'
 import { annotationsOf, labelsOf } from '../../text/alert-labels.ts'
 import { linksOf, withRunbook } from '../../text/links.ts'
 
@@ -23,13 +24,9 @@ export function alertmanagerAlert(live: LiveAlert, { now, endsAt }: { now: numbe
     labels: labelsOf(notification),
     annotations: annotationsOf(notification),
     // Alertmanager refuses an alert that begins after it ends, which happens when the host's clock was set back.
-    startsAt: timestamp(Math.min(notification.firingSince, now, endsAt)),
+    startsAt: isoTime(Math.min(notification.firingSince, now, endsAt)),
     // Alertmanager takes the alert for resolved from then on, unless a later time is posted.
-    endsAt: timestamp(endsAt),
+    endsAt: isoTime(endsAt),
     ...(pageUrl !== undefined && { generatorURL: linksOf(notification, pageUrl).alert }),
   }
-}
-
-function timestamp(seconds: number): string {
-  return new Date(seconds * 1000).toISOString()
 }

@@ -1,4 +1,5 @@
 import { hasEnded, type Notification } from '../../../alerts/notification.ts'
+import { isoTime } from '../../../clock/iso-time.ts'
 import type { AlertMessage, Message, StoreMessage } from '../../message.ts'
 import { flappedText } from '../../text/flapped-text.ts'
 import { storeText } from '../../text/store-text.ts'
@@ -94,8 +95,8 @@ function bodyAlert(
     status: statusOf(endedAt === undefined),
     labels,
     annotations,
-    startsAt: timestamp(since),
-    endsAt: timestamp(endedAt),
+    startsAt: isoTime(since),
+    endsAt: endedAt === undefined ? ZERO_TIME : isoTime(endedAt),
     generatorURL: pageUrl,
     fingerprint: fingerprintOf(labels),
   }
@@ -110,9 +111,4 @@ function commonOf([first = {}, ...others]: readonly Texts[]): Texts {
   return Object.fromEntries(
     Object.entries(first).filter(([name, value]) => others.every((other) => other[name] === value)),
   )
-}
-
-function timestamp(seconds: number | undefined): string {
-  const date = new Date((seconds ?? Number.NaN) * 1000)
-  return Number.isNaN(date.getTime()) ? ZERO_TIME : date.toISOString()
 }

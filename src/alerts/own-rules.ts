@@ -1,4 +1,5 @@
 import { linkOf, type PrometheusRule } from './prometheus-rule.ts'
+import { UNOWNED } from './promql.ts'
 
 /** How long an event may wait (seconds). */
 const MAX_WAIT_SECONDS = 900
@@ -6,7 +7,21 @@ const MAX_WAIT_SECONDS = 900
 const MAX_MISSED = 0.1
 const MIN_ENDS = 20
 
-const WEBHOOK_ALERTS: readonly Parts[] = [
+/**
+ * Of the daemon itself, and of the webhooks of events and of the calls service. No configured rule can say that nobody owns a target,
+ * because a daemon without targets evaluates nothing.
+ */
+const OWN_ALERTS: readonly Parts[] = [
+  {
+    alert: 'CallwatchUnownedTargets',
+    expr: `${UNOWNED} > 0`,
+    severity: 'critical',
+    summary: '{{ $value }} of the targets are owned by no daemon',
+    description:
+      '{{ $value }} of the targets are owned by no daemon that Prometheus scrapes: their calls are ' +
+      'counted late, and their alerts do not fire.',
+    failsOver: true,
+  },
   {
     alert: 'CallwatchWebhookBehind',
     expr: `max by (webhook) (callwatch_webhook_oldest_pending_seconds) > ${MAX_WAIT_SECONDS}`,
@@ -43,22 +58,35 @@ const WEBHOOK_ALERTS: readonly Parts[] = [
   },
 ]
 
-type Parts = { alert: string; expr: string; severity: 'warning' | 'critical'; summary: string; description: string }
+type Parts = {
+  alert: string
+  expr: string
+  severity: 'warning' | 'critical'
+  summary: string
+  description: string
+  /** Whether a failover ends it. */
+  failsOver?: true
+}
 
 /** Ends of the last hour, by whether a webhook announced them. */
 function endsOf(announced: string): string {
   return `sum by (target) (increase(callwatch_service_webhook_ends_total{announced=~"${announced}"}[1h]))`
 }
+
+/** With short leases, a target without an owner for longer than this (seconds) means that something is wrong. */
+const MAX_FAILOVER_SECONDS = 120
+
 /**
- * Alerts about the webhooks of events and of the calls service. Every daemon exports their gauges; only the leader exports their counters.
+ * Alerts about callwatch itself. Every daemon exports their gauges; only the leader exports their counters.
  *
+ * @param lease seconds for which a daemon owns its targets without a renewal; undefined for a single daemon
  * @param runbooks the address of the runbooks
  */
-export function webhookRules(runbooks?: string): PrometheusRule[] {
-  return WEBHOOK_ALERTS.map(({ alert, expr, severity, summary, description }) => ({
+export function ownRules(lease = 0, runbooks?: string): PrometheusRule[] {
+  return OWN_ALERTS.map(({ alert, expr, severity, summary, description, failsOver }) => ({
     alert,
     expr,
-    for: 60,
+    for: failsOver === true ? Math.max(MAX_FAILOVER_SECONDS, 2 * lease) : 60,
     keepFiringFor: 0,
     labels: { severity },
     annotations: { summary, description, ...linkOf(alert, runbooks) },
