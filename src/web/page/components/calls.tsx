@@ -92,7 +92,7 @@ function filterText(query: URLSearchParams) {
   return given.length === 0 ? 'Filters' : `Filters: ${given.map((one) => one.join('=')).join(', ')}`
 }
 
-/** The calls that were found, below what they are and their sums. */
+/** How many calls were found, their sums, and the calls. */
 function CallsList({ state, id, ...look }: { state: State; id: string; label: string; isTall?: boolean }) {
   const { request, calls, next, isLoading, problem, asOf } = state.calls
   const count = `${formatNumber(calls.length)} calls`

@@ -85,7 +85,7 @@ function numbers(chart: Shown, now: string) {
   return <Table caption={`${title}, newest first`} columns={columns} items={items} isNumeric isTall />
 }
 
-/** An entry of a legend. What is drawn before the name is 10 high. */
+/** An entry of a legend. The drawing before the name is 10 high and `width` wide. */
 export const inLegend = (name: string, width: number, drawn: ComponentChildren, value?: string) => (
   <div key={name}>
     <dt>

@@ -93,9 +93,9 @@ export function TimeChoice(props: {
 export function PeriodChoice(props: {
   state: State
   presets: readonly (readonly [preset: Preset, name: string])[]
-  /** Where the address names no beginning. */
+  /** The period if the address names no beginning. */
   otherwise: Preset
-  /** When what is shown was loaded: times that the reader is changing must not advance. */
+  /** When the page loaded what it shows (ISO 8601): times that the reader is changing must not advance. */
   asOf: string | undefined
 }) {
   const { state, presets, otherwise, asOf } = props

@@ -92,10 +92,10 @@ export function Table<Item>(props: {
   )
 }
 
-/** Draws what has this style in the colour of a status, a severity or a series. */
+/** The style of an element that the style sheet draws in the colour of a status, a severity or a series. */
 export const coloured = (name: string) => `--status: var(--${name})`
 
-/** The name of a status; one with a colour has a dot of it. */
+/** The name of a status, with a dot if the status has a colour. */
 export const statusName = (name: string) =>
   OUTCOMES.some((one) => one === name) ? (
     <b class="dot" style={coloured(name)}>
@@ -110,7 +110,7 @@ export const badge = (text: ComponentChildren, tone = '') => <span class={`badge
 export const words = (text: ComponentChildren) => <span class="words">{text}</span>
 export const quiet = (text: ComponentChildren) => <p class="soft">{text}</p>
 
-/** A list of facts; one that is false is left out. */
+/** A list of facts. It leaves out those that are false. */
 export const facts = (list: readonly (readonly [name: string, value: ComponentChildren] | false)[]) => (
   <dl class="facts">
     {list
