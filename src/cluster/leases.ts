@@ -10,30 +10,6 @@ export type LeasesOptions = {
   onFree: () => void
 }
 
-/** The targets that this daemon owned when it last renewed its lease. */
-export type Leases = {
-  /** The current lease of a target, and each later one. */
-  lease$: (target: string) => Observable<Lease>
-  /** Whether this daemon owns a target and has not released it. */
-  has: (target: string) => boolean
-  /**
-   * All owned targets. Includes released ones until the store has confirmed the release, because an answer on its way may be
-   * older.
-   */
-  all: () => string[]
-  /** The owned targets that this daemon keeps. */
-  wanted: () => string[]
-  begin: (targets: readonly string[]) => void
-  /** Drains a target. Once nothing uses the target, another daemon may acquire it. */
-  end: (target: string) => void
-  /** Call it when another daemon may own the targets from now on. */
-  lose: (targets: readonly string[]) => void
-  /** Reports the targets released since the last report. */
-  reportReleased: () => void
-  /** Writes released targets to the store. If that fails, the next call writes them. */
-  release: (write: (targets: readonly string[]) => Promise<void>) => Promise<void>
-}
-
 /** A lease and its stage. Stages only move forward. */
 type OwnedTarget = {
   lease: Lease
@@ -43,7 +19,10 @@ type OwnedTarget = {
   aborted: ReplaySubject<void>
 }
 
-export function newLeases({ notify, onFree }: LeasesOptions): Leases {
+export type Leases = ReturnType<typeof newLeases>
+
+/** The targets that this daemon owned when it last renewed its lease. */
+export function newLeases({ notify, onFree }: LeasesOptions) {
   const leases = new Map<string, OwnedTarget>()
   /** Targets released since the last report. */
   const unreported: string[] = []
@@ -64,26 +43,36 @@ export function newLeases({ notify, onFree }: LeasesOptions): Leases {
   const reportReleased = () => report('released', unreported.splice(0))
 
   return {
+    /** Reports the targets released since the last report. */
     reportReleased,
-    lease$: (target) => subjectOf(target).pipe(filter((lease) => lease !== undefined)),
-    has: (target) => isOwned(leases.get(target)),
+    /** The current lease of a target, and each later one. */
+    lease$: (target: string): Observable<Lease> => subjectOf(target).pipe(filter((lease) => lease !== undefined)),
+    /** Whether this daemon owns a target and has not released it. */
+    has: (target: string) => isOwned(leases.get(target)),
+    /**
+     * All owned targets. Includes released ones until the store has confirmed the release, because an answer on its way may be
+     * older.
+     */
     all: () => [...leases.keys()],
+    /** The owned targets that this daemon keeps. */
     wanted: () => [...leases].filter(([, { stage }]) => stage === 'owned').map(([target]) => target),
-    begin: (targets) => {
+    begin: (targets: readonly string[]) => {
       reportReleased()
       const lease = (target: string) => newLease((own) => releaseOnceUnused(target, own))
       for (const target of targets) leases.set(target, lease(target))
       report('acquired', targets)
       for (const target of targets) subjectOf(target).next(leases.get(target)?.lease)
     },
-    end: (target) => {
+    /** Drains a target. Once nothing uses the target, another daemon may acquire it. */
+    end: (target: string) => {
       const own = leases.get(target)
       if (own?.stage !== 'owned') return
       own.stage = 'draining'
       own.draining.next()
       releaseOnceUnused(target, own)
     },
-    lose: (targets) => {
+    /** Call it when another daemon may own the targets from now on. */
+    lose: (targets: readonly string[]) => {
       const owned = new Map<string, OwnedTarget>()
       for (const target of targets) {
         const own = leases.get(target)
@@ -95,7 +84,8 @@ export function newLeases({ notify, onFree }: LeasesOptions): Leases {
       report('lost', [...owned.keys()])
       for (const own of owned.values()) abort(own)
     },
-    release: async (write) => {
+    /** Writes released targets to the store. If that fails, the next call writes them. */
+    release: async (write: (targets: readonly string[]) => Promise<void>) => {
       reportReleased()
       await releaseAll(
         [...leases].filter(([, { stage }]) => stage === 'free'),

@@ -12,22 +12,14 @@ export type Owner = (typeof OWNERS)[number]
 
 type Labels = Record<string, string>
 
-/** The series of targets, receivers and webhooks: they are there for as long as those are. */
-export type OwnedSeries = {
-  /** Adds the series of what is there now, and removes those of what is not. */
-  update: () => void
-  begin: (owner: Owner, name: string) => void
-  end: (owner: Owner, name: string) => void
-  has: (owner: Owner, name: string) => boolean
-  /** Notes a code, next to those with which each begins. */
-  seen: (owner: Owner, name: string, code: string) => void
-}
+export type OwnedSeries = ReturnType<typeof ownedSeries>
 
-/** @param named what there is at the moment */
-export function ownedSeries(
-  metrics: OperationalMetrics,
-  named: () => Readonly<Record<Owner, readonly string[]>>,
-): OwnedSeries {
+/**
+ * The series of targets, receivers and webhooks: they are there for as long as those are.
+ *
+ * @param named what there is at the moment
+ */
+export function ownedSeries(metrics: OperationalMetrics, named: () => Readonly<Record<Owner, readonly string[]>>) {
   /** Each with the codes that its requests have come to. */
   const owned: Record<Owner, Map<string, Set<string>>> = { target: new Map(), receiver: new Map(), webhook: new Map() }
 
@@ -54,11 +46,13 @@ export function ownedSeries(
 
   update()
   return {
+    /** Adds the series of what is there now, and removes those of what is not. */
     update,
     begin,
     end,
-    has: (owner, name) => owned[owner].has(name),
-    seen: (owner, name, code) => void owned[owner].get(name)?.add(code),
+    has: (owner: Owner, name: string) => owned[owner].has(name),
+    /** Notes a code, next to those with which each begins. */
+    seen: (owner: Owner, name: string, code: string) => void owned[owner].get(name)?.add(code),
   }
 }
 

@@ -1,20 +1,7 @@
 import { COUNTERS, seriesKey } from '../ledger/series.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
-import { recentShare, type RecentShare } from './recent-share.ts'
-
-/** Whether webhooks announced the ends of calls that the service showed. */
-export type AnnouncedEnds = {
-  /** Notes a hint of an end at a time (UNIX seconds by the host's clock). */
-  note: (id: string, now: number) => void
-  /** Counts the ends of a delta, and earlier ones that waited for their webhook, in the delta. Apply the result once it is committed. */
-  count: (delta: Delta, ledger: LedgerState, now: number) => CountedEnds
-  apply: (counted: CountedEnds) => void
-  /** Call it when the ledger was loaded again: it may have commits that were not applied. */
-  reload: (ledger: LedgerState) => void
-  /** The ends that were counted in the last seconds, and those of them that no webhook announced; without unknown ones. */
-  within: RecentShare['within']
-}
+import { recentShare } from './recent-share.ts'
 
 /**
  * Ends that wait for their webhook, by the id of the call; ends that are counted; after how many seconds each webhook came; and how
@@ -27,14 +14,16 @@ const WINDOW_SECONDS = 60
 /** Of more hints, the oldest are dropped. */
 const MAX_HINTS = 10_000
 
+export type AnnouncedEnds = ReturnType<typeof announcedEnds>
+
 /**
- * An end is announced if its webhook came until a minute after it. It is unknown if this daemon did not listen from a minute before
+ * Whether webhooks announced the ends of calls that the service showed. An end is announced if its webhook came until a minute after it. It is unknown if this daemon did not listen from a minute before
  * it until then.
  *
  * @param since when this daemon began to listen, as it is known now (UNIX seconds by the host's clock)
  * @param monotonic seconds
  */
-export function announcedEnds(ledger: LedgerState, since: () => number, monotonic: () => number): AnnouncedEnds {
+export function announcedEnds(ledger: LedgerState, since: () => number, monotonic: () => number) {
   const recent = recentShare(monotonic)
   /** When the webhook of each end came. */
   const noted = new Map<string, number>()
@@ -48,12 +37,14 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
   }
 
   return {
-    note: (id, now) => {
+    /** Notes a hint of an end at a time (UNIX seconds by the host's clock). */
+    note: (id: string, now: number) => {
       if (noted.has(id)) return
       if (noted.size >= MAX_HINTS) noted.delete(noted.keys().next().value!)
       noted.set(id, now)
     },
-    count: (delta, { calls }, now) => {
+    /** Counts the ends of a delta, and earlier ones that waited for their webhook, in the delta. Apply the result once it is committed. */
+    count: (delta: Delta, { calls }: LedgerState, now: number): CountedEnds => {
       const counted: CountedEnds = { waiting: new Map(), done: [], lags: [], missed: 0 }
       for (const [id, ended] of [...waiting, ...endsIn(delta)]) {
         const outcome = outcomeOf(id, ended, now)
@@ -71,11 +62,13 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
       }
       return counted
     },
+    /** The ends that were counted in the last seconds, and those of them that no webhook announced; without unknown ones. */
     within: recent.within,
-    reload: (loaded) => {
+    /** Call it when the ledger was loaded again: it may have commits that were not applied. */
+    reload: (loaded: LedgerState) => {
       waiting = new Map(uncountedEnds(loaded))
     },
-    apply: (counted) => {
+    apply: (counted: CountedEnds) => {
       recent.add(counted.lags.length + counted.missed, counted.missed)
       for (const [id, ended] of counted.waiting) waiting.set(id, ended)
       for (const id of counted.done) {

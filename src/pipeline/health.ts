@@ -1,5 +1,5 @@
 import type { PollReport } from '../polling/poll-report.ts'
-import { recentShare, type RecentShare } from './recent-share.ts'
+import { recentShare } from './recent-share.ts'
 
 /** How a target is doing: the report of its last poll, and what earlier polls showed. */
 export type Health = Readonly<Omit<PollReport, 'requests'>> & {
@@ -14,16 +14,6 @@ export type Health = Readonly<Omit<PollReport, 'requests'>> & {
   readonly effectiveInterval: number | undefined
 }
 
-/** Records how a target has been doing since the process started. */
-export type HealthRecord = {
-  readonly add: (poll: PollReport) => void
-  /** Adds requests that were made between polls. */
-  readonly addRequests: (requests: number) => void
-  readonly current: () => Health
-  /** The requests of the polls that ended in the last seconds, and those that the service failed to answer. */
-  readonly requestsWithin: RecentShare['within']
-}
-
 /** The report of a poll that did nothing. */
 export const NO_POLL: PollReport = {
   outcome: 'failed',
@@ -36,8 +26,14 @@ export const NO_POLL: PollReport = {
 
 const isPage = ({ operation, code }: PollReport['requests'][number]) => operation === 'list_calls' && code === '200'
 
-/** @param monotonic seconds */
-export function healthRecord(monotonic: () => number): HealthRecord {
+export type HealthRecord = ReturnType<typeof healthRecord>
+
+/**
+ * Records how a target has been doing since the process started.
+ *
+ * @param monotonic seconds
+ */
+export function healthRecord(monotonic: () => number) {
   let last: Omit<PollReport, 'requests'> = NO_POLL
   let hasPage = true
   let failed: { polls: number; since: number } | undefined
@@ -47,7 +43,7 @@ export function healthRecord(monotonic: () => number): HealthRecord {
   let effectiveInterval: number | undefined
   let endedAt: number | undefined
   return {
-    add: ({ requests, ...poll }) => {
+    add: ({ requests, ...poll }: PollReport) => {
       const at = monotonic()
       if (endedAt === undefined) polledSince = at
       else effectiveInterval = at - endedAt
@@ -59,8 +55,9 @@ export function healthRecord(monotonic: () => number): HealthRecord {
       recent = [...recent.filter((past) => at - past.at <= 60), { at, requests: requests.length }]
       answers.add(requests.length, requests.filter(isServiceError).length)
     },
-    addRequests: (requests) => void recent.push({ at: monotonic(), requests }),
-    current: () => {
+    /** Adds requests that were made between polls. */
+    addRequests: (requests: number) => void recent.push({ at: monotonic(), requests }),
+    current: (): Health => {
       const now = monotonic()
       return {
         ...last,
@@ -71,6 +68,7 @@ export function healthRecord(monotonic: () => number): HealthRecord {
         effectiveInterval,
       }
     },
+    /** The requests of the polls that ended in the last seconds, and those that the service failed to answer. */
     requestsWithin: answers.within,
   }
 }

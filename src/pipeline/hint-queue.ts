@@ -1,24 +1,7 @@
-import { defer, EMPTY, startWith, Subject, switchMap, timer, type Observable } from 'rxjs'
+import { defer, EMPTY, startWith, Subject, switchMap, timer } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import type { Hint } from '../ledger/hint.ts'
 import type { LedgerState } from '../ledger/state.ts'
-
-/** The hints of a target, until the service has shown what they announced. Changed in place. */
-export type HintQueue = {
-  add: (hint: Hint) => void
-  /** Emits when a look is due. After each emission, call `looked` or `postpone`. */
-  due$: Observable<unknown>
-  /** The calls to look at, without those that already show what was announced. */
-  take: (ledger: Shown) => string[]
-  /**
-   * After a look. Ends that it did not show are due again later.
-   *
-   * @param requests how many requests the look made
-   */
-  looked: (ids: readonly string[], ledger: Shown, requests: number) => void
-  /** No look is possible for this many seconds. */
-  postpone: (seconds: number) => void
-}
 
 type Shown = Pick<LedgerState, 'calls' | 'open'>
 /** `due` is when the next look for it is due (monotonic seconds), after so many `looks`. */
@@ -34,11 +17,13 @@ const DROPPED: Pick<Entry, 'shows' | 'looks'> = { shows: 'change', looks: 0 }
 /** Of more hints, the oldest are dropped. The look for the others finds their calls as well, or else the next poll. */
 const MAX_HINTS = 1000
 
+export type HintQueue = ReturnType<typeof hintQueue>
+
 /**
- * An end is looked at within a second. Other hints cause no request of their own: they share the look of an end, or the next poll
+ * The hints of a target, until the service has shown what they announced. Changed in place. An end is looked at within a second. Other hints cause no request of their own: they share the look of an end, or the next poll
  * finds what they announce. So a call costs one request, however many webhooks it has.
  */
-export function hintQueue(clock: Clock): HintQueue {
+export function hintQueue(clock: Clock) {
   const entries = new Map<string, Entry>()
   const changed$ = new Subject<void>()
   let notBefore = -Infinity
@@ -51,7 +36,7 @@ export function hintQueue(clock: Clock): HintQueue {
   }
 
   return {
-    add: ({ id, shows }) => {
+    add: ({ id, shows }: Hint) => {
       const before = entries.get(id)
       if (shows === 'change' || before?.shows === 'end') return
       if (entries.size >= MAX_HINTS && before === undefined) entries.delete(entries.keys().next().value!)
@@ -59,6 +44,7 @@ export function hintQueue(clock: Clock): HintQueue {
       entries.set(id, { shows, due, looks: 0 })
       if (Math.max(notBefore, due) < next) schedule()
     },
+    /** Emits when a look is due. After each emission, call `looked` or `postpone`. */
     due$: defer(() =>
       changed$.pipe(
         startWith(undefined),
@@ -67,12 +53,18 @@ export function hintQueue(clock: Clock): HintQueue {
         ),
       ),
     ),
-    take: (ledger) => {
+    /** The calls to look at, without those that already show what was announced. */
+    take: (ledger: Shown): string[] => {
       const now = clock.monotonic()
       for (const [id, { shows }] of entries) if (isShown(id, shows, ledger)) entries.delete(id)
       return [...entries].flatMap(([id, { due, looks }]) => (looks === 0 || due <= now ? [id] : []))
     },
-    looked: (ids, ledger, requests) => {
+    /**
+     * After a look. Ends that it did not show are due again later.
+     *
+     * @param requests how many requests the look made
+     */
+    looked: (ids: readonly string[], ledger: Shown, requests: number) => {
       const now = clock.monotonic()
       notBefore = now + SECONDS_PER_REQUEST * requests
       for (const id of ids) {
@@ -84,7 +76,8 @@ export function hintQueue(clock: Clock): HintQueue {
       }
       schedule()
     },
-    postpone: (seconds) => {
+    /** No look is possible for this many seconds. */
+    postpone: (seconds: number) => {
       notBefore = clock.monotonic() + seconds
       schedule()
     },

@@ -14,24 +14,16 @@ export type PollRequestsOptions = {
   memory: PollMemory
 }
 
+type Dated = Pick<CallPage, 'serviceTime' | 'hostTime' | 'isUndated' | 'limit'>
+
+export type PollRequests = ReturnType<typeof pollRequests>
+
 /**
  * The requests of one poll. Each rejects with a {@link ServiceError}, or with an {@link AbortedError} once the poll is
  * aborted. If the clock of an answer has moved by more than an hour, the answer is rejected until enough answers agree with
  * it.
  */
-export type PollRequests = {
-  /** The completed requests. */
-  readonly made: readonly RequestRecord[]
-  /** @param withoutRetries for a page that the poll does not need */
-  page: (page: number, withoutRetries?: boolean) => Promise<CallPage>
-  call: (id: string) => Promise<CallAnswer>
-  /** If the clock skew is unknown, reads the first page to measure it. Returns whether it is known. */
-  measureSkew: () => Promise<boolean>
-}
-
-type Dated = Pick<CallPage, 'serviceTime' | 'hostTime' | 'isUndated' | 'limit'>
-
-export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal): PollRequests {
+export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal) {
   const { client, ledger, memory } = options
   const made: RequestRecord[] = []
   const requestOptions: RequestOptions = {
@@ -65,6 +57,7 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
     return firstUnlessAborted(answer$, aborted)
   }
 
+  /** @param withoutRetries for a page that the poll does not need */
   async function page(number: number, withoutRetries = false): Promise<CallPage> {
     const first = number === 1 ? firstPage : undefined
     firstPage = undefined
@@ -75,9 +68,10 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
   }
 
   return {
+    /** The completed requests. */
     made,
     page,
-    call: async (id) => {
+    call: async (id: string): Promise<CallAnswer> => {
       const request$ = defer(() => {
         memory.requestedAt.set(id, requestOptions.clock.monotonic())
         return requestWithRetries('get_call', (signal) => client.getCall(id, signal), requestOptions)
@@ -86,7 +80,8 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
       memory.regressions.answered(id)
       return answer
     },
-    measureSkew: async () => {
+    /** If the clock skew is unknown, reads the first page to measure it. Returns whether it is known. */
+    measureSkew: async (): Promise<boolean> => {
       if (ledger.sync.clockSkew !== undefined) return true
       memory.clock = { ...memory.clock, accepted: undefined }
       const first = await page(1)

@@ -1,16 +1,6 @@
 import type { Clock } from '../clock/clock.ts'
 import type { RateLimitWindow } from '../service/answer-headers.ts'
 
-/** The pace that leaves a part of the service's own limit to other users of the app. */
-export type ServiceWindow = {
-  /** Call it for each request. */
-  count: () => void
-  /** Call it when an answer says how much is left. */
-  note: (limit: RateLimitWindow) => void
-  /** How many requests a second callwatch may make; Infinity while the service reports no limit. */
-  pace: () => number
-}
-
 /** The service's limits are per minute. An older report is outdated (seconds). */
 const WINDOW_SECONDS = 60
 /** The use by others is measured over at least this long, and forgotten in about four times as long (seconds). */
@@ -20,10 +10,10 @@ const KEPT = 0.75
 const LEAST = 2 / 60
 
 /**
- * Leaves half of the remaining limit to others. For a limit over the last minute: half of what is left at any time. For a
+ * Leaves half of the service's own remaining limit to other users of the app. For a limit over the last minute: half of what is left at any time. For a
  * limit that restarts each minute: half of what will be left if others continue as in the last seconds.
  */
-export function serviceWindow(clock: Clock): ServiceWindow {
+export function serviceWindow(clock: Clock) {
   let made = 0
   let last: { at: number; remaining: number; end: number } | undefined
   let span: { at: number; remaining: number; made: number } | undefined
@@ -31,10 +21,12 @@ export function serviceWindow(clock: Clock): ServiceWindow {
   let others = 0
 
   return {
+    /** Call it for each request. */
     count: () => {
       made += 1
     },
-    note: ({ remaining, resetIn }) => {
+    /** Call it when an answer says how much is left. */
+    note: ({ remaining, resetIn }: RateLimitWindow) => {
       const at = clock.monotonic()
       const isNew = last === undefined || last.end <= at || remaining > last.remaining
       const end = isNew ? at + WINDOW_SECONDS : last!.end
@@ -45,6 +37,7 @@ export function serviceWindow(clock: Clock): ServiceWindow {
       others = used > others ? used : others * KEPT + used * (1 - KEPT)
       span = { at, remaining, made }
     },
+    /** How many requests a second callwatch may make; Infinity while the service reports no limit. */
     pace: () => {
       const now = clock.monotonic()
       if (last === undefined || now - last.at > WINDOW_SECONDS) return Infinity

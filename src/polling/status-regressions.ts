@@ -3,29 +3,18 @@ import type { LedgerState } from '../ledger/state.ts'
 import type { ListedCall } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 
+/** Final, or the status of an open call. */
+type Standing = 'final' | CallStatus
+
+export type StatusRegressions = ReturnType<typeof statusRegressions>
+
 /**
  * Calls that a list shows with an earlier status than before: open after a final status, or initiated after ongoing. That may
  * be true, or the answer may be outdated, such as a cached page or a server that lags behind. An undocumented status without
  * an end counts as open. callwatch accepts a regression if Get Call confirms it, or if two polls in a row list it and Get
  * Call did not answer.
  */
-export type StatusRegressions = {
-  /** Call it when a poll starts. */
-  startPoll: () => void
-  /** Call it after the pages of one commit. Before the next page, the state has these calls, or the poll has failed. */
-  endChunk: () => void
-  /** The calls of a page without regressions that are not accepted yet. */
-  withhold: (calls: readonly ListedCall[], state: LedgerState) => ListedCall[]
-  /** The calls that this poll has withheld and that Get Call must confirm. */
-  unconfirmed: (state: LedgerState) => TrackedCall[]
-  /** Call it after an answer of Get Call. The next regression in a list is then a new one. */
-  answered: (id: string) => void
-}
-
-/** Final, or the status of an open call. */
-type Standing = 'final' | CallStatus
-
-export function statusRegressions(): StatusRegressions {
+export function statusRegressions() {
   /** The ids of regressions that the previous poll listed, and that this poll listed. */
   let previous = new Set<string>()
   let current = new Set<string>()
@@ -40,12 +29,15 @@ export function statusRegressions(): StatusRegressions {
   }
 
   return {
+    /** Call it when a poll starts. */
     startPoll: () => {
       previous = current
       current = new Set()
     },
+    /** Call it after the pages of one commit. Before the next page, the state has these calls, or the poll has failed. */
     endChunk: () => inChunk.clear(),
-    withhold: (calls, state) =>
+    /** The calls of a page without regressions that are not accepted yet. */
+    withhold: (calls: readonly ListedCall[], state: LedgerState) =>
       calls.filter((call) => {
         if (isRegression(call, state) && !previous.has(call.id)) {
           current.add(call.id)
@@ -54,8 +46,10 @@ export function statusRegressions(): StatusRegressions {
         if (!('phase' in call)) inChunk.set(call.id, finalStatus(call) === undefined ? call.status : 'final')
         return true
       }),
-    unconfirmed: (state) => [...current].flatMap((id) => state.calls.get(id) ?? []),
-    answered: (id) => current.delete(id),
+    /** The calls that this poll has withheld and that Get Call must confirm. */
+    unconfirmed: (state: LedgerState): TrackedCall[] => [...current].flatMap((id) => state.calls.get(id) ?? []),
+    /** Call it after an answer of Get Call. The next regression in a list is then a new one. */
+    answered: (id: string) => void current.delete(id),
   }
 }
 
