@@ -25,7 +25,7 @@ const ROOMS: Record<string, number> = {
   'src/log': 105,
   'src/metrics': 643,
   'src/network': 153,
-  'src/notifications': 2942,
+  'src/notifications': 2932,
   'src/pipeline': 1140,
   'src/polling': 1970,
   'src/schema': 411,

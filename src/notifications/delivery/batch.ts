@@ -5,6 +5,7 @@ import type { OutboxEntry } from '../../store/store.ts'
 import type { Group } from '../grouping.ts'
 import type { Message } from '../message.ts'
 import type { Attempt } from './attempts.ts'
+import type { Inhibited, Inhibitors } from './inhibition.ts'
 import type { MergedChanges } from './merge-changes.ts'
 import type { Past } from './past.ts'
 
@@ -42,8 +43,30 @@ export type Moment = {
   silences: readonly Silence[]
   /** The alerts of all targets as they are now. */
   alerts: readonly LiveAlert[]
-  /** Reads what may have suppressed alerts that flapped. It reads once, however many batches call it. */
-  past: () => Promise<Past>
+  /** Those of them that inhibit an alert. */
+  inhibitorsOf: (alert: Inhibited) => readonly Inhibited[]
+  /** The targets whose calls cannot be polled. */
+  unseen: ReadonlySet<string>
+  /** Reads what may have suppressed alerts that flapped, and inhibited them. It reads once, however many batches call it. */
+  past: () => Promise<Pick<Past, 'silences'> & Pick<Moment, 'inhibitorsOf'>>
+}
+
+/** A moment as it is read. */
+export type Read = Pick<Moment, 'now' | 'silences' | 'alerts'> & { past: () => Promise<Past> }
+
+/** @param inhibitorsAmong of the receiver */
+export function momentOf(read: Read, inhibitorsAmong: Inhibitors): Moment {
+  const unseen = read.alerts.filter(
+    ({ instance: { rule, state } }) => rule.signal.name === 'poll_age' && state !== 'pending',
+  )
+  let past: ReturnType<Moment['past']> | undefined
+  return {
+    ...read,
+    inhibitorsOf: inhibitorsAmong(read.alerts),
+    unseen: new Set(unseen.map(({ target }) => target)),
+    past: () =>
+      (past ??= read.past().then(({ silences, fired }) => ({ silences, inhibitorsOf: inhibitorsAmong(fired) }))),
+  }
 }
 
 /**

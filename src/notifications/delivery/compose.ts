@@ -6,11 +6,10 @@ import { isBeyond } from '../../alerts/signal.ts'
 import type { GroupOf } from '../grouping.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert, Message } from '../message.ts'
 import { linksOf, withRunbook } from '../text/links.ts'
-import { isSame, type Inhibited, type Inhibitors } from './inhibition.ts'
+import { isSame, type Inhibited } from './inhibition.ts'
 import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
 
 export type ComposeOptions = {
-  inhibitorsAmong: Inhibitors
   groupOf: GroupOf
   /** The page's address for users, if known. */
   publicUrl?: string | undefined
@@ -20,7 +19,7 @@ export type ComposeOptions = {
 
 /** Composes one message of all ready alerts, with their current values. Firing alerts come first, the worst of them first. */
 export const compose =
-  ({ inhibitorsAmong, groupOf, publicUrl, targets }: ComposeOptions): Stage =>
+  ({ groupOf, publicUrl, targets }: ComposeOptions): Stage =>
   (batch, moment) => {
     if (batch.kind !== 'ready') return batch
     const { group } = batch
@@ -45,7 +44,7 @@ export const compose =
       alerts,
       flapped: flapped.map((each) => withLinks(each, publicUrl)),
       silenced: silencedAmong(siblings, moment),
-      inhibited: inhibitedBy(firing, moment, inhibitorsAmong),
+      inhibited: inhibitedBy(firing, moment),
     }
     return { kind: 'message', entries: entriesOf(batch.alerts.map(({ alert }) => alert)), message }
   }
@@ -68,10 +67,8 @@ function withLinks<T extends AlertUpdate | FlappedAlert>(change: T, publicUrl: s
 /** Firing alerts that are not notified because the given alerts inhibit them. */
 function inhibitedBy(
   firing: readonly Notification[],
-  { alerts, silences }: Moment,
-  inhibitorsAmong: Inhibitors,
+  { alerts, silences, inhibitorsOf }: Moment,
 ): AlertMessage['inhibited'] {
-  const inhibitorsOf = inhibitorsAmong(alerts)
   /** Whether one of the given alerts inhibits this one, directly or through another alert that it inhibits. */
   const isInhibited = (alert: Inhibited, flapped: readonly Inhibited[]): boolean =>
     inhibitorsOf(alert).some(

@@ -4,14 +4,14 @@ import type { Store } from '../../store/store.ts'
 import type { GroupOf } from '../grouping.ts'
 import type { MessageReceiver } from '../receiver.ts'
 import type { Attempts } from './attempts.ts'
-import type { Batch, Moment, Stage } from './batch.ts'
+import { momentOf, type Batch, type Moment, type Stage } from './batch.ts'
 import { claim } from './claim.ts'
 import { compose } from './compose.ts'
 import { group } from './group.ts'
 import { inhibition, type Inhibited, type Inhibition } from './inhibition.ts'
 import { unknownTimes } from './merge-changes.ts'
 import { suppressionNotes } from './note.ts'
-import { pastSince, type Past } from './past.ts'
+import { pastSince } from './past.ts'
 import { send } from './send.ts'
 import { writeRest, acknowledge, type Unwritten } from './acknowledge.ts'
 import { suppress, type Mute } from './suppress.ts'
@@ -46,9 +46,9 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
   const { name } = receiver
   const inhibitorsAmong = inhibition(inhibit, isNotified)
   const stages: readonly Stage[] = [
-    suppress({ mutes, inhibitorsAmong }, suppressionNotes(store)),
+    suppress(mutes, suppressionNotes(store)),
     wait(sent, clock),
-    compose({ inhibitorsAmong, groupOf, publicUrl, targets }),
+    compose({ groupOf, publicUrl, targets }),
     claim(store),
     send(receiver, attempts),
     noteSent(sent, clock, groupOf),
@@ -65,9 +65,9 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
     const batches = group(entries, groupOf)
     const waiting = batches.flatMap((batch) => (batch.kind === 'alerts' ? batch.alerts : []))
     const oldest = () => waiting.flatMap(unknownTimes).reduce((at, { from }) => Math.min(at, from), now)
-    let read: Promise<Past> | undefined
-    const past = () => (read ??= pastSince(store, oldest()))
-    const moment = { now, silences: await store.silences(now), alerts: options.alerts(), past }
+    const past = () => pastSince(store, oldest())
+    const read = { now, silences: await store.silences(now), alerts: options.alerts(), past }
+    const moment = momentOf(read, inhibitorsAmong)
     for (const batch of batches) {
       const end = await pass(batch, stages, moment)
       if (end !== undefined) return end.kind === 'attempted' ? end.delivery : undefined

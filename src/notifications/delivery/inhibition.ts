@@ -28,8 +28,7 @@ export function inhibition(
   rules: readonly Inhibition[],
   isNotified: (alert: Inhibited) => boolean = () => true,
 ): Inhibitors {
-  const known = new WeakMap<readonly object[], (alert: Inhibited) => readonly Inhibited[]>()
-  const among = (alerts: readonly (LiveAlert | Inhibited)[]) => {
+  return (alerts) => {
     const sources = alerts.flatMap((one) => {
       if (!('instance' in one)) return one
       return one.instance.state === 'pending' ? [] : alertOf(one)
@@ -47,11 +46,6 @@ export function inhibition(
       ])
       return [...candidates].filter((source) => !isSame(source, alert) && !inhibits(alert, source))
     }
-  }
-  return (alerts) => {
-    const inhibitorsOf = known.get(alerts) ?? among(alerts)
-    known.set(alerts, inhibitorsOf)
-    return inhibitorsOf
   }
 }
 

@@ -1,23 +1,16 @@
-import type { LiveAlert } from '../../alerts/alert.ts'
 import type { Suppression } from '../../alerts/episode.ts'
 import { matches, silenceAt, type Silence } from '../../alerts/match.ts'
 import type { AlertMatch } from '../../alerts/match-keys.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
 import type { NotifyConfig } from '../notify-section.ts'
-import { latestOf, type Stage } from './batch.ts'
-import type { Inhibited, Inhibitors } from './inhibition.ts'
+import { latestOf, type Moment, type Stage } from './batch.ts'
+import type { Inhibited } from './inhibition.ts'
 import { unknownTimes, type UnknownTime } from './merge-changes.ts'
 import type { Suppressed } from './note.ts'
-import type { Past } from './past.ts'
 
 /** A recurring period in which matching alerts are not notified. */
 export type Mute = NotifyConfig['mutes'][number]
-
-export type SuppressOptions = {
-  mutes: readonly Mute[]
-  inhibitorsAmong: Inhibitors
-}
 
 /**
  * Alerts wait while a mute or a silence matches them, while the `poll_age` alert of their target fires, or while another
@@ -27,12 +20,10 @@ export type SuppressOptions = {
  *
  * @param note called with all suppressed alerts, before they wait or are discarded
  */
-export function suppress(options: SuppressOptions, note: (all: readonly Suppressed[]) => Promise<void>): Stage {
-  return async (batch, { now, silences, alerts: live, past }) => {
+export function suppress(mutes: readonly Mute[], note: (all: readonly Suppressed[]) => Promise<void>): Stage {
+  return async (batch, { now, silences, inhibitorsOf, unseen, past }) => {
     if (batch.kind !== 'alerts') return batch
-    const active = activeAt(now, options.mutes, silences)
-    const inhibitorsOf = options.inhibitorsAmong(live)
-    const unseen = unseenTargets(live)
+    const active = activeAt(now, mutes, silences)
     const alerts = batch.alerts.map((alert) => {
       const change = latestOf(alert)
       const by = suppressorsOf(change, now, active, inhibitorsOf(change)).map((suppressor) => suppressor.by)
@@ -40,7 +31,7 @@ export function suppress(options: SuppressOptions, note: (all: readonly Suppress
       return { alert, change, by: isBlind ? [...by, { by: 'poll_age' as const, at: now }] : by }
     })
     const times = batch.alerts.flatMap(unknownTimes)
-    const discarded = times.length === 0 ? [] : discardedOf(times, options, await past())
+    const discarded = times.length === 0 ? [] : discardedOf(times, mutes, await past())
     await note([...discarded, ...alerts.filter(({ by }) => by.length > 0)])
     if (discarded.length > 0) return { kind: 'discarded', entries: discarded.flatMap(({ entries }) => entries) }
     const others = alerts.filter(({ by }) => by.length === 0).map(({ alert }) => alert)
@@ -53,10 +44,9 @@ export function suppress(options: SuppressOptions, note: (all: readonly Suppress
  */
 function discardedOf(
   times: readonly UnknownTime[],
-  { mutes, inhibitorsAmong }: SuppressOptions,
-  { silences, fired }: Past,
+  mutes: readonly Mute[],
+  { silences, inhibitorsOf }: Awaited<ReturnType<Moment['past']>>,
 ): (Suppressed & UnknownTime)[] {
-  const inhibitorsOf = inhibitorsAmong(fired)
   return times.flatMap(({ entries, from, change }) => {
     const own = mutes.filter(({ match }) => matches(match, change))
     const inhibitors = inhibitorsOf(change)
@@ -102,18 +92,4 @@ function suppressorsOf(
       until,
     })),
   ]
-}
-
-/** The targets whose calls cannot be polled. All batches of a round share the same alerts, so the result is cached. */
-function unseenTargets(alerts: readonly LiveAlert[]): ReadonlySet<string> {
-  const unseen = knownUnseen.get(alerts) ?? new Set(alerts.filter(isUnseen).map(({ target }) => target))
-  knownUnseen.set(alerts, unseen)
-  return unseen
-}
-
-const knownUnseen = new WeakMap<readonly LiveAlert[], ReadonlySet<string>>()
-
-/** Whether the alert reports that its target's calls cannot be polled. */
-function isUnseen({ instance }: LiveAlert): boolean {
-  return instance.rule.signal.name === 'poll_age' && instance.state !== 'pending'
 }

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Silence } from '../../../src/alerts/match.ts'
-import type { Batch, Moment } from '../../../src/notifications/delivery/batch.ts'
+import { momentOf, type Batch, type Read } from '../../../src/notifications/delivery/batch.ts'
 import { compose } from '../../../src/notifications/delivery/compose.ts'
 import { pass } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import { group } from '../../../src/notifications/delivery/group.ts'
 import { inhibition } from '../../../src/notifications/delivery/inhibition.ts'
 import { suppress } from '../../../src/notifications/delivery/suppress.ts'
 import { wait } from '../../../src/notifications/delivery/wait.ts'
+import type { Past } from '../../../src/notifications/delivery/past.ts'
 import type { OutboxEntry, OutboxContent } from '../../../src/store/store.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
@@ -33,16 +34,16 @@ const digest = (day: string): OutboxContent => ({
 })
 
 const groupOf = grouping({ ...GROUPED, groupWait: 10 })
-const NOTHING = { mutes: [], inhibitorsAmong: inhibition([]), groupOf, targets: () => 1 }
+const NOTHING = { groupOf, targets: () => 1 }
 
 /** What the first batch comes to that need not wait, just before it is claimed. */
-async function next(waiting: readonly OutboxEntry[], differing: Partial<Moment> = {}) {
-  const past = async () => ({ ...NO_PAST, silences: moment.silences })
-  const moment: Moment = { now: AT, silences: [], alerts: [], past, ...differing }
+async function next(waiting: readonly OutboxEntry[], differing: Partial<Read> = {}) {
+  const past = async (): Promise<Past> => ({ ...NO_PAST, silences: moment.silences })
+  const moment = momentOf({ now: AT, silences: [], alerts: [], past, ...differing }, inhibition([]))
   for (const batch of group(waiting, groupOf)) {
     const end = await pass(
       batch,
-      [suppress(NOTHING, async () => undefined), wait(new Map(), virtualClock()), compose(NOTHING)],
+      [suppress([], async () => undefined), wait(new Map(), virtualClock()), compose(NOTHING)],
       moment,
     )
     if (end === undefined) continue
@@ -193,7 +194,8 @@ test('a message has what explains the value of each alert now, and links where i
   const live = liveAlert(A, change)
   const now = { ...live.instance, value: 0.9, evidence: { trend: [0.5, 0.9], window: after } }
   const waiting: Batch = { kind: 'ready', group: groupOf(change), alerts: [{ alert: { entries: [], changes: [change] }, merged: { kind: 'update', update: { notification: change, flaps: 0 }, isNew: true, firstAt: AT } }] } // oxfmt-ignore
-  const moment = { now: AT, silences: [], alerts: [{ ...live, instance: now }], past: async () => NO_PAST }
+  const alerts = [{ ...live, instance: now }]
+  const moment = momentOf({ now: AT, silences: [], alerts, past: async () => NO_PAST }, inhibition([]))
   const composed = await compose({ ...NOTHING, publicUrl: 'https://callwatch.test' })(waiting, moment)
   if (composed?.kind !== 'message' || composed.message.kind !== 'alerts') throw new Error('no message')
   const [{ notification, links } = { notification: undefined, links: undefined }] = composed.message.alerts

@@ -4,9 +4,10 @@ import { describe, expect, test } from 'vitest'
 import type { LiveAlert } from '../../../src/alerts/alert.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Silence } from '../../../src/alerts/match.ts'
-import type { Batch } from '../../../src/notifications/delivery/batch.ts'
+import { momentOf, type Batch } from '../../../src/notifications/delivery/batch.ts'
 import { suppress, type Mute } from '../../../src/notifications/delivery/suppress.ts'
 import { inhibition, type Inhibition } from '../../../src/notifications/delivery/inhibition.ts'
+import type { Suppressed } from '../../../src/notifications/delivery/note.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { AT, changeOf, liveAlert, NO_PAST, type Named } from './outbox-sending.ts'
 
@@ -32,12 +33,9 @@ async function waits(
 ): Promise<boolean> {
   const batch: Batch = { kind: 'alerts', group: GROUP, alerts: [{ entries: [], changes: [change] }] }
   const at = typeof now === 'string' ? utc(now) : now
-  const next = await suppress({ mutes, inhibitorsAmong: inhibition(inhibit) }, async () => undefined)(batch, {
-    now: at,
-    silences,
-    alerts,
-    past,
-  })
+  const inhibitorsAmong = inhibition(inhibit)
+  const moment = momentOf({ now: at, silences, alerts, past }, inhibitorsAmong)
+  const next = await suppress(mutes, async () => undefined)(batch, moment)
   if (next !== undefined) expect(next).toEqual(batch)
   return next === undefined
 }
@@ -187,14 +185,12 @@ describe('an alert is inhibited by', () => {
 
   test('none that its receiver is not notified of, but what a rule names all the same', async () => {
     const batch: Batch = { kind: 'alerts', group: GROUP, alerts: [{ entries: [], changes: [FIRED] }] }
-    const passes = (rules: readonly Inhibition[]) =>
-      suppress(
-        {
-          mutes: [],
-          inhibitorsAmong: inhibition(rules, ({ severity }) => severity !== 'critical'),
-        },
-        async () => undefined,
-      )(batch, { now: AT, silences: [], alerts: [fires(A), fires(CRITICAL)], past })
+    const passes = (rules: readonly Inhibition[]) => {
+      const inhibitorsAmong = inhibition(rules, ({ severity }) => severity !== 'critical')
+      const alerts = [fires(A), fires(CRITICAL)]
+      const moment = momentOf({ now: AT, silences: [], alerts, past }, inhibitorsAmong)
+      return suppress([], async () => undefined)(batch, moment)
+    }
     expect(await passes([])).toEqual(batch)
     expect(await passes([rule({ sourceMatch: { severity: 'critical' }, targetMatch: { alert: 'A' } })])).toBeUndefined()
   })
@@ -207,14 +203,10 @@ describe('an alert is inhibited by', () => {
   test('an alert that is inhibited is noted with the one that inhibits it', async () => {
     const noted: unknown[] = []
     const batch: Batch = { kind: 'alerts', group: GROUP, alerts: [{ entries: [], changes: [FIRED] }] }
-    const stage = suppress(
-      {
-        mutes: [],
-        inhibitorsAmong: inhibition([rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' } })]),
-      },
-      async (all) => void noted.push(...all.flatMap(({ by }) => by)),
-    )
-    await stage(batch, { now: AT, silences: [], alerts: [fires(CRITICAL), other], past })
+    const inhibitorsAmong = inhibition([rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' } })])
+    const note = async (all: readonly Suppressed[]) => void noted.push(...all.flatMap(({ by }) => by))
+    const moment = momentOf({ now: AT, silences: [], alerts: [fires(CRITICAL), other], past }, inhibitorsAmong)
+    await suppress([], note)(batch, moment)
     expect(noted).toEqual([
       { by: 'inhibition', at: AT, since: AT, alert: 'Critical' },
       { by: 'inhibition', at: AT, since: AT, alert: 'B', target: 'staging' },

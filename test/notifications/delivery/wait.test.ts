@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Batch, WaitingAlert } from '../../../src/notifications/delivery/batch.ts'
+import { momentOf, type Batch, type WaitingAlert } from '../../../src/notifications/delivery/batch.ts'
 import { compose } from '../../../src/notifications/delivery/compose.ts'
 import { pass } from '../../../src/notifications/delivery/deliver-outbox.ts'
+import { inhibition } from '../../../src/notifications/delivery/inhibition.ts'
 import { wait } from '../../../src/notifications/delivery/wait.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
 import { virtualClock } from '../../clock/virtual-clock.ts'
@@ -20,13 +21,8 @@ describe('the group wait of a message', () => {
   const waited = (alerts: WaitingAlert[], now = AT): Promise<Batch | undefined> =>
     pass(
       { kind: 'alerts', group, alerts },
-      [wait(new Map(), virtualClock()), compose({ inhibitorsAmong: () => () => [], groupOf, targets: () => 1 })],
-      {
-        now,
-        silences: [],
-        alerts: [],
-        past: async () => NO_PAST,
-      },
+      [wait(new Map(), virtualClock()), compose({ groupOf, targets: () => 1 })],
+      momentOf({ now, silences: [], alerts: [], past: async () => NO_PAST }, inhibition([])),
     )
 
   /** What sentNow out now of these. */
