@@ -8,8 +8,8 @@ const MAX_MISSED = 0.1
 const MIN_ENDS = 20
 
 /**
- * Of the daemon itself, and of the webhooks of events and of the calls service. No configured rule can say that nobody owns a target,
- * because a daemon without targets evaluates nothing.
+ * Alerts about the daemon, the webhooks of events and the calls service. No configured rule can fire if no daemon owns a target, because
+ * a daemon without targets evaluates nothing.
  */
 const OWN_ALERTS: readonly Parts[] = [
   {
@@ -64,7 +64,7 @@ type Parts = {
   severity: 'warning' | 'critical'
   summary: string
   description: string
-  /** Whether a failover ends it. */
+  /** Whether a failover ends the alert. */
   failsOver?: true
 }
 

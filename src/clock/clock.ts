@@ -16,7 +16,9 @@ export const systemClock: Clock = {
   scheduler: asyncScheduler,
 }
 
-/** Resolves after this many seconds (a timer of the host has at most 24 days). Rejects if the signal is aborted first. */
+/**
+ * Resolves after this many seconds. Rejects if the signal is aborted first. The host's timers cannot wait longer than 24 days.
+ */
 export function sleep(clock: Clock, seconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {

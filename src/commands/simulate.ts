@@ -1,9 +1,7 @@
-import { startSimulator } from '../simulator/simulator.ts'
 import { drawSwitches, switchTable, type Switches } from '../simulator/switches.ts'
 import type { Declare } from './command.ts'
 import { numberOrDuration, port, positive, share, webAddress, whole } from './options/option-values.ts'
 import { switchOptions } from './options/switch-options.ts'
-import { stopped } from './stop-signal.ts'
 
 type Calls = { callsPerMinute: number; history: number; historySeconds?: number; weekly?: boolean }
 
@@ -30,6 +28,11 @@ export const declare: Declare = (command, { print }) => {
     .option('--chaos <n>', 'draw switches from the seed; intensity 0 to 1', share)
   for (const option of switchOptions()) configured.addOption(option)
   configured.action(async (options) => {
+    // Loaded here, because `--help` does not need them.
+    const [{ startSimulator }, { stopped }] = await Promise.all([
+      import('../simulator/simulator.ts'),
+      import('./stop-signal.ts'),
+    ])
     const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
     const simulator = await startSimulator({ ...given, ...callsOf(options), switches: switchesOf(options) })
     const origin = new URL(simulator.url).origin

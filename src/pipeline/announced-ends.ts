@@ -17,7 +17,9 @@ const MAX_HINTS = 10_000
 export type AnnouncedEnds = ReturnType<typeof announcedEnds>
 
 /**
- * Whether webhooks announced the ends of calls that the service showed. An end is announced if its webhook came until a minute after it. It is unknown if this daemon did not listen from a minute before
+ * Whether webhooks announced the ends of calls that the service showed.
+ *
+ * An end is announced if its webhook came until a minute after it. It is unknown if this daemon did not listen from a minute before
  * it until then.
  *
  * @param since when this daemon began to listen, as it is known now (UNIX seconds by the host's clock)

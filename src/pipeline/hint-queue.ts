@@ -20,7 +20,9 @@ const MAX_HINTS = 1000
 export type HintQueue = ReturnType<typeof hintQueue>
 
 /**
- * The hints of a target, until the service has shown what they announced. Changed in place. An end is looked at within a second. Other hints cause no request of their own: they share the look of an end, or the next poll
+ * The hints of a target, until the service has shown what they announced. Changed in place.
+ *
+ * An end is looked at within a second. Other hints cause no request of their own: they share the look of an end, or the next poll
  * finds what they announce. So a call costs one request, however many webhooks it has.
  */
 export function hintQueue(clock: Clock) {

@@ -18,7 +18,7 @@ export class AbortedError extends Error {
 }
 
 /** One for all operations: an exception with its stack for each would take time. */
-const ENDED = new AbortedError('nothing waits for the operation any more')
+const ENDED = new Error('nothing waits for the operation any more')
 
 /** Runs an asynchronous operation as an Observable: it emits the one value, or errors. Unsubscribing aborts the operation. */
 export function abortable<T>(operation: (signal: AbortSignal) => Promise<T>): Observable<T> {

@@ -10,8 +10,8 @@ const KEPT = 0.75
 const LEAST = 2 / 60
 
 /**
- * Leaves half of the service's own remaining limit to other users of the app. For a limit over the last minute: half of what is left at any time. For a
- * limit that restarts each minute: half of what will be left if others continue as in the last seconds.
+ * Leaves half of the service's own remaining limit to other users of the app. For a limit over the last minute: half of what is left at
+ * any time. For a limit that restarts each minute: half of what will be left if others continue as in the last seconds.
  */
 export function serviceWindow(clock: Clock) {
   let made = 0

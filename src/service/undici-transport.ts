@@ -42,7 +42,10 @@ export function undiciTransport(
       const asked = { ...headers, 'accept-encoding': ENCODING }
       const sent = { origin, path: prefix + path, method, headers: asked, body: body ?? null, signal }
       const answer = await shared.agent.request(sent)
-      const encoding = String(answer.headers['content-encoding'] ?? 'identity').toLowerCase()
+      // `x-gzip` is another name of gzip (RFC 9110 §8.4.1.3).
+      const encoding = String(answer.headers['content-encoding'] || 'identity')
+        .toLowerCase()
+        .replace(/^x-/, '')
       const text =
         encoding === 'identity' ? answer.body.text() : decoded(await answer.body.bytes(), encoding, maxAnswerBytes)
       return { status: answer.statusCode, headers: answer.headers, body: await text }

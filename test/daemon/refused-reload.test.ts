@@ -10,8 +10,8 @@ const REFUSE = `
     'BEGIN RAISE EXCEPTION ''a privilege is missing'' USING ERRCODE = ''42501''; END';
   CREATE TRIGGER refuse BEFORE UPDATE OF settings ON callwatch.members FOR EACH ROW EXECUTE FUNCTION refuse()`
 
-inPostgres('a shared store', ({ newDatabase }) => {
-  test('has neither the settings of a refused reload nor the former ones anew', { timeout: 30_000 }, async () => {
+inPostgres('a refused reload', ({ newDatabase }) => {
+  test('leaves the settings in a shared store as they were', { timeout: 30_000 }, async () => {
     const simulator = await startSimulator({ apiKey: KEY, callsPerMinute: 60, speed: 1, history: 0 })
     onTestFinished(simulator.close)
     const url = await newDatabase()

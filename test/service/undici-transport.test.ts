@@ -77,6 +77,8 @@ test('a request arrives unchanged, below the path of the base address', async ()
 test.each([
   ['gzip', gzipSync],
   ['GZIP', gzipSync],
+  ['x-gzip', gzipSync],
+  ['', (text: string) => text],
   ['identity', (text: string) => text],
 ])('an answer encoded as %s is read', async (encoding, encode) => {
   const accepted: unknown[] = []

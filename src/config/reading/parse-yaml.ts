@@ -81,10 +81,11 @@ function mistakesOf(document: Document): Mistake[] {
     Node(_, node) {
       if ('anchor' in node && node.anchor !== undefined) anchors.add(node.anchor)
     },
-    Alias(_, alias) {
-      if (!anchors.has(alias.source)) {
-        mistakes.push({ code: 'BAD_ALIAS', message: '', at: alias.range?.[0] ?? 0 })
-      }
+    Alias(_, alias, path) {
+      const at = alias.range?.[0] ?? 0
+      if (!anchors.has(alias.source)) mistakes.push({ code: 'BAD_ALIAS', message: '', at })
+      const isWithin = path.some((node) => 'anchor' in node && node.anchor === alias.source)
+      if (isWithin) mistakes.push({ code: 'IMPOSSIBLE', message: 'found `*` within the anchor that it names', at })
     },
   })
   const lost = mistakes.findIndex(({ code }) => code === 'UNEXPECTED_TOKEN')

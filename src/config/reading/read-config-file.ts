@@ -8,7 +8,7 @@ import { readAnyText, type ReadText } from './read-text.ts'
 const defaultFile = 'callwatch.yaml'
 
 /** A file's content, how the user named the file, and the file's folder. */
-export type ConfigFile = YamlContent & { name: string; folder: string }
+export type ConfigFile = YamlContent & { name: string; folder: string; isMissing?: true }
 
 /**
  * Reads the file that `--config` names, otherwise the file of CALLWATCH_CONFIG, otherwise ./callwatch.yaml if it exists.
@@ -35,7 +35,7 @@ export function readConfigFile(options: {
     const problem = fileProblem(error)
     const named = file === undefined ? (env['CALLWATCH_CONFIG'] ? 'CALLWATCH_CONFIG' : undefined) : option
     if (named === undefined && problem === 'does not exist')
-      return { content: null, placeOf: () => undefined, name, folder: cwd }
+      return { content: null, placeOf: () => undefined, name, folder: cwd, isMissing: true }
     throw new ConfigError([
       { path: named ?? name, message: `the file \`${name}\` ${problem}; expected ${expected} in YAML` },
     ])
@@ -44,10 +44,10 @@ export function readConfigFile(options: {
 }
 
 /** The error for problems of a file, each with its place. */
-export function errorIn({ content, name, placeOf }: ConfigFile, problems: readonly Problem[]): ConfigError {
+export function errorIn({ isMissing, name, placeOf }: ConfigFile, problems: readonly Problem[]): ConfigError {
   const placed = problems.map((problem) => {
     const place = placeOf(problem.path)
     return place === undefined ? problem : { ...problem, place }
   })
-  return new ConfigError(placed, content === null ? undefined : name)
+  return new ConfigError(placed, isMissing === true ? undefined : name)
 }

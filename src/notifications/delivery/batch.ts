@@ -47,7 +47,7 @@ export type Moment = {
   inhibitorsOf: (alert: Inhibited) => readonly Inhibited[]
   /** The targets whose calls cannot be polled. */
   unseen: ReadonlySet<string>
-  /** Reads what may have suppressed alerts that flapped, and inhibited them. It reads once, however many batches call it. */
+  /** Reads the silences and the alerts that may have suppressed alerts that flapped. It reads once, however many batches call it. */
   past: () => Promise<Pick<Past, 'silences'> & Pick<Moment, 'inhibitorsOf'>>
 }
 

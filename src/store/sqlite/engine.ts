@@ -11,6 +11,7 @@ export type EngineRequest = (
   | { do: 'batch'; steps: readonly Step[] }
   | { do: 'begin'; kind: TransactionKind }
   | { do: 'end'; keep: boolean }
+  | { do: 'pragma'; pragma: string }
   | { do: 'close' }
 ) & {
   /** The open transaction that the request belongs to. An engine that was started meanwhile does not know it, and refuses. */
@@ -82,6 +83,8 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
     if (request.within === true && !db.isTransaction) throw endedMeanwhile()
     if (request.do === 'all') return all(request.query, request.args)
     if (request.do === 'next') return next(request.cursor)
+    // A kept statement might do nothing: SQLite runs some pragmas when it prepares them.
+    if (request.do === 'pragma') return rowsOf(prepare(`PRAGMA ${request.pragma}`))
     if (request.do === 'batch')
       return inTransaction(
         db,
@@ -157,6 +160,10 @@ function endedMeanwhile(): AnswerLost {
 }
 
 export type Engine = ReturnType<typeof sqliteEngine>
+
+function rowsOf({ statement, names }: Prepared): Rows {
+  return { names, values: valuesOf(statement.all()) }
+}
 
 function valuesOf(rows: unknown): unknown[][] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- setReturnArrays, which the types leave out

@@ -51,7 +51,7 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
       const [row] = objectsOf(await asking({ do: 'all', query: SIZE, args: [] }))
       return Number(row!['bytes'])
     },
-    pragma: async (pragma) => objectsOf(await asking({ do: 'all', query: `PRAGMA ${pragma}`, args: [] })),
+    pragma: async (pragma) => objectsOf(await asking({ do: 'pragma', pragma })),
   })
 
   async function transaction<T>(work: (sql: Sql) => Promise<T>, kind: TransactionKind = 'usual'): Promise<T> {

@@ -26,6 +26,7 @@ const head = z.object({
   created: z.number(),
   lastSuccess: z.number().optional(),
   serviceNow: z.number(),
+  /** The time since the rules were last evaluated. */
   evaluationAge: z.number(),
   alerts: z.array(z.custom<AlertInstance>((instance) => alert.safeParse(instance).success)),
   current: z.custom<CurrentView>((view) => typeof view === 'object' && view !== null),

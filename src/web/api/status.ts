@@ -38,8 +38,8 @@ export const statusRoute = route(
 )
 
 /**
- * How many targets are sent together. One text of ten thousand blocks the event loop for a third of a second, and a client waits twice as
- * long for parts of a hundred.
+ * How many targets are sent together. One text of ten thousand blocks the event loop for a third of a second, and parts of a hundred
+ * take a client a fifth longer.
  */
 const SENT_TOGETHER = 20
 

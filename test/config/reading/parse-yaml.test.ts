@@ -61,6 +61,12 @@ test.each([
   expect(JSON.stringify(problems)).not.toContain('hunter2')
 })
 
+test('an alias within its own anchor is refused', () => {
+  expect(problemsIn('a: &x\n  b: [*x]')).toEqual([
+    { path: 'f:2:7', message: 'not valid YAML: found `*` within the anchor that it names' },
+  ])
+})
+
 test('any number of targets may share a template', () => {
   const targets = Array.from({ length: 200 }, (_, i) => `  - { name: t${i}, query: *q }`)
   const { content } = parseYaml(['base: &b [x]', 'query: &q { a: *b, b: *b }', 'targets:', ...targets].join('\n'), 'f')

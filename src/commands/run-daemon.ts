@@ -1,0 +1,41 @@
+import { lastValueFrom } from 'rxjs'
+import { systemClock } from '../clock/clock.ts'
+import type { Config } from '../config/config.ts'
+import { secretsOf } from '../config/secrets-of.ts'
+import { leftOutWarnings } from '../config/shipped-rules.ts'
+import { configReadings } from '../daemon/config-readings.ts'
+import { startDaemon } from '../daemon/daemon.ts'
+import { createLogger } from '../log/logger.ts'
+import { logOutput } from '../log/log-output.ts'
+import { secretsMask } from '../log/mask-secrets.ts'
+import { hangUpSignal, stopSignal } from './stop-signal.ts'
+import { VERSION } from '../daemon/version.ts'
+
+/**
+ * Runs the daemon until SIGTERM or SIGINT. It reloads a changed configuration while it runs, and at once on SIGHUP.
+ *
+ * @param load reads the configuration
+ * @throws {ConfigError} if the configuration is invalid at startup
+ * @throws {QueryError} if neither the configuration nor the store has the target to reset
+ */
+export async function runDaemon(load: () => Config, resetTarget: string | undefined): Promise<void> {
+  const requested$ = hangUpSignal()
+  const draining$ = stopSignal()
+  const config = load()
+  const names = config.targets.map(({ name }) => name)
+  const secrets = secretsMask(secretsOf(config))
+  const output = logOutput(process.stdout)
+  const log = createLogger({ level: config.log.level, mask: secrets.mask, stream: output })
+  const clock = systemClock
+  const readings$ = configReadings({ load, first: config, requested$, clock, draining$ })
+  const { dropped: droppedLines } = output
+  const { random } = Math
+  const options = { config, readings$, secrets, clock, random, log, droppedLines, draining$, resetTarget }
+  const daemon = await startDaemon(options)
+  const shared = 'url' in config.store ? ' with other daemons' : ''
+  const message = `monitoring ${names.join(', ')}${shared}; page at ${daemon.url}`
+  log.info({ targets: names, url: daemon.url, version: VERSION }, message)
+  for (const warning of leftOutWarnings(config)) log.warn(warning)
+  await lastValueFrom(daemon.events$, { defaultValue: undefined })
+  log.info('stopped')
+}
