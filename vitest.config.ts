@@ -70,7 +70,7 @@ export default defineConfig({
         },
       },
       { test: { ...shared, name: 'alone', include: ALONE } },
-      { test: { name: 'slow', include: SLOW, testTimeout: 30_000, hookTimeout: 60_000, maxConcurrency: 3 } },
+      { test: { name: 'slow', include: SLOW, testTimeout: 30_000, hookTimeout: 60_000 } },
       { test: { ...shared, name: 'container', include: CONTAINER, hookTimeout: 60_000, fileParallelism: false } },
     ],
   },

@@ -34,7 +34,7 @@ const ROOMS: Record<string, number> = {
   'src/store': 4082,
   'src/text': 133,
   'src/web': 2856,
-  'src/web/page': 4529,
+  'src/web/page': 4527,
   test: 56290,
 }
 
