@@ -48,9 +48,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
 function check(draft: Draft, tls: Certificate | undefined, file: ConfigFile): Config {
   const result = configSchema.safeParse(draft.tree)
   const problems = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
-  if (result.data === undefined || problems.length > 0) {
-    throw errorIn(file, problems)
-  }
+  if (result.data === undefined || problems.length > 0) throw errorIn(file, problems)
   return withCertificate(result.data, tls)
 }
 

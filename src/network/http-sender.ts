@@ -1,7 +1,7 @@
 import { fetch, Response, type RequestInit } from 'undici'
 import type { Clock } from '../clock/clock.ts'
 import { readRetryAfter } from '../clock/http-time.ts'
-import { causesOf, codeIn } from './causes-of.ts'
+import { causesOf, codeOf } from './error-causes.ts'
 import { outboundAgent } from './outbound-agent.ts'
 import { DeliveryError } from './delivery-error.ts'
 
@@ -121,7 +121,7 @@ function deliveryError(error: unknown, receiver: string, timeout: number | undef
     return new DeliveryError(problem, { retryable: true, mayHaveArrived: true })
   }
   // Only the code (`ENOTFOUND`, a TLS code), because an error's message may contain the URL.
-  const code = causes.map(codeIn).findLast((one) => one !== undefined)
+  const code = codeOf(causes)
   return new DeliveryError(`${receiver} could not be reached${code === undefined ? '' : `: ${code}`}`, {
     retryable: true,
     mayHaveArrived: code === undefined || !UNCONNECTED.test(code),

@@ -1,4 +1,4 @@
-import { causesOf, codeIn } from '../network/causes-of.ts'
+import { causesOf, codeOf } from '../network/error-causes.ts'
 import { ServiceError } from './service-error.ts'
 
 /** The meaning of error codes of failed connections. The first match counts. */
@@ -27,7 +27,7 @@ export function networkError(error: unknown): ServiceError {
     return new ServiceError('timeout', 'the service did not answer in time', { cause: error })
   }
   const causes = causesOf(error)
-  const code = causes.map(codeIn).findLast((one) => one !== undefined)
+  const code = codeOf(causes)
   const hint = code === undefined ? undefined : HINTS.find(([codes]) => codes.test(code))?.[1]
   const what = [hint, code ?? causes.at(-1)?.message ?? String(error)].filter(Boolean).join(': ')
   return new ServiceError('network', `no answer from the service: ${what}`, { cause: error })

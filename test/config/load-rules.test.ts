@@ -77,3 +77,7 @@ test('a file that is not there is the problem of the option', () => {
     }),
   )
 })
+
+test('a file without content is named', () => {
+  expect(() => load('# none yet')).toThrow('rule.yaml')
+})

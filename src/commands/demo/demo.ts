@@ -39,7 +39,7 @@ import { maskSecrets } from '../../log/mask-secrets.ts'
 import type { Declare } from '../command.ts'
 import { past, positive, whole } from '../options/option-values.ts'
 import { stopSignal } from '../stop-signal.ts'
-import { closable } from '../with-store.ts'
+import { closable } from '../closable.ts'
 
 type DemoOptions = {
   speed: number
