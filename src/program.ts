@@ -150,8 +150,8 @@ function contextOf(
   succeed: CommandContext['succeed'],
 ): CommandContext {
   const loader: CommandContext['loader'] = async ({ config: file }) => {
-    const { repeatedLoad } = await import('./config/repeated-load.ts')
-    const { secretsOf } = await import('./config/secrets-of.ts')
+    const { repeatedLoad } = await import('./config/load-config.ts')
+    const { secretsOf } = await import('./config/secrets.ts')
     const load = repeatedLoad({ ...(file === undefined ? {} : { file }), env, cwd })
     let latest: Config | undefined
     return () => {

@@ -1,4 +1,4 @@
-import { isoTime } from '../clock/iso-time.ts'
+import { isoTime } from '../clock/times.ts'
 import type { Alert } from './alert.ts'
 import { definitionOf } from './definition-of.ts'
 import type { Window } from './signal.ts'

@@ -8,7 +8,7 @@ export function isMoreSevere(one: { severity: Severity }, other: { severity: Sev
   return SEVERITIES.indexOf(one.severity) < SEVERITIES.indexOf(other.severity)
 }
 
-/** Selects alerts. Each given value must equal the alert's, or be an expression that matches it (value-pattern.ts). */
+/** Selects alerts. Each given value must equal the alert's, or be an expression that matches it (match.ts). */
 export type AlertMatch = Readonly<Partial<Record<'alert' | 'severity' | 'target' | RuleLabel, string>>>
 
 /** The keys of a match, in the order in which they are documented. */

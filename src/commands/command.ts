@@ -3,7 +3,7 @@ import type { Command, Option as TypedOption } from '@commander-js/extra-typings
 import type { Config } from '../config/config.ts'
 import type { LogStream } from '../log/logger.ts'
 
-export type Colour = 'red' | 'yellow' | 'green' | 'bold'
+type Colour = 'red' | 'yellow' | 'green' | 'bold'
 
 /** What a command may use of the program. */
 export type CommandContext = {
@@ -62,3 +62,29 @@ export const formatOption = <const Format extends string>(description: string, .
 
 /** `--json`, for a command that also has `--format`. */
 export const jsonOption = (description: string) => new Option('--json', description).default(false).conflicts('format')
+
+/** Where a table is printed: the width of the terminal, and the columns that it can do without, the least important first. */
+type Fit = { width: number; givesWay: readonly string[] }
+
+/**
+ * The lines of a table with aligned columns. Columns give way until the rest fits the terminal.
+ *
+ * @param texts how many columns, from the first one, are left-aligned texts; all others are numbers
+ */
+export function tableLines(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  texts: number,
+  { width, givesWay }: Fit = { width: Infinity, givesWay: [] },
+): string[] {
+  const widths = header.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]!.length)))
+  const shown = new Set(header.keys())
+  const taken = () => [...shown].reduce((sum, i) => sum + widths[i]! + 2, -2)
+  for (const name of givesWay) if (taken() > width) shown.delete(header.indexOf(name))
+  return [header, ...rows].map((row) =>
+    [...shown]
+      .map((i) => (i < texts ? row[i]!.padEnd(widths[i]!) : row[i]!.padStart(widths[i]!)))
+      .join('  ')
+      .trimEnd(),
+  )
+}

@@ -3,7 +3,7 @@ import { COPIED, copyStore, type Copied } from '../store/copy.ts'
 import { openCopySource, openCopyDestination, type StoreAddress } from '../store/open-store.ts'
 import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
-import { closable } from './closable.ts'
+import { closable } from './with-store.ts'
 
 /**
  * Copies a store into an empty one, compares both, and prints what it copied and compared. If they differ, it rolls the copy

@@ -4,7 +4,7 @@ import type { TargetConfig } from '../service/target-section.ts'
 import { callsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
-import { closable } from './closable.ts'
+import { closable } from './with-store.ts'
 
 /** The result of one request to a target. */
 export type Probe = {

@@ -1,14 +1,12 @@
 import { systemClock } from '../clock/clock.ts'
-import { USAGE_COLUMNS, usageCsv, usageReport, type UsageReport } from '../history/usage-report.ts'
-import { USAGE_KEYS, type UsageKey } from '../history/usage.ts'
+import { USAGE_COLUMNS, usageCsv, usageReport, type UsageReport, USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
 import { formatNumber, formatSeconds, formatShare } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
-import { formatOption, jsonOption, type Declare } from './command.ts'
+import { formatOption, jsonOption, type Declare, tableLines } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { names } from './options/option-values.ts'
 import { periodOf } from '../web/api/parameters.ts'
-import { tableLines } from './table-lines.ts'
 import { withReader } from './with-store.ts'
 
 /** Prints what finished in a period: calls by outcome, minutes, failures, durations. */

@@ -1,7 +1,7 @@
 import { lastValueFrom } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
-import { secretsOf } from '../config/secrets-of.ts'
+import { secretsOf } from '../config/secrets.ts'
 import { leftOutWarnings } from '../config/shipped-rules.ts'
 import { configReadings } from '../daemon/config-readings.ts'
 import { startDaemon } from '../daemon/daemon.ts'

@@ -7,7 +7,7 @@ import type { Transport } from '../service/transport.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
-import { closable } from './closable.ts'
+import { closable } from './with-store.ts'
 
 /** Commands that use the service's own operations for other purposes than counting. */
 export const declare: Declare = (service, { configured, print }) => {

@@ -2,7 +2,11 @@ import type { Config } from '../config/config.ts'
 import { openForCommand, openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reader.ts'
 import type { CommandStore } from '../store/store.ts'
-import { closable } from './closable.ts'
+
+/** For `await using`, which closes it. */
+export function closable<Opened extends { close: () => Promise<void> }>(opened: Opened): Opened & AsyncDisposable {
+  return Object.assign(opened, { [Symbol.asyncDispose]: opened.close })
+}
 
 /** Opens the configured store, while daemons may be using it, and closes it after the work. */
 export async function withStore<T>({ store }: Config, work: (opened: CommandStore) => Promise<T>): Promise<T> {

@@ -1,4 +1,8 @@
 import { z } from 'zod'
+import { formatDuration } from '../schema/duration-text.ts'
+import { isMap, valueAt } from '../schema/path.ts'
+import { isPattern, matchesValue, patternProblem } from '../alerts/match.ts'
+import { unknownName } from '../schema/nearest-key.ts'
 import { defaultRules } from '../alerts/default-rules.ts'
 import { checkWindows, ruleSchema } from '../alerts/rule.ts'
 import { eventsSection } from '../events/events-section.ts'
@@ -6,14 +10,77 @@ import { logSection } from '../log/log-section.ts'
 import { notifySection } from '../notifications/notify-section.ts'
 import { isLoopback } from '../network/loopback.ts'
 import { pollSection } from '../polling/poll-section.ts'
-import { isMap } from '../schema/path.ts'
 import { section } from '../schema/section.ts'
 import { hostOf } from '../schema/web-address.ts'
 import { targetSection } from '../service/target-section.ts'
 import { storeSection } from '../store/store-section.ts'
 import { httpSection, type Certificate, type HttpConfig } from '../web/http-section.ts'
-import { checkDigest } from './check-digest.ts'
-import { checkMatches, checkWebhookTargets } from './check-matches.ts'
+
+/** How much history a digest needs: yesterday and the same weekday a week earlier, both whole days (seconds). */
+const DIGEST_HISTORY_SECONDS = 9 * 86_400
+
+/** Cross-checks how far back the digest reads against how long finished calls are kept (seconds). */
+function checkDigest(
+  notify: unknown,
+  history: unknown,
+  report: (path: (string | number)[], message: string) => void,
+): void {
+  if (typeof history !== 'number' || history >= DIGEST_HISTORY_SECONDS || !isMap(valueAt(notify, ['digest']))) return
+  report(
+    ['store', 'history'],
+    `found ${formatDuration(history)}, but \`notify.digest\` compares yesterday with the same weekday a week before; ` +
+      `expected at least ${formatDuration(DIGEST_HISTORY_SECONDS)}`,
+  )
+}
+
+/** The places in the section `notify` that have matches. */
+const MATCHING = [
+  ['routes', 'match'],
+  ['mutes', 'match'],
+  ['inhibit', 'source_match'],
+  ['inhibit', 'target_match'],
+] as const
+
+/**
+ * Cross-checks the rules and targets that routes and mutes name.
+ *
+ * @param names of all rules and targets
+ */
+function checkMatches(
+  notify: unknown,
+  names: { alert: readonly unknown[]; target: readonly unknown[] },
+  report: (path: (string | number)[], message: string) => void,
+): void {
+  for (const [list, key] of MATCHING) {
+    const entries = isMap(notify) ? notify[list] : undefined
+    if (!Array.isArray(entries)) continue
+    entries.forEach((entry, index) => {
+      for (const label of ['alert', 'target'] as const) {
+        const name = valueAt(entry, [key, label])
+        if (typeof name !== 'string' || name === '' || patternProblem(name) !== undefined) continue
+        if (names[label].some((one) => typeof one === 'string' && matchesValue(name, one))) continue
+        const thing = label === 'alert' ? 'rule' : label
+        const none = `no \`${label}\``
+        report(['notify', list, index, key, label], unknownName(name, thing, names[label], none, isPattern(name)))
+      }
+    })
+  }
+}
+
+/** Cross-checks the targets that webhooks of events name. */
+function checkWebhookTargets(
+  webhooks: readonly Record<string, unknown>[],
+  targets: readonly unknown[],
+  report: (path: (string | number)[], message: string) => void,
+): void {
+  webhooks.forEach(({ targets: names }, index) => {
+    if (!Array.isArray(names)) return
+    names.forEach((name: unknown, place) => {
+      if (typeof name !== 'string' || name === '' || targets.includes(name)) return
+      report(['events', 'webhooks', index, 'targets', place], unknownName(name, 'target', targets, 'no `target`'))
+    })
+  })
+}
 
 /**
  * The schema of the configuration file, after interpolation, and after values from the environment and from secrets' files

@@ -3,10 +3,8 @@ import { checkWindows, ruleSchema, type Rule } from '../alerts/rule.ts'
 import { formatPath, type Path } from '../schema/path.ts'
 import { reportDuplicates } from './config.ts'
 import type { Problem } from './config-error.ts'
-import { withOrigin } from './reading/draft.ts'
-import type { Environment } from './reading/environment.ts'
-import { interpolate } from './reading/interpolate.ts'
-import { problemsOf } from './reading/problems-of.ts'
+import { withOrigin, problemsOf } from './reading/draft.ts'
+import { type Environment, interpolate } from './reading/environment.ts'
 import { errorIn, readConfigFile } from './reading/read-config-file.ts'
 
 export type LoadRulesOptions = {

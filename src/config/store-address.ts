@@ -1,5 +1,4 @@
-import type { Environment } from './reading/environment.ts'
-import { interpolate } from './reading/interpolate.ts'
+import { type Environment, interpolate } from './reading/environment.ts'
 import { A_DATABASE, isStoreUrl } from '../store/store-section.ts'
 
 /**

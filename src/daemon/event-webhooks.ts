@@ -1,11 +1,65 @@
 import { defer, map, merge, mergeMap, type Observable } from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
-import { shownLog } from '../events/shown-log.ts'
+import { readCursor } from '../events/cursor.ts'
+import type { Store } from '../store/store.ts'
+import { type Job, runJobs } from './jobs.ts'
+import { shownLog } from '../events/events-section.ts'
 import { runWhile } from '../pipeline/run-while.ts'
 import type { DaemonEvent } from './daemon-event.ts'
-import { eventLog, type EventLogOptions } from './event-log.ts'
-import { runJobs } from './jobs.ts'
 import type { Common } from './open-parts.ts'
+
+type EventLogOptions = {
+  store: Store
+  clock: Clock
+  config: () => Pick<Config, 'events'>
+  /** The time from which ages are counted (UNIX seconds); undefined if unknown. */
+  retentionNow: () => number | undefined
+}
+
+/** Maintains the log of events and the stored state of its webhooks. */
+export function eventLog({ store, clock, config, retentionNow }: EventLogOptions): Job[] {
+  async function deleteExpired(): Promise<void> {
+    const { participants, retention } = config().events
+    // This also erases participants that another daemon added before it reloaded its configuration.
+    if (!participants) await store.eraseParticipants()
+    const now = retentionNow()
+    if (now !== undefined) await store.deleteEvents(now - retention, await neededFrom(store))
+  }
+
+  /**
+   * Marks webhooks that were removed from the configuration. A webhook that is added again within the retention continues
+   * where it stopped.
+   */
+  async function markRemoved(): Promise<void> {
+    const { webhooks, retention } = config().events
+    const names = webhooks.map(({ name }) => name)
+    const expiredBefore = (retentionNow() ?? -Infinity) - retention
+    for (const { name, revision, progress } of await store.webhooks()) {
+      const { removedAt } = progress
+      if (names.includes(name)) continue
+      if (removedAt === undefined)
+        await store.saveWebhook({ name, revision, progress: { ...progress, removedAt: clock.wall() } })
+      else if (removedAt < expiredBefore) await store.saveWebhook({ name, revision, progress: undefined })
+    }
+  }
+
+  return [
+    { every: 1, first: 0, leaderOnly: true, run: async () => store.cluster?.numberEvents() },
+    { every: 10, first: 0, leaderOnly: true, run: deleteExpired },
+    { every: 10, first: 0, leaderOnly: true, run: markRemoved },
+  ]
+}
+
+/** The first position that a webhook still needs: it counts the events that expire before it has delivered them. */
+async function neededFrom(store: Pick<Store, 'webhooks'>): Promise<number> {
+  const configured = (await store.webhooks()).filter(({ progress }) => progress.removedAt === undefined)
+  const positions = configured.flatMap(({ progress, oldest }) => [
+    readCursor(progress.cursor)?.position ?? 0,
+    oldest?.position ?? Infinity,
+  ])
+  return Math.min(Number.MAX_SAFE_INTEGER, ...positions)
+}
 
 /**
  * Maintains the log of events, and delivers events to all webhooks while this daemon is the leader. After a reload of

@@ -2,13 +2,33 @@ import { isDeepStrictEqual } from 'node:util'
 import { concatMap, defer, lastValueFrom, map, share, shareReplay, startWith, takeUntil, type Observable } from 'rxjs'
 import type { Config } from '../config/config.ts'
 import type { Problem } from '../config/config-error.ts'
-import { needsRestart } from '../config/needs-restart.ts'
-import { secretsOf } from '../config/secrets-of.ts'
+import { secretsOf } from '../config/secrets.ts'
 import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import { storeRetried } from '../store/store-retried.ts'
 import type { ConfigReading } from './config-readings.ts'
 import type { Parts } from './open-parts.ts'
 import { sharedSettings } from './shared-settings.ts'
+
+/** Settings that a running daemon cannot change, by their path in the file. */
+const FIXED: readonly (readonly [path: string, of: (config: Config) => unknown])[] = [
+  ['store.path', ({ store }) => ('path' in store ? store.path : undefined)],
+  ['store.url', ({ store }) => ('url' in store ? store.url : undefined)],
+  ['store.lease', ({ store }) => ('url' in store ? store.lease : undefined)],
+  ['http.host', ({ http }) => http.host],
+  ['http.port', ({ http }) => http.port],
+  ['http.hooks', ({ http }) => http.hooks],
+  // User, password and certificate may change, but not whether they are set.
+  ['http.auth', ({ http }) => http.auth !== undefined],
+  ['http.tls', ({ http }) => http.tls !== undefined],
+]
+
+/** Why a valid configuration cannot replace the current one while the daemon runs. */
+export function needsRestart(current: Config, next: Config): Problem[] {
+  return FIXED.filter(([, of]) => !isDeepStrictEqual(of(current), of(next))).map(([path]) => ({
+    path,
+    message: 'not the one with which the daemon was started; a change of it needs a restart',
+  }))
+}
 
 /** The result of reading a configuration while the daemon runs. */
 export type Reload = {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
-import { updateRollups, type RollupPosition } from '../history/update-rollups.ts'
+import { updateRollups, type RollupPosition } from '../history/rollups.ts'
 import type { Store } from '../store/store.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
 import type { Job } from './jobs.ts'

@@ -1,6 +1,6 @@
 import { answeredTimes } from '../ledger/delta/observe-call.ts'
 import { beganAt, inHistorySince, MARK, type TrackedCall } from '../ledger/tracked-call.ts'
-import { isoTime } from '../clock/iso-time.ts'
+import { isoTime } from '../clock/times.ts'
 import type { CallData } from './types.ts'
 
 /**

@@ -1,5 +1,4 @@
-import type { LoggedEvents } from '../store/store.ts'
-import type { LogPlace } from '../store/webhook-store.ts'
+import type { LoggedEvents, LogPlace } from '../store/store.ts'
 
 /**
  * A place in the log of events, after which a reader continues: the position of a commit, and the place of an event within

@@ -1,6 +1,6 @@
-import { alertData } from '../alerts/alert-data.ts'
+import { alertData } from '../alerts/alert.ts'
 import type { Notification } from '../alerts/notification.ts'
-import { isoTime } from '../clock/iso-time.ts'
+import { isoTime } from '../clock/times.ts'
 import { assignTotal } from '../ledger/delta/minutes.ts'
 import type { Correction, Delta, Details, Transition } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'

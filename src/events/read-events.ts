@@ -2,6 +2,8 @@ import type { LoggedEvents, Store } from '../store/store.ts'
 import { after, before, START, writeCursor, type Cursor } from './cursor.ts'
 import { readBody, type EventBody } from './event.ts'
 import type { EventType } from './types.ts'
+import type { RowReader } from '../store/sql.ts'
+import { loggedEventsOf } from '../store/events.ts'
 
 /** An event as readers get it. */
 export type ReadEvent = {
@@ -148,7 +150,7 @@ async function expectPlace(log: Log, cursor: Cursor, row: LoggedEvents | undefin
 }
 
 /** The event at a place of a commit; undefined if the filter rejects it. */
-export function eventIn(row: LoggedEvents, place: number, filter: EventFilter = {}): ReadEvent | undefined {
+function eventIn(row: LoggedEvents, place: number, filter: EventFilter = {}): ReadEvent | undefined {
   if (filter.targets?.includes(row.target) === false) return undefined
   const body = readBody(row.target, row.texts[place]!, row.participants?.[place] ?? '')
   if (!isWanted(body, filter)) return undefined
@@ -178,4 +180,46 @@ function cloudEvent({ target }: LoggedEvents, id: string, { type, subject, time,
   }
 }
 
-export type CloudEvent = ReturnType<typeof cloudEvent>
+type CloudEvent = ReturnType<typeof cloudEvent>
+
+/** By the service's clock, callwatch may have seen a call this long before the call's first event (seconds). */
+const MAX_CLOCK_DIFFERENCE_SECONDS = 86_400
+/** The most commits with events of one call that are read. */
+const MAX_COMMITS = 1000
+
+/** What the log still has of a call, and since when the log is complete. */
+type CallEvents = {
+  /** Oldest first. */
+  events: CloudEvent[]
+  /** When callwatch found the oldest event in the log (UNIX seconds by the host's clock); undefined if the log is empty. */
+  keptSince: number | undefined
+}
+
+/**
+ * The events of one call that the log still has, without participants.
+ *
+ * @param firstSeen when callwatch first saw the call (UNIX seconds)
+ * @throws {StoreError} if the store cannot be read now
+ */
+export async function eventsOfCall(
+  store: RowReader,
+  { target, id, firstSeen }: { target: string; id: string; firstSeen: number },
+): Promise<CallEvents> {
+  const text = `"subject":${JSON.stringify(id)}`
+  const rows = await store.rows(
+    `SELECT position, id, target, at, total, data, '' AS participants
+    FROM callwatch.events
+    WHERE at >= $1 AND target = $2 AND position IS NOT NULL AND data LIKE $3 ESCAPE '!'
+    ORDER BY +position LIMIT ${MAX_COMMITS}`,
+    [firstSeen - MAX_CLOCK_DIFFERENCE_SECONDS, target, `%${text.replaceAll(/[!%_]/g, '!$&')}%`],
+  )
+  const [oldest] = await store.rows('SELECT min(at) AS at FROM callwatch.events', [])
+  const events = rows.map(loggedEventsOf).flatMap((row) =>
+    row.texts.flatMap((_, place) => {
+      const event = eventIn(row, place, { targets: [target], sessionId: id })
+      return event === undefined ? [] : [event.event]
+    }),
+  )
+  const at = oldest?.['at'] ?? null
+  return { events, keptSince: at === null ? undefined : Number(at) }
+}

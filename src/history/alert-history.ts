@@ -1,16 +1,15 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { readNotes, type Episode } from '../alerts/episode.ts'
 import type { Severity } from '../alerts/match-keys.ts'
-import { signalView } from '../alerts/signal-view.ts'
+import { signalView } from '../alerts/definition-of.ts'
 import { windowOf } from '../alerts/signal.ts'
-import { isoTime } from '../clock/iso-time.ts'
-import { parse } from '../store/rows.ts'
-import type { ReadRow, RowReader } from '../store/row-reader.ts'
+import { isoTime } from '../clock/times.ts'
+import { parse, type ReadRow, type RowReader } from '../store/sql.ts'
 import { queryArguments } from './call-filter.ts'
 import { callsRequest } from '../alerts/calls-behind.ts'
 import { coverageOf, type BlindTime } from './coverage.ts'
 import type { Period } from './days.ts'
-import { expectTargets } from './usage-report.ts'
+import { expectTargets } from './usage.ts'
 
 /** Selects alerts that fired within the period, even for a part of it, and that meet all given conditions. */
 export type AlertHistoryQuery = Period & {

@@ -1,6 +1,5 @@
 import type { SyncState } from '../ledger/state.ts'
-import { parse } from '../store/rows.ts'
-import type { RowReader } from '../store/row-reader.ts'
+import { parse, type RowReader } from '../store/sql.ts'
 import type { Period } from './days.ts'
 
 /** A time for which callwatch does not have all calls of a target. */

@@ -1,5 +1,5 @@
 import { QUARTER_HOUR_SECONDS, quarterHourOf } from '../ledger/usage.ts'
-import type { RowReader } from '../store/row-reader.ts'
+import type { RowReader } from '../store/sql.ts'
 import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
 

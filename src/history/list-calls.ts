@@ -1,7 +1,7 @@
 import { systemClock } from '../clock/clock.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { CALL_COLUMNS, callOfRow } from '../store/call-columns.ts'
-import type { ReadRow, RowReader } from '../store/row-reader.ts'
+import type { ReadRow, RowReader } from '../store/sql.ts'
 import { countFinished, historyScope, type HistoryScope } from './history-scope.ts'
 import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
 

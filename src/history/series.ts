@@ -1,11 +1,11 @@
-import { isoTime } from '../clock/iso-time.ts'
+import { isoTime } from '../clock/times.ts'
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { IS_OPEN, shown } from '../store/call-columns.ts'
-import type { RowReader } from '../store/row-reader.ts'
+import type { RowReader } from '../store/sql.ts'
 import { conditionsOf, queryArguments, type CallFilter, type LabelFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
 import { countFinished, endOf, historyScope, QueryError, withCalls, type HistoryScope } from './history-scope.ts'
-import { readRollups } from './read-rollups.ts'
+import { readRollups } from './rollups.ts'
 import { add, histogram, KEYS, sumsView, type Sums } from './sums.ts'
 
 /** The possible distances between the points of a series (seconds). */

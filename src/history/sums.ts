@@ -2,7 +2,7 @@ import { OPEN_STATUSES, FINAL_STATUSES } from '../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { LATE_SECONDS, QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { shown } from '../store/call-columns.ts'
-import type { ReadRow } from '../store/row-reader.ts'
+import type { ReadRow } from '../store/sql.ts'
 
 /**
  * The sums of finished calls, by key. Keys below those in {@link KEYS} are amounts for each status, by its code

@@ -1,5 +1,5 @@
 import { labelValue, RULE_LABELS } from '../alerts/groups.ts'
-import { latestValues } from '../alerts/latest-values.ts'
+import { latestValues } from '../alerts/rule-value.ts'
 import { OPEN_STATUSES, DOCUMENTED_LABELS, type Labels } from '../ledger/call.ts'
 import { countWindow, EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../ledger/failure-ratio.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter, type DurableHistogram } from '../ledger/series.ts'

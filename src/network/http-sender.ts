@@ -1,6 +1,6 @@
 import { fetch, Response, type RequestInit } from 'undici'
 import type { Clock } from '../clock/clock.ts'
-import { readRetryAfter } from '../clock/http-time.ts'
+import { readRetryAfter } from '../clock/times.ts'
 import { causesOf, codeOf } from './error-causes.ts'
 import { outboundAgent } from './outbound-agent.ts'
 import { DeliveryError } from './delivery-error.ts'

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../clock/clock.ts'
 import { logReceiver, type LogLine } from './log-receiver.ts'
-import type { MessageReceiver, Receiver } from './receiver.ts'
+import type { MessageReceiver, Receiver, ReceiverType, SendContext } from './receiver.ts'
 import type { ConfiguredReceiver, NotifyConfig } from './notify-section.ts'
-import type { ReceiverType, SendContext } from './receiver-type.ts'
 import { receivers } from './receivers.ts'
 
 export type ReceiverDeps = {

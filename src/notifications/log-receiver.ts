@@ -1,9 +1,8 @@
 import type { Notification } from '../alerts/notification.ts'
 import { digestLine } from './text/digest-text.ts'
 import type { AlertMessage, Message } from './message.ts'
-import { detailsOf, titleOf } from './text/notification-text.ts'
+import { detailsOf, titleOf, flappedText } from './text/notification-text.ts'
 import type { MessageReceiver } from './receiver.ts'
-import { flappedText } from './text/flapped-text.ts'
 import { storeText } from './text/store-text.ts'
 
 /** A line for the log: its text, and the fields to filter by. */

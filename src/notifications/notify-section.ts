@@ -1,13 +1,117 @@
+import { Cron } from 'croner'
 import { z } from 'zod'
+import { text, eachOnce, nameText, oneOf, timeOfDay, timezone } from '../schema/scalars.ts'
+import { isMap } from '../schema/path.ts'
+import { unknownName } from '../schema/nearest-key.ts'
+import { LOG } from './log-receiver.ts'
+import { messageReceiverNames, receiverNames, receivers, namedReceiverNames, type ReceiverName } from './receivers.ts'
 import { MATCH_KEYS, MATCH_VALUES } from '../alerts/match-keys.ts'
-import { isPattern, matchesValue, patternProblem } from '../alerts/value-pattern.ts'
-import { cronStart, neverEnds } from './cron-start.ts'
+import { isPattern, matchesValue, patternProblem } from '../alerts/match.ts'
 import { duration, longestTimer } from '../schema/duration.ts'
 import { formatDuration } from '../schema/duration-text.ts'
-import { checkReceivers } from './check-receivers.ts'
-import { namedReceiverNames, receiverNames, receivers, type ReceiverName } from './receivers.ts'
-import { eachOnce, nameText, oneOf, text, timeOfDay, timezone } from '../schema/scalars.ts'
 import { labelMap, section } from '../schema/section.ts'
+
+/** Five cron fields: minute, hour, day of the month, month, day of the week. */
+function cronStart() {
+  const expected = 'five cron fields (minute, hour, day of the month, month, day of the week), such as `0 2 * * 6`'
+  return text(expected, isCron).refine((fields) => !isCron(fields) || comes(fields), {
+    error: 'a day that some month has',
+  })
+}
+
+function isCron(fields: string): boolean {
+  // croner would also accept a name such as `@daily`, a date, and `?` for the current time.
+  return /^[^\s?]+(?: +[^\s?]+){4}$/.test(fields) && read(fields) !== undefined
+}
+
+/** This many starts are compared with the next one. */
+const COMPARED = 1000
+
+/**
+ * Whether the mute would never end, because each start falls within the duration of the previous one. Some starts may
+ * overlap: a whole weekend is two days, each with its own start.
+ *
+ * @param duration seconds
+ */
+function neverEnds(fields: string, duration: number): boolean {
+  if (!isCron(fields)) return false
+  const cron = read(fields)
+  let start = cron?.nextRun(new Date(0))
+  for (let i = 0; i < COMPARED; i++) {
+    const next = start && cron?.nextRun(start)
+    if (!start || !next || next.getTime() - start.getTime() > duration * 1000) return false
+    start = next
+  }
+  return true
+}
+
+/** Whether the start ever comes. False for a date such as 30 February. */
+function comes(fields: string): boolean {
+  return read(fields)?.nextRun(new Date(0)) !== null
+}
+
+/** Without a callback, croner schedules nothing. */
+function read(fields: string): Cron | undefined {
+  try {
+    return new Cron(fields, { mode: '5-part', timezone: 'UTC' })
+  } catch {
+    return undefined
+  }
+}
+
+type ReportProblem = (path: (string | number)[], message: string) => void
+
+/** Cross-checks the names of receivers, and the routes that name them. Any value may be missing or invalid. */
+function checkReceivers(notify: Readonly<Record<string, unknown>>, report: ReportProblem): void {
+  const given: unknown[] = Array.isArray(notify['receivers']) ? notify['receivers'] : []
+  const named = given.map((item) => (isMap(item) ? item : {}))
+  const shorthands = receiverNames.filter((type) => notify[type] !== undefined)
+  named.forEach(({ name }, index) => {
+    if (typeof name !== 'string' || name === '') return
+    const earlier = named.findIndex((other) => other['name'] === name)
+    const shorthand = shorthands.find((type) => type === name)
+    const taken =
+      earlier < index
+        ? `the same name as \`receivers[${earlier}]\``
+        : shorthand !== undefined
+          ? `the same name as \`notify.${shorthand}\``
+          : name === LOG
+            ? `\`${LOG}\` is the name of the log, which is notified if there is no receiver`
+            : undefined
+    if (taken !== undefined) report(['receivers', index, 'name'], `${taken}; expected a name of its own`)
+  })
+  const all = [...shorthands.map((type) => ({ name: type, [type]: notify[type] })), ...named]
+  checkRoutes(notify['routes'], all, report)
+}
+
+function checkRoutes(routes: unknown, all: readonly Record<string, unknown>[], report: ReportProblem): void {
+  const names = all.filter((one) => notRouted(one) === undefined).map(({ name }) => name)
+  if (!Array.isArray(routes)) return
+  routes.forEach((item: unknown, index) => {
+    const given: unknown = isMap(item) ? item['notify'] : undefined
+    if (!Array.isArray(given)) return
+    given.forEach((name: unknown, position) => {
+      if (typeof name !== 'string' || name === '' || names.includes(name)) return
+      report(['routes', index, 'notify', position], problemWith(name))
+    })
+  })
+
+  function problemWith(name: string): string {
+    const why = notRouted(all.find((one) => one['name'] === name) ?? {})
+    if (why !== undefined) return `${why}; expected a receiver of messages`
+    const shorthand = messageReceiverNames.find((type) => type === name)
+    if (shorthand !== undefined) {
+      return `\`${shorthand}\` is not configured; expected \`notify.${shorthand}\` as well`
+    }
+    return unknownName(name, 'receiver', names, '`[]`')
+  }
+}
+
+/** Why a route cannot name a receiver. */
+function notRouted(receiver: Record<string, unknown>): string | undefined {
+  const type = receiverNames.map((name) => receiver[name] !== undefined && receivers[name]).find(Boolean)
+  return type && 'notRouted' in type ? type.notRouted : undefined
+}
 
 const digest = section({
   at: timeOfDay().describe('When the summary of the day before is sent, HH:MM'),

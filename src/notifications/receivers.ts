@@ -1,4 +1,4 @@
-import type { ReceiverType } from './receiver-type.ts'
+import type { ReceiverType } from './receiver.ts'
 import { alertmanager } from './receivers/alertmanager/alertmanager.ts'
 import { email } from './receivers/email/email.ts'
 import { heartbeat } from './receivers/heartbeat/heartbeat.ts'

@@ -1,7 +1,7 @@
 import { evaluate, type AlertDelta } from '../alerts/evaluate.ts'
 import type { EvaluationRecord, Poll, Tick, Trigger } from '../alerts/trigger.ts'
 import { monthOf } from '../clock/calendar.ts'
-import { wholeMilliseconds } from '../clock/whole-milliseconds.ts'
+import { wholeMilliseconds } from '../clock/times.ts'
 import { newDraft } from '../ledger/delta/delta-draft.ts'
 import { withFinishes } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'

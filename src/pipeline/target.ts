@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
-import { reachOf } from '../alerts/evidence.ts'
-import type { Notification } from '../alerts/notification.ts'
+import { reachOf, type Notification } from '../alerts/notification.ts'
 import type { Rule } from '../alerts/rule.ts'
 import type { Recent } from '../alerts/trigger.ts'
 import type { Clock } from '../clock/clock.ts'

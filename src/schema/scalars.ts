@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isTimezone } from './timezone.ts'
 import { isBaseAddress, isLink, isSafeAddress, isSafeBaseAddress } from './web-address.ts'
 
-// The `error` of each kind of value says what was expected; problems-of.ts makes the sentence around it. `meta` is for
+// The `error` of each kind of value says what was expected; reading/draft.ts makes the sentence around it. `meta` is for
 // editors only, through the JSON Schema: what it can say about a value beyond these checks.
 
 /** A text that is not empty. `expected` describes it to the user; `test` checks it. */

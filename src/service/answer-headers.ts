@@ -1,4 +1,4 @@
-import { readHttpDate } from '../clock/http-time.ts'
+import { readHttpDate } from '../clock/times.ts'
 import type { TransportResponse } from './transport.ts'
 
 type Headers = Pick<TransportResponse, 'headers'>

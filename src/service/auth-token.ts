@@ -1,7 +1,6 @@
 import { isMap } from '../schema/path.ts'
-import { networkError } from './network-error.ts'
+import { networkError, ServiceError } from './service-error.ts'
 import { readAnswer } from './read-answer.ts'
-import { ServiceError } from './service-error.ts'
 import type { Transport } from './transport.ts'
 
 /**

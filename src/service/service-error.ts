@@ -1,3 +1,5 @@
+import { causesOf, codeOf } from '../network/error-causes.ts'
+
 /**
  * Why a request failed.
  *
@@ -51,4 +53,36 @@ export function isRetryable({ kind }: ServiceError): boolean {
 export function requestCode(error: ServiceError): string {
   if (error.kind === 'timeout' || error.kind === 'network' || error.kind === 'invalid') return error.kind
   return String(error.status)
+}
+
+/** The meaning of error codes of failed connections. The first match counts. */
+const HINTS: readonly [RegExp, string][] = [
+  [/^ENOTFOUND$/, 'host not found; check app_id, region and the network'],
+  [/^EAI_AGAIN$/, 'the DNS lookup failed; check the network'],
+  [/^ECONNREFUSED$/, 'connection refused'],
+  [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'connection reset'],
+  [/^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the connection timed out'],
+  [/^E(?:HOST|NET)UNREACH$/, 'no route to the host; check the network'],
+  [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, 'the answer was larger than callwatch reads (poll.max_answer_bytes)'],
+  [/^(?:EPROTO|ERR_SSL_)/, 'TLS failed; that port may not serve HTTPS'],
+  [/^ERR_TLS_CERT_ALTNAME/, 'its TLS certificate is for another host'],
+  [/^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/, "its TLS certificate is not valid now, or this machine's clock is wrong"],
+  [/CERT|SIGN|^ERR_TLS_/, 'its TLS certificate is not trusted (NODE_EXTRA_CA_CERTS adds authorities)'],
+  [/^HPE_/, 'the answer was not HTTP'],
+]
+
+/**
+ * Wraps the error of a transport. The message contains the innermost code (`ECONNREFUSED`, `ENOTFOUND`, a TLS code) and its
+ * meaning.
+ */
+export function networkError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    return new ServiceError('timeout', 'the service did not answer in time', { cause: error })
+  }
+  const causes = causesOf(error)
+  const code = codeOf(causes)
+  const hint = code === undefined ? undefined : HINTS.find(([codes]) => codes.test(code))?.[1]
+  const what = [hint, code ?? causes.at(-1)?.message ?? String(error)].filter(Boolean).join(': ')
+  return new ServiceError('network', `no answer from the service: ${what}`, { cause: error })
 }

@@ -155,7 +155,7 @@ function readParticipant(item: Readonly<Record<string, unknown>>, entry: Entry, 
 const MAX_ID_CHARACTERS = 500
 
 /**
- * A session id: a string, or a finite number as its decimal text (quote-long-ids.ts turns long integers into strings).
+ * A session id: a string, or a finite number as its decimal text (read-answer.ts turns long integers into strings).
  * Undefined for anything else. Also for a string that is too long, contains half of a surrogate pair, which can be neither
  * requested nor stored, or contains U+0000, which PostgreSQL cannot store.
  */

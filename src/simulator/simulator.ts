@@ -1,17 +1,17 @@
+import type { ServerResponse } from 'node:http'
 import { fastify } from 'fastify'
-
 import type { Keys } from './answers/admission.ts'
 import { answer } from './answers/answer.ts'
 import { addBurst, type Burst } from './calls/arrivals.ts'
-import { deliver } from './answers/deliver.ts'
 import type { LedgerEvent } from './calls/ledger.ts'
 import type { RecordedResponse } from './answers/responses.ts'
 import { patchSwitches, type Switches } from './switches.ts'
 import { createService, setSwitches, type CallsService, type ServiceOptions } from './answers/service.ts'
 import { newWebhooks, sendWebhooks, type SentWebhooks } from './answers/webhooks.ts'
 import { advance } from './calls/world.ts'
+import type { Reply } from './answers/http.ts'
 
-export type ServerOptions = {
+type ServerOptions = {
   /** 0 picks a free port. */
   port?: number
   /** Returns UNIX seconds with fractions; default: the host's clock. */
@@ -123,4 +123,39 @@ function createApp(service: CallsService, now: () => number) {
     else setTimeout(send, service.switches.answerSeconds * 1000).unref()
   })
   return app
+}
+
+const DRIP_BYTES = 8
+const DRIP_MS = 100
+
+/** Writes an answer to the connection according to its `delivery`. Records in `response` whether all of it was sent. */
+function deliver(reply: Reply, raw: ServerResponse, response: RecordedResponse): void {
+  raw.once('close', () => {
+    response.delivered = raw.writableFinished
+  })
+  if (reply.delivery === 'hang') return
+  if (reply.delivery === 'reset') {
+    raw.socket?.resetAndDestroy()
+    return
+  }
+  // Otherwise the server would add a Date of its own.
+  raw.sendDate = false
+  const body = Buffer.from(reply.body)
+  raw.writeHead(reply.status, { ...reply.headers, 'content-length': body.length })
+  if (reply.delivery === 'whole') raw.end(body)
+  else if (reply.delivery === 'drip') drip(raw, body)
+  else raw.write(body.subarray(0, body.length / 2), () => raw.destroy())
+}
+
+function drip(raw: ServerResponse, body: Buffer): void {
+  let sent = 0
+  const timer = setInterval(() => {
+    raw.write(body.subarray(sent, sent + DRIP_BYTES))
+    sent += DRIP_BYTES
+    if (sent < body.length) return
+    clearInterval(timer)
+    raw.end()
+  }, DRIP_MS)
+  timer.unref()
+  raw.once('close', () => clearInterval(timer))
 }

@@ -1,5 +1,4 @@
-import { faultNames } from './answers/faults.ts'
-import { webhookFaultNames } from './answers/webhook-faults.ts'
+import { faultNames, webhookFaultNames } from './answers/faults.ts'
 import { chance, pick, random, weighted, whole, type Random } from './random.ts'
 
 /** A switch: a line of help, its default, its values in words (for help and refusals), and a check of values. */

@@ -2,9 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { OtherSettingsError, type RecentOverviews, type Renewal } from './cluster-store.ts'
 import { codeOf, isAnswer, isUnresponsive } from './postgres/postgres-error.ts'
 import { LOCK } from './postgres/schema.ts'
-import { parse } from './rows.ts'
+import { parse, list, type Row, type Sql, type Step } from './sql.ts'
 import { difference, type Settings } from './settings.ts'
-import { list, type Row, type Sql, type Step } from './sql.ts'
 import { StoreError } from './store-error.ts'
 
 /**

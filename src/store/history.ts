@@ -3,8 +3,7 @@ import { countByStatus } from '../ledger/finished-calls.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import { CALL_COLUMNS, callOf, callOfRow, IS_OPEN } from './call-columns.ts'
 import { batched } from './batched.ts'
-import { OF_TARGET } from './rows.ts'
-import { list, type Sql } from './sql.ts'
+import { OF_TARGET, list, type Sql } from './sql.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 
 const COLUMNS = CALL_COLUMNS.join(', ')

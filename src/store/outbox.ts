@@ -2,11 +2,10 @@ import { episodeRow, type EpisodeNote } from '../alerts/episode.ts'
 import { hasEnded, type Notification } from '../alerts/notification.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Cluster } from './cluster.ts'
-import { list, type Sql, type Step } from './sql.ts'
+import { list, type Sql, type Step, parse } from './sql.ts'
 import { onlyStoreErrors, StoreError } from './store-error.ts'
 import type { OutboxContent, OutboxEntry, RoutedChange } from './store.ts'
 import { insertInto, replacing } from './tables.ts'
-import { parse } from './rows.ts'
 
 /** For receivers that were not recipients before, this change is the beginning. */
 const ENQUEUE_CHANGE = `

@@ -9,9 +9,7 @@ import { HOUR, unpackEvaluations } from './evaluation-log.ts'
 import { eventLog } from './events.ts'
 import { openCallsOf, pauses } from './history.ts'
 import { waitingIn } from './outbox.ts'
-import { OF_TARGET, parse } from './rows.ts'
-import type { RowReader } from './row-reader.ts'
-import type { Sql } from './sql.ts'
+import { OF_TARGET, parse, type RowReader, type Sql } from './sql.ts'
 
 const CALLS = `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.calls WHERE ${OF_TARGET}`
 

@@ -1,6 +1,5 @@
 import type { Silence } from '../alerts/match.ts'
-import { parse } from './rows.ts'
-import type { Row, Sql } from './sql.ts'
+import { parse, type Row, type Sql } from './sql.ts'
 
 const ACTIVE = 'SELECT id, until, data FROM callwatch.silences WHERE until > $1::float8'
 

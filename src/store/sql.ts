@@ -7,7 +7,7 @@ export type Value = string | number | null | Uint8Array
 export type Row = Readonly<Record<string, unknown>>
 
 /**
- * A statement of a batch, in the SQL that PostgreSQL and SQLite share (sqlite/statement.ts), with two extensions: `IN texts($1)` and
+ * A statement of a batch, in the SQL that PostgreSQL and SQLite share (sqlite/engine.ts), with two extensions: `IN texts($1)` and
  * `IN wholes($1)` take a list as JSON, and `given(id text, n int)` is a relation of the given rows.
  */
 export type Step = {
@@ -72,3 +72,28 @@ export class AnswerLost extends StoreError {
     super('unavailable', message, cause)
   }
 }
+
+/** The values of a row, by column. */
+export type ReadRow = Readonly<Record<string, unknown>>
+
+/** Reads a store with custom SQL. */
+export type RowReader = {
+  /**
+   * Returns the rows of a query. Commits do not wait for it.
+   *
+   * @param statement in SQL that both PostgreSQL and SQLite support, except that parameters are `$1`, `$2` …, and tables are in the
+   * schema `callwatch`
+   * @throws {StoreError} if the store cannot be read now
+   */
+  rows: (statement: string, args: readonly (string | number)[]) => Promise<ReadRow[]>
+}
+
+/** Parses JSON that the store itself wrote from a T. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+export function parse<T>(text: unknown): T {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return JSON.parse(String(text)) as T
+}
+
+/** Selects the rows of the target with the name $1. */
+export const OF_TARGET = 'target = (SELECT number FROM callwatch.targets WHERE name = $1)'

@@ -122,9 +122,9 @@ export const TABLES = {
     },
     hot: true,
   },
-  /** The webhooks of events: webhook-store.ts WebhookProgress, and how often it was saved. */
+  /** The webhooks of events: store.ts WebhookProgress, and how often it was saved. */
   webhooks: { key: ['name'], columns: { name: 'text', revision: 'whole', data: 'text' }, hot: true },
-  /** Events before the cursor of a webhook that it has not received: the other fields of webhook-store.ts UndeliveredEvent. */
+  /** Events before the cursor of a webhook that it has not received: the other fields of store.ts UndeliveredEvent. */
   undelivered: {
     key: ['webhook', 'dead', 'position', 'place'],
     columns: { webhook: 'text', dead: 'flag', position: 'whole', place: 'whole', data: 'text' },
@@ -162,7 +162,7 @@ export const TABLES = {
   /** Rate limit pauses, by the host's clock. */
   pauses: { key: ['key'], columns: { key: 'text', until: 'real' } },
 
-  /** The finished calls of a period, added up: history/rollup.ts. Target 0 stands for all targets. */
+  /** The finished calls of a period, added up: history/rollups.ts. Target 0 stands for all targets. */
   rollups: {
     key: ['target', 'width', 'at'],
     columns: { target: 'target', width: 'whole', at: 'whole', by_labels: 'bytes', without_labels: 'bytes' },

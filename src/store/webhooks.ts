@@ -1,8 +1,7 @@
-import { parse } from './rows.ts'
-import type { Row, Sql } from './sql.ts'
+import { parse, type Row, type Sql } from './sql.ts'
 import { onlyStoreErrors } from './store-error.ts'
 import { insertInto, keyIsGiven } from './tables.ts'
-import type { LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from './webhook-store.ts'
+import type { LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from './store.ts'
 
 const UNDELIVERED_OF = 'FROM callwatch.undelivered WHERE webhook = name'
 const WEBHOOKS = `

@@ -1,9 +1,19 @@
-import { BehaviorSubject, defer, map, repeat, ReplaySubject, share, skip, takeUntil, timer } from 'rxjs'
-import type { Observable } from 'rxjs'
+import {
+  BehaviorSubject,
+  defer,
+  map,
+  repeat,
+  ReplaySubject,
+  share,
+  skip,
+  takeUntil,
+  timer,
+  type Observable,
+} from 'rxjs'
 import type { Silence } from '../alerts/match.ts'
 import { webhookViews, type WebhookView } from '../events/webhooks/webhook-views.ts'
 import type { Clock } from '../clock/clock.ts'
-import { isoTime } from '../clock/iso-time.ts'
+import { isoTime } from '../clock/times.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import type { WebOptions } from './server.ts'
 import { alertView, type AlertView } from './api/alerts.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { episodeRow, type Episode } from '../../src/alerts/episode.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
-import { parse } from '../../src/store/rows.ts'
+import { parse } from '../../src/store/sql.ts'
 import { at, evaluatedTarget } from './evaluated-target.ts'
 import { POLL_AGE, RATIO, ruleOn } from './sample-rules.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { matchesValue, patternProblem } from '../../src/alerts/value-pattern.ts'
+import { matchesValue, patternProblem } from '../../src/alerts/match.ts'
 
 test.each([
   ['High', 'High', true],

@@ -1,4 +1,4 @@
-import type { RowReader } from '../../src/store/row-reader.ts'
+import type { RowReader } from '../../src/store/sql.ts'
 import type { Store } from '../../src/store/store.ts'
 import { readLog } from '../events/event-problems.ts'
 import { episodeProblems, turnsOf } from '../store/episode-problems.ts'

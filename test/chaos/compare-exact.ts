@@ -1,7 +1,6 @@
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
-import type { Series } from '../../src/simulator/expected/series.ts'
+import { type Series, exactFamilies } from '../../src/simulator/expected/expected-series.ts'
 import type { SimulatedWorld } from '../world/start-world.ts'
-import { exactFamilies } from '../../src/simulator/expected/expected-series.ts'
 import { expectedSeries } from '../world/oracle/expected-series.ts'
 import { contribution, FAMILIES_OBSERVED_ONCE } from '../simulation/row-sums.ts'
 import { difference, lessCorrections } from '../system/replay/exposition.ts'

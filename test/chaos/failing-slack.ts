@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { WebhookBody } from '../../src/notifications/receivers/webhook/webhook-body.ts'
+import type { WebhookBody } from '../../src/notifications/receivers/webhook/webhook-send.ts'
 import type { Random } from '../../src/simulator/random.ts'
 
 /** A message that was answered with 200. */

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { exactFamilies } from '../../src/simulator/expected/expected-series.ts'
-import type { Series } from '../../src/simulator/expected/series.ts'
+import { exactFamilies, type Series } from '../../src/simulator/expected/expected-series.ts'
 import { parseExposition } from '../system/replay/exposition.ts'
 import { observedFamilies } from '../system/replay/replay.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readRetryAfter } from '../../src/clock/http-time.ts'
+import { readRetryAfter } from '../../src/clock/times.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newLags } from '../../src/commands/demo/lags.ts'
+import { newLags } from '../../src/commands/demo/lines.ts'
 import { finish } from '../metrics/hand-made-target.ts'
 
 const endedAt = (at: number) => ({ ...finish('ended'), at })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { tableLines } from '../../src/commands/table-lines.ts'
+import { tableLines } from '../../src/commands/command.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { firingOf, RATIO } from '../alerts/sample-rules.ts'
 import { completePoll, CREATED, seen } from '../ledger/seen.ts'

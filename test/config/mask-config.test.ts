@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { maskConfig } from '../../src/config/mask-config.ts'
-import { secretsOf } from '../../src/config/secrets-of.ts'
+import { maskConfig, secretsOf } from '../../src/config/secrets.ts'
 import { folderWith } from './folder-with.ts'
 
 const env = {

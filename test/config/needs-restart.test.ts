@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { needsRestart } from '../../src/config/needs-restart.ts'
+import { needsRestart } from '../../src/daemon/reload.ts'
 import { folderWith } from './folder-with.ts'
 
 const env = { CALLWATCH_APP_ID: 'a', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: 'k' }

@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ConfigError } from '../../src/config/config-error.ts'
-import { repeatedLoad } from '../../src/config/repeated-load.ts'
+import { repeatedLoad } from '../../src/config/load-config.ts'
 import { folderWith } from './folder-with.ts'
 
 const YAML = 'targets: [{ app_id: a1, region: us, api_key_file: key }]'

@@ -1,7 +1,6 @@
 import { onTestFinished, expect, test, vi } from 'vitest'
 import { configOf } from '../../src/config/config.ts'
-import { exactFamilies, expectedSeries } from '../../src/simulator/expected/expected-series.ts'
-import { seriesName } from '../../src/simulator/expected/series.ts'
+import { exactFamilies, expectedSeries, seriesName } from '../../src/simulator/expected/expected-series.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { freePort } from '../postgres/start-postgres.ts'
 import { daemonInProcess, KEY } from './daemon-in-process.ts'

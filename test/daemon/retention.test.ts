@@ -1,6 +1,6 @@
 import { NEVER } from 'rxjs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { eventLog } from '../../src/daemon/event-log.ts'
+import { eventLog } from '../../src/daemon/event-webhooks.ts'
 import { runJobs } from '../../src/daemon/jobs.ts'
 import { newRetention } from '../../src/daemon/retention.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'

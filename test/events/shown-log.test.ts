@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readEvents, readLatest } from '../../src/events/read-events.ts'
-import { shownLog } from '../../src/events/shown-log.ts'
+import { shownLog } from '../../src/events/events-section.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { completePoll } from '../ledger/seen.ts'
 import { openIn } from '../store/contract/place.ts'

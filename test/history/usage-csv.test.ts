@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { usageCsv, type UsageReport } from '../../src/history/usage-report.ts'
+import { usageCsv, type UsageReport } from '../../src/history/usage.ts'
 
 test('CSV without a row says how much of the period is not covered', () => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what CSV has of a report

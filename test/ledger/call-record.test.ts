@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readCall, readFinish, RECORD_BYTES, writeCall } from '../../src/ledger/call-record.ts'
+import { readCall, readFinish, RECORD_BYTES, writeCall } from '../../src/ledger/tracked-calls.ts'
 import { anyCall } from './any-call.ts'
 
 test('a call record restores any call, whatever was in its place, without touching its neighbours', () => {

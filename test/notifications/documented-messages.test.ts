@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { emailMessage } from '../../src/notifications/receivers/email/email-message.ts'
-import { slackMessage } from '../../src/notifications/receivers/slack/slack-message.ts'
-import { webhookBody } from '../../src/notifications/receivers/webhook/webhook-body.ts'
+import { slackMessage } from '../../src/notifications/receivers/slack/slack-send.ts'
+import { webhookBody } from '../../src/notifications/receivers/webhook/webhook-send.ts'
 import { AT, FIRING, messageOf, update } from './sample.ts'
 
 /** Twelve of three hundred targets, the worst first, as one message has them. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SeenCall } from '../../src/ledger/call.ts'
-import { addToOrder, newOrderAcrossPages } from '../../src/polling/list/order-across-pages.ts'
+import { addToOrder, newOrderAcrossPages } from '../../src/polling/list/list-order.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
 import { numbered, ongoing, polling } from './polling.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Tripwire } from '../../src/polling/list/list-state.ts'
-import { noteTotal, resetTripwire } from '../../src/polling/list/tripwire.ts'
+import { noteTotal, resetTripwire } from '../../src/polling/list/read-list.ts'
 
 const DAY = 86_400
 const newTripwire = (): Tripwire => ({ state: 'watched', base: undefined, cameIn: 0, ignoredUntil: -Infinity })

@@ -5,10 +5,9 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { configSchema } from '../../src/config/config.ts'
 import { configJsonSchema } from '../../src/config/json-schema.ts'
-import { USAGE_COLUMNS } from '../../src/history/usage-report.ts'
-import { USAGE_KEYS } from '../../src/history/usage.ts'
+import { USAGE_COLUMNS, USAGE_KEYS } from '../../src/history/usage.ts'
 import { describeMetrics } from '../../src/metrics/registry.ts'
-import { placesOf } from '../../src/schema/places.ts'
+import { placesOf } from '../../src/schema/path.ts'
 import { variables } from '../../src/schema/variables.ts'
 import { migrate } from '../../src/store/sqlite/schema.ts'
 import { CALL_FORMATS } from '../../src/web/api/calls.ts'
@@ -58,14 +57,14 @@ function jsonOutputs(): Record<string, string[]> {
     'Output of `audit --json`': fieldsOf('src/commands/audit/audit.ts', 'AuditDocument'),
     'Output of `backtest --json`': fieldsOf('src/commands/alerts/backtest.ts', 'jsonOf'),
     'Output of `check --json`': fieldsOf('src/commands/check.ts', 'CheckDocument'),
-    'Output of `report --json`': fieldsOf('src/history/usage-report.ts', 'usageReport'),
+    'Output of `report --json`': fieldsOf('src/history/usage.ts', 'usageReport'),
     'Events of calls': fieldsOf('src/events/types.ts', 'CallEvent'),
     'Events of alerts': fieldsOf('src/events/types.ts', 'AlertEvent'),
     'Output of `alerts calls --json`, each call': fieldsOf('src/events/call-data.ts', 'callRowView'),
     'Output of `events webhooks --json`, each webhook': fieldsOf('src/events/webhooks/webhook-views.ts', 'WebhookView'),
     'Output of `events webhooks dead --json`': fieldsOf('src/commands/webhooks.ts', 'DeadLetters'),
     'Output of `silence list --json`, each silence': fieldsOf('src/web/api/silences.ts', 'SilenceView'),
-    'Body of a webhook': fieldsOf('src/notifications/receivers/webhook/webhook-body.ts', 'WebhookBody'),
+    'Body of a webhook': fieldsOf('src/notifications/receivers/webhook/webhook-send.ts', 'WebhookBody'),
     'Body of a webhook, `format: alertmanager`': fieldsOf(
       'src/notifications/receivers/webhook/alertmanager-body.ts',
       'alertmanagerBody',

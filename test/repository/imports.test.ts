@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 const SECTIONS = [
   'alerts/default-rules.ts',
   'alerts/rule.ts',
-  'alerts/value-pattern.ts',
+  'alerts/match.ts',
   'events/events-section.ts',
   'log/log-section.ts',
   'notifications/notify-section.ts',

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { networkError } from '../../src/service/network-error.ts'
-import { ServiceError } from '../../src/service/service-error.ts'
+import { networkError, ServiceError } from '../../src/service/service-error.ts'
 
 const coded = (code: string, cause?: unknown) => Object.assign(new Error('connect to 10.0.0.1', { cause }), { code })
 const CERTIFICATE = 'its TLS certificate is not trusted (NODE_EXTRA_CA_CERTS adds authorities)'

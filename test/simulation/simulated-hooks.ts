@@ -6,7 +6,7 @@ import { MARK, type TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { newWebhooks, SIMULATED_APP, type SimulatedWebhook } from '../../src/simulator/answers/webhooks.ts'
 import { advance } from '../../src/simulator/calls/world.ts'
 import type { Commit } from '../../src/store/store.ts'
-import { readWebhook } from '../../src/web/read-webhook.ts'
+import { readWebhook } from '../../src/web/hooks.ts'
 import type { VirtualClock } from '../clock/virtual-clock.ts'
 import type { WorldService } from '../world/start-world.ts'
 

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
-
 import type { Call } from '../../src/simulator/calls/call.ts'
-import { failureRatio } from '../../src/simulator/expected/failure-ratio.ts'
-import { addTo, type Series } from '../../src/simulator/expected/series.ts'
+import {
+  failureRatio,
+  addTo,
+  type Series,
+  exactFamilies,
+  expectedSeries,
+} from '../../src/simulator/expected/expected-series.ts'
 import { defaultSwitches } from '../../src/simulator/switches.ts'
-import { exactFamilies, expectedSeries } from '../../src/simulator/expected/expected-series.ts'
 import { createWorld } from '../../src/simulator/calls/arrivals.ts'
 import { advance } from '../../src/simulator/calls/world.ts'
 import { difference } from '../system/replay/exposition.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-
-import { seriesName } from '../../src/simulator/expected/series.ts'
+import { seriesName } from '../../src/simulator/expected/expected-series.ts'
 import { difference, lessCorrections, parseExposition } from '../system/replay/exposition.ts'
 
 const text = `# HELP callwatch_calls_total Calls

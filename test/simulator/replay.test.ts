@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
-
 import type { RecordedResponse } from '../../src/simulator/answers/responses.ts'
-import type { Series } from '../../src/simulator/expected/series.ts'
-import { expectedSeries } from '../../src/simulator/expected/expected-series.ts'
+import { type Series, expectedSeries } from '../../src/simulator/expected/expected-series.ts'
 import { observedFamilies, replay } from '../system/replay/replay.ts'
 import { list as listOf, serviceOf } from '../world/request-service.ts'
 import { CREATED, call, get, list, notFound, replayed, response, timeless, type Item } from './replayed-answers.ts'

@@ -1,10 +1,10 @@
 import { instanceKey } from '../../src/alerts/groups.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
-import { isoTime } from '../../src/clock/iso-time.ts'
+import { isoTime } from '../../src/clock/times.ts'
 import type { AlertChange } from '../../src/events/types.ts'
 import { alertHistory, type PastAlert } from '../../src/history/alert-history.ts'
 import type { AlertMessage } from '../../src/notifications/message.ts'
-import type { RowReader } from '../../src/store/row-reader.ts'
+import type { RowReader } from '../../src/store/sql.ts'
 
 /** That an alert began to fire, or ended. */
 export type AlertTurn = { kind: 'firing' | 'resolved' | 'expired'; target: string; key: string; time: string }

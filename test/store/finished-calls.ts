@@ -1,7 +1,7 @@
 import { listCalls, type PagePosition } from '../../src/history/list-calls.ts'
 import type { HistoryStatus } from '../../src/history/call-filter.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
-import type { RowReader } from '../../src/store/row-reader.ts'
+import type { RowReader } from '../../src/store/sql.ts'
 
 export type FinishedQuery = {
   /** UNIX seconds. */

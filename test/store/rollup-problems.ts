@@ -1,8 +1,8 @@
 import { BASELINE_CODE, finalStatusOf, LOST_CODE } from '../../src/ledger/call-codes.ts'
-import { WIDTHS } from '../../src/history/rollup.ts'
+import { WIDTHS } from '../../src/history/rollups.ts'
 import { seriesOf } from '../../src/history/series.ts'
 import { shown } from '../../src/store/call-columns.ts'
-import type { RowReader } from '../../src/store/row-reader.ts'
+import type { RowReader } from '../../src/store/sql.ts'
 
 /**
  * Where the charts of all targets together, or of one, say something else than the calls' rows. No daemon may write

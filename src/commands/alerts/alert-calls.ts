@@ -10,8 +10,12 @@ import { linesOf, partsOf } from '../calls/listing.ts'
 import { formatOption, jsonOption, WIDE, widthOf, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
 import { names } from '../options/option-values.ts'
-import { shellQuoted } from '../shell-quoted.ts'
 import { withReader } from '../with-store.ts'
+
+/** A text as one argument on the command line of a POSIX shell. */
+function shellQuoted(text: string): string {
+  return /^[\w.:/@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
 
 /** The forms that {@link readSpan} accepts, in a sentence. */
 const SPAN = 'a time in UTC such as 2026-11-20 08:00:00, its minute or its date, or UNIX seconds'

@@ -1,6 +1,5 @@
 import { Document, isScalar, Scalar, stringify, visit } from 'yaml'
-import { prometheusRule, type PrometheusRule } from '../../alerts/prometheus-rule.ts'
-import { ownRules } from '../../alerts/own-rules.ts'
+import { prometheusRule, type PrometheusRule, ownRules } from '../../alerts/prometheus-rule.ts'
 import { NotExpressible } from '../../alerts/promql.ts'
 import type { Rule } from '../../alerts/rule.ts'
 import { formatDuration } from '../../schema/duration-text.ts'

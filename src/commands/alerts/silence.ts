@@ -1,7 +1,6 @@
 import { userInfo } from 'node:os'
-import { MAX_SILENCE_SECONDS, type Silence, unknownIn } from '../../alerts/match.ts'
+import { MAX_SILENCE_SECONDS, type Silence, unknownIn, isPattern } from '../../alerts/match.ts'
 import type { AlertMatch } from '../../alerts/match-keys.ts'
-import { isPattern } from '../../alerts/value-pattern.ts'
 import { systemClock } from '../../clock/clock.ts'
 import { silenceView } from '../../web/api/silences.ts'
 import type { Config } from '../../config/config.ts'

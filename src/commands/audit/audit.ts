@@ -1,6 +1,5 @@
-import { secretsOf } from '../../config/secrets-of.ts'
-import { auditLines } from './lines.ts'
-import type { AuditReport } from './report.ts'
+import { secretsOf } from '../../config/secrets.ts'
+import { auditLines, type AuditReport } from './report.ts'
 import { auditStore } from './store.ts'
 import { maskSecrets } from '../../log/mask-secrets.ts'
 import type { Declare } from '../command.ts'

@@ -1,10 +1,11 @@
 import { lastMinutes, servedLabels, spell, type Discrepancy } from '../../ledger/delta/compare-call.ts'
 import { isEqual } from '../../ledger/delta/minutes.ts'
-import { isoTime } from '../../clock/iso-time.ts'
+import { isoTime } from '../../clock/times.ts'
 import type { ComparedCall, TargetAudit } from './target.ts'
+import { inOneLine } from '../../text/plain-text.ts'
 
 /** A call that differs, without user IDs. */
-export type ReportedCall = { session_id: string; discrepancies: Discrepancy[] }
+type ReportedCall = { session_id: string; discrepancies: Discrepancy[] }
 
 const NO_SUMS = {
   calls: 0,
@@ -15,7 +16,7 @@ const NO_SUMS = {
 }
 
 /** Finished calls and their minutes, by labels, as the ledger or the service has them. */
-export type Sums = typeof NO_SUMS
+type Sums = typeof NO_SUMS
 type LabelSums = { labels: string; ledger: Sums; service: Sums }
 
 export type AuditReport = ReturnType<typeof auditReport>
@@ -59,7 +60,7 @@ export function auditReport(audit: TargetAudit) {
 }
 
 /** Whether the ledger and the service have the same sums for a label set. */
-export function sumsAgree({ ledger, service }: LabelSums): boolean {
+function sumsAgree({ ledger, service }: LabelSums): boolean {
   const served = Object.values(service)
   return Object.values(ledger).every((sum, i) => isEqual(sum, served[i]!))
 }
@@ -92,4 +93,104 @@ function addTo(sums: Sums, minutes: readonly number[]): void {
 
 function timeOrNull(time: number | undefined): string | null {
   return time === undefined ? null : isoTime(time)
+}
+
+/** The most calls of each kind that are listed. `--json` lists all. */
+const MAX_LISTED = 50
+
+/** The audit of one target as lines for people. */
+export function auditLines(report: AuditReport): string[] {
+  const { target, listed, problem, differences, notes, sums } = report
+  const lines = [`${target}: ${auditVerdict(report)}`]
+  if (problem !== null) lines.push(`  compared incompletely: ${problem}`)
+  if (report.horizon === null) return [...lines, '']
+  const unlisted =
+    report.no_longer_listed === null ? '' : `, and ${report.no_longer_listed} finished ones that are no longer listed`
+  const lastPoll = report.last_successful_poll ?? 'none yet'
+  lines.push(
+    `  back to ${report.horizon}; the daemon's last successful poll: ${lastPoll}`,
+    `  listed: ${compared(report)} finished calls compared, ${listed.open} open and known, ${listed.baseline} baseline, ` +
+      `${listed.ignored} before the horizon, ${listed.lost} lost in the ledger`,
+    `  in the ledger: ${report.lost} lost calls${unlisted}`,
+  )
+  if (report.balanced === true) {
+    lines.push('  the counters equal the sums of the calls in the store, including those deleted from its history')
+  }
+  for (const { quantity, counters, calls } of report.imbalances) {
+    lines.push(
+      `  DIFFERS ${quantity}: ${minutes(counters)} in the counters, ${minutes(calls)} in the calls of the store`,
+    )
+  }
+  lines.push(
+    ...noteLines(report),
+    ...callLines('DIFFERS', differences),
+    ...callLines('note', notes),
+    ...(report.not_requested_again > 0
+      ? [`  ${report.not_requested_again} of these calls were not requested again: they differ from the list`]
+      : []),
+    ...sums.map((sum) => `  ${sumsLine(sum)}`),
+    '',
+  )
+  return lines
+}
+
+/** What is no difference, but may explain one. */
+function noteLines({ daemon_polls, listed, order_unverified, invalid_items }: AuditReport): string[] {
+  const notes: [isSo: boolean, text: string][] = [
+    [daemon_polls === false, 'no daemon polled during the audit; what happened since its last poll is not counted yet'],
+    [listed.new > 0, `${listed.new} open calls are not known yet; the next poll must find them`],
+    [listed.gone > 0, `${listed.gone} calls were listed, but unknown when requested again`],
+    [
+      order_unverified,
+      'order not verified: the list was read back to the horizon only, and was never read to its end to show that nothing newer follows; --full reads to the end',
+    ],
+    [invalid_items > 0, `${invalid_items} listed items were invalid`],
+  ]
+  return notes.filter(([isSo]) => isSo).map(([, text]) => `  note: ${text}`)
+}
+
+/** The result in one line. */
+export function auditVerdict(report: AuditReport): string {
+  const { equal, problem, differences } = report
+  const { imbalances } = report
+  if (equal) return `equal: all ${compared(report)} finished calls that the service lists match the ledger`
+  const found = `${differences.length} ${differences.length === 1 ? 'call differs' : 'calls differ'}`
+  if (differences.length > 0) return `NOT EQUAL: ${found} from the ledger`
+  if (imbalances.length > 0) return 'NOT EQUAL: the counters differ from the sums of the calls in the store'
+  return problem === null ? found : 'NOT VERIFIED: nothing differs, but the comparison is incomplete'
+}
+
+function compared({ listed }: AuditReport): number {
+  return listed.equal + listed.note + listed.difference
+}
+
+function callLines(word: string, calls: readonly ReportedCall[]): string[] {
+  const lines = calls.slice(0, MAX_LISTED).map(({ session_id, discrepancies }) => {
+    const each = discrepancies.map(({ what, counted, served, known }) => {
+      const text =
+        what === 'call'
+          ? `${served} at the service, unknown to the ledger`
+          : `${what}: ledger ${counted}, service ${served}`
+      return known === undefined ? text : `${text} (${known})`
+    })
+    return `  ${word} ${inOneLine(session_id)}: ${each.join('; ')}`
+  })
+  const more = calls.length - lines.length
+  return more > 0 ? [...lines, `  ${word} and ${more} more; --json lists all`] : lines
+}
+
+function sumsLine(sum: AuditReport['sums'][number]): string {
+  const { labels, ledger, service } = sum
+  if (sumsAgree(sum)) return `${labels.padEnd(24)} ${sumsText(ledger)}`
+  return `${labels.padEnd(24)} ledger ${sumsText(ledger)}; service ${sumsText(service)}`
+}
+
+function sumsText(sums: Sums): string {
+  const call = `${minutes(sums.call_audio_minutes)}/${minutes(sums.call_video_minutes)}`
+  const participant = `${minutes(sums.participant_audio_minutes)}/${minutes(sums.participant_video_minutes)}`
+  return `${sums.calls} calls, audio/video minutes ${call}, of participants ${participant}`
+}
+
+function minutes(value: number): string {
+  return String(Math.round(value * 10_000) / 10_000)
 }

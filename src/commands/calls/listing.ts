@@ -3,7 +3,7 @@ import type { StoreReader } from '../../store/reader.ts'
 import { formatSeconds } from '../../text/format.ts'
 import { plainText } from '../../text/plain-text.ts'
 import { pagesOf, type CallsWanted } from '../../web/api/calls-pages.ts'
-import { tableLines } from '../table-lines.ts'
+import { tableLines } from '../command.ts'
 
 /**
  * The selected calls of a store, newest first, as the API has them.

@@ -1,10 +1,8 @@
 import { isEqual } from '../../ledger/delta/minutes.ts'
 import { EXPORTED_WINDOWS } from '../../ledger/failure-ratio.ts'
 import { DERIVED_METRICS } from '../../metrics/derived-metrics.ts'
-import { seriesName } from '../../simulator/expected/series.ts'
+import { seriesName, exactFamilies, expectedSeries, failureRatio } from '../../simulator/expected/expected-series.ts'
 import type { Simulator } from '../../simulator/simulator.ts'
-import { exactFamilies, expectedSeries } from '../../simulator/expected/expected-series.ts'
-import { failureRatio } from '../../simulator/expected/failure-ratio.ts'
 import type { CountOptions } from '../../simulator/expected/counted-calls.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 

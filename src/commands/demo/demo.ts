@@ -29,9 +29,16 @@ import { compareWithSimulator, type Comparison } from './compare-with-simulator.
 import { startDaemon } from '../../daemon/daemon.ts'
 import type { DaemonEvent } from '../../daemon/daemon-event.ts'
 import { DAY_SECONDS, demoConfig, HOOK } from './config.ts'
-import { newLags, type Lags } from './lags.ts'
+import {
+  newLags,
+  type Lags,
+  areDelivered,
+  demoSummary,
+  notificationLines,
+  transitionLine,
+  webhookLines,
+} from './lines.ts'
 import { LISTED_SECONDS, pollPast, PAST_CALLS_PER_DAY } from './past.ts'
-import { areDelivered, demoSummary, notificationLines, transitionLine, webhookLines } from './lines.ts'
 import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
 import { freePort } from './free-port.ts'
 import { createLogger } from '../../log/logger.ts'
@@ -39,7 +46,7 @@ import { maskSecrets } from '../../log/mask-secrets.ts'
 import type { Declare } from '../command.ts'
 import { past, positive, whole } from '../options/option-values.ts'
 import { stopSignal } from '../stop-signal.ts'
-import { closable } from '../closable.ts'
+import { closable } from '../with-store.ts'
 
 type DemoOptions = {
   speed: number

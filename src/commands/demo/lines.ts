@@ -4,15 +4,15 @@ import { EVENT_TYPES } from '../../events/types.ts'
 import type { Transition } from '../../ledger/state.ts'
 import { windows } from '../../metrics/derived-metrics.ts'
 import { descriptionOf, splitOf, summaryOf } from '../../notifications/text/notification-text.ts'
-import { contributorOf, trendOf } from '../../notifications/text/evidence-text.ts'
+import { contributorOf, trendOf } from '../../notifications/text/alert-facts.ts'
 import { linksOf } from '../../notifications/text/links.ts'
 import { formatTime, plural } from '../../text/format.ts'
 import { targetView } from '../../web/api/target-view.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
-import { auditLines, auditVerdict } from '../audit/lines.ts'
-import type { AuditReport } from '../audit/report.ts'
+import { auditLines, auditVerdict, type AuditReport } from '../audit/report.ts'
 import type { Comparison } from './compare-with-simulator.ts'
 import type { EventReceiver, ReceivedEvent } from './event-receiver.ts'
+import type { Finish } from '../../ledger/tracked-call.ts'
 
 /** `08:15:30  audio call  with user   initiated → ongoing  v1.us.…`. An inferred step is marked. */
 export function transitionLine({ call, from, to, observed, at }: Transition): string {
@@ -57,7 +57,7 @@ export function webhookLines(events: readonly ReceivedEvent[]): string[] {
 }
 
 /** The results at the end: the audit, and how many events were logged and arrived. */
-export type DemoEnd = { audit: AuditReport; logged: number; received: ReturnType<EventReceiver['counts']> }
+type DemoEnd = { audit: AuditReport; logged: number; received: ReturnType<EventReceiver['counts']> }
 
 /** The counters, the lag, whether the counters equal what the simulator recorded, and the results at the end. */
 export function demoSummary(
@@ -105,4 +105,33 @@ function eventsSummary(end: DemoEnd): string {
 function auditSummary(report: AuditReport): string[] {
   const found = report.equal ? [] : auditLines(report).slice(1, -1)
   return [`  audit     ${auditVerdict(report)}`, ...found.map((line) => `          ${line}`)]
+}
+
+/** How soon callwatch notices the ends of calls: at first by polls alone, then with webhooks of the service. */
+export type Lags = {
+  /** @param now UNIX seconds */
+  note: (finishes: readonly Finish[], now: number) => void
+  /** @param from UNIX seconds, from which on the service sends webhooks */
+  withWebhooks: (from: number) => void
+  /** One line; undefined before the first end. */
+  line: (webhooks: { sent: number; lost: readonly unknown[] }) => string | undefined
+}
+
+/** @param begun UNIX seconds; earlier ends do not count */
+export function newLags(begun: number): Lags {
+  const phases: { name: string; from: number; lags: number[] }[] = [{ name: 'by polls alone', from: begun, lags: [] }]
+  return {
+    note: (finishes, now) => {
+      for (const { at } of finishes) phases.findLast(({ from }) => from <= at)?.lags.push(now - at)
+    },
+    withWebhooks: (from) => void phases.push({ name: "with the service's webhooks", from, lags: [] }),
+    line: ({ sent, lost }) => {
+      const medians = phases.flatMap(({ name, lags }) =>
+        lags.length === 0 ? [] : [`${lags.toSorted((a, b) => a - b)[lags.length >> 1]!.toFixed(1)} s ${name}`],
+      )
+      if (medians.length === 0) return undefined
+      const came = sent === 0 ? '' : ` (${sent} came, ${lost.length} were lost)`
+      return `  lag       half of the ends are noticed within ${medians.join(', ')}${came}`
+    },
+  }
 }

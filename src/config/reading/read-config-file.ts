@@ -1,9 +1,135 @@
 import { dirname, resolve } from 'node:path'
+import {
+  isMap as isMapNode,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type YAMLError,
+} from 'yaml'
 import { ConfigError, type Problem } from '../config-error.ts'
+import { formatPath, isMap, type Path } from '../../schema/path.ts'
 import type { Environment } from './environment.ts'
-import { fileProblem } from './file-problem.ts'
-import { parseYaml, type YamlContent } from './parse-yaml.ts'
-import { readAnyText, type ReadText } from './read-text.ts'
+import { fileProblem, readAnyText, type ReadText } from './read-text.ts'
+
+/** Replacements for messages of the library that would quote the file, and might contain a secret. */
+const discreet: Partial<Record<YAMLError['code'], string>> = {
+  BAD_ALIAS: 'found `*` with the name of an anchor that is not there; a text that begins with `*` needs quotes',
+  BAD_DIRECTIVE: 'found `%` at the beginning of a line, where a directive would stand',
+  BAD_DQ_ESCAPE: 'found an unknown escape after `\\` between double quotes',
+  TAG_RESOLVE_FAILED: 'found `!` with the name of an unknown tag; a text that begins with `!` needs quotes',
+  UNEXPECTED_TOKEN: 'found something that cannot stand here; a text with one of `{}[],#&*!|>%@` in it may need quotes',
+}
+
+/** What a YAML text contains. */
+type YamlContent = {
+  /** Maps, lists and scalars; null for an empty text. */
+  content: unknown
+  /**
+   * Where the value at a path such as `targets[0].region` is, as `file:line:column` (from 1). If it is missing, the place of
+   * the map or list that lacks it; undefined if that is the whole file.
+   */
+  placeOf: (path: string) => string | undefined
+}
+
+/**
+ * Parses YAML 1.2. `${NAME}` may be anywhere in a text without quotes, even within `{ }` and `[ ]`, where YAML would refuse
+ * it.
+ *
+ * @param name how the user named the file
+ * @throws ConfigError with line and column (from 1) of the mistakes in the syntax
+ */
+export function parseYaml(source: string, name: string): YamlContent {
+  const lineCounter = new LineCounter()
+  const document = parseDocument(hideReferences(source), { lineCounter, prettyErrors: false, logLevel: 'silent' })
+  const placeAt = (offset: number) => {
+    const { line, col } = lineCounter.linePos(offset)
+    return `${name}:${line}:${col}`
+  }
+  const mistakes = mistakesOf(document)
+  if (mistakes.length > 0) {
+    throw new ConfigError(
+      mistakes.map(({ code, message, at }) => ({
+        path: placeAt(at),
+        message: `not valid YAML: ${discreet[code] ?? message}`,
+      })),
+    )
+  }
+  let offsets: Map<string, number> | undefined
+  return {
+    // Many targets may share the same alias.
+    content: showReferences(document.toJS({ maxAliasCount: -1 })),
+    placeOf: (path) => {
+      offsets ??= new Map(offsetsIn(document.contents))
+      const offset = offsetOf(offsets, path)
+      return offset === undefined ? undefined : placeAt(offset)
+    },
+  }
+}
+
+type Mistake = { code: YAMLError['code']; message: string; at: number }
+
+/** The mistakes up to the first unexpected token. After that token the parser is lost and complains about everything. */
+function mistakesOf(document: Document): Mistake[] {
+  const mistakes = [...document.errors, ...document.warnings].map(({ code, message, pos }): Mistake => ({
+    code,
+    message,
+    at: pos[0],
+  }))
+  const anchors = new Set<string>()
+  visit(document, {
+    Node(_, node) {
+      if ('anchor' in node && node.anchor !== undefined) anchors.add(node.anchor)
+    },
+    Alias(_, alias, path) {
+      const at = alias.range?.[0] ?? 0
+      if (!anchors.has(alias.source)) mistakes.push({ code: 'BAD_ALIAS', message: '', at })
+      const isWithin = path.some((node) => 'anchor' in node && node.anchor === alias.source)
+      if (isWithin) mistakes.push({ code: 'IMPOSSIBLE', message: 'found `*` within the anchor that it names', at })
+    },
+  })
+  const lost = mistakes.findIndex(({ code }) => code === 'UNEXPECTED_TOKEN')
+  return lost === -1 ? mistakes : mistakes.slice(0, lost + 1)
+}
+
+/** Where each key and each item of a list begins, by path. */
+function* offsetsIn(node: unknown, path: Path = []): Generator<[path: string, offset: number]> {
+  const items: [key: PropertyKey, start: unknown, value: unknown][] = isMapNode(node)
+    ? node.items.map(({ key, value }) => [String(showReferences(isScalar(key) ? key.value : key)), key, value])
+    : isSeq(node)
+      ? node.items.map((item, index) => [index, item, item])
+      : []
+  for (const [key, start, value] of items) {
+    const below = [...path, key]
+    if (isNode(start) && start.range) yield [formatPath(below), start.range[0]]
+    yield* offsetsIn(value, below)
+  }
+}
+
+/** The offset of a path, or of its longest part that is in the file. */
+function offsetOf(offsets: ReadonlyMap<string, number>, path: string): number | undefined {
+  const shorter = path.replace(/(\.[\w-]+|\[(\d+|"([^"\\]|\\.)*")\])$/, '')
+  return offsets.get(path) ?? (shorter === path ? undefined : offsetOf(offsets, shorter))
+}
+
+// Private-use characters of the same length, so that columns stay right.
+const [opening, closing] = ['\uF5D0\uF5D0', '\uF5D1']
+
+function hideReferences(source: string): string {
+  return source.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, `${opening}$1${closing}`)
+}
+
+function showReferences(node: unknown): unknown {
+  if (typeof node === 'string') return node.replaceAll(/\uF5D0\uF5D0([A-Za-z_]\w*)\uF5D1/g, '$${$1}')
+  if (Array.isArray(node)) return node.map(showReferences)
+  if (!isMap(node)) return node
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [String(showReferences(key)), showReferences(value)]),
+  )
+}
 
 const defaultFile = 'callwatch.yaml'
 

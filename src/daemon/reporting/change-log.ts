@@ -1,8 +1,14 @@
 import type { Logger } from 'pino'
-import { formatNumber } from '../../text/format.ts'
+import { formatNumber, formatSeconds } from '../../text/format.ts'
+import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import type { AlertDelta } from '../../alerts/evaluate.ts'
+import type { Notification } from '../../alerts/notification.ts'
+import { detailsOf, formatValue, titleOf } from '../../notifications/text/notification-text.ts'
+import { listWarnings } from '../../ledger/list-warnings.ts'
+import type { DaemonEvent } from '../daemon-event.ts'
 
 /** A change of state of a target or of one of its alerts. */
-export type Change = {
+type Change = {
   level: 'info' | 'warn'
   target: string
   /** `fields` are in the change's own line, `shared` also in a line about many changes. */
@@ -83,4 +89,108 @@ function namesOf(changes: readonly Change[]): string {
   const names = changes.slice(0, MAX_NAMES_OF_CAUSE).map(({ target }) => target)
   const others = changes.length - names.length
   return `${names.join(', ')}${others > 0 ? ` and ${formatNumber(others)} others` : ''}`
+}
+
+/** The texts for one alert and for several. */
+const STATES = {
+  pending: ['is pending', 'are pending'],
+  inactive: ['is no longer pending', 'are no longer pending'],
+  firing: ['is firing', 'are firing'],
+  resolved: ['has resolved', 'have resolved'],
+  expired: ['expired', 'expired'],
+} as const
+
+/** What a line is about. */
+type Changed = Pick<Notification, 'target' | 'alert' | 'labels' | 'severity' | 'value' | 'threshold'> & {
+  state: keyof typeof STATES
+}
+
+/** Logs the changes of alerts that an evaluation of a target led to. */
+export function logAlerts(log: ChangeLog, target: string, { changed, ended, notifications }: AlertDelta): void {
+  for (const instance of changed) if (isNew(instance)) logPending(log, target, instance, 'pending')
+  for (const instance of ended) if (instance.state === 'pending') logPending(log, target, instance, 'inactive')
+  logNotified(log, notifications)
+}
+
+/** Logs the changes of state behind notifications. A reminder is no change. */
+export function logNotified(log: ChangeLog, notifications: readonly Notification[]): void {
+  for (const notification of notifications) {
+    const { kind, target, alert, labels, severity, value, threshold } = notification
+    if (kind === 'reminder') continue
+    write(log, { target, alert, labels, severity, state: kind, value, threshold }, `: ${detailsOf(notification)}`)
+  }
+}
+
+function logPending(
+  log: ChangeLog,
+  target: string,
+  { rule, labels, value }: AlertInstance,
+  state: 'pending' | 'inactive',
+): void {
+  const { name: alert, severity, signal, breach, threshold } = rule
+  const was = state === 'pending' ? '' : ', and was last at'
+  const values = `${formatValue(rule, value)}, threshold ${formatValue({ signal }, threshold)} (${breach})`
+  write(log, { target, alert, labels, severity, state, value, threshold }, `${was}: ${values}`)
+}
+
+function write(log: ChangeLog, { target, alert, severity, state, ...fields }: Changed, what: string): void {
+  const [one, several] = STATES[state]
+  const line = `alert ${titleOf({ alert, labels: fields.labels })} on ${target} ${one}${what}`
+  const shared = { alert, severity, state }
+  log.add({ level: 'info', target, fields, shared, line, together: `more alerts of ${alert} ${several}` })
+}
+
+/** Whether this evaluation is the first that saw the breach of a pending alert. Later evaluations change nothing. */
+function isNew({ state, since, evaluatedAt }: AlertInstance): boolean {
+  return state === 'pending' && since === evaluatedAt
+}
+
+type Polled = Extract<DaemonEvent, { kind: 'polled' }>
+
+/** Logs polls: a problem with a target's list once while it lasts, and when a target goes up or down. */
+export function pollLog(log: Logger, changes: ChangeLog): (event: Polled) => void {
+  const warned = new Map<string, readonly string[]>()
+  return (event) => {
+    const { target } = event
+    const warnings = warningsOf(event)
+    for (const { kind, fields, message } of warnings)
+      if (warned.get(target)?.includes(kind) !== true) log.warn({ target, ...fields }, message)
+    warned.set(
+      target,
+      warnings.map(({ kind }) => kind),
+    )
+    logPoll(log, changes, event)
+  }
+}
+
+function warningsOf({ report: { refusedFrom: page, slowSweep }, sync }: Polled) {
+  const warnings: { kind: string; fields: object; message: string }[] = []
+  const warn = (kind: string, fields: object, message: string) => void warnings.push({ kind, fields, message })
+  if (page !== undefined)
+    warn(`refused ${page}`, { page }, `the service refuses page ${page} of its list and what follows`)
+  if (slowSweep !== undefined) {
+    const { pages, seconds } = slowSweep
+    const long = `the whole list (${pages} pages) takes ${seconds} s to read, longer than poll.sweep_interval`
+    warn('slow sweep', slowSweep, `${long}: raise that or poll.max_requests_per_minute`)
+  }
+  // During the first polls of a new target, the order of its list is not verified yet. That is normal.
+  for (const { kind, message } of listWarnings(sync, sync.lastSuccess ?? sync.created))
+    if (kind !== 'order_unverified') warn(kind, { kind }, message)
+  return warnings
+}
+
+/** Logs whether the target went up or down with this poll. Other polls are logged at level debug. */
+function logPoll(log: Logger, changes: ChangeLog, { target, report, before }: Polled): void {
+  const { outcome, requests, problem = '', successful } = report
+  const fields = { outcome, requests: requests.length, seconds: Math.round(report.seconds * 1000) / 1000 }
+  const line = `poll ${outcome}${problem && `: ${problem}`}`
+  if (report.fault === 'service' && before.failed === undefined) {
+    changes.add({ level: 'warn', target, fields, line, together: 'more targets cannot be polled', cause: problem })
+  } else if (successful && (before.failed !== undefined || (!before.successful && before.fault !== 'store'))) {
+    const { polls, seconds } = before.failed ?? { polls: 0, seconds: 0 }
+    const failed = `${formatNumber(polls)} ${polls === 1 ? 'poll' : 'polls'} failed`
+    const after = polls === 0 ? '' : ` after ${formatSeconds(seconds)}; ${failed}`
+    const up = `poll ${outcome}: the target is up${after}`
+    changes.add({ level: 'info', target, fields, line: up, together: 'more targets are up' })
+  } else log.debug({ target, ...fields }, line)
 }

@@ -1,4 +1,4 @@
-import type { LogPlace, UndeliveredEvent } from '../../store/webhook-store.ts'
+import type { LogPlace, UndeliveredEvent } from '../../store/store.ts'
 import { isBefore } from '../cursor.ts'
 
 /** An event in the queue of a webhook. Times are by the host's monotonic clock (seconds). */

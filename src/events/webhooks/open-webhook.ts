@@ -1,15 +1,7 @@
-import type { Clock } from '../../clock/clock.ts'
-import type { Store } from '../../store/store.ts'
-import type {
-  LogPlace,
-  StoredWebhook,
-  UndeliveredEvent,
-  WebhookStore,
-  WebhookChange,
-  WebhookProgress,
-} from '../../store/webhook-store.ts'
-import { before, readCursor, START, writeCursor } from '../cursor.ts'
+import { RULE_LABELS } from '../../alerts/groups.ts'
+import type { EventBody } from '../event.ts'
 import {
+  type EventFilter,
   CursorExpired,
   readEvents,
   readLatest,
@@ -17,10 +9,36 @@ import {
   type ReadEvent,
   type ReadEventsOptions,
 } from '../read-events.ts'
-import { eventQueue, type QueuedEvent } from './event-queue.ts'
-import { wantedBy } from './wanted-events.ts'
-import { counted, type WebhookEvent } from './webhook-event.ts'
 import type { WebhookConfig } from './webhook-section.ts'
+import type { Clock } from '../../clock/clock.ts'
+import type {
+  Store,
+  LogPlace,
+  StoredWebhook,
+  UndeliveredEvent,
+  WebhookStore,
+  WebhookChange,
+  WebhookProgress,
+} from '../../store/store.ts'
+import { before, readCursor, START, writeCursor } from '../cursor.ts'
+import { eventQueue, type QueuedEvent } from './event-queue.ts'
+import { counted, type WebhookEvent } from './webhook-event.ts'
+
+/** The filter of the events that a webhook wants. */
+function wantedBy({ types, targets, match, backfilled }: WebhookConfig): EventFilter {
+  const labels = RULE_LABELS.filter((label) => match[label] !== undefined)
+  return {
+    types,
+    targets,
+    where: ({ data }) =>
+      (backfilled || !('backfilled' in data && data.backfilled)) &&
+      labels.every((label) => labelsOf(data)[label] === match[label]),
+  }
+}
+
+function labelsOf(data: EventBody['data']): Readonly<Record<string, unknown>> {
+  return 'labels' in data ? data.labels : data
+}
 
 export type OpenOptions = {
   webhook: WebhookConfig

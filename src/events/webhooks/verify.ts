@@ -1,8 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { systemClock } from '../../clock/clock.ts'
 import type { CallwatchEvent } from '../types.ts'
-import { signedHeaders } from './sign.ts'
-import { isSigningSecret } from './signing-secret.ts'
+import { signedHeaders, isSigningSecret } from './sign.ts'
 
 /** A request that was not signed with the secret, or is too old. Answer 401. */
 export class WebhookRefused extends Error {

@@ -5,7 +5,7 @@ import { address, nameText, oneOf, someOf, text } from '../../schema/scalars.ts'
 import { secret } from '../../schema/secret.ts'
 import { labelMap, section } from '../../schema/section.ts'
 import { EVENT_TYPES } from '../types.ts'
-import { isSigningSecret } from './signing-secret.ts'
+import { isSigningSecret } from './sign.ts'
 
 const MAX_TIMEOUT_SECONDS = 60
 const atLeastOne = { error: 'at least one, or no such key for all' }

@@ -1,6 +1,5 @@
-import { isoTime } from '../../clock/iso-time.ts'
-import type { Store } from '../../store/store.ts'
-import type { StoredWebhook } from '../../store/webhook-store.ts'
+import { isoTime } from '../../clock/times.ts'
+import type { Store, StoredWebhook } from '../../store/store.ts'
 import { readCursor, START } from '../cursor.ts'
 
 export type WebhookView = Awaited<ReturnType<typeof webhookViews>>[number]

@@ -1,9 +1,19 @@
 import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
+import type { MessageReceiver, State, StateReceiver } from '../receiver.ts'
+import type { Attempts } from './attempts.ts'
+import type { Stage, Delivery } from './batch.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
-import type { State, StateReceiver } from '../receiver.ts'
-import type { Attempts } from './attempts.ts'
-import type { Delivery } from './batch.ts'
+
+/** One attempt to deliver a message. */
+export function send({ name, send: deliver }: MessageReceiver, attempts: Attempts): Stage {
+  return async (batch) => {
+    if (batch.kind !== 'message') return batch
+    const { entries, message } = batch
+    const { mayHaveArrived, ...attempt } = await attempts.attempt(() => deliver(message))
+    return { kind: 'attempted', entries, delivery: { receiver: name, message, ...attempt }, mayHaveArrived }
+  }
+}
 
 /** Attempts to deliver what is due for a receiver; undefined if nothing is due. */
 export type Round = () => Promise<Delivery | undefined>

@@ -1,7 +1,7 @@
 import { callsBehind } from '../../alerts/calls-behind.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
-import { runbookOf } from '../../alerts/runbooks.ts'
-import { isoTime } from '../../clock/iso-time.ts'
+import { runbookOf } from '../../alerts/default-rules.ts'
+import { isoTime } from '../../clock/times.ts'
 
 /** Where the page shows an alert, and the calls behind it, and where users silence it. */
 export type AlertLinks = { alert: string; calls?: string; silence: string }

@@ -3,6 +3,7 @@ import type { Notification } from '../../alerts/notification.ts'
 import { RULE_LABELS, type RuleLabels } from '../../alerts/groups.ts'
 import { describedWindow, formatIn, isBeyond } from '../../alerts/signal.ts'
 import { formatNumber, formatSeconds, formatTime } from '../../text/format.ts'
+import type { FlappedAlert } from '../message.ts'
 
 /** A value of the notification's signal, as people read it: `37.5%`, `12 calls`, `5m 30s`. */
 export function formatValue({ signal }: Pick<Notification, 'signal'>, value: number): string {
@@ -117,4 +118,11 @@ function limitOf({ signal, threshold }: Notification): string {
   const { unit } = definitionOf(signal)
   // The value before it already named the unit.
   return unit === 'calls' ? formatNumber(threshold) : formatIn(unit, threshold)
+}
+
+/** How often an alert fired and resolved between deliveries: `fired and resolved 3 times, worst 62%, last at …`. */
+export function flappedText({ notification, times, peak, endedAt }: FlappedAlert): string {
+  const worst = formatValue(notification, peak)
+  if (times === 1) return `fired and resolved at ${formatTime(endedAt)}, worst ${worst}`
+  return `fired and resolved ${times} times, worst ${worst}, last at ${formatTime(endedAt)}`
 }

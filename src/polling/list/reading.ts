@@ -2,8 +2,7 @@ import type { KnownList } from '../../ledger/known-list.ts'
 import type { ListedCall } from '../../ledger/observation.ts'
 import type { CallPage } from '../../service/calls-client.ts'
 import { addRow, hasJoined, hasJoinedWhole, newJoining, type Joining } from './joint.ts'
-import { ownStart } from './list-order.ts'
-import { addToOrder, newOrderAcrossPages, type OrderAcrossPages } from './order-across-pages.ts'
+import { ownStart, addToOrder, newOrderAcrossPages, type OrderAcrossPages } from './list-order.ts'
 
 /** A reading of the list, page by page, from the end where new calls appear. It may take several polls. Changed in place. */
 export type Reading = {

@@ -1,9 +1,8 @@
 import type { LedgerEvent } from '../calls/ledger.ts'
 import { between, hex } from '../random.ts'
 import { insert } from '../sorted.ts'
-import { drawFault } from './faults.ts'
+import { drawFault, webhookFaultNames, type WebhookFault } from './faults.ts'
 import type { CallsService } from './service.ts'
-import { webhookFaultNames, type WebhookFault } from './webhook-faults.ts'
 
 /** A webhook to send at a time (milliseconds since 1970). */
 export type SimulatedWebhook = { ms: number; body: string; isForged: boolean; attempts: number }

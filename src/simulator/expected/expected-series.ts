@@ -1,6 +1,25 @@
 import { countedCalls, labelsOf, type CountedCall, type CountOptions } from './counted-calls.ts'
 import type { LedgerEvent } from '../calls/ledger.ts'
-import { addTo, type Series } from './series.ts'
+
+/** Values by series, in Prometheus' text form, with labels sorted by name and without the label `target`. */
+export type Series = Map<string, number>
+
+/** The text of one series. Label values may contain any character. */
+export function seriesName(metric: string, labels: Record<string, string>): string {
+  const names = Object.keys(labels).toSorted()
+  if (names.length === 0) return metric
+  return `${metric}{${names.map((name) => `${name}="${escaped(labels[name]!)}"`).join(',')}}`
+}
+
+/** Adds to the value of a series, which starts at 0. */
+export function addTo(series: Series, metric: string, labels: Record<string, string>, value: number): void {
+  const name = seriesName(metric, labels)
+  series.set(name, (series.get(name) ?? 0) + value)
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}
 
 const DURATION_BUCKETS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200]
 const ANSWER_DELAY_BUCKETS = [1, 2, 5, 10, 15, 20, 30, 45, 60, 90]
@@ -69,4 +88,44 @@ function observe(series: Series, metric: string, buckets: number[], labels: Labe
   }
   addTo(series, `${metric}_sum`, labels, value)
   addTo(series, `${metric}_count`, labels, 1)
+}
+
+type FailureReason = 'any' | 'unanswered' | 'rejected' | 'canceled'
+
+/** `ratio` is from 0 to 1, by reason; absent for fewer than five finished calls. */
+type FailureRatio = { calls: number; ratio?: Record<FailureReason, number> }
+
+const MIN_CALLS = 5
+
+/**
+ * The share of failed calls among the calls that finished in a window (semantics.md, Failure ratio).
+ *
+ * @param from UNIX seconds, included; the window ends at `options.now`, included
+ */
+export function failureRatio(events: readonly LedgerEvent[], options: CountOptions & { from: number }): FailureRatio {
+  const finished = countedCalls(events, options).filter((call) => {
+    const time = finishedAt(call, options.now)
+    return time !== undefined && time >= options.from
+  })
+  const calls = finished.length
+  if (calls < MIN_CALLS) return { calls }
+  const share = (...reasons: string[]): number =>
+    finished.filter(({ final }) => reasons.includes(final!.status)).length / calls
+  return {
+    calls,
+    ratio: {
+      any: share('unanswered', 'rejected', 'canceled'),
+      unanswered: share('unanswered'),
+      rejected: share('rejected'),
+      canceled: share('canceled'),
+    },
+  }
+}
+
+/** `endedAt`, limited to the time from the call's start to now. Without one, when the call became final. */
+function finishedAt({ first, final }: CountedCall, now: number): number | undefined {
+  if (!final) return undefined
+  const { initiatedAt, startedAt, endedAt, at } = final
+  const began = initiatedAt ?? startedAt ?? endedAt ?? first.at
+  return Math.min(Math.max(endedAt ?? at, began), now)
 }

@@ -1,7 +1,6 @@
-import { MIGRATIONS, migrationLine, type Say } from '../migrations.ts'
-import { refuseNewer, refuseOlder } from '../schema-version.ts'
+import { MIGRATIONS, migrationLine, type Say, refuseNewer, refuseOlder } from '../migrations.ts'
 import type { Connection, Session } from './connection.ts'
-import { transaction } from './transaction.ts'
+import { transaction } from './postgres-sql.ts'
 
 /** "call" in ASCII. Only one daemon at a time migrates or joins. The lock is held until the transaction ends. */
 export const LOCK = 'SELECT pg_advisory_xact_lock(1667329132)'

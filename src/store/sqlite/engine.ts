@@ -1,6 +1,35 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { AnswerLost, fenced, type Step, type TransactionKind, type Value } from '../sql.ts'
-import { insertOf, isPlainInsert, sqliteStatement } from './statement.ts'
+import { GIVEN, givenColumns, AnswerLost, fenced, type Step, type TransactionKind, type Value } from '../sql.ts'
+
+/** Whether a statement only inserts the rows of its relation `given`. Then it can have several rows at a time. */
+function isPlainInsert(statement: string): boolean {
+  const columns = givenColumns(statement)?.join(', ') ?? ''
+  return statement.includes(`SELECT ${columns} FROM given(`) && statement.includes(') WHERE true')
+}
+
+/** Translates a statement to SQLite's SQL, with a number of rows as parameters. */
+function insertOf(statement: string, rows: number): string {
+  const columns = givenColumns(statement)!
+  const select = `SELECT ${columns.join(', ')} FROM given(`
+  const [begin, end] = [statement.slice(0, statement.indexOf(select)), statement.split(') WHERE true')[1]]
+  const row = `(${columns.map(() => '?').join(', ')})`
+  return sqliteStatement(`${begin} VALUES ${Array.from({ length: rows }, () => row).join(', ')} ${end}`)
+}
+
+/** Translates a statement to SQLite's SQL, with one row of parameters as the relation `given`. */
+function sqliteStatement(statement: string): string {
+  const columns = givenColumns(statement) ?? []
+  const row = `(SELECT ${columns.map((name, i) => `$${i + 1} AS ${name}`).join(', ')}) AS given`
+  return statement
+    .replace(GIVEN, () => row)
+    .replaceAll(/IN (?:texts|wholes)\((\$\d+)\)/g, 'IN (SELECT value FROM json_each($1))')
+    .replaceAll(/::\w+/g, '')
+    .replaceAll(/ FOR UPDATE(?: OF \w+)?(?: SKIP LOCKED)?/g, '')
+    .replaceAll('greatest(', 'max(')
+    .replaceAll('least(', 'min(')
+    .replaceAll('callwatch.', '')
+    .replaceAll(/\$(\d+)/g, '?$1')
+}
 
 /** The requests to {@link sqliteEngine}. Threads can send them to each other. */
 export type EngineRequest = (

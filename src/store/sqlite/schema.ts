@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { refuseNewer, refuseOlder } from '../schema-version.ts'
+import { refuseNewer, refuseOlder, MIGRATIONS, migrationLine, type Say } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
-import { MIGRATIONS, migrationLine, type Say } from '../migrations.ts'
 import { expectReadable } from './damage.ts'
 
 /** Marks a file as a store of callwatch, so that databases of other programs are never written to. "cwat" in ASCII. */

@@ -4,7 +4,7 @@ import { systemClock } from '../../clock/clock.ts'
 import { isSelected, type CallFilter } from '../../history/call-filter.ts'
 import { listCalls, type PagePosition } from '../../history/list-calls.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
-import type { RowReader } from '../../store/row-reader.ts'
+import type { RowReader } from '../../store/sql.ts'
 import type { Store } from '../../store/store.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 

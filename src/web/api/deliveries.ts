@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isoTime } from '../../clock/iso-time.ts'
+import { isoTime } from '../../clock/times.ts'
 import { webhookViews } from '../../events/webhooks/webhook-views.ts'
 import { count, namedObject, seconds, time } from './parts.ts'
 import { route } from './route.ts'

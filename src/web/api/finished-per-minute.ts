@@ -7,7 +7,7 @@ import type { OtherTarget } from './overview.ts'
 import { byOutcome, count, namedObject, time } from './parts.ts'
 import { route } from './route.ts'
 import { serviceNow } from './target-view.ts'
-import { isoTime } from '../../clock/iso-time.ts'
+import { isoTime } from '../../clock/times.ts'
 
 const MINUTE = 60
 /** How many minutes there are without a parameter. */

@@ -1,6 +1,5 @@
 import type { WebOptions } from '../server.ts'
-import { alertHistoryRoute } from './alert-history.ts'
-import { alertsRoute } from './alerts.ts'
+import { alertHistoryRoute, alertsRoute } from './alerts.ts'
 import { callRoute } from './call.ts'
 import { callsRoute } from './calls.ts'
 import { eventsRoute } from './events.ts'

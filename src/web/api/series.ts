@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { coverageOf } from '../../history/coverage.ts'
 import { seriesOf, STEPS } from '../../history/series.ts'
-import { coverageView, expectTargets } from '../../history/usage-report.ts'
+import { coverageView, expectTargets } from '../../history/usage.ts'
 import { count, namedObject, percentiles, sums, time } from './parts.ts'
 import { abortedBy, callLabels, period, periodOf } from './parameters.ts'
 import { coverage } from './report.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { MAX_SILENCE_SECONDS, unknownIn, type KnownNames, type Silence } from '../../alerts/match.ts'
 import { MATCH_KEYS, type AlertMatch } from '../../alerts/match-keys.ts'
-import { isoTime } from '../../clock/iso-time.ts'
+import { isoTime } from '../../clock/times.ts'
 import { readMoment } from '../../history/moment.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
 import { alertMatch, givenIn, moment } from './parameters.ts'

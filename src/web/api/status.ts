@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import * as z from 'zod'
-import { isoTime } from '../../clock/iso-time.ts'
+import { isoTime } from '../../clock/times.ts'
 import type { WebOptions } from '../server.ts'
 import { otherTargetJson } from './overview.ts'
 import { namedObject, time } from './parts.ts'

@@ -1,4 +1,22 @@
 import * as z from 'zod'
+import { definitionOf, signalView } from '../../alerts/definition-of.ts'
+import type { Rule } from '../../alerts/rule.ts'
+import { latestValues, type EvaluatedLedger } from '../../alerts/rule-value.ts'
+import {
+  breach,
+  count,
+  label,
+  labels,
+  measured,
+  severity,
+  byOutcome,
+  minutes,
+  namedObject,
+  outcomes,
+  ratio,
+  seconds,
+  time,
+} from './parts.ts'
 import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS } from '../../ledger/failure-ratio.ts'
 import { listWarnings } from '../../ledger/list-warnings.ts'
 import { COUNTERS, type DurableCounter } from '../../ledger/series.ts'
@@ -7,9 +25,48 @@ import { horizon } from '../../ledger/horizon.ts'
 import { usedBetween } from '../../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../../metrics/derived-metrics.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
-import { byOutcome, count, minutes, namedObject, outcomes, ratio, seconds, time } from './parts.ts'
-import { rule, ruleView } from './rule-view.ts'
-import { isoTime } from '../../clock/iso-time.ts'
+import { isoTime } from '../../clock/times.ts'
+
+const rule = z.object({
+  name: z.string(),
+  severity,
+  ...measured,
+  breach,
+  threshold: z.number(),
+  clear: z.number(),
+  match: labels,
+  by: z.array(label),
+  readings: z
+    .array(z.object({ labels, value: z.number().nullable().describe('Null of too few calls'), calls: count }))
+    .optional(),
+})
+
+export type RuleView = z.output<typeof rule>
+
+/** A rule in `/api/v1/status`, with its settings. Durations and windows are seconds. */
+export function ruleView(rule: Rule, ledger: EvaluatedLedger): RuleView {
+  const { name, severity, signal, breach, threshold, clear, match, by } = rule
+  return {
+    name,
+    severity,
+    ...signalView(signal),
+    breach,
+    threshold,
+    clear,
+    match,
+    by: [...by],
+    readings: definitionOf(signal).isShownInStatus === true ? readingsOf(rule, ledger) : undefined,
+  }
+}
+
+/** The values of a rule at the last successful poll, by its labels; null where there were too few calls. */
+function readingsOf(rule: Rule, ledger: EvaluatedLedger) {
+  return latestValues(rule, ledger, { pollAge: 0 }).map(({ labels, value, calls = 0, tooFew }) => ({
+    labels,
+    value: tooFew ? null : value,
+    calls,
+  }))
+}
 
 /** The service's clock now (UNIX seconds), extrapolated from the last successful poll. */
 export function serviceNow({ ledger: { sync }, pollAge }: Pick<TargetStatus, 'ledger' | 'pollAge'>): number {

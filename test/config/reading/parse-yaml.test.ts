@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ConfigError } from '../../../src/config/config-error.ts'
-import { parseYaml } from '../../../src/config/reading/parse-yaml.ts'
+import { parseYaml } from '../../../src/config/reading/read-config-file.ts'
 
 test('an empty text and one of comments hold nothing', () => {
   expect(parseYaml('', 'f').content).toBeNull()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isoTime } from '../../../src/clock/iso-time.ts'
+import { isoTime } from '../../../src/clock/times.ts'
 import { alertHistory } from '../../../src/history/alert-history.ts'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import type { Inhibition } from '../../../src/notifications/delivery/inhibition.ts'

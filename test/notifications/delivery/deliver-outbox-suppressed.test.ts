@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isoTime } from '../../../src/clock/iso-time.ts'
+import { isoTime } from '../../../src/clock/times.ts'
 import { alertHistory } from '../../../src/history/alert-history.ts'
 import { AT, changeOf, sending, type Named, type Sending, type Step } from './outbox-sending.ts'
 

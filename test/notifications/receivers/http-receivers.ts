@@ -1,6 +1,8 @@
 import type { ReceiverName } from '../../../src/notifications/receivers.ts'
-import { alertmanagerAlert } from '../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
-import { alertmanagerPost } from '../../../src/notifications/receivers/alertmanager/alertmanager-post.ts'
+import {
+  alertmanagerAlert,
+  alertmanagerPost,
+} from '../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import { heartbeats } from '../../../src/notifications/receivers/heartbeat/heartbeats.ts'
 import { slackSend } from '../../../src/notifications/receivers/slack/slack-send.ts'
 import { webhookSend } from '../../../src/notifications/receivers/webhook/webhook-send.ts'

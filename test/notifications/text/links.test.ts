@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Signal } from '../../../src/alerts/signals.ts'
-import { isoTime } from '../../../src/clock/iso-time.ts'
+import { isoTime } from '../../../src/clock/times.ts'
 import { callsRequest } from '../../../src/alerts/calls-behind.ts'
 import { linksOf } from '../../../src/notifications/text/links.ts'
 import { AT } from '../delivery/outbox-sending.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { listCalls, oneCall } from '../../../src/history/list-calls.ts'
 import { seriesOf } from '../../../src/history/series.ts'
-import { updateRollups, type RollupPosition } from '../../../src/history/update-rollups.ts'
+import { updateRollups, type RollupPosition } from '../../../src/history/rollups.ts'
 import { usageOf } from '../../../src/history/usage.ts'
 import { COUNTERS } from '../../../src/ledger/series.ts'
 import { newLedger } from '../../../src/ledger/state.ts'

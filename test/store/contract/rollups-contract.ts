@@ -1,9 +1,15 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeRollup, newRollup, readRollup, WIDTHS } from '../../../src/history/rollup.ts'
+import {
+  encodeRollup,
+  newRollup,
+  readRollup,
+  WIDTHS,
+  updateRollups,
+  type RollupPosition,
+} from '../../../src/history/rollups.ts'
 import { seriesOf, STEPS, type SeriesPoint } from '../../../src/history/series.ts'
 import { add, histogram, KEYS, takeCall, type Sums, type Take } from '../../../src/history/sums.ts'
-import { updateRollups, type RollupPosition } from '../../../src/history/update-rollups.ts'
 import { USAGE_KEYS, usageOf, type UsageRow } from '../../../src/history/usage.ts'
 import { applyDelta } from '../../../src/ledger/state.ts'
 import { computeDelta, possiblyEvictedIds } from '../../../src/ledger/delta/compute-delta.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { updateRollups } from '../../../src/history/update-rollups.ts'
+import { updateRollups } from '../../../src/history/rollups.ts'
 import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
 import { COPIED, copyStore, type CopyDestination } from '../../../src/store/copy.ts'
 import { openCopySource, openCopyDestination, openStore, type StoreAddress } from '../../../src/store/open-store.ts'

@@ -1,8 +1,6 @@
 import type { RecordedResponse } from '../../../src/simulator/answers/responses.ts'
-import { addTo } from '../../../src/simulator/expected/series.ts'
-import type { Series } from '../../../src/simulator/expected/series.ts'
-import { isEvicted, miss, observe } from './known-call.ts'
-import type { Known } from './known-call.ts'
+import { addTo, type Series } from '../../../src/simulator/expected/expected-series.ts'
+import { isEvicted, miss, observe, type Known } from './known-call.ts'
 import { isObject, readCall } from './seen-call.ts'
 import { newSettling, settle, type Settling } from './settling.ts'
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import type { SeriesPoint } from '../../../src/history/series.ts'
 import type { SeriesView } from '../../../src/web/api/series.ts'
-import { isoTime } from '../../../src/clock/iso-time.ts'
+import { isoTime } from '../../../src/clock/times.ts'
 import { NOW } from '../../metrics/hand-made-target.ts'
 
 const HOUR = 3600

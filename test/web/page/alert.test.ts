@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { isoTime } from '../../../src/clock/iso-time.ts'
+import { isoTime } from '../../../src/clock/times.ts'
 import type { PastAlert } from '../../../src/history/alert-history.ts'
 import {
   AlertCalls,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { isoTime } from '../../../src/clock/iso-time.ts'
+import { isoTime } from '../../../src/clock/times.ts'
 import { CallsExplorer, FinishedCalls } from '../../../src/web/page/components/calls.tsx'
 import type { Call } from '../../../src/web/page/model/api.ts'
 import { NOW, POLLED } from '../../metrics/hand-made-target.ts'

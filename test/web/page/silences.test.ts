@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { isoTime } from '../../../src/clock/iso-time.ts'
+import { isoTime } from '../../../src/clock/times.ts'
 import { Silencing } from '../../../src/web/page/components/silencing.tsx'
 import { editAddress, silenceCommand, silenceRequest, silencesIn } from '../../../src/web/page/model/silences.ts'
 import { NOW } from '../../metrics/hand-made-target.ts'

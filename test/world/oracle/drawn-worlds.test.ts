@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-
 import { drawSwitches } from '../draw-switches.ts'
 import type { Reply } from '../../../src/simulator/answers/http.ts'
-import { addTo, type Series } from '../../../src/simulator/expected/series.ts'
+import { addTo, type Series } from '../../../src/simulator/expected/expected-series.ts'
 import { createWorldService, heal, type WorldService } from '../start-world.ts'
 import { setAside } from './set-aside.ts'
 import { defaultSwitches, type Switches } from '../switches.ts'

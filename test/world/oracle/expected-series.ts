@@ -1,7 +1,6 @@
 import { countedCalls, labelsOf, type CountOptions } from '../../../src/simulator/expected/counted-calls.ts'
-import { expectedSeries as plainSeries } from '../../../src/simulator/expected/expected-series.ts'
+import { expectedSeries as plainSeries, addTo, type Series } from '../../../src/simulator/expected/expected-series.ts'
 import type { LedgerEvent } from '../../../src/simulator/calls/ledger.ts'
-import { addTo, type Series } from '../../../src/simulator/expected/series.ts'
 import { plainEvents, withoutEarlyEnds } from './plain-events.ts'
 
 type Options = CountOptions & {

@@ -1,10 +1,65 @@
-import type { Clock } from '../../../clock/clock.ts'
 import type { LiveAlert } from '../../../alerts/alert.ts'
-import { alertKey, alertmanagerAlert } from './alertmanager-alert.ts'
-import { alertmanagerPost, type PostAlerts } from './alertmanager-post.ts'
+import { notificationOf } from '../../../alerts/notification.ts'
+import { isoTime } from '../../../clock/times.ts'
+import { annotationsOf, labelsOf } from '../../text/alert-labels.ts'
+import { linksOf, withRunbook } from '../../text/links.ts'
+import type { Clock } from '../../../clock/clock.ts'
+import { httpSender } from '../../../network/http-sender.ts'
 import type { Refresh, State } from '../../receiver.ts'
 
-export type AlertmanagerOptions = {
+/** An alert as Alertmanager takes it (`POST /api/v2/alerts`). Alertmanager identifies an alert by its labels. */
+export type AlertmanagerAlert = ReturnType<typeof alertmanagerAlert>
+
+/** An alert's identity: two alerts with the same key have the same labels in Alertmanager. */
+export function alertKey({ target, instance: { key, rule } }: LiveAlert): string {
+  return JSON.stringify([target, key, rule.severity])
+}
+
+/**
+ * A firing or recovering instance as an alert.
+ *
+ * @param times now and when the alert ends (UNIX seconds, host's clock)
+ * @param pageUrl the page's address, without a trailing slash; Alertmanager accepts only an absolute address
+ */
+export function alertmanagerAlert(live: LiveAlert, { now, endsAt }: { now: number; endsAt: number }, pageUrl?: string) {
+  const notification = withRunbook(notificationOf({ kind: 'firing' }, live, now), pageUrl)
+  return {
+    labels: labelsOf(notification),
+    annotations: annotationsOf(notification),
+    // Alertmanager refuses an alert that begins after it ends, which happens when the host's clock was set back.
+    startsAt: isoTime(Math.min(notification.firingSince, now, endsAt)),
+    // Alertmanager takes the alert for resolved from then on, unless a later time is posted.
+    endsAt: isoTime(endsAt),
+    ...(pageUrl !== undefined && { generatorURL: linksOf(notification, pageUrl).alert }),
+  }
+}
+
+/** Posts these alerts to Alertmanager; rejects with a DeliveryError. */
+type PostAlerts = (alerts: readonly AlertmanagerAlert[]) => Promise<void>
+
+/** Longer reasons are cut (characters). */
+const MAX_REASON_LENGTH = 300
+
+/** Posts to the Alertmanager at this address, without `/api/v2/alerts`. */
+export function alertmanagerPost({ url: address, clock }: { url: string; clock: Clock }): PostAlerts {
+  const url = `${address.replace(/\/+$/, '')}/api/v2/alerts`
+  const deliver = httpSender({ receiver: 'Alertmanager', url, clock, reasonIn })
+  const headers = { 'content-type': 'application/json', 'user-agent': 'callwatch' }
+  return (alerts) => deliver((request) => request({ method: 'POST', headers, body: JSON.stringify(alerts) }))
+}
+
+/** Alertmanager explains a refusal in a JSON string, or in `message` if the form of the request is wrong. */
+function reasonIn(body: string): string | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body)
+    const message = typeof parsed === 'object' && parsed !== null && 'message' in parsed ? parsed.message : parsed
+    return typeof message === 'string' ? message.slice(0, MAX_REASON_LENGTH) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+type AlertmanagerOptions = {
   /** Alertmanager's address, without `/api/v2/alerts`. */
   url: string
   clock: Clock

@@ -1,6 +1,6 @@
 import { nearbyBaseAddress } from '../../../schema/scalars.ts'
 import { section } from '../../../schema/section.ts'
-import type { ReceiverType } from '../../receiver-type.ts'
+import type { ReceiverType } from '../../receiver.ts'
 
 const alertmanagerSection = section({ url: nearbyBaseAddress().describe('Base URL, without /api/v2/alerts') })
 

@@ -5,9 +5,8 @@ import { plainText } from '../../../text/plain-text.ts'
 import type { AlertMessage, AlertUpdate, DigestMessage, Message, StoreMessage, TextOptions } from '../../message.ts'
 import { factsOf, flapsText, isFiring, notesOf } from '../../text/alert-facts.ts'
 import { dayWithWeekday, digestLine, digestSplit } from '../../text/digest-text.ts'
-import { descriptionOf, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
+import { descriptionOf, resultOf, summaryOf, titleOf, flappedText } from '../../text/notification-text.ts'
 import { groupLines, groupTitle, placeOf, runbookOf, worstTarget } from '../../text/group-text.ts'
-import { flappedText } from '../../text/flapped-text.ts'
 import { storeText } from '../../text/store-text.ts'
 
 /** Subject and body; the body as plain text and as HTML. */

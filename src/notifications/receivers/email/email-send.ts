@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
+import { createHash } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { plainText } from '../../../text/plain-text.ts'
-import type { SendContext } from '../../receiver-type.ts'
-import type { Send } from '../../receiver.ts'
+import type { SendContext, Send } from '../../receiver.ts'
 import type { EmailConfig } from './email.ts'
 import { emailMessage } from './email-message.ts'
-import { idsOf } from './message-ids.ts'
+import type { Message } from '../../message.ts'
 
 /**
  * The limit for one delivery, including the whole conversation (seconds). It is longer than for HTTP: a mail server examines
@@ -133,4 +133,45 @@ function refusal(error: Failure, status: number): DeliveryError {
 function reasonOf({ response = '' }: Failure): string {
   const line = plainText(response.toWellFormed()).replaceAll(/\s+/g, ' ').trim().slice(0, MAX_REASON_LENGTH)
   return line === '' ? '' : `: ${line}`
+}
+
+/** A message belongs to at most this many threads, whatever the number of its alerts. */
+const MAX_REFERENCES = 20
+
+/**
+ * The `Message-ID` of a message, and the threads that it belongs to. A further attempt has the same id if it is about the
+ * same changes, so that a mail server that got both can drop one. All messages about one firing of an alert refer to the same
+ * id, which no message has. So they form one thread, whichever of them arrive, also if a message contains other alerts.
+ */
+function idsOf(
+  message: Message,
+  { receiver, domain }: { receiver: string; domain: string },
+): { id: string; references: string[] } {
+  const idOf = (...parts: unknown[]) =>
+    `<${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}@${domain}>`
+  switch (message.kind) {
+    case 'alerts': {
+      const { alerts, flapped, silenced } = message
+      const changes = [
+        ...alerts.map(({ notification: { target, key, kind, at, firingSince }, flaps }) => ({
+          change: [target, key, kind, at, flaps],
+          thread: [firingSince, target, key],
+        })),
+        ...flapped.map(({ notification: { target, key, firingSince }, times, endedAt }) => ({
+          change: [target, key, 'flapped', endedAt, times],
+          thread: [target, key, firingSince],
+        })),
+      ]
+      return {
+        id: idOf(receiver, ...(changes.length === 0 ? [silenced] : changes.map(({ change }) => change))),
+        references: [...new Set(changes.slice(0, MAX_REFERENCES).map(({ thread }) => idOf(receiver, ...thread)))],
+      }
+    }
+    case 'digest':
+      return { id: idOf(receiver, 'digest', message.day, message.timezone), references: [] }
+    default: {
+      const { state, since } = message
+      return { id: idOf(receiver, 'store', state, since), references: [idOf(receiver, 'store', since)] }
+    }
+  }
 }

@@ -4,7 +4,7 @@ import { isLoopback } from '../../../network/loopback.ts'
 import { eachOnce, link, oneOf, text, wholeNumber } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { completed, section } from '../../../schema/section.ts'
-import type { ReceiverType } from '../../receiver-type.ts'
+import type { ReceiverType } from '../../receiver.ts'
 
 /** The usual port for each kind of connection (RFC 8314, section 7.3; RFC 5321 for a relay on this machine). */
 const PORTS = { starttls: 587, tls: 465, none: 25 } as const

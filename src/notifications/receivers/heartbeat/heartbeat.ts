@@ -2,7 +2,7 @@ import { duration, longestTimer } from '../../../schema/duration.ts'
 import { address } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { section } from '../../../schema/section.ts'
-import type { ReceiverType } from '../../receiver-type.ts'
+import type { ReceiverType } from '../../receiver.ts'
 
 const heartbeatSection = section({
   url: secret(address(), { of: 'the URL', about: 'Requested while rules are evaluated', example: 'HEARTBEAT_URL' }),

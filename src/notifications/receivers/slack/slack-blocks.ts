@@ -1,5 +1,82 @@
 import type { IncomingWebhookSendArguments } from '@slack/webhook'
-import { clip } from './slack-text.ts'
+import { plainText } from '../../../text/plain-text.ts'
+
+/**
+ * Texts for Slack: cut to the accepted length, and escaped so that names and configured texts show as they are. They cannot
+ * mention users, or make links, formatting or emoji.
+ */
+
+/** Prose for a mrkdwn text. It may span lines and be formatted, but has no mention and no link. */
+export function prose(text: string, limit: number): string {
+  const paragraphs = readable(text, limit).replaceAll(/\n{3,}/g, '\n\n')
+  return escape(paragraphs.trim(), limit)
+}
+
+/** A sentence for a mrkdwn text, on one line. */
+export function sentence(text: string, limit: number): string {
+  return escape(onLine(text, limit), limit)
+}
+
+/**
+ * A name for a mrkdwn text, as code, in which nothing is formatting or an emoji, even in a name such as `*`. It is on one
+ * line, and never empty: Slack would show an empty one as two backticks.
+ */
+export function code(name: string, limit: number): string {
+  return `\`${isolated(escape(onLine(name, limit).replaceAll('`', "'"), limit - 4) || '-')}\``
+}
+
+/** A name with a link, for a mrkdwn text; without the link if there is no address, or Slack cannot use it. */
+export function link(address: string | undefined, name: string, limit: number): string {
+  const url = URL.parse(address ?? '')
+  if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > LONGEST_LINK) return code(name, limit)
+  return `<${url.href.replaceAll('&', '&amp;').replaceAll('|', '%7C')}|${isolated(sentence(name, limit - 2).replaceAll('|', '¦')) || '-'}>`
+}
+
+/** Characters: several links must have room in a message. */
+const LONGEST_LINK = 500
+
+/** A name for a plain text without emoji. Slack shows it as it is. */
+export function plain(name: string, limit: number): string {
+  return isolated(clip(onLine(name, limit), limit - 2))
+}
+
+/** A name for the text of a phone's notification. Slack reads it like mrkdwn, but without `verbatim`. */
+export function fallback(text: string, limit: number): string {
+  return escape(onLine(text, limit).replaceAll(/@(?=here|channel|everyone)/gi, '@\u200B'), limit)
+}
+
+/** Cuts to a limit, but not within a surrogate pair: Slack cannot read JSON with half of one. */
+export function clip(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  return `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+}
+
+/**
+ * Escapes `&`, `<` and `>`, Slack's control characters (https://docs.slack.dev/messaging/formatting-message-text). A cut
+ * never leaves half of an escaped character.
+ */
+function escape(text: string, limit: number): string {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return clip(escaped, limit).replace(/&[a-z]*…$/, '…')
+}
+
+function onLine(text: string, limit: number): string {
+  return readable(text, limit).replaceAll(/\s+/g, ' ').trim()
+}
+
+/**
+ * Removes what cannot be seen: halves of characters, controls, and format characters such as marks that change the direction.
+ */
+function readable(text: string, limit: number): string {
+  // The end of a text that is far too long is not read.
+  const begin = text.length > 4 * limit ? text.slice(0, 4 * limit) : text
+  return plainText(begin.toWellFormed())
+}
+
+/** Isolates right-to-left text. Otherwise the numbers that follow would run with it, and seem to belong to another name. */
+function isolated(text: string): string {
+  return /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/.test(text) ? `\u2068${text}\u2069` : text
+}
 
 /** A message in the form of Slack's webhook. */
 export type SlackMessage = IncomingWebhookSendArguments & { text: string; blocks: SlackBlock[] }

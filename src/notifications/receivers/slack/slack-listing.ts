@@ -1,4 +1,4 @@
-import { clip } from './slack-text.ts'
+import { clip } from './slack-blocks.ts'
 
 /** A line of a list, and its name if there is no room for the line. */
 export type Item = { line: string; name: string }

@@ -1,9 +1,86 @@
 import { IncomingWebhook } from '@slack/webhook'
+import { dayWithWeekday, digestLine, digestSplit } from '../../text/digest-text.ts'
+import type { DigestMessage, TextOptions, Message, StoreMessage } from '../../message.ts'
+import {
+  actions,
+  context,
+  header,
+  LIMITS,
+  MESSAGE_SIZE,
+  section,
+  sizeOf,
+  type SlackMessage,
+  code,
+  fallback,
+  plain,
+  sentence,
+} from './slack-blocks.ts'
+import { listing } from './slack-listing.ts'
+import { alertsMessage } from './slack-alerts.ts'
+import { storeText } from '../../text/store-text.ts'
 import type { Clock } from '../../../clock/clock.ts'
 import { httpSender } from '../../../network/http-sender.ts'
 import type { Send } from '../../receiver.ts'
 import type { SlackConfig } from './slack.ts'
-import { slackMessage } from './slack-message.ts'
+
+/** The size of the sections without their texts. */
+const FRAMES = 500
+
+/** A day, target by target. */
+function digestMessage(
+  { day, timezone, targets }: DigestMessage,
+  { dashboardUrl }: Pick<TextOptions, 'dashboardUrl'>,
+): SlackMessage {
+  const title = header(`📊 Calls on ${plain(dayWithWeekday(day), 60)}`)
+  const note = context([
+    `The day in ${sentence(timezone, 100) || 'UTC'}; in brackets, the change from the same weekday a week before.`,
+  ])
+  const buttons = actions([{ name: 'Dashboard', url: dashboardUrl }])
+  const items = targets.map((target) => {
+    const name = code(target.target, 100)
+    const split = digestSplit(target.day)
+    const lines = [`${name} *${digestLine(target)}*`, ...(split === undefined ? [] : [split])]
+    return { line: lines.join('\n'), name }
+  })
+  const texts = listing(items, MESSAGE_SIZE - sizeOf([title, ...note, ...buttons]) - FRAMES, LIMITS.text)
+  const all = targets.map((target) => `${target.target}: ${digestLine(target)}`).join('; ')
+  return {
+    text: fallback(`📊 Calls on ${dayWithWeekday(day)}: ${all || 'no target'}`, 1000),
+    blocks: [title, ...texts.map((text) => section(text)), ...note, ...buttons],
+    unfurl_links: false,
+    unfurl_media: false,
+  }
+}
+
+/**
+ * A message in Slack's Block Kit, with enough to decide without opening anything else, and always within Slack's limits.
+ * Texts from the configuration can neither break it nor mention users.
+ */
+export function slackMessage(message: Message, options: TextOptions): SlackMessage {
+  switch (message.kind) {
+    case 'alerts':
+      return alertsMessage(message, options)
+    case 'digest':
+      return digestMessage(message, options)
+    default:
+      return storeMessage(message, options)
+  }
+}
+
+function storeMessage(message: StoreMessage, { dashboardUrl }: TextOptions): SlackMessage {
+  const { title, before, problem, after } = storeText(message)
+  const headline = `${message.state === 'failing' ? '🔴' : '✅'} ${title}`
+  return {
+    text: fallback(`${headline}. ${before}${problem}${after}`, 1000),
+    blocks: [
+      header(headline),
+      section(`${before}${code(problem, 500)}${after}`),
+      ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
+    ],
+    unfurl_links: false,
+    unfurl_media: false,
+  }
+}
 
 /** Delivers to a Slack channel. */
 export function slackSend({ webhookUrl, dashboardUrl }: SlackConfig, { clock }: { clock: Clock }): Send {

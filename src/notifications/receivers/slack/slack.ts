@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { address, link } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { section } from '../../../schema/section.ts'
-import type { ReceiverType } from '../../receiver-type.ts'
+import type { ReceiverType } from '../../receiver.ts'
 
 const slackSection = section({
   webhook_url: secret(address(), { of: 'the webhook', about: 'Incoming webhook', variable: 'SLACK_WEBHOOK_URL' }),

@@ -1,10 +1,9 @@
 import { hasEnded, type Notification } from '../../../alerts/notification.ts'
-import { isoTime } from '../../../clock/iso-time.ts'
+import { isoTime } from '../../../clock/times.ts'
 import type { AlertMessage, Message, StoreMessage } from '../../message.ts'
-import { flappedText } from '../../text/flapped-text.ts'
+import { flappedText } from '../../text/notification-text.ts'
 import { storeText } from '../../text/store-text.ts'
 import { annotationsOf, labelsOf } from '../../text/alert-labels.ts'
-import { fingerprintOf } from './fingerprint.ts'
 
 type Texts = Record<string, string>
 type Sources = { receiver: string; pageUrl?: string | undefined }
@@ -111,4 +110,21 @@ function commonOf([first = {}, ...others]: readonly Texts[]): Texts {
   return Object.fromEntries(
     Object.entries(first).filter(([name, value]) => others.every((other) => other[name] === value)),
   )
+}
+
+const OFFSET = 14_695_981_039_346_656_037n
+const PRIME = 1_099_511_628_211n
+const SEPARATOR = 255
+
+/**
+ * Alertmanager's fingerprint of an alert: the 64-bit FNV-1a hash (Fowler, Noll, Vo 1991) of its sorted labels, computed like
+ * the package `model` of prometheus/common.
+ */
+function fingerprintOf(labels: Readonly<Record<string, string>>): string {
+  const names = Object.keys(labels).toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  let hash = OFFSET
+  for (const text of names.flatMap((name) => [name, labels[name] ?? ''])) {
+    for (const byte of [...Buffer.from(text), SEPARATOR]) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * PRIME)
+  }
+  return hash.toString(16).padStart(16, '0')
 }

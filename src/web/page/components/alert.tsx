@@ -1,6 +1,6 @@
-import { runbookOf } from '../../../alerts/runbooks.ts'
-import { FAILURES } from '../../../ledger/failure-ratio.ts'
 import { useMemo } from 'preact/hooks'
+import { runbookOf } from '../../../alerts/default-rules.ts'
+import { FAILURES } from '../../../ledger/failure-ratio.ts'
 import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
 import { addressOfAlert, askedAlert, liveAlert, periodOf, valueChart, type Breakdown } from '../model/alert-page.ts'

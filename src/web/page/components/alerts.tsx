@@ -1,4 +1,4 @@
-import { runbookOf } from '../../../alerts/runbooks.ts'
+import { runbookOf } from '../../../alerts/default-rules.ts'
 import { formatNumber, formatSeconds } from '../../../text/format.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
 import { addressOfAlert } from '../model/alert-page.ts'

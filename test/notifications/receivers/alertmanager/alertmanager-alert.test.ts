@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { notificationOf } from '../../../../src/alerts/notification.ts'
-import { alertKey, alertmanagerAlert } from '../../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
+import {
+  alertKey,
+  alertmanagerAlert,
+} from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import { descriptionOf, summaryOf } from '../../../../src/notifications/text/notification-text.ts'
 import { FAILURES, firingSince } from './alertmanager-sample.ts'
 import { AT } from '../../sample.ts'

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
-import { alertmanagerAlert } from '../../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
-import { alertmanagerPost } from '../../../../src/notifications/receivers/alertmanager/alertmanager-post.ts'
+import {
+  alertmanagerAlert,
+  alertmanagerPost,
+} from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { read, withReceivers, type Received } from '../../receiver.ts'
 import { AT } from '../../sample.ts'

@@ -1,10 +1,12 @@
 import { Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import type { LiveAlert } from '../../../../src/alerts/alert.ts'
-import type { AlertmanagerAlert } from '../../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
+import {
+  type AlertmanagerAlert,
+  alertmanagerRefresh,
+} from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import { refreshing } from '../refreshing.ts'
 import type { Delivery } from '../../../../src/notifications/delivery/batch.ts'
-import { alertmanagerRefresh } from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { firingSince, type Differing } from './alertmanager-sample.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../../../../src/notifications/message.ts'
-import { slackMessage } from '../../../../src/notifications/receivers/slack/slack-message.ts'
+import { slackMessage } from '../../../../src/notifications/receivers/slack/slack-send.ts'
 import { anyDashboard, anyMessage, SLACK_ALERT_LINK } from '../../any-message.ts'
 import {
   AT,

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { slackMessage } from '../../../../src/notifications/receivers/slack/slack-message.ts'
-import { slackSend } from '../../../../src/notifications/receivers/slack/slack-send.ts'
+import { slackMessage, slackSend } from '../../../../src/notifications/receivers/slack/slack-send.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { anyMessage } from '../../any-message.ts'
 import { failure, read, SECRET, withReceivers, type Received } from '../../receiver.ts'

@@ -8,7 +8,7 @@ import {
   plain,
   prose,
   sentence,
-} from '../../../../src/notifications/receivers/slack/slack-text.ts'
+} from '../../../../src/notifications/receivers/slack/slack-blocks.ts'
 
 const FORMS = { prose, sentence, code, plain, fallback }
 

@@ -1,7 +1,9 @@
 import { describe, expect, test, vi } from 'vitest'
 import { systemClock } from '../../../../src/clock/clock.ts'
-import { alertmanagerAlert } from '../../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
-import { alertmanagerPost } from '../../../../src/notifications/receivers/alertmanager/alertmanager-post.ts'
+import {
+  alertmanagerAlert,
+  alertmanagerPost,
+} from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import { alertmanagerBody } from '../../../../src/notifications/receivers/webhook/alertmanager-body.ts'
 import { webhookSend } from '../../../../src/notifications/receivers/webhook/webhook-send.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Message } from '../../../../src/notifications/message.ts'
-import { webhookBody } from '../../../../src/notifications/receivers/webhook/webhook-body.ts'
+import { webhookBody } from '../../../../src/notifications/receivers/webhook/webhook-send.ts'
 import { anyMessage } from '../../any-message.ts'
 import {
   AT,

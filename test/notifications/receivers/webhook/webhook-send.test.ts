@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { webhookBody } from '../../../../src/notifications/receivers/webhook/webhook-body.ts'
-import { webhookSend } from '../../../../src/notifications/receivers/webhook/webhook-send.ts'
+import { webhookBody, webhookSend } from '../../../../src/notifications/receivers/webhook/webhook-send.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { failure, read, SECRET, withReceivers, type Received } from '../../receiver.ts'
 import { AT, DIGEST, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../sample.ts'

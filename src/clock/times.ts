@@ -1,3 +1,17 @@
+/** Times that were formatted recently: the events of a poll share most of theirs. */
+const known = new Map<number, string>()
+const MAX_KNOWN = 5000
+
+/** Formats UNIX seconds as ISO 8601 in UTC, the format of all times that callwatch shows to programs. */
+export function isoTime(seconds: number): string {
+  const before = known.get(seconds)
+  if (before !== undefined) return before
+  const text = new Date(Math.round(seconds * 1000)).toISOString()
+  if (known.size === MAX_KNOWN) known.clear()
+  known.set(seconds, text)
+  return text
+}
+
 /** The only format of a date that HTTP senders may use (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
@@ -14,4 +28,9 @@ export function readRetryAfter(value: string | undefined, now: number): number |
   if (/^\d{1,9}$/.test(text)) return Number(text)
   const date = readHttpDate(text)
   return date === undefined ? undefined : Math.max(0, date - now)
+}
+
+/** A time or length (seconds) as the history of evaluations keeps it: what is evaluated again must be the very same. */
+export function wholeMilliseconds(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000
 }

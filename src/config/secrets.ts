@@ -1,10 +1,11 @@
-import { isMap, type Path } from '../schema/path.ts'
-import { placesOf } from '../schema/places.ts'
+import { stringify } from 'yaml'
+import { z } from 'zod'
+import { isMap, type Path, valueAt, withValue, placesOf } from '../schema/path.ts'
 import { secrets, type Secret } from '../schema/secret.ts'
-import { configSchema } from './config.ts'
+import { configSchema, type Config } from './config.ts'
 
 /** A place in a file, and the definition of the secret there. */
-export type SecretPlace = { place: Path; secret: Secret }
+type SecretPlace = { place: Path; secret: Secret }
 
 /** All secrets of the file. Each `x` may be given as `x_file` instead. */
 const places = placesOf(configSchema, secrets)
@@ -35,4 +36,32 @@ function expand(node: unknown, path: readonly string[]): Path[] {
   }
   if (rest.length === 0) return [[part]]
   return expand(node[part], rest).map((tail) => [part, ...tail])
+}
+
+const MASK = '********'
+
+/** The configuration as an equivalent YAML file, with all defaults, and with secrets masked. */
+export function maskConfig(config: Config): string {
+  return stringify(maskedTree(config), { lineWidth: 0 })
+}
+
+/** The same as {@link maskConfig}, as maps, lists and scalars. */
+export function maskedTree(config: Config): unknown {
+  const tree: unknown = z.encode(configSchema, config)
+  return secretPlaces(tree).reduce<unknown>((next, { place, secret: { partly } }) => {
+    const value = valueAt(next, place)
+    if (typeof value !== 'string') return next
+    return withValue(next, place, partly === undefined ? MASK : partly.masked(value, MASK))
+  }, tree)
+}
+
+/** All secrets of the configuration, each once, longest first, so that nothing prints them. */
+export function secretsOf(config: Config): string[] {
+  const tree: unknown = z.encode(configSchema, config)
+  const found = secretPlaces(tree).flatMap(({ place, secret: { partly } }) => {
+    const value = valueAt(tree, place)
+    if (typeof value !== 'string') return []
+    return partly === undefined ? [value] : partly.secretsIn(value)
+  })
+  return [...new Set(found)].toSorted((a, b) => b.length - a.length)
 }
