@@ -49,6 +49,7 @@ const toTime = (value: unknown) => {
   if (read === undefined || read === 0) return undefined
   return read > MAX_SECONDS ? read / 1000 : read
 }
+const toText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 const toFlag = (value: unknown) => value === true || value === 1 || value === '1' || value === 'true'
 
 function readMinutes(item: Readonly<Record<string, unknown>>): SeenMinutes {
@@ -89,10 +90,10 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
   if (!isMap(item)) return 'not_an_object'
   const id = readSessionId(item['sessionId'])
   if (id === undefined) return 'no_session_id'
-  const { status, participants, recordings } = item
-  if (typeof status !== 'string' || status === '') return 'no_status'
-  const isTooLong = Array.isArray(participants) && participants.length > MAX_ENTRIES
-  const items = Array.isArray(participants) && !isTooLong ? participants.filter(isMap) : undefined
+  const status = toText(item['status'])
+  if (status === undefined) return 'no_status'
+  const { participants } = item
+  const items = mapsOf(participants)
   const entries = items?.map(readEntry)
   const own = readMinutes(item)
   const initiatedAt = toTime(item['initiatedAt'])
@@ -100,7 +101,6 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
   const endedAt = toTime(item['endedAt'])
   const people = toPeople(item['totalParticipants'])
   const plausible: Plausible = (time) => (time !== undefined && time <= options.now + DAY ? time : undefined)
-  const latest = Math.max(initiatedAt ?? 0, startedAt ?? 0, endedAt ?? 0)
   const call: SeenCall = {
     id,
     status: readStatus(status, options),
@@ -110,18 +110,17 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
     initiatedAt: plausible(initiatedAt),
     startedAt: plausible(startedAt),
     endedAt: plausible(endedAt),
-    callMinutes: validMinutes(own.audio, own.video, isSplit(own) ? undefined : own.total),
+    callMinutes: validMinutes(own.audio, own.video, unsplit(own)),
     participantMinutes: sumEntries(entries),
     hasParticipantList: entries !== undefined,
     totalParticipants: validNumber(people),
-    joined: entries === undefined ? validNumber(people) : entries.filter(isPresent).length,
-    hasRecording: toFlag(item['hasRecording']) || (Array.isArray(recordings) && recordings.length > 0),
-    ahead: latest > options.now + DAY && latest <= options.now + TEN_YEARS ? latest : undefined,
+    joined: entries?.filter(isPresent).length ?? validNumber(people),
+    hasRecording: toFlag(item['hasRecording']) || isLonger(item['recordings'], 0),
+    ahead: timeAhead(latestOf(initiatedAt, startedAt, endedAt), options.now),
     badValue:
-      isTooLong ||
+      isLonger(participants, MAX_ENTRIES) ||
       [initiatedAt, startedAt, endedAt, people].some(Number.isNaN) ||
-      hasBadMinutes(own) ||
-      entries?.some(({ minutes, duration }) => hasBadMinutes(minutes) || Number.isNaN(duration)) === true,
+      areBad(own, entries),
   }
   if (options.participants === true && items !== undefined)
     call.participants = items.map((item, i) => readParticipant(item, entries![i]!, plausible))
@@ -130,10 +129,26 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
 
 const isSplit = ({ audio, video }: SeenMinutes) => audio !== undefined || video !== undefined
 
+/** The minutes of which no medium is known. */
+const unsplit = (minutes: SeenMinutes, duration?: number) =>
+  isSplit(minutes) ? undefined : (minutes.total ?? duration)
+
+const isLonger = (list: unknown, length: number) => Array.isArray(list) && list.length > length
+
+const mapsOf = (list: unknown) => (Array.isArray(list) && list.length <= MAX_ENTRIES ? list.filter(isMap) : undefined)
+
+const latestOf = (a = 0, b = 0, c = 0) => Math.max(a, b, c)
+
+const timeAhead = (latest: number, now: number) =>
+  latest > now + DAY && latest <= now + TEN_YEARS ? latest : undefined
+
 const isPresent = ({ isJoined, hasLeft }: Entry) => isJoined && !hasLeft
 
 const hasBadMinutes = ({ audio, video, total }: SeenMinutes) =>
   Number.isNaN(audio) || Number.isNaN(video) || Number.isNaN(total)
+
+const areBad = (own: SeenMinutes, entries: readonly Entry[] = NO_ENTRIES) =>
+  hasBadMinutes(own) || entries.some(({ minutes, duration }) => hasBadMinutes(minutes) || Number.isNaN(duration))
 
 type Plausible = (time: number | undefined) => number | undefined
 
@@ -180,9 +195,10 @@ function readLabel<T extends string>(
   known: readonly T[],
   { onUnknown }: ReadCallOptions,
 ): T | undefined {
-  if (typeof value !== 'string' || value === '') return undefined
-  const label = known.find((documented) => documented === value)
-  if (label === undefined) onUnknown(field, value)
+  const text = toText(value)
+  if (text === undefined) return undefined
+  const label = known.find((documented) => documented === text)
+  if (label === undefined) onUnknown(field, text)
   return label ?? known.at(-1)
 }
 
@@ -198,7 +214,7 @@ function sumEntries(entries: readonly Entry[] | undefined): SeenMinutes {
   for (const { minutes, duration } of entries ?? NO_ENTRIES) {
     audio = plus(audio, minutes.audio)
     video = plus(video, minutes.video)
-    total = plus(total, isSplit(minutes) ? undefined : (minutes.total ?? duration))
+    total = plus(total, unsplit(minutes, duration))
   }
   const isEmpty = !isSplit({ audio, video, total }) && total === undefined
   return isEmpty ? NO_MINUTES : validMinutes(audio ?? 0, video ?? 0, total)
