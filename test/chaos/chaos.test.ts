@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test, type TestContext } from 'vitest'
 import { skipWithoutPostgres } from '../postgres/in-postgres.ts'
 import type { Row } from './promise-rows.ts'
 
@@ -16,7 +16,7 @@ const SEEDS = [7, Math.floor(Math.random() * 1e6)]
 
 type Report = { promises: Row[]; coverage: Row[]; again: string }
 
-async function run(...args: string[]): Promise<Report> {
+async function run({ onTestFinished }: TestContext, ...args: string[]): Promise<Report> {
   const runner = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), '--json', ...args], {
     stdio: 'pipe',
   })
@@ -27,11 +27,12 @@ async function run(...args: string[]): Promise<Report> {
   return JSON.parse(output) as Report
 }
 
-test.each(SEEDS)(
+// The runs mostly wait: for calls to end, for a daemon to start, for a lock to be released.
+test.concurrent.for(SEEDS)(
   'a chaos run keeps every promise: kills, a full and a locked store, a failing service and receiver (seed %i)',
   { timeout: LONGEST_RUN },
-  async (seed) => {
-    const { promises, coverage, again } = await run('--seconds', '60', '--seed', String(seed))
+  async (seed, context) => {
+    const { promises, coverage, again } = await run(context, '--seconds', '60', '--seed', String(seed))
     expect(promises.length).toBeGreaterThan(8)
     expect(
       promises.filter(({ holds }) => !holds),
@@ -42,13 +43,17 @@ test.each(SEEDS)(
   },
 )
 
-test(
+test.concurrent(
   'a chaos run of three daemons counts and notifies everything once, over a failover of the database',
   { timeout: LONGEST_RUN },
   async (context) => {
     skipWithoutPostgres(context)
     const seed = String(Math.floor(Math.random() * 1e6))
-    const { promises, coverage, again } = await run(...'--daemons 3 --targets 8 --seconds 40 --seed'.split(' '), seed)
+    const { promises, coverage, again } = await run(
+      context,
+      ...'--daemons 3 --targets 8 --seconds 40 --seed'.split(' '),
+      seed,
+    )
     expect(promises.length).toBeGreaterThan(6)
     // The longest gap depends on how busy the machine is with other tests.
     const broken = promises.filter(({ name, holds }) => !holds && name !== 'longest time without a request')

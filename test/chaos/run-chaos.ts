@@ -31,7 +31,7 @@ import { settle } from './settle.ts'
 import { openReader, openForCommand } from '../../src/store/open-store.ts'
 
 export type ChaosOptions = {
-  /** How long disruptions last, at least until all of them have occurred; healing and comparing come on top. */
+  /** How long disruptions last, at least until each has occurred once; healing and comparing come on top. */
   seconds: number
   seed: number
   /** Gets each step. */
@@ -122,9 +122,9 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     const end = now() + seconds
     await startDaemon(run)
     const continues = () => now() < end || (now() < end + EXTRA_TIME && !isAllCovered(run))
-    while (continues()) {
+    for (let round = 0; round === 0 || continues(); round++) {
       for (const name of shuffled(Object.keys(disruptions), run.draw)) {
-        if (!continues()) break
+        if (round > 0 && !continues()) break
         log(`${Math.ceil(end - now())} s left: ${name}`)
         await disruptions[name]!(run, run.daemon!)
         if (webhook.isGone()) await resumeWebhook(files.config)
