@@ -30,7 +30,6 @@ for (const target of config.targets) opened.push(await openedTarget({ config, ta
 
 answer(async ({ target = 0, now, whole, end }: { target?: number; now?: number; whole?: boolean; end?: boolean }) => {
   if (end) {
-    for (const { close } of opened) await close()
     await store.close()
     return undefined
   }

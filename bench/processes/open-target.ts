@@ -27,7 +27,6 @@ export type OpenedTarget = {
   poll: () => Promise<{ paths: string[]; report: PollReport; sweeping: boolean }>
   /** Makes the next poll read the whole list, as the very first one does. */
   forgetList: () => void
-  close: () => Promise<void>
 }
 
 /** A store knows a target by its address, and the service of the benchmark has another port each time. */
@@ -48,18 +47,15 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
   const mask = (text: string) => text
   const log = createLogger({ level: config.log.level, mask, stream: process.stdout })
   let paths: string[] = []
-  const { client, close } = connect(settings, () => target.ledger, {
+  const client = connect(settings, () => target.ledger, {
     ownership: ALONE,
     clock,
     log,
     transportTo: (baseUrl, maxAnswerBytes) => {
-      const { send, close } = undiciTransport(baseUrl, maxAnswerBytes)
-      return {
-        send: (request) => {
-          paths.push(request.path)
-          return send(request)
-        },
-        close,
+      const send = undiciTransport(baseUrl, maxAnswerBytes)
+      return (request) => {
+        paths.push(request.path)
+        return send(request)
       }
     },
   })
@@ -82,6 +78,5 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
     forgetList: () => {
       target.memory.list = newListMemory({ list: undefined }, undefined)
     },
-    close,
   }
 }

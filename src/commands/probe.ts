@@ -4,7 +4,6 @@ import type { TargetConfig } from '../service/target-section.ts'
 import { callsClient } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
-import { closable } from './with-store.ts'
 
 /** The result of one request to a target. */
 export type Probe = {
@@ -40,8 +39,12 @@ const MAX_SKEW_SECONDS = 60
 
 /** Requests one call from a target's service, once. */
 export async function probe(target: TargetConfig, poll: PollConfig): Promise<Probe> {
-  await using transport = closable(undiciTransport(target.baseUrl, poll.maxAnswerBytes))
-  const client = callsClient(transport.send, { ...target, ...poll, pageSize: 1, wall: systemClock.wall })
+  const client = callsClient(undiciTransport(target.baseUrl, poll.maxAnswerBytes), {
+    ...target,
+    ...poll,
+    pageSize: 1,
+    wall: systemClock.wall,
+  })
   const base = { target: target.name }
   try {
     const { serviceTime, hostTime, total, items } = await client.listCalls(1, AbortSignal.timeout(poll.timeout * 1000))

@@ -3,11 +3,9 @@ import type { Config } from '../config/config.ts'
 import { createAuthToken } from '../service/auth-token.ts'
 import { getCallAnswer } from '../service/get-call-answer.ts'
 import type { TargetConfig } from '../service/target-section.ts'
-import type { Transport } from '../service/transport.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
-import { closable } from './with-store.ts'
 
 /** Commands that use the service's own operations for other purposes than counting. */
 export const declare: Declare = (service, { configured, print }) => {
@@ -21,7 +19,7 @@ export const declare: Declare = (service, { configured, print }) => {
         throw new UsageError(`target ${name} has a base_url; set its chat_base_url too, the chat service's address`)
       }
       const request = { apiKey, uid, hostTime: systemClock.wall(), signal: timeoutOf(config) }
-      print(await withTransport(config, chatBaseUrl, (send) => createAuthToken(send, request)))
+      print(await createAuthToken(undiciTransport(chatBaseUrl, config.poll.maxAnswerBytes), request))
     })
   subcommand(service, 'call', "Print the answer of Get Call unchanged, to send it to the service's support")
     .argument('<session-id>', 'ID of the call')
@@ -30,7 +28,7 @@ export const declare: Declare = (service, { configured, print }) => {
       const config = await configured(options)
       const { baseUrl, apiKey, onBehalfOf } = targetOf(config, options.target)
       const request = { apiKey, onBehalfOf, sessionId, hostTime: systemClock.wall(), signal: timeoutOf(config) }
-      print((await withTransport(config, baseUrl, (send) => getCallAnswer(send, request))).trimEnd())
+      print((await getCallAnswer(undiciTransport(baseUrl, config.poll.maxAnswerBytes), request)).trimEnd())
     })
 }
 
@@ -46,9 +44,4 @@ function targetOf({ targets }: Config, name: string | undefined): TargetConfig {
 
 function timeoutOf({ poll }: Config): AbortSignal {
   return AbortSignal.timeout(poll.timeout * 1000)
-}
-
-async function withTransport<T>({ poll }: Config, baseUrl: string, work: (send: Transport) => Promise<T>): Promise<T> {
-  await using transport = closable(undiciTransport(baseUrl, poll.maxAnswerBytes))
-  return await work(transport.send)
 }

@@ -12,7 +12,7 @@ export type ConnectionOptions = {
   clock: Clock
   log: Logger
   /** Sends requests to the service; default: by HTTP. */
-  transportTo?: (baseUrl: string, maxAnswerBytes: number) => { send: Transport; close: () => Promise<void> }
+  transportTo?: (baseUrl: string, maxAnswerBytes: number) => Transport
 }
 
 /**
@@ -24,13 +24,13 @@ export function connect(
   { target, poll, participants = false }: TargetSettings,
   ledger: () => LedgerState,
   { ownership, clock, log, transportTo = undiciTransport }: ConnectionOptions,
-): { client: CallsClient; close: () => Promise<void> } {
+): CallsClient {
   const { name } = target
-  const { send, close } = transportTo(target.baseUrl, poll.maxAnswerBytes)
+  const send = transportTo(target.baseUrl, poll.maxAnswerBytes)
   // A process that was suspended for longer than its lease must not continue with its poll.
   const sendWhileOwned: Transport = (request) =>
     ownership.owns(name) ? send(request) : Promise.reject(new Error('the target may now be polled by another daemon'))
-  const client = callsClient(sendWhileOwned, {
+  return callsClient(sendWhileOwned, {
     ...target,
     ...poll,
     participants,
@@ -44,7 +44,6 @@ export function connect(
       ),
     ),
   })
-  return { client, close }
 }
 
 /** The most values that are logged. A broken service must not fill the log. */

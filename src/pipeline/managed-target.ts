@@ -85,7 +85,7 @@ export function runTarget(
 
   return defer(() => {
     const release = lease.hold()
-    const { client, close } = connect(settings, () => inMemory(managed)!.ledger, options)
+    const client = connect(settings, () => inMemory(managed)!.ledger, options)
 
     function run({ target, offset }: { target: Target; offset: number }): Observable<ManagedEvent> {
       const startsAt = clock.monotonic() + offset
@@ -112,7 +112,6 @@ export function runTarget(
       catchError((error: unknown) => failures.note(error)),
       repeat({ delay: () => timer(failures.pause * 1000, clock.scheduler).pipe(takeUntil(draining$)) }),
       finalize(() => {
-        void close()
         // If the lease continues, the next run uses the loaded state with the new settings.
         if (lease.isDraining()) managed.state = { kind: 'unloaded' }
         release()

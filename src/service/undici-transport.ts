@@ -6,8 +6,8 @@ import { isLoopback } from '../network/loopback.ts'
 import { ServiceError } from './service-error.ts'
 import type { Transport } from './transport.ts'
 
-/** The agents, each with the number of transports that use it. */
-const agents = new Map<string, { agent: Dispatcher; users: number }>()
+/** The agents by their settings. Each closes connections that are idle, which also keep no process running. */
+const agents = new Map<string, Dispatcher>()
 
 /** The content encoding that is requested. */
 const ENCODING = 'gzip'
@@ -26,38 +26,23 @@ const MAX_IDLE_MS = 45_000
  * @param baseUrl the address to which request paths are appended, without a trailing slash
  * @param maxAnswerBytes a longer answer is an error
  */
-export function undiciTransport(
-  baseUrl: string,
-  maxAnswerBytes: number,
-): { send: Transport; close: () => Promise<void> } {
+export function undiciTransport(baseUrl: string, maxAnswerBytes: number): Transport {
   const { origin, pathname, hostname } = new URL(baseUrl)
   const key = `${isLoopback(hostname)} ${maxAnswerBytes}`
-  const shared = agents.get(key) ?? { agent: newAgent(baseUrl, maxAnswerBytes), users: 0 }
-  agents.set(key, shared)
-  shared.users += 1
+  const agent = agents.get(key) ?? newAgent(baseUrl, maxAnswerBytes)
+  agents.set(key, agent)
   const prefix = pathname === '/' ? '' : pathname
-  let isClosed = false
-  return {
-    send: async ({ method, path, headers, body, signal }) => {
-      const asked = { ...headers, 'accept-encoding': ENCODING }
-      const sent = { origin, path: prefix + path, method, headers: asked, body: body ?? null, signal }
-      const answer = await shared.agent.request(sent)
-      // `x-gzip` is another name of gzip (RFC 9110 §8.4.1.3).
-      const encoding = String(answer.headers['content-encoding'] || 'identity')
-        .toLowerCase()
-        .replace(/^x-/, '')
-      const text =
-        encoding === 'identity' ? answer.body.text() : decoded(await answer.body.bytes(), encoding, maxAnswerBytes)
-      return { status: answer.statusCode, headers: answer.headers, body: await text }
-    },
-    close: async () => {
-      if (isClosed) return
-      isClosed = true
-      shared.users -= 1
-      if (shared.users > 0) return
-      agents.delete(key)
-      await shared.agent.destroy()
-    },
+  return async ({ method, path, headers, body, signal }) => {
+    const asked = { ...headers, 'accept-encoding': ENCODING }
+    const sent = { origin, path: prefix + path, method, headers: asked, body: body ?? null, signal }
+    const answer = await agent.request(sent)
+    // `x-gzip` is another name of gzip (RFC 9110 §8.4.1.3).
+    const encoding = String(answer.headers['content-encoding'] || 'identity')
+      .toLowerCase()
+      .replace(/^x-/, '')
+    const text =
+      encoding === 'identity' ? answer.body.text() : decoded(await answer.body.bytes(), encoding, maxAnswerBytes)
+    return { status: answer.statusCode, headers: answer.headers, body: await text }
   }
 }
 

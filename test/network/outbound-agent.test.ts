@@ -32,12 +32,13 @@ async function onLoopback(host = '127.0.0.1') {
   return { url: `http://${host}:${(server.address() as AddressInfo).port}`, asked }
 }
 
+let uses = 0
 const SENT: [who: string, send: (url: string) => Promise<unknown>][] = [
   [
     'a request to the calls service',
     async (url) => {
-      const { send, close } = undiciTransport(url, 1e6)
-      onTestFinished(close)
+      // With settings of its own, it has an agent of its own, which reads the variables of this test.
+      const send = undiciTransport(url, 1e6 + uses++)
       const { signal } = new AbortController()
       return send({ method: 'GET', path: '/calls', headers: { apikey: 'a-secret' }, signal })
     },

@@ -63,22 +63,19 @@ async function watchingTwo() {
     ownership: ALONE,
     rateLimiters: new Map(targets.map((target) => [rateLimitKey(target), UNLIMITED])),
     draining$,
-    transportTo: (address) => ({
-      send: async () => {
-        const count = (asked.get(address) ?? 0) + 1
-        asked.set(address, count)
-        const data = Array.from({ length: count }, (_, i) => {
-          const at = clock.wall() - 60 - i
-          return { sessionId: `${address} ${count - i}`, status: 'ongoing', startedAt: at }
-        })
-        return {
-          status: 200,
-          headers: { date: new Date(clock.wall() * 1000).toUTCString() },
-          body: JSON.stringify({ data, meta: { pagination: { total: count } } }),
-        }
-      },
-      close: async () => undefined,
-    }),
+    transportTo: (address) => async () => {
+      const count = (asked.get(address) ?? 0) + 1
+      asked.set(address, count)
+      const data = Array.from({ length: count }, (_, i) => {
+        const at = clock.wall() - 60 - i
+        return { sessionId: `${address} ${count - i}`, status: 'ongoing', startedAt: at }
+      })
+      return {
+        status: 200,
+        headers: { date: new Date(clock.wall() * 1000).toUTCString() },
+        body: JSON.stringify({ data, meta: { pagination: { total: count } } }),
+      }
+    },
   })
   await watched.open(config)
   const events: DaemonEvent[] = []

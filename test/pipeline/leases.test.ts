@@ -100,14 +100,14 @@ test('a target that is polled is loaded again only once its poll has ended and t
   expect(watched.loaded()[0]).toMatchObject({ lastCommitUnknown: false })
 })
 
-test('a target whose lease has ended is not kept in memory, nor is its connection', async () => {
-  const { clock, service, give, watched } = await sharing(['a'], SHARED)
+test('a target whose lease has ended is not kept in memory', async () => {
+  const { clock, give, watched } = await sharing(['a'], SHARED)
   const { release } = give('a')
   await clock.advance(20)
   expect(watched.loaded()).toHaveLength(1)
   release()
   await clock.advance(20)
-  expect([watched.loaded(), service.closed]).toEqual([[], 1])
+  expect(watched.loaded()).toEqual([])
 })
 
 test('a target that another daemon may own is not exported any more, also while its last poll still runs', async () => {
@@ -129,21 +129,23 @@ test('a lease says nothing of the time before it until a poll had its chance', a
   expect(storage.log).toMatchObject([{ commit: { evaluated: { kind: 'tick', pollAge: 3630 } } }])
 })
 
-test('the connection of a target is closed when it has another key, and with its alerts when it was removed', async () => {
+test('a target is polled with its other key, and its alerts are closed when it was removed', async () => {
   const { clock, service, storage, give, reload, targets } = await sharing(['a', 'b'], FREE)
   const [{ again }] = [give('a'), give('b')]
   await clock.advance(20)
   const rotated = { ...targets[0]!, apiKey: 'another' }
   await reload({ targets: [rotated, targets[1]!] })
   again()
+  service.keys.clear()
   await clock.advance(20)
-  expect([service.closed, storage.closed]).toEqual([1, []])
+  expect([service.keys, storage.closed]).toEqual([new Set(['another', targets[1]!.apiKey]), []])
   await reload({ targets: [rotated] })
+  service.keys.clear()
   await clock.advance(20)
-  expect([service.closed, storage.closed]).toEqual([2, ['b']])
+  expect([service.keys, storage.closed]).toEqual([new Set(['another']), ['b']])
 })
 
-test('the connection of a target has another key also where the store could not be read when that was reloaded', async () => {
+test('a target is polled with its other key also where the store could not be read when that was reloaded', async () => {
   const { clock, service, gate, give, reload, targets } = await sharing(['a'], FREE)
   const { again } = give('a')
   await clock.advance(20)
@@ -152,8 +154,9 @@ test('the connection of a target has another key also where the store could not 
   again()
   await clock.advance(5)
   gate.isUnreadable = false
+  service.keys.clear()
   await clock.advance(20)
-  expect(service.closed).toBe(1)
+  expect(service.keys).toEqual(new Set(['another']))
 })
 
 test('what polls have read of a list stays read within a lease, unless its pages are others now', async () => {

@@ -55,7 +55,8 @@ export async function sharing(
   const addTargets: ClusterStore['addTargets'] = async (identities, created) => {
     for (const identity of identities) await store.openTarget(identity, created, 0)
   }
-  const service = { isOwned: true, asked: 0, closed: 0 }
+  /** With the keys of the requests since a test cleared them. */
+  const service = { isOwned: true, asked: 0, keys: new Set<string | undefined>() }
   const storage = { losesAnswers: false, log: [] as { target: string; commit: Commit }[], closed: [] as string[] }
   const gate: { isAway?: boolean; isUnreadable?: boolean; loads?: Promise<void> } = {}
   const watched = lifecycle({
@@ -92,11 +93,11 @@ export async function sharing(
     draining$,
     transportTo: (address) => {
       opened.push(address)
-      const send = async () => {
+      return async ({ headers }) => {
         service.asked += 1
+        service.keys.add(headers['apikey'])
         return { status: 200, headers: { date: new Date(clock.wall() * 1000).toUTCString() }, body: EMPTY_LIST }
       }
-      return { send, close: async () => void (service.closed += 1) }
     },
   })
   await watched.open(config)

@@ -46,11 +46,11 @@ async function anHour() {
     restarts.push(clock.wall())
     const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
     const hints = hintQueue(clock)
-    const { client } = connect(settings, () => target.ledger, {
+    const client = connect(settings, () => target.ledger, {
       ownership: { owns: () => true },
       clock,
       log: pino({ level: 'silent' }),
-      transportTo: () => ({ send: simulatedTransport(service, clock, () => 0.5), close: async () => undefined }),
+      transportTo: () => simulatedTransport(service, clock, () => 0.5),
     })
     const never$ = new Subject<void>()
     const options = { target, client, hints, random: () => 0.5, offset: 1, draining$: never$, aborted$: never$ }

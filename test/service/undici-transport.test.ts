@@ -40,8 +40,7 @@ async function listen(server: Server): Promise<number> {
 const serve = (handler: RequestListener) => listen(createServer(handler))
 
 function transportTo(baseUrl: string, maxAnswerBytes = 1024 * 1024) {
-  const { send, close } = undiciTransport(baseUrl, maxAnswerBytes)
-  closing.push(close)
+  const send = undiciTransport(baseUrl, maxAnswerBytes)
   return (path: string, request: Partial<TransportRequest> = {}) =>
     send({ method: 'GET', path, headers: { apikey: KEY }, signal: never, ...request })
 }
@@ -121,22 +120,16 @@ test('connections are reused', async () => {
   expect(ports.size).toBeLessThanOrEqual(2)
 })
 
-test('targets of one origin share its connections, which stay open until the last of them is closed', async () => {
+test('targets of one origin share its connections', async () => {
   const sockets = new Set<Socket>()
   const port = await serve((request, response) => {
     sockets.add(request.socket)
     response.end('{}')
   })
   const transports = Array.from({ length: 20 }, (_, i) => undiciTransport(`http://127.0.0.1:${port}/app-${i}`, 7777))
-  const ask = async ({ send }: (typeof transports)[number]) =>
-    (await send({ method: 'GET', path: '/calls', headers: {}, signal: never })).body
-  for (const transport of transports) expect(await ask(transport)).toBe('{}')
+  for (const send of transports)
+    expect(await send({ method: 'GET', path: '/calls', headers: {}, signal: never })).toMatchObject({ body: '{}' })
   expect(sockets.size).toBeLessThanOrEqual(2)
-  const [last, ...others] = transports
-  for (const { close } of others) await Promise.all([close(), close()])
-  expect(await ask(last!)).toBe('{}')
-  await last!.close()
-  await vi.waitFor(() => expect([...sockets].map(({ destroyed }) => destroyed)).not.toContain(false))
 })
 
 test('a body that arrives too slowly ends when the signal is aborted', async () => {
@@ -243,7 +236,7 @@ test('HTTPS_PROXY is used', async () => {
     socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
   })
   vi.stubEnv('HTTPS_PROXY', `http://user:pass-word@127.0.0.1:${await listen(proxy)}`)
-  const { message } = await failure(transportTo('https://calls.test/v3')('/calls'))
+  const { message } = await failure(transportTo('https://calls.test/v3', 8888)('/calls'))
   expect(asked).toEqual(['calls.test:443'])
   expect(message).not.toContain('pass-word')
 })

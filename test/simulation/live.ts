@@ -180,7 +180,7 @@ function targetsOf(
     ownership: ALONE,
     mask: (text) => text,
     draining$,
-    transportTo: () => ({ send, close: async () => undefined }),
+    transportTo: () => send,
   })
 }
 

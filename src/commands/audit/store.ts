@@ -47,8 +47,11 @@ async function auditConfigured(
         'audit it with the configuration that counted them',
     )
   }
-  await using transport = closable(undiciTransport(target.baseUrl, poll.maxAnswerBytes))
-  const client = callsClient(transport.send, { ...target, ...poll, wall: systemClock.wall })
+  const client = callsClient(undiciTransport(target.baseUrl, poll.maxAnswerBytes), {
+    ...target,
+    ...poll,
+    wall: systemClock.wall,
+  })
   const { timeout, retries } = poll
   const rateLimiter = impatient(
     await rateLimiterOf(target, poll.maxRequestsPerMinute * RATE_SHARE, reader, rateLimiters),

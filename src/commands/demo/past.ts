@@ -79,7 +79,7 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
     const rules = config.alerts.filter(({ name }) => name === PAST_RULE.name)
     const settings = { target: config.targets[0]!, poll, rules }
     const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
-    const { client, close } = connect(settings, () => target.ledger, { ownership: ALONE, clock, log })
+    const client = connect(settings, () => target.ledger, { ownership: ALONE, clock, log })
     for (;;) {
       setTime(now)
       while (upcoming[0] !== undefined && upcoming[0].begin <= now) simulator.burst(upcoming.shift()!)
@@ -93,7 +93,6 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
       )
       now += Math.min(left, isClose ? CLOSE_POLL_INTERVAL_SECONDS : POLL_INTERVAL_SECONDS)
     }
-    await close()
     if (aborted.aborted) return undefined
     const [last] = await store.latestEvents(0)
     return last?.total ?? 0
