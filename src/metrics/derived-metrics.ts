@@ -200,12 +200,9 @@ function gauge(
   return { name, help, type: 'gauge', labels, read }
 }
 
-function counterMetric({ name, help, labels, span }: DurableCounter): DerivedMetric {
-  const seriesOf = cached(({ name: target, ledger: { counters } }) => {
-    const keys = new Set(span.map((labelValues) => [name, ...labelValues].join('|')))
-    for (const key of counters.keys()) if (isSeriesOf(key, name)) keys.add(key)
-    return Array.from(keys, (key) => ({ key, sharedLabels: withTarget(target, labels, key.split('|').slice(1)) }))
-  })
+function counterMetric(counter: DurableCounter): DerivedMetric {
+  const { name, help, labels } = counter
+  const seriesOf = durableSeries(counter, (key, sharedLabels) => ({ key, sharedLabels }))
   const read = (exported: ExportedTarget) =>
     seriesOf(exported).map(({ key, sharedLabels }) => ({
       labels: NO_LABELS,
@@ -215,18 +212,15 @@ function counterMetric({ name, help, labels, span }: DurableCounter): DerivedMet
   return { name, help, type: 'counter', labels, read }
 }
 
-function histogramMetric({ name, help, labels, span, buckets }: DurableHistogram): DerivedMetric {
+function histogramMetric(histogram: DurableHistogram): DerivedMetric {
+  const { name, help, labels, buckets } = histogram
   const bounds = [...buckets, 'Inf']
   const bucketLabels = bounds.map((bound): LabelSet => ({ le: bound === 'Inf' ? '+Inf' : bound }))
-  const seriesOf = cached(({ name: target, ledger: { counters } }) => {
-    const keys = new Set(span.map((labelValues) => [name, ...labelValues].join('|')))
-    for (const key of counters.keys()) if (isSeriesOf(key, name)) keys.add(key.slice(0, key.lastIndexOf('|')))
-    return Array.from(keys, (key) => ({
-      buckets: bounds.map((bound) => `${key}|${bound}`),
-      sum: `${key}|sum`,
-      sharedLabels: withTarget(target, labels, key.split('|').slice(1)),
-    }))
-  })
+  const seriesOf = durableSeries(histogram, (key, sharedLabels) => ({
+    buckets: bounds.map((bound) => `${key}|${bound}`),
+    sum: `${key}|sum`,
+    sharedLabels,
+  }))
   const read = (exported: ExportedTarget) => {
     const { counters } = exported.ledger
     return seriesOf(exported).flatMap(({ buckets, sum, sharedLabels }) => {
@@ -244,22 +238,32 @@ function histogramMetric({ name, help, labels, span, buckets }: DurableHistogram
   return { name, help, type: 'histogram', labels, read }
 }
 
-/** Caches what `find` returns for a target, until the target has more counters. */
-function cached<T>(find: (exported: ExportedTarget) => T): (exported: ExportedTarget) => T {
-  const found = new WeakMap<LedgerState, { size: number; value: T }>()
-  return (exported) => {
-    const { ledger } = exported
-    const { size } = ledger.counters
-    const known = found.get(ledger)
-    if (known?.size === size) return known.value
-    const value = find(exported)
-    found.set(ledger, { size, value })
-    return value
+/**
+ * Finds the series of a durable metric in the counters of a target. Each is made once: those of `span`, and then the others in the
+ * order in which they were first counted.
+ */
+function durableSeries<Series>(
+  { name, labels, span }: DurableCounter,
+  make: (key: string, sharedLabels: LabelSet) => Series,
+): (exported: ExportedTarget) => Series[] {
+  const made = new WeakMap<LedgerState, { seen: number; series: Map<string, Series> }>()
+  return ({ name: target, ledger }) => {
+    const { counters } = ledger
+    const known = made.get(ledger) ?? { seen: 0, series: new Map<string, Series>() }
+    const add = (values: readonly string[]) => {
+      const key = [name, ...values].join('|')
+      if (!known.series.has(key)) known.series.set(key, make(key, withTarget(target, labels, values)))
+    }
+    if (!made.has(ledger)) span.forEach(add)
+    made.set(ledger, known)
+    // A counter is never removed, so that the new ones are the last.
+    if (counters.size > known.seen) {
+      for (const key of counters.keys().drop(known.seen))
+        if (key === name || key.startsWith(`${name}|`)) add(key.split('|').slice(1, 1 + labels.length))
+    }
+    known.seen = counters.size
+    return [...known.series.values()]
   }
-}
-
-function isSeriesOf(key: string, name: string): boolean {
-  return key.startsWith(name) && (key.length === name.length || key[name.length] === '|')
 }
 
 function withTarget(target: string, names: readonly string[], values: readonly string[]): Record<string, string> {

@@ -23,7 +23,7 @@ const ROOMS: Record<string, number> = {
   'src/history': 916,
   'src/ledger': 1659,
   'src/log': 105,
-  'src/metrics': 643,
+  'src/metrics': 644,
   'src/network': 153,
   'src/notifications': 2898,
   'src/pipeline': 1137,
