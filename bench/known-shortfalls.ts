@@ -17,7 +17,5 @@ export const KNOWN_SHORTFALLS: Readonly<Record<string, number>> = {
   'idle (first answer)': 1,
   'ten thousand (memory)': 700,
   restart: 2.1,
-  report: 4,
-  'report (PostgreSQL)': 4,
   'bytes a call on disk (PostgreSQL)': 540,
 }
