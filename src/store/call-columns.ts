@@ -73,13 +73,15 @@ function finishNow(call: TrackedCall, status: FinalStatus): Correctable {
 
 const corrected =
   (name: keyof Correctable) =>
-  (call: TrackedCall): number | undefined =>
-    call.finish && unlessSame(call.finish[name], finishNow(call, call.finish.status)[name])
+  ({ finish }: TrackedCall, now: Correctable | undefined): number | undefined =>
+    finish && unlessSame(finish[name], now?.[name])
 
 /** Nobody is in a finished call. */
 const JOINED_AT_LAST = 0
 
-/** The columns of a call, each with its type and value. Undefined is stored as null. */
+type ValueOf = (call: TrackedCall, now: Correctable | undefined) => Value | undefined
+
+/** The columns of a call, each with its type and value, which may depend on {@link finishNow}. Undefined is stored as null. */
 const COLUMNS = {
   id: ['text', ({ id }) => id],
   phase: ['small', ({ phase }) => phaseCode(phase)],
@@ -108,7 +110,7 @@ const COLUMNS = {
   finish_duration: ['real?', corrected('duration')],
   finish_audio: ['real?', corrected('audio')],
   finish_video: ['real?', corrected('video')],
-} as const satisfies Readonly<Record<string, readonly [kind: Kind, value: (call: TrackedCall) => Value | undefined]>>
+} as const satisfies Readonly<Record<string, readonly [kind: Kind, value: ValueOf]>>
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are its keys
 export const CALL_COLUMNS = Object.keys(COLUMNS) as readonly (keyof typeof COLUMNS)[]
@@ -118,14 +120,15 @@ export const KINDS_OF_CALL_COLUMNS: Readonly<Record<string, Kind>> = Object.from
   Object.entries(COLUMNS).map(([name, [kind]]) => [name, kind]),
 )
 
-const WRITERS = Object.values(COLUMNS).map(([, valueOf]) => valueOf)
+const WRITERS: readonly ValueOf[] = Object.values(COLUMNS).map(([, valueOf]) => valueOf)
 
 /**
  * Appends the values of a call's columns to others. A call needs a single array, since an initial sync writes hundreds of
  * thousands.
  */
 export function valuesOf(call: TrackedCall, ...values: Value[]): Value[] {
-  for (const valueOf of WRITERS) values.push(valueOf(call) ?? null)
+  const now = call.finish && finishNow(call, call.finish.status)
+  for (const valueOf of WRITERS) values.push(valueOf(call, now) ?? null)
   return values
 }
 
