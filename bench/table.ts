@@ -17,7 +17,7 @@ export function verdictOf({ measured, target }: Row): 'pass' | 'falls short' {
 export function lineOf(row: Row): string {
   const { row: name, measured, target, unit, note = '' } = row
   const figure = `${figureOf(measured)} ${unit}`
-  return `${name.padEnd(38)}${figure.padEnd(22)}≤ ${figureOf(target).padEnd(8)}${verdictOf(row).padEnd(13)}${note}`.trimEnd()
+  return `${name.padEnd(40)}${figure.padEnd(22)}≤ ${figureOf(target).padEnd(8)}${verdictOf(row).padEnd(13)}${note}`.trimEnd()
 }
 
 /** Three significant digits. */

@@ -99,8 +99,9 @@ answer(async (): Promise<Queried> => {
     await usageOf(store, { from: now - days * 86_400, to: now, zone: 'Europe/Berlin', by })
     return (performance.now() - begun) / 1000
   }
-  const report = await secondsOf(USAGE_KEYS)
+  // By labels afterwards, which reads other rows.
   const reportByDay = await secondsOf(['day'])
+  const report = await secondsOf(USAGE_KEYS)
   done.abort()
   await committing
   await store.close()

@@ -1,5 +1,6 @@
 import { advance, remind, type AlertInstance, type Change, type NextState } from './alert-instance.ts'
-import { evidenceOf, notificationOf, type Evidence, type Notification } from './notification.ts'
+import { notificationOf, type Evidence, type Notification } from './notification.ts'
+import { evidenceOf } from './evidence.ts'
 import { isGroupOf } from './groups.ts'
 import type { Rule } from './rule.ts'
 import { ruleValues, type RuleValue } from './rule-value.ts'

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { ConfigError, type Problem } from '../config/config-error.ts'
-import { maskConfig, maskedTree, secretsOf } from '../config/secrets.ts'
+import { secretsOf } from '../config/secrets.ts'
+import { maskConfig, maskedTree } from '../config/mask-config.ts'
 import { leftOutWarnings } from '../config/shipped-rules.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { readAddress } from '../store/postgres/address.ts'

@@ -10,6 +10,7 @@ import {
   readLatest,
   type EventFilter,
   type EventsPage,
+  shownLog,
 } from '../events/read-events.ts'
 import { titleOf } from '../notifications/text/notification-text.ts'
 import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
@@ -17,7 +18,6 @@ import { inOneLine } from '../text/plain-text.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { before, readCursor, writeCursor, type Cursor } from '../events/cursor.ts'
-import { shownLog } from '../events/events-section.ts'
 import { openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reader.ts'
 import { subcommand, Option, type CommandContext, type Declare } from './command.ts'

@@ -1,4 +1,5 @@
-import { alertData, type AlertData, alertOf } from '../alerts/alert.ts'
+import { alertOf } from '../alerts/alert.ts'
+import { alertData, type AlertData } from '../alerts/alert-data.ts'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { SEVERITIES } from '../alerts/match-keys.ts'
 import { definitionOf } from '../alerts/definition-of.ts'

@@ -6,8 +6,8 @@ import { parseDuration } from '../schema/duration-text.ts'
 import { proxyProblems } from '../network/proxy-variables.ts'
 import { valueAt, withValue } from '../schema/path.ts'
 import { errorIn, readConfigFile, type ConfigFile } from './reading/read-config-file.ts'
-import { readSecretFiles, readTlsFiles } from './reading/read-secret-files.ts'
-import { readText as readFile, type ReadText, isReadOnce, readAnyText, readText } from './reading/read-text.ts'
+import { readSecretFiles, readTlsFiles } from './reading/read-named-files.ts'
+import { isReadOnce, readAnyText, readText, type ReadText } from './reading/read-text.ts'
 import type { Certificate } from '../web/http-section.ts'
 
 type LoadConfigOptions = {
@@ -29,17 +29,15 @@ type LoadConfigOptions = {
  *   those mistakes, because nothing else can be checked then.
  */
 export function loadConfig(options: LoadConfigOptions): Config {
-  const { env, cwd, readText = readFile } = options
+  const { env, cwd, readText: read = readText } = options
   const file = readConfigFile(options)
   const { content, name, folder } = file
   const { draft, names } = interpolate(content, env)
   const filled = fillFromEnvironment(draft, env, name, names)
   const problems = [...filled.problems, ...proxyProblems(env)]
-  const { draft: read, tls } = readTlsFiles(readSecretFiles({ ...filled, problems }, { file: folder, cwd, readText }), {
-    folder,
-    readText,
-  })
-  return check(withShippedRules(withOrigin(read, [], name)), tls, file)
+  const withSecrets = readSecretFiles({ ...filled, problems }, { file: folder, cwd, readText: read })
+  const { draft: whole, tls } = readTlsFiles(withSecrets, { folder, readText: read })
+  return check(withShippedRules(withOrigin(whole, [], name)), tls, file)
 }
 
 function check(draft: Draft, tls: Certificate | undefined, file: ConfigFile): Config {

@@ -1,6 +1,5 @@
-import { stringify } from 'yaml'
 import { z } from 'zod'
-import { isMap, type Path, valueAt, withValue, placesOf } from '../schema/path.ts'
+import { isMap, type Path, valueAt, placesOf } from '../schema/path.ts'
 import { secrets, type Secret } from '../schema/secret.ts'
 import { configSchema, type Config } from './config.ts'
 
@@ -36,23 +35,6 @@ function expand(node: unknown, path: readonly string[]): Path[] {
   }
   if (rest.length === 0) return [[part]]
   return expand(node[part], rest).map((tail) => [part, ...tail])
-}
-
-const MASK = '********'
-
-/** The configuration as an equivalent YAML file, with all defaults, and with secrets masked. */
-export function maskConfig(config: Config): string {
-  return stringify(maskedTree(config), { lineWidth: 0 })
-}
-
-/** The same as {@link maskConfig}, as maps, lists and scalars. */
-export function maskedTree(config: Config): unknown {
-  const tree: unknown = z.encode(configSchema, config)
-  return secretPlaces(tree).reduce<unknown>((next, { place, secret: { partly } }) => {
-    const value = valueAt(next, place)
-    if (typeof value !== 'string') return next
-    return withValue(next, place, partly === undefined ? MASK : partly.masked(value, MASK))
-  }, tree)
 }
 
 /** All secrets of the configuration, each once, longest first, so that nothing prints them. */

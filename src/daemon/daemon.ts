@@ -1,30 +1,16 @@
-import {
-  catchError,
-  concat,
-  concatMap,
-  connect,
-  defer,
-  EMPTY,
-  endWith,
-  ignoreElements,
-  map,
-  merge,
-  takeUntil,
-  tap,
-  throwError,
-  type Observable,
-} from 'rxjs'
+import { catchError, concat, concatMap, connect, defer, EMPTY, endWith, ignoreElements, map, merge } from 'rxjs'
+import { takeUntil, tap, throwError, type Observable } from 'rxjs'
 import type { Targets } from '../pipeline/lifecycle.ts'
 import { StoreError } from '../store/store-error.ts'
 import { checkForDamage } from './check-for-damage.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import { eventWebhooks } from './event-webhooks.ts'
+import { initialSyncs } from './initial-syncs.ts'
 import { runJobs, type Job } from './jobs.ts'
 import { digests, notifying } from './notifying.ts'
 import { openParts, type DaemonOptions } from './open-parts.ts'
 import { reloads } from './reload.ts'
 import { rollups } from './rollups.ts'
-import type { Target } from '../pipeline/target.ts'
 
 export type Daemon = {
   /** The page's address. */
@@ -99,25 +85,5 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         ),
       ),
     ),
-  }
-}
-
-/** An initial sync that takes longer than this is reported, and again after each such period (seconds). */
-const REPORT_INTERVAL_SECONDS = 5
-
-/** Reports the progress of initial syncs that take long, when they have progressed. */
-export function initialSyncs({ loaded }: Pick<Targets, 'loaded'>): Job {
-  const reported = new WeakMap<Target, number>()
-  return {
-    every: REPORT_INTERVAL_SECONDS,
-    leaderOnly: false,
-    run: async () =>
-      loaded().flatMap((target) => {
-        const isLong = target.health().polledFor >= REPORT_INTERVAL_SECONDS
-        const progress = isLong && target.ledger.sync.lastSuccess === undefined ? target.progress() : undefined
-        if (progress === undefined || progress.pagesRead === reported.get(target)) return []
-        reported.set(target, progress.pagesRead)
-        return [{ kind: 'progress', target: target.name, progress }]
-      }),
   }
 }

@@ -2,7 +2,8 @@ import { expectTargets } from '../history/usage.ts'
 import { expiry } from '../pipeline/expiry.ts'
 import type { ReceiversOf } from '../pipeline/target.ts'
 import type { Store } from '../store/store.ts'
-import { changeLog, logNotified } from './reporting/change-log.ts'
+import { changeLog } from './reporting/change-log.ts'
+import { logNotified } from './reporting/log-alerts.ts'
 import type { DaemonOptions } from './open-parts.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { alertData } from '../alerts/alert.ts'
+import { alertData } from '../alerts/alert-data.ts'
 import type { Notification } from '../alerts/notification.ts'
 import { isoTime } from '../clock/times.ts'
 import { assignTotal } from '../ledger/delta/minutes.ts'

@@ -223,3 +223,15 @@ export async function eventsOfCall(
   const at = oldest?.['at'] ?? null
   return { events, keptSince: at === null ? undefined : Number(at) }
 }
+
+/**
+ * The log as readers may see it: without participants if events must not have them, even if the log has not erased them yet.
+ */
+export function shownLog(log: Log, hasParticipants: () => boolean): Log {
+  const shown = (rows: LoggedEvents[]) =>
+    hasParticipants() ? rows : rows.map(({ participants: _hidden, ...row }): LoggedEvents => row)
+  return {
+    events: async (...part) => shown(await log.events(...part)),
+    latestEvents: async (most) => shown(await log.latestEvents(most)),
+  }
+}

@@ -4,7 +4,7 @@ import type { Severity } from '../alerts/match-keys.ts'
 import { signalView } from '../alerts/definition-of.ts'
 import { windowOf } from '../alerts/signal.ts'
 import { isoTime } from '../clock/times.ts'
-import { parse, type ReadRow, type RowReader } from '../store/sql.ts'
+import { parse, type Row, type RowReader } from '../store/sql.ts'
 import { queryArguments } from './call-filter.ts'
 import { callsRequest } from '../alerts/calls-behind.ts'
 import { coverageOf, type BlindTime } from './coverage.ts'
@@ -86,7 +86,7 @@ export async function alertHistory(
   }
 }
 
-function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
+function pastAlert(row: Row, blind: readonly BlindTime[], now: number) {
   const since = Number(row['since'])
   const until = row['until'] === null ? null : Number(row['until'])
   const episode = latest(row)
@@ -126,7 +126,7 @@ function pastAlert(row: ReadRow, blind: readonly BlindTime[], now: number) {
 }
 
 /** An episode in its current state. While it fires, it has the values of the alert's latest evaluation. */
-function latest({ data, since, live, severity }: ReadRow): Episode & { severity: Severity } {
+function latest({ data, since, live, severity }: Row): Episode & { severity: Severity } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written from a notification
   const written = { ...parse<Episode>(data), severity: severity as Severity }
   if (live === null) return written

@@ -1,7 +1,7 @@
 import { systemClock } from '../clock/clock.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { CALL_COLUMNS, callOfRow } from '../store/call-columns.ts'
-import type { ReadRow, RowReader } from '../store/sql.ts'
+import type { Row, RowReader } from '../store/sql.ts'
 import { countFinished, historyScope, type HistoryScope } from './history-scope.ts'
 import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
 
@@ -109,7 +109,7 @@ async function readPart(
 }
 
 /** A call as the history shows it. An open call of a removed target counts as lost since the target was removed. */
-function shownCall(row: ReadRow): TrackedCall {
+function shownCall(row: Row): TrackedCall {
   const [call, finished] = [callOfRow(row), row['finished']]
   return call.phase === 'open' && finished !== null ? { ...call, phase: 'lost', retainUntil: Number(finished) } : call
 }

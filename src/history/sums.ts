@@ -2,7 +2,7 @@ import { OPEN_STATUSES, FINAL_STATUSES } from '../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { LATE_SECONDS, QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { shown } from '../store/call-columns.ts'
-import type { ReadRow } from '../store/sql.ts'
+import type { Row } from '../store/sql.ts'
 
 /**
  * The sums of finished calls, by key. Keys below those in {@link KEYS} are amounts for each status, by its code
@@ -38,7 +38,7 @@ export const SUMMED_COLUMNS = `finished, status, labels, audio, video, participa
  * @param row with {@link SUMMED_COLUMNS}
  * @param unit the length of the parts of time in which `began` counts (seconds)
  */
-export function takeCall(take: Take, row: ReadRow, unit: number = QUARTER_HOUR_SECONDS): void {
+export function takeCall(take: Take, row: Row, unit: number = QUARTER_HOUR_SECONDS): void {
   const number = (column: string) => Number(row[column])
   const [labels, first] = [number('labels'), number('status') * AMOUNTS.length]
   const [duration, delay] = [row['duration'], row['answer_delay']]

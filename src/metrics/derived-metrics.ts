@@ -1,5 +1,5 @@
 import { labelValue, RULE_LABELS } from '../alerts/groups.ts'
-import { latestValues } from '../alerts/rule-value.ts'
+import { latestValues } from '../alerts/latest-values.ts'
 import { OPEN_STATUSES, DOCUMENTED_LABELS, type Labels } from '../ledger/call.ts'
 import { countWindow, EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../ledger/failure-ratio.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter, type DurableHistogram } from '../ledger/series.ts'
@@ -245,24 +245,26 @@ function histogramMetric(histogram: DurableHistogram): DerivedMetric {
 function durableSeries<Series>(
   { name, labels, span }: DurableCounter,
   make: (key: string, sharedLabels: LabelSet) => Series,
-): (exported: ExportedTarget) => Series[] {
-  const made = new WeakMap<LedgerState, { seen: number; series: Map<string, Series> }>()
+): (exported: ExportedTarget) => readonly Series[] {
+  const keyOf = (values: readonly string[]) => [name, ...values].join('|')
+  const spanned = new Set(span.map(keyOf))
+  const made = new WeakMap<LedgerState, { seen: number; others: Set<string>; series: Series[] }>()
   return ({ name: target, ledger }) => {
     const { counters } = ledger
-    const known = made.get(ledger) ?? { seen: 0, series: new Map<string, Series>() }
-    const add = (values: readonly string[]) => {
-      const key = [name, ...values].join('|')
-      if (!known.series.has(key)) known.series.set(key, make(key, withTarget(target, labels, values)))
-    }
-    if (!made.has(ledger)) span.forEach(add)
+    const of = (values: readonly string[]) => make(keyOf(values), withTarget(target, labels, values))
+    const known = made.get(ledger) ?? { seen: 0, others: new Set<string>(), series: span.map(of) }
     made.set(ledger, known)
     // A counter is never removed, so that the new ones are the last.
-    if (counters.size > known.seen) {
-      for (const key of counters.keys().drop(known.seen))
-        if (key === name || key.startsWith(`${name}|`)) add(key.split('|').slice(1, 1 + labels.length))
+    for (const each of counters.size > known.seen ? counters.keys().drop(known.seen) : []) {
+      if (each !== name && !each.startsWith(`${name}|`)) continue
+      const values = each.split('|').slice(1, 1 + labels.length)
+      const key = keyOf(values)
+      if (spanned.has(key) || known.others.has(key)) continue
+      known.others.add(key)
+      known.series.push(of(values))
     }
     known.seen = counters.size
-    return [...known.series.values()]
+    return known.series
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
-import { reachOf, type Notification } from '../alerts/notification.ts'
+import type { Notification } from '../alerts/notification.ts'
+import { reachOf } from '../alerts/evidence.ts'
 import type { Rule } from '../alerts/rule.ts'
 import type { Recent } from '../alerts/trigger.ts'
 import type { Clock } from '../clock/clock.ts'

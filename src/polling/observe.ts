@@ -49,11 +49,12 @@ const MIN_DEADLINE_SECONDS = 30
  *
  * 1. `poll-requests.ts` checks the service's clock (`clock-skew.ts`) with the first answer. All requests use it, and through
  *    it `request-with-retries.ts` and `rate-limiter.ts`.
- * 2. `list/read-list.ts` reads the list, with the states of `list-state.ts` next to it, and reads on if that saves follow-ups.
- *    `read-pages.ts` requests the pages of a reading; `reading.ts` decides after each of them what it needs next, `joint.ts`
- *    where it joins what was known, and `last-page.ts` where a list that grows at its last page ends.
- * 3. `poll-memory.ts` withholds calls whose listed status went back, and decides whether a row that began earlier is another
- *    call with the same id.
+ * 2. `list/read-list.ts` reads the list, with the states of `list-state.ts` next to it:
+ *    - `read-pages.ts` requests the pages of a reading; `reading.ts` decides after each of them what it needs next, `joint.ts`
+ *      where it joins what was known, and `last-page.ts` where a list that grows at its last page ends
+ *    - `read-open-calls.ts` reads on if that saves follow-ups
+ * 3. `status-regressions.ts` withholds calls whose listed status went back. `earlier-rows.ts` decides whether a row that began
+ *    earlier is another call with the same id.
  * 4. `follow-ups.ts` requests calls that the list did not show, one by one.
  * 5. `list/shrunk-list.ts` decides whether to accept a list that has shrunk.
  * 6. `poll-report.ts` sums the poll up.

@@ -73,9 +73,6 @@ export class AnswerLost extends StoreError {
   }
 }
 
-/** The values of a row, by column. */
-export type ReadRow = Readonly<Record<string, unknown>>
-
 /** Reads a store with custom SQL. */
 export type RowReader = {
   /**
@@ -85,7 +82,7 @@ export type RowReader = {
    * schema `callwatch`
    * @throws {StoreError} if the store cannot be read now
    */
-  rows: (statement: string, args: readonly (string | number)[]) => Promise<ReadRow[]>
+  rows: (statement: string, args: readonly (string | number)[]) => Promise<Row[]>
 }
 
 /** Parses JSON that the store itself wrote from a T. */

@@ -7,69 +7,6 @@ import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { ClusterStore } from './cluster-store.ts'
 import type { commandStoreOn, storeOn } from './store-on.ts'
 
-/** A place in the event log. */
-export type LogPlace = { position: number; place: number }
-
-/** The progress of a webhook. Times are UNIX seconds by the host's clock. */
-export type WebhookProgress = {
-  /** Every event up to this cursor was delivered, is listed as undelivered, or is not wanted (events/cursor.ts). */
-  cursor: string
-  /** Why the webhook is paused. It delivers nothing until it is resumed. */
-  paused?: string
-  /** Since when it is not configured. */
-  removedAt?: number
-  deliveredAt?: number
-  /** Since when an event keeps failing, and why. */
-  failingSince?: number
-  problem?: string
-}
-
-/** An event before the cursor of a webhook that it has not received. */
-export type UndeliveredEvent = LogPlace & {
-  /** The UUID of the commit. */
-  id: string
-  /** Events of one series are delivered in order. */
-  series: string
-  /** When the event was detected (UNIX seconds by the host's clock). */
-  at: number
-  /** Whether it is a dead letter, which is delivered only if it is replayed. */
-  dead: boolean
-  attempts: number
-  /** Since when every attempt was refused (UNIX seconds by the host's clock). */
-  refusedSince?: number | undefined
-  problem?: string
-}
-
-/** The stored state of a webhook. */
-export type StoredWebhook = {
-  name: string
-  /** Changes with every save. */
-  revision: number
-  progress: WebhookProgress
-  /** The numbers of undelivered events that are not dead letters, and of dead letters. */
-  waiting: number
-  dead: number
-  /** The first event that waits: its place in the log, and when it was detected (UNIX seconds by the host's clock). */
-  oldest: { position: number; at: number } | undefined
-}
-
-export type WebhookChange = {
-  name: string
-  /** The revision that was read; 0 for a new webhook. */
-  revision: number
-  /** Undefined removes the webhook and all of its undelivered events. */
-  progress: WebhookProgress | undefined
-  /** New or changed undelivered events. */
-  put?: readonly UndeliveredEvent[]
-  /** Events that were delivered meanwhile, or given up. */
-  remove?: readonly LogPlace[]
-  /** Removes all undelivered events from this place on. */
-  removeFrom?: LogPlace
-}
-
-/** The webhooks of a store. */
-export type WebhookStore = ReturnType<typeof webhooks>
-
 /** The changes of a target by one observation or tick, committed in one transaction. */
 export type Commit = {
   ledger: Delta
@@ -163,3 +100,66 @@ type OnTable = (table: string, place: string) => void
 
 /** The changes that a command can make to a store while daemons use it. They see them when they next read the store. */
 export type CommandStore = ReturnType<typeof commandStoreOn>
+
+/** A place in the event log. */
+export type LogPlace = { position: number; place: number }
+
+/** The progress of a webhook. Times are UNIX seconds by the host's clock. */
+export type WebhookProgress = {
+  /** Every event up to this cursor was delivered, is listed as undelivered, or is not wanted (events/cursor.ts). */
+  cursor: string
+  /** Why the webhook is paused. It delivers nothing until it is resumed. */
+  paused?: string
+  /** Since when it is not configured. */
+  removedAt?: number
+  deliveredAt?: number
+  /** Since when an event keeps failing, and why. */
+  failingSince?: number
+  problem?: string
+}
+
+/** An event before the cursor of a webhook that it has not received. */
+export type UndeliveredEvent = LogPlace & {
+  /** The UUID of the commit. */
+  id: string
+  /** Events of one series are delivered in order. */
+  series: string
+  /** When the event was detected (UNIX seconds by the host's clock). */
+  at: number
+  /** Whether it is a dead letter, which is delivered only if it is replayed. */
+  dead: boolean
+  attempts: number
+  /** Since when every attempt was refused (UNIX seconds by the host's clock). */
+  refusedSince?: number | undefined
+  problem?: string
+}
+
+/** The stored state of a webhook. */
+export type StoredWebhook = {
+  name: string
+  /** Changes with every save. */
+  revision: number
+  progress: WebhookProgress
+  /** The numbers of undelivered events that are not dead letters, and of dead letters. */
+  waiting: number
+  dead: number
+  /** The first event that waits: its place in the log, and when it was detected (UNIX seconds by the host's clock). */
+  oldest: { position: number; at: number } | undefined
+}
+
+export type WebhookChange = {
+  name: string
+  /** The revision that was read; 0 for a new webhook. */
+  revision: number
+  /** Undefined removes the webhook and all of its undelivered events. */
+  progress: WebhookProgress | undefined
+  /** New or changed undelivered events. */
+  put?: readonly UndeliveredEvent[]
+  /** Events that were delivered meanwhile, or given up. */
+  remove?: readonly LogPlace[]
+  /** Removes all undelivered events from this place on. */
+  removeFrom?: LogPlace
+}
+
+/** The webhooks of a store. */
+export type WebhookStore = ReturnType<typeof webhooks>

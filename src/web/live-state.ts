@@ -1,15 +1,5 @@
-import {
-  BehaviorSubject,
-  defer,
-  map,
-  repeat,
-  ReplaySubject,
-  share,
-  skip,
-  takeUntil,
-  timer,
-  type Observable,
-} from 'rxjs'
+import { BehaviorSubject, defer, map, repeat, ReplaySubject, share, skip, takeUntil, timer } from 'rxjs'
+import type { Observable } from 'rxjs'
 import type { Silence } from '../alerts/match.ts'
 import { webhookViews, type WebhookView } from '../events/webhooks/webhook-views.ts'
 import type { Clock } from '../clock/clock.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { evidenceOf } from '../../src/alerts/notification.ts'
+import { evidenceOf } from '../../src/alerts/evidence.ts'
 import { ruleValues } from '../../src/alerts/rule-value.ts'
 import type { RuleLabels } from '../../src/alerts/groups.ts'
 import type { Rule } from '../../src/alerts/rule.ts'

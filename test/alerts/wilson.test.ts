@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { wilsonBounds } from '../../src/alerts/signals/failure-ratio.ts'
+import { wilsonBounds } from '../../src/alerts/wilson.ts'
 
 describe('the Wilson bounds equal published ones', () => {
   // R. G. Newcombe, "Two-sided confidence intervals for the single proportion: comparison of seven methods",

@@ -8,7 +8,7 @@ import type { Row } from './promise-rows.ts'
 
 const SECONDS = 1000
 
-/** All that a run may take: its seconds and extra ones, the longest disruption, and until it has settled. */
+/** All that a run may take: each disruption once, however long that takes, its seconds and extra ones, and until it has settled. */
 const LONGEST_RUN = 420 * SECONDS
 
 /** A fixed one, which shows a regression, and a random one. */

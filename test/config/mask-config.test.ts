@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { maskConfig, secretsOf } from '../../src/config/secrets.ts'
+import { secretsOf } from '../../src/config/secrets.ts'
+import { maskConfig } from '../../src/config/mask-config.ts'
 import { folderWith } from './folder-with.ts'
 
 const env = {

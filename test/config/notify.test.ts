@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { maskConfig, secretsOf } from '../../src/config/secrets.ts'
+import { secretsOf } from '../../src/config/secrets.ts'
+import { maskConfig } from '../../src/config/mask-config.ts'
 import { folderWith } from './folder-with.ts'
 
 const target = 'targets: [{ name: production, app_id: a1, region: us, api_key: the-key }]\n'

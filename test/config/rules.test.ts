@@ -4,7 +4,7 @@ import type { Rule } from '../../src/alerts/rule.ts'
 import type { Signal } from '../../src/alerts/signals.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { leftOutWarnings } from '../../src/config/shipped-rules.ts'
-import { maskConfig } from '../../src/config/secrets.ts'
+import { maskConfig } from '../../src/config/mask-config.ts'
 import { alertMatch } from '../../src/notifications/notify-section.ts'
 import { folderWith } from './folder-with.ts'
 

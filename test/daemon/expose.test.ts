@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
-import { exposer } from '../../src/daemon/serve.ts'
+import { exposer } from '../../src/daemon/expose.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { initSeries, removeSeries } from '../../src/metrics/series.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'

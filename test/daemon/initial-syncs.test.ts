@@ -1,7 +1,7 @@
 import { NEVER } from 'rxjs'
 import { expect, onTestFinished, test } from 'vitest'
 import { ALONE } from '../../src/cluster/ownership.ts'
-import { initialSyncs } from '../../src/daemon/daemon.ts'
+import { initialSyncs } from '../../src/daemon/initial-syncs.ts'
 import { runJobs } from '../../src/daemon/jobs.ts'
 import type { Target } from '../../src/pipeline/target.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'

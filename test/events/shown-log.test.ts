@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { readEvents, readLatest } from '../../src/events/read-events.ts'
-import { shownLog } from '../../src/events/events-section.ts'
+import { readEvents, readLatest, shownLog } from '../../src/events/read-events.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { completePoll } from '../ledger/seen.ts'
 import { openIn } from '../store/contract/place.ts'

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type * as Masking from '../../src/config/secrets.ts'
+import type * as Masking from '../../src/config/mask-config.ts'
 import type * as Loading from '../../src/config/load-config.ts'
 import type * as JsonSchema from '../../src/config/json-schema.ts'
 import type * as ConfiguredReceivers from '../../src/notifications/configured-receivers.ts'
@@ -68,7 +68,7 @@ describe('a further receiver costs its folder and a line in the list', () => {
 
   test('it is read from file and environment, routes can name it, and its secret is masked', async () => {
     const { loadConfig } = await load<typeof Loading>('config/load-config.ts')
-    const { maskedTree } = await load<typeof Masking>('config/secrets.ts')
+    const { maskedTree } = await load<typeof Masking>('config/mask-config.ts')
     const config = loadConfig(source('{ pager: { url: "http://pager/" }, routes: [{ notify: [pager] }] }'))
     expect(config.notify).toMatchObject({
       receivers: [{ name: 'pager', config: { url: 'http://pager', routingKey: 'hunter2' } }],

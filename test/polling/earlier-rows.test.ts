@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SeenCall } from '../../src/ledger/call.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import { completePoll, CREATED, ledgerBook, seen, total } from '../ledger/seen.ts'
-import { earlierRows } from '../../src/polling/poll-memory.ts'
+import { earlierRows } from '../../src/polling/earlier-rows.ts'
 import { INTERVAL, running } from '../pipeline/running.ts'
 
 const HOUR = 3600

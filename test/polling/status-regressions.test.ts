@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import type { ListedCall } from '../../src/ledger/observation.ts'
-import { statusRegressions } from '../../src/polling/poll-memory.ts'
+import { statusRegressions } from '../../src/polling/status-regressions.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { asked, completePoll, CREATED, ledgerBook, listed, seen } from '../ledger/seen.ts'
 import { INTERVAL, running } from '../pipeline/running.ts'

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Tripwire } from '../../src/polling/list/list-state.ts'
-import { noteTotal, resetTripwire } from '../../src/polling/list/read-list.ts'
+import { type Tripwire, noteTotal, resetTripwire } from '../../src/polling/list/list-state.ts'
 
 const DAY = 86_400
 const newTripwire = (): Tripwire => ({ state: 'watched', base: undefined, cameIn: 0, ignoredUntil: -Infinity })

@@ -236,6 +236,7 @@ test('HTTPS_PROXY is used', async () => {
     socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
   })
   vi.stubEnv('HTTPS_PROXY', `http://user:pass-word@127.0.0.1:${await listen(proxy)}`)
+  // With settings of its own, it has an agent of its own, which reads the variable of this test.
   const { message } = await failure(transportTo('https://calls.test/v3', 8888)('/calls'))
   expect(asked).toEqual(['calls.test:443'])
   expect(message).not.toContain('pass-word')

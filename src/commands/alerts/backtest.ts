@@ -1,5 +1,6 @@
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
-import { type Notification, reachOf } from '../../alerts/notification.ts'
+import type { Notification } from '../../alerts/notification.ts'
+import { reachOf } from '../../alerts/evidence.ts'
 import { isReplayable, replay, type EvaluatedValue } from '../../alerts/replay.ts'
 import type { Rule } from '../../alerts/rule.ts'
 import { isBeyond } from '../../alerts/signal.ts'

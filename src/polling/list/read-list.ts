@@ -1,8 +1,6 @@
-import type { Tripwire, Sweep } from './list-state.ts'
-import { beganAt, type TrackedCall } from '../../ledger/tracked-call.ts'
+import { type Sweep, noteTotal, resetTripwire } from './list-state.ts'
 import type { CallPage } from '../../service/calls-client.ts'
-import { ServiceError } from '../../service/service-error.ts'
-import { ownStart } from './list-order.ts'
+import type { ServiceError } from '../../service/service-error.ts'
 import { type PollContext, isSweepDue, newPollContext, type PollContextOptions } from '../poll-context.ts'
 import { type Reading, listedIds, newReading } from './reading.ts'
 import { isOrderVerifiedRecently, isUnordered, withLateRow, type KnownList } from '../../ledger/known-list.ts'
@@ -10,70 +8,7 @@ import { jointAfter } from './joint.ts'
 import type { RunningPoll } from '../poll.ts'
 import { refusedFrom } from '../poll-problems.ts'
 import { growingEnd, readPages, type Ended } from './read-pages.ts'
-
-/** How long the total is ignored after a sweep that found nothing (seconds), because it counts something else. */
-const IGNORED_SECONDS = 86_400
-
-/**
- * Notes the total of a poll that joined.
- *
- * @param cameIn how many rows have appeared since the last poll
- * @param now monotonic seconds
- */
-export function noteTotal(tripwire: Tripwire, total: number | undefined, cameIn: number, now: number): void {
-  tripwire.cameIn += cameIn
-  if (tripwire.base === undefined) Object.assign(tripwire, { base: total, cameIn: 0 })
-  if (tripwire.state !== 'watched' || total === undefined || now < tripwire.ignoredUntil) return
-  if (total - (tripwire.base ?? total) > tripwire.cameIn) tripwire.state = 'tripped'
-}
-
-/** Call it after a sweep. @param now monotonic seconds */
-export function resetTripwire(tripwire: Tripwire, hasFound: boolean, now: number): void {
-  if (tripwire.state === 'checked' && !hasFound) tripwire.ignoredUntil = now + IGNORED_SECONDS
-  Object.assign(tripwire, { base: undefined, cameIn: 0 })
-  if (tripwire.state === 'checked') tripwire.state = 'watched'
-}
-
-/** Reading a page costs one request and saves one for each wanted call on it, so it must show at least this many. */
-const MIN_CALLS = 2
-
-/**
- * Reads on from where a poll has joined, while the next page probably shows more open calls than reading it costs requests.
- * Those calls need no follow-up.
- */
-async function* readOpenCalls(
-  { memory, wanted, read, poll, slice }: PollContext,
-  { end }: Reading,
-): AsyncGenerator<CallPage, void> {
-  const inwards = end === 'first' ? 1 : -1
-  let page = poll.lastPage
-  // Final calls are requested for participants, which a list does not show.
-  let missing = wanted().filter(({ phase }) => phase === 'open')
-  for (let pages = 0; page !== undefined && pages < slice; pages++) {
-    const number = page.page + inwards
-    if (number < 1 || number >= (memory.depth.refusedFrom ?? Infinity)) return
-    if (expectedOnNextPage(page, missing) < MIN_CALLS) return
-    try {
-      page = yield* read(number)
-    } catch (error) {
-      // Follow-ups request these calls instead.
-      if (error instanceof ServiceError) return
-      throw error
-    }
-    missing = missing.filter(({ id }) => !poll.listed.has(id))
-  }
-}
-
-/**
- * How many of the calls are probably on the next page: those that began before this page, within the time span that this page
- * covers.
- */
-function expectedOnNextPage({ calls }: CallPage, missing: readonly TrackedCall[]): number {
-  const times = calls.flatMap((call) => ownStart(call) ?? [])
-  const oldest = times.reduce((least, time) => Math.min(least, time), Infinity)
-  const newest = times.reduce((most, time) => Math.max(most, time), -Infinity)
-  return missing.filter((call) => beganAt(call) <= oldest && beganAt(call) >= oldest - (newest - oldest)).length
-}
+import { readOpenCalls } from './read-open-calls.ts'
 
 /** How much of the interval a reading may take: a poll that misses the next tick must wait for the one after it. */
 const SHARE = 0.9

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { alertData, alertSchema, alertOf, type LiveAlert } from '../../alerts/alert.ts'
+import { alertOf, type LiveAlert } from '../../alerts/alert.ts'
+import { alertData, alertSchema } from '../../alerts/alert-data.ts'
 import { matches, unknownIn, type Silence } from '../../alerts/match.ts'
 import { isoTime } from '../../clock/times.ts'
 import { callsRequest } from '../../alerts/calls-behind.ts'

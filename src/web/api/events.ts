@@ -18,7 +18,7 @@ import {
   type Observable,
 } from 'rxjs'
 import * as z from 'zod'
-import { alertSchema } from '../../alerts/alert.ts'
+import { alertSchema } from '../../alerts/alert-data.ts'
 import { systemClock, type Clock } from '../../clock/clock.ts'
 import { readCursor, writeCursor, type Cursor } from '../../events/cursor.ts'
 import { EVENT_TYPES } from '../../events/types.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { definitionOf, signalView } from '../../alerts/definition-of.ts'
 import type { Rule } from '../../alerts/rule.ts'
-import { latestValues, type EvaluatedLedger } from '../../alerts/rule-value.ts'
+import { latestValues, type EvaluatedLedger } from '../../alerts/latest-values.ts'
 import {
   breach,
   count,

@@ -28,6 +28,7 @@ import {
   sentence,
   fallback,
   plain,
+  withoutPreviews,
 } from './slack-blocks.ts'
 import { type Item, listing } from './slack-listing.ts'
 import { formatSeconds, formatTime, plural } from '../../../text/format.ts'
@@ -115,7 +116,7 @@ export function alertsMessage(message: AlertMessage, { now, dashboardUrl }: Text
   const after = afterwards(message, { now, dashboardUrl }, MESSAGE_SIZE - sizeOf([title]) - ROOM_FOR_ALERTS)
   const body = bodyWithin(message, MESSAGE_SIZE - sizeOf([title, ...after]), now)
   const text = fallback(`${titleOfMessage(message)}: ${whatIn(message)}`, FALLBACK)
-  return { text, blocks: [title, ...body, ...after], unfurl_links: false, unfurl_media: false }
+  return withoutPreviews(text, [title, ...body, ...after])
 }
 
 /** What a phone's notification shows below the title, if there is room for a line. */

@@ -1,7 +1,7 @@
 import type { IncomingWebhookSendArguments } from '@slack/webhook'
 import { plainText } from '../../../text/plain-text.ts'
 
-/**
+/*
  * Texts for Slack: cut to the accepted length, and escaped so that names and configured texts show as they are. They cannot
  * mention users, or make links, formatting or emoji.
  */
@@ -80,6 +80,11 @@ function isolated(text: string): string {
 
 /** A message in the form of Slack's webhook. */
 export type SlackMessage = IncomingWebhookSendArguments & { text: string; blocks: SlackBlock[] }
+/** A message; Slack fetches none of its links to show a preview. */
+export function withoutPreviews(text: string, blocks: SlackBlock[]): SlackMessage {
+  return { text, blocks, unfurl_links: false, unfurl_media: false }
+}
+
 /** A block of a kind that callwatch uses. */
 export type SlackBlock = Block<'header'> | Block<'section'> | Block<'context'> | Block<'actions'>
 type Block<Kind> = Extract<NonNullable<IncomingWebhookSendArguments['blocks']>[number], { type: Kind }>

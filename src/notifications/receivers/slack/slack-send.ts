@@ -14,6 +14,7 @@ import {
   fallback,
   plain,
   sentence,
+  withoutPreviews,
 } from './slack-blocks.ts'
 import { listing } from './slack-listing.ts'
 import { alertsMessage } from './slack-alerts.ts'
@@ -44,12 +45,8 @@ function digestMessage(
   })
   const texts = listing(items, MESSAGE_SIZE - sizeOf([title, ...note, ...buttons]) - FRAMES, LIMITS.text)
   const all = targets.map((target) => `${target.target}: ${digestLine(target)}`).join('; ')
-  return {
-    text: fallback(`📊 Calls on ${dayWithWeekday(day)}: ${all || 'no target'}`, 1000),
-    blocks: [title, ...texts.map((text) => section(text)), ...note, ...buttons],
-    unfurl_links: false,
-    unfurl_media: false,
-  }
+  const text = fallback(`📊 Calls on ${dayWithWeekday(day)}: ${all || 'no target'}`, 1000)
+  return withoutPreviews(text, [title, ...texts.map((each) => section(each)), ...note, ...buttons])
 }
 
 /**
@@ -70,16 +67,11 @@ export function slackMessage(message: Message, options: TextOptions): SlackMessa
 function storeMessage(message: StoreMessage, { dashboardUrl }: TextOptions): SlackMessage {
   const { title, before, problem, after } = storeText(message)
   const headline = `${message.state === 'failing' ? '🔴' : '✅'} ${title}`
-  return {
-    text: fallback(`${headline}. ${before}${problem}${after}`, 1000),
-    blocks: [
-      header(headline),
-      section(`${before}${code(problem, 500)}${after}`),
-      ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
-    ],
-    unfurl_links: false,
-    unfurl_media: false,
-  }
+  return withoutPreviews(fallback(`${headline}. ${before}${problem}${after}`, 1000), [
+    header(headline),
+    section(`${before}${code(problem, 500)}${after}`),
+    ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
+  ])
 }
 
 /** Delivers to a Slack channel. */

@@ -1,5 +1,5 @@
 import { Headers } from 'undici'
-import { alertData } from '../../../alerts/alert.ts'
+import { alertData } from '../../../alerts/alert-data.ts'
 import { failuresOf, type Notification } from '../../../alerts/notification.ts'
 import { windowOf } from '../../../alerts/signal.ts'
 import { isoTime } from '../../../clock/times.ts'

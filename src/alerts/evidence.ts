@@ -1,0 +1,50 @@
+import { windowStart } from '../ledger/failure-ratio.ts'
+import { definitionOf } from './definition-of.ts'
+import { isMatched } from './groups.ts'
+import type { Evidence } from './notification.ts'
+import type { Rule } from './rule.ts'
+import { hasTooFew, type RuleValue } from './rule-value.ts'
+import { windowOf } from './signal.ts'
+import type { MonthOf, Poll } from './trigger.ts'
+
+/** Windows in a row that a notification shows. */
+export const TREND_WINDOWS = 8
+
+/** How far back a rule reads finished calls (seconds), including the earlier windows that its messages show. */
+export function reachOf({ signal, onlyIf }: Rule): number {
+  const window = windowOf(signal) ?? 0
+  return Math.max(TREND_WINDOWS * window, window + (onlyIf?.offset ?? 0))
+}
+
+/** What explains a value in a notification: the top contributor, the trend, the forecast. */
+export function evidenceOf(
+  rule: Rule,
+  { labels, value }: Pick<RuleValue, 'labels' | 'value'>,
+  poll: Poll,
+  monthOf: MonthOf,
+): Evidence {
+  const { signal } = rule
+  const definition = definitionOf(signal)
+  if ('value' in definition) {
+    const forecast = definition.forecast?.(value, poll, monthOf, signal)
+    return forecast === undefined ? {} : { forecast }
+  }
+  const window = windowOf(signal)
+  if (window === undefined) return {}
+  const { now } = poll
+  const group = { match: { ...rule.match, ...labels } }
+  const between = (from: number, to: number) =>
+    definition.calls(poll, { from, to }, signal).filter((call) => isMatched(group, call.labels))
+  const last = { from: windowStart(window, poll), to: now }
+  const latest = between(last.from, last.to)
+  const earlier = Array.from({ length: TREND_WINDOWS - 1 }, (_, i) => {
+    const to = now - (TREND_WINDOWS - 1 - i) * window
+    return between(to - window, to)
+  })
+  const trend = [...earlier, latest].map((calls) => {
+    const measured = definition.measure(calls, signal)
+    return hasTooFew(signal, measured) ? null : measured.value
+  })
+  const contributor = trend.at(-1) === null ? undefined : definition.contributor?.(latest, rule)
+  return { window: last, trend, ...(contributor === undefined ? {} : { contributor }) }
+}

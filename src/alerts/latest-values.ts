@@ -1,0 +1,45 @@
+import { monthOf } from '../clock/calendar.ts'
+import type { LedgerState, SyncState } from '../ledger/state.ts'
+import { usedBetween } from '../ledger/usage.ts'
+import type { Rule } from './rule.ts'
+import { ruleValues, type RuleValue } from './rule-value.ts'
+import type { Poll, Tick } from './trigger.ts'
+
+/** The parts of a ledger that rules are evaluated on. */
+export type EvaluatedLedger = Pick<LedgerState, 'finished' | 'open' | 'usage' | 'sync'>
+
+/**
+ * A rule's values as of the last commit: the numbers that its alerts are decided on. A rule that is evaluated between polls, too,
+ * has its value of this moment. Empty before the first successful poll.
+ *
+ * @param now what a rule that is evaluated between polls reads
+ */
+export function latestValues(rule: Rule, ledger: EvaluatedLedger, now: Omit<Tick, 'kind'>): readonly RuleValue[] {
+  const live = ruleValues(rule, { kind: 'tick', ...now }, monthOf, [])
+  if (live !== undefined) return [...live.values()]
+  const known = cache.get(ledger.sync) ?? new Map<Rule, readonly RuleValue[]>()
+  cache.set(ledger.sync, known)
+  const values = known.get(rule) ?? valuesAtLastPoll(rule, ledger)
+  known.set(rule, values)
+  return values
+}
+
+/** Each commit creates a new sync state. */
+const cache = new WeakMap<SyncState, Map<Rule, readonly RuleValue[]>>()
+
+function valuesAtLastPoll(rule: Rule, { finished, open, usage, sync }: EvaluatedLedger): readonly RuleValue[] {
+  const { lastSuccess: now, previousSuccess, created } = sync
+  if (now === undefined) return []
+  const usedSince = (time: number) => usedBetween(usage, time, Infinity)
+  const poll: Poll = {
+    kind: 'poll',
+    now,
+    previousSuccess,
+    limited: false,
+    finished,
+    open: [...open.values()],
+    created,
+    usedSince,
+  }
+  return [...(ruleValues(rule, poll, monthOf, [])?.values() ?? [])]
+}
