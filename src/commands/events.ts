@@ -20,12 +20,12 @@ import type { Config } from '../config/config.ts'
 import { before, readCursor, writeCursor, type Cursor } from '../events/cursor.ts'
 import { openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reader.ts'
+import { momentOf } from '../web/api/parameters.ts'
 import { subcommand, Option, type CommandContext, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { names, whole } from './options/option-values.ts'
 import { declareWebhooks } from './webhooks.ts'
 import { untilStopped } from './until-stopped.ts'
-import { momentOf } from '../web/api/parameters.ts'
 
 /**
  * An event as one line of JSON: a CloudEvent, with its cursor as an extension attribute. A reader continues after the cursor.

@@ -3,10 +3,10 @@ import { USAGE_COLUMNS, usageCsv, usageReport, type UsageReport, USAGE_KEYS, typ
 import { isTimezone } from '../schema/timezone.ts'
 import { formatNumber, formatSeconds, formatShare } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
+import { periodOf } from '../web/api/parameters.ts'
 import { formatOption, jsonOption, type Declare, tableLines } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { names } from './options/option-values.ts'
-import { periodOf } from '../web/api/parameters.ts'
 import { withReader } from './with-store.ts'
 
 /** Prints what finished in a period: calls by outcome, minutes, failures, durations. */

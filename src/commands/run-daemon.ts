@@ -8,8 +8,8 @@ import { startDaemon } from '../daemon/daemon.ts'
 import { createLogger } from '../log/logger.ts'
 import { logOutput } from '../log/log-output.ts'
 import { secretsMask } from '../log/mask-secrets.ts'
-import { hangUpSignal, stopSignal } from './stop-signal.ts'
 import { VERSION } from '../daemon/version.ts'
+import { hangUpSignal, stopSignal } from './stop-signal.ts'
 
 /**
  * Runs the daemon until SIGTERM or SIGINT. It reloads a changed configuration while it runs, and at once on SIGHUP.

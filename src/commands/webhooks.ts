@@ -4,10 +4,10 @@ import { cursorSince } from '../events/read-events.ts'
 import { webhookViews, type WebhookView } from '../events/webhooks/webhook-views.ts'
 import type { CommandStore, LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/store.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
+import { momentOf } from '../web/api/parameters.ts'
 import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { withStore } from './with-store.ts'
-import { momentOf } from '../web/api/parameters.ts'
 
 /** The JSON that `events webhooks dead --json` prints. */
 export type DeadLetters = { dead_letters: { id: string; attempts: number; problem: string }[] }

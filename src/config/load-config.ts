@@ -1,14 +1,14 @@
+import { parseDuration } from '../schema/duration-text.ts'
+import { proxyProblems } from '../network/proxy-variables.ts'
+import { valueAt, withValue } from '../schema/path.ts'
+import type { Certificate } from '../web/http-section.ts'
 import { configSchema, withCertificate, type Config } from './config.ts'
 import { servedRules } from './shipped-rules.ts'
 import { withOrigin, type Draft, problemsOf } from './reading/draft.ts'
 import { fillFromEnvironment, type Environment, interpolate } from './reading/environment.ts'
-import { parseDuration } from '../schema/duration-text.ts'
-import { proxyProblems } from '../network/proxy-variables.ts'
-import { valueAt, withValue } from '../schema/path.ts'
 import { errorIn, readConfigFile, type ConfigFile } from './reading/read-config-file.ts'
 import { readSecretFiles, readTlsFiles } from './reading/read-named-files.ts'
 import { isReadOnce, readAnyText, readText, type ReadText } from './reading/read-text.ts'
-import type { Certificate } from '../web/http-section.ts'
 
 type LoadConfigOptions = {
   /** The value of `--config`. */

@@ -1,5 +1,5 @@
-import { type Environment, interpolate } from './reading/environment.ts'
 import { A_DATABASE, isStoreUrl } from '../store/store-section.ts'
+import { type Environment, interpolate } from './reading/environment.ts'
 
 /**
  * Reads a store's address from the command line: a value for `store.path` or `store.url`, in which `${NAME}` is replaced from

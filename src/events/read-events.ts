@@ -1,9 +1,9 @@
 import type { LoggedEvents, Store } from '../store/store.ts'
+import type { RowReader } from '../store/sql.ts'
+import { loggedEventsOf } from '../store/events.ts'
 import { after, before, START, writeCursor, type Cursor } from './cursor.ts'
 import { readBody, type EventBody } from './event.ts'
 import type { EventType } from './types.ts'
-import type { RowReader } from '../store/sql.ts'
-import { loggedEventsOf } from '../store/events.ts'
 
 /** An event as readers get it. */
 export type ReadEvent = {

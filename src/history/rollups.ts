@@ -1,12 +1,12 @@
 import { PbfReader, PbfWriter } from 'pbf'
 import { QUARTER_HOUR_SECONDS, quarterHourOf } from '../ledger/usage.ts'
-import { add, KEYS, type Sums, type Take, SUMMED_COLUMNS, takeCall } from './sums.ts'
 import { ALL_LABELS } from '../ledger/call.ts'
 import type { RowReader } from '../store/sql.ts'
+import type { RollupUpdate, Store } from '../store/store.ts'
+import { add, KEYS, type Sums, type Take, SUMMED_COLUMNS, takeCall } from './sums.ts'
 import { conditionsOf, labelCodes, queryArguments, type LabelFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
 import { countFinished, type HistoryScope } from './history-scope.ts'
-import type { RollupUpdate, Store } from '../store/store.ts'
 
 /**
  * The sums, by labels, of the calls that finished in a quarter of an hour, in one hour or in three hours. Longer rollups are

@@ -1,11 +1,11 @@
 import { labelsOfCode } from '../ledger/call-codes.ts'
 import type { RowReader } from '../store/sql.ts'
+import { isoTime } from '../clock/times.ts'
+import { csvLine } from '../text/csv.ts'
 import { daysOf, type Period } from './days.ts'
 import { historyScope, withCalls, endOf, QueryError } from './history-scope.ts'
 import { ALL_TARGETS, readRollups } from './rollups.ts'
 import { add, amountOf, KEYS, sumsView, type Sums, USAGE_STATUSES } from './sums.ts'
-import { isoTime } from '../clock/times.ts'
-import { csvLine } from '../text/csv.ts'
 import { coverageOf, type Coverage } from './coverage.ts'
 
 /** The keys by which a report can be split into rows, in the order of its columns. */

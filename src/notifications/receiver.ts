@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { LiveAlert } from '../alerts/alert.ts'
-import type { Message } from './message.ts'
 import type { Clock } from '../clock/clock.ts'
+import type { Message } from './message.ts'
 
 /** Delivers one message. Rejects with a {@link DeliveryError}. */
 export type Send = (message: Message) => Promise<void>

@@ -1,6 +1,6 @@
 import { readRetryAfter } from '../clock/times.ts'
-import { header } from './answer-headers.ts'
 import { isMap, parseMap } from '../schema/path.ts'
+import { header } from './answer-headers.ts'
 import { ServiceError, type ServiceErrorKind } from './service-error.ts'
 import type { TransportResponse } from './transport.ts'
 

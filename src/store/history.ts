@@ -1,10 +1,10 @@
 import { LOST_CODE, finalStatusOf } from '../ledger/call-codes.ts'
 import { countByStatus } from '../ledger/finished-calls.ts'
 import { usedBetween } from '../ledger/usage.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { CALL_COLUMNS, callOf, callOfRow, IS_OPEN } from './call-columns.ts'
 import { batched } from './batched.ts'
 import { OF_TARGET, list, type Sql } from './sql.ts'
-import type { TrackedCall } from '../ledger/tracked-call.ts'
 
 const COLUMNS = CALL_COLUMNS.join(', ')
 

@@ -1,9 +1,9 @@
-import type { webhooks } from './webhooks.ts'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { AlertDelta } from '../alerts/evaluate.ts'
 import type { EvaluationRecord } from '../alerts/trigger.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
+import type { webhooks } from './webhooks.ts'
 import type { ClusterStore } from './cluster-store.ts'
 import type { commandStoreOn, storeOn } from './store-on.ts'
 

@@ -4,11 +4,11 @@ import { systemClock } from '../../clock/clock.ts'
 import { alertHistory, type PastAlert } from '../../history/alert-history.ts'
 import { formatSeconds } from '../../text/format.ts'
 import { plainText } from '../../text/plain-text.ts'
-import { declareCalls } from './alert-calls.ts'
 import { subcommand, WIDE, widthOf, type Declare, tableLines } from '../command.ts'
 import { names } from '../options/option-values.ts'
 import { periodOf } from '../../web/api/parameters.ts'
 import { withReader } from '../with-store.ts'
+import { declareCalls } from './alert-calls.ts'
 
 /** Prints the alerts that fired in a period, newest first. */
 export const declare: Declare = (command, context) => {

@@ -1,8 +1,8 @@
 import { secretsOf } from '../../config/secrets.ts'
-import { auditLines, type AuditReport } from './report.ts'
-import { auditStore } from './store.ts'
 import { maskSecrets } from '../../log/mask-secrets.ts'
 import type { Declare } from '../command.ts'
+import { auditLines, type AuditReport } from './report.ts'
+import { auditStore } from './store.ts'
 
 /** The JSON that `--json` prints. */
 export type AuditDocument = { equal: boolean; targets: AuditReport[] }

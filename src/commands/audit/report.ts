@@ -1,8 +1,8 @@
 import { lastMinutes, servedLabels, spell, type Discrepancy } from '../../ledger/delta/compare-call.ts'
 import { isEqual } from '../../ledger/delta/minutes.ts'
 import { isoTime } from '../../clock/times.ts'
-import type { ComparedCall, TargetAudit } from './target.ts'
 import { inOneLine } from '../../text/plain-text.ts'
+import type { ComparedCall, TargetAudit } from './target.ts'
 
 /** A call that differs, without user IDs. */
 type ReportedCall = { session_id: string; discrepancies: Discrepancy[] }

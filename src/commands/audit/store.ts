@@ -9,9 +9,9 @@ import { openReader } from '../../store/open-store.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { closable } from '../with-store.ts'
+import { rateLimitKey, targetFingerprint } from '../../pipeline/target.ts'
 import { auditReport, type AuditReport } from './report.ts'
 import { auditTarget, type TargetAudit } from './target.ts'
-import { rateLimitKey, targetFingerprint } from '../../pipeline/target.ts'
 
 /** The share of `max_requests_per_minute` that an audit may use in addition to a daemon. */
 const RATE_SHARE = 1 / 4

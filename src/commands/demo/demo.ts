@@ -25,9 +25,15 @@ import { formatSeconds } from '../../text/format.ts'
 import { startSimulator, type Simulator } from '../../simulator/simulator.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 import { auditStore } from '../audit/store.ts'
-import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
 import type { DaemonEvent } from '../../daemon/daemon-event.ts'
+import { createLogger } from '../../log/logger.ts'
+import { maskSecrets } from '../../log/mask-secrets.ts'
+import type { Declare } from '../command.ts'
+import { past, positive, whole } from '../options/option-values.ts'
+import { stopSignal } from '../stop-signal.ts'
+import { closable } from '../with-store.ts'
+import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { DAY_SECONDS, demoConfig, HOOK } from './config.ts'
 import {
   newLags,
@@ -41,12 +47,6 @@ import {
 import { LISTED_SECONDS, pollPast, PAST_CALLS_PER_DAY } from './past.ts'
 import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
 import { freePort } from './free-port.ts'
-import { createLogger } from '../../log/logger.ts'
-import { maskSecrets } from '../../log/mask-secrets.ts'
-import type { Declare } from '../command.ts'
-import { past, positive, whole } from '../options/option-values.ts'
-import { stopSignal } from '../stop-signal.ts'
-import { closable } from '../with-store.ts'
 
 type DemoOptions = {
   speed: number

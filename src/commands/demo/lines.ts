@@ -10,9 +10,9 @@ import { formatTime, plural } from '../../text/format.ts'
 import { targetView } from '../../web/api/target-view.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 import { auditLines, auditVerdict, type AuditReport } from '../audit/report.ts'
+import type { Finish } from '../../ledger/tracked-call.ts'
 import type { Comparison } from './compare-with-simulator.ts'
 import type { EventReceiver, ReceivedEvent } from './event-receiver.ts'
-import type { Finish } from '../../ledger/tracked-call.ts'
 
 /** `08:15:30  audio call  with user   initiated → ongoing  v1.us.…`. An inferred step is marked. */
 export function transitionLine({ call, from, to, observed, at }: Transition): string {

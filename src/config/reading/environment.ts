@@ -1,7 +1,7 @@
-import { withOrigin, type Draft, withProblem } from './draft.ts'
 import { isMap, valueAt, withValue, type Path, formatPath, placesOf } from '../../schema/path.ts'
 import { variables, type Variable } from '../../schema/variables.ts'
 import { configSchema } from '../config.ts'
+import { withOrigin, type Draft, withProblem } from './draft.ts'
 
 /** Variables by name, as in `process.env`. An empty variable counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -19,12 +19,12 @@ import {
 import type { Targets } from '../../pipeline/lifecycle.ts'
 import { formatSeconds, formatSync } from '../../text/format.ts'
 import type { ActiveReceivers } from '../active-receivers.ts'
+import type { DaemonEvent } from '../daemon-event.ts'
+import type { Reload } from '../reload.ts'
 import { changeLog, MAX_NAMES, type ChangeLog } from './change-log.ts'
 import { pollLog } from './log-polls.ts'
 import { logAlerts, logNotified } from './log-alerts.ts'
-import type { DaemonEvent } from '../daemon-event.ts'
 import { deliveryLog, reportWebhook } from './delivery-report.ts'
-import type { Reload } from '../reload.ts'
 
 export type ReporterOptions = {
   log: Logger

@@ -9,7 +9,6 @@ import {
   type ReadEvent,
   type ReadEventsOptions,
 } from '../read-events.ts'
-import type { WebhookConfig } from './webhook-section.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type {
   Store,
@@ -21,6 +20,7 @@ import type {
   WebhookProgress,
 } from '../../store/store.ts'
 import { before, readCursor, START, writeCursor } from '../cursor.ts'
+import type { WebhookConfig } from './webhook-section.ts'
 import { eventQueue, type QueuedEvent } from './event-queue.ts'
 import { counted, type WebhookEvent } from './webhook-event.ts'
 

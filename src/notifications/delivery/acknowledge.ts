@@ -1,6 +1,6 @@
 import type { OutboxEntry, Store } from '../../store/store.ts'
-import type { Stage } from './batch.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
+import type { Stage } from './batch.ts'
 import { deliveryNotes } from './note.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
 import type { MessageReceiver, State, StateReceiver } from '../receiver.ts'
-import type { Attempts } from './attempts.ts'
-import type { Stage, Delivery } from './batch.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
+import type { Attempts } from './attempts.ts'
+import type { Stage, Delivery } from './batch.ts'
 
 /** One attempt to deliver a message. */
 export function send({ name, send: deliver }: MessageReceiver, attempts: Attempts): Stage {

@@ -1,5 +1,5 @@
-import { errorReply, htmlReply, type Reply } from './http.ts'
 import { chance, whole, type Random } from '../random.ts'
+import { errorReply, htmlReply, type Reply } from './http.ts'
 
 /**
  * Returns what the client gets instead of `reply`. `at` is the time in the Date header (UNIX seconds). A Retry-After that is

@@ -1,6 +1,6 @@
 import { chance, exponential, type Random, random, weighted } from '../random.ts'
-import { finalStatuses, type FinalStatus } from './call.ts'
 import type { Extension } from '../extension.ts'
+import { finalStatuses, type FinalStatus } from './call.ts'
 import { drawLife } from './life.ts'
 import { planCall, type World, type WorldOptions } from './world.ts'
 

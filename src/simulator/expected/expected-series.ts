@@ -1,5 +1,5 @@
-import { countedCalls, labelsOf, type CountedCall, type CountOptions } from './counted-calls.ts'
 import type { LedgerEvent } from '../calls/ledger.ts'
+import { countedCalls, labelsOf, type CountedCall, type CountOptions } from './counted-calls.ts'
 
 /** Values by series, in Prometheus' text form, with labels sorted by name and without the label `target`. */
 export type Series = Map<string, number>

@@ -1,5 +1,5 @@
-import type { Session } from './connection.ts'
 import { fenced, GIVEN, type Row, type Sql, type Step, type Value } from '../sql.ts'
+import type { Session } from './connection.ts'
 import { codeOf } from './postgres-error.ts'
 
 /** A process that is suspended within a transaction must not hold its locks for long. */

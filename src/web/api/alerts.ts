@@ -7,6 +7,8 @@ import { callsRequest } from '../../alerts/calls-behind.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import { BadRequest } from '../problem.ts'
 import type { WebOptions } from '../server.ts'
+import { SEVERITIES } from '../../alerts/match-keys.ts'
+import { alertHistory } from '../../history/alert-history.ts'
 import { alertMatch, givenIn, period, periodOf } from './parameters.ts'
 import {
   callsUrl,
@@ -21,8 +23,6 @@ import {
   severity,
 } from './parts.ts'
 import { route } from './route.ts'
-import { SEVERITIES } from '../../alerts/match-keys.ts'
-import { alertHistory } from '../../history/alert-history.ts'
 
 const alert = alertSchema
   .extend({

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { isoTime } from '../../clock/times.ts'
 import { webhookViews } from '../../events/webhooks/webhook-views.ts'
+import type { WebOptions } from '../server.ts'
 import { count, namedObject, seconds, time } from './parts.ts'
 import { route } from './route.ts'
-import type { WebOptions } from '../server.ts'
 
 const webhook = namedObject('Webhook', {
   name: z.string(),

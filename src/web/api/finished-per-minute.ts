@@ -3,11 +3,11 @@ import { countByStatus } from '../../ledger/finished-calls.ts'
 import type { SyncState, LedgerState } from '../../ledger/state.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 import type { Store } from '../../store/store.ts'
+import { isoTime } from '../../clock/times.ts'
 import type { OtherTarget } from './overview.ts'
 import { byOutcome, count, namedObject, time } from './parts.ts'
 import { route } from './route.ts'
 import { serviceNow } from './target-view.ts'
-import { isoTime } from '../../clock/times.ts'
 
 const MINUTE = 60
 /** How many minutes there are without a parameter. */

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { coverageOf } from '../../history/coverage.ts'
 import { coverageView, expectTargets, usageCsv, usageReport, USAGE_KEYS, type UsageKey } from '../../history/usage.ts'
+import type { WebOptions } from '../server.ts'
 import { count, namedObject, namedText, seconds, sums, time } from './parts.ts'
 import { abortedBy, list, period, periodOf } from './parameters.ts'
 import { route } from './route.ts'
-import type { WebOptions } from '../server.ts'
 
 const parameters = z.strictObject({
   ...period,

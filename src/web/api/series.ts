@@ -2,11 +2,11 @@ import * as z from 'zod'
 import { coverageOf } from '../../history/coverage.ts'
 import { seriesOf, STEPS } from '../../history/series.ts'
 import { coverageView, expectTargets } from '../../history/usage.ts'
+import type { WebOptions } from '../server.ts'
 import { count, namedObject, percentiles, sums, time } from './parts.ts'
 import { abortedBy, callLabels, period, periodOf } from './parameters.ts'
 import { coverage } from './report.ts'
 import { route } from './route.ts'
-import type { WebOptions } from '../server.ts'
 
 const parameters = z.strictObject({
   ...period,

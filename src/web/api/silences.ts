@@ -4,11 +4,11 @@ import { MATCH_KEYS, type AlertMatch } from '../../alerts/match-keys.ts'
 import { isoTime } from '../../clock/times.ts'
 import { readMoment } from '../../history/moment.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
+import type { WebOptions } from '../server.ts'
+import { BadRequest, sendProblem } from '../problem.ts'
 import { alertMatch, givenIn, moment } from './parameters.ts'
 import { count, namedObject, time } from './parts.ts'
 import { route } from './route.ts'
-import type { WebOptions } from '../server.ts'
-import { BadRequest, sendProblem } from '../problem.ts'
 
 const silence = namedObject('Silence', {
   id: count,

@@ -2,6 +2,15 @@ import * as z from 'zod'
 import { definitionOf, signalView } from '../../alerts/definition-of.ts'
 import type { Rule } from '../../alerts/rule.ts'
 import { latestValues, type EvaluatedLedger } from '../../alerts/latest-values.ts'
+import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS } from '../../ledger/failure-ratio.ts'
+import { listWarnings } from '../../ledger/list-warnings.ts'
+import { COUNTERS, type DurableCounter } from '../../ledger/series.ts'
+import type { LedgerState, SyncState } from '../../ledger/state.ts'
+import { horizon } from '../../ledger/horizon.ts'
+import { usedBetween } from '../../ledger/usage.ts'
+import { participantsInProgress, sumOf, windows } from '../../metrics/derived-metrics.ts'
+import type { TargetStatus } from '../../pipeline/target.ts'
+import { isoTime } from '../../clock/times.ts'
 import {
   breach,
   count,
@@ -17,15 +26,6 @@ import {
   seconds,
   time,
 } from './parts.ts'
-import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS } from '../../ledger/failure-ratio.ts'
-import { listWarnings } from '../../ledger/list-warnings.ts'
-import { COUNTERS, type DurableCounter } from '../../ledger/series.ts'
-import type { LedgerState, SyncState } from '../../ledger/state.ts'
-import { horizon } from '../../ledger/horizon.ts'
-import { usedBetween } from '../../ledger/usage.ts'
-import { participantsInProgress, sumOf, windows } from '../../metrics/derived-metrics.ts'
-import type { TargetStatus } from '../../pipeline/target.ts'
-import { isoTime } from '../../clock/times.ts'
 
 const rule = z.object({
   name: z.string(),

@@ -4,9 +4,9 @@ import { createTransport } from 'nodemailer'
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import type { SendContext, Send } from '../../receiver.ts'
+import type { Message } from '../../message.ts'
 import type { EmailConfig } from './email.ts'
 import { emailMessage } from './email-message.ts'
-import type { Message } from '../../message.ts'
 
 /**
  * The limit for one delivery, including the whole conversation (seconds). It is longer than for HTTP: a mail server examines

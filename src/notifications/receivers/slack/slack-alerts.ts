@@ -9,6 +9,8 @@ import type {
 } from '../../message.ts'
 import { factsOf, flapsText, isFiring, notesOf } from '../../text/alert-facts.ts'
 import { flappedText, descriptionOf, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
+import { formatSeconds, formatTime, plural } from '../../../text/format.ts'
+import { groupLines, groupTitle, placeOf, runbookOf, worstTarget } from '../../text/group-text.ts'
 import {
   context,
   fields,
@@ -31,8 +33,6 @@ import {
   withoutPreviews,
 } from './slack-blocks.ts'
 import { type Item, listing } from './slack-listing.ts'
-import { formatSeconds, formatTime, plural } from '../../../text/format.ts'
-import { groupLines, groupTitle, placeOf, runbookOf, worstTarget } from '../../text/group-text.ts'
 
 /** The most characters of each text, so that configured texts leave room for the numbers. */
 const RESULT = 600

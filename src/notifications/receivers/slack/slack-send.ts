@@ -1,6 +1,10 @@
 import { IncomingWebhook } from '@slack/webhook'
 import { dayWithWeekday, digestLine, digestSplit } from '../../text/digest-text.ts'
 import type { DigestMessage, TextOptions, Message, StoreMessage } from '../../message.ts'
+import { storeText } from '../../text/store-text.ts'
+import type { Clock } from '../../../clock/clock.ts'
+import { httpSender } from '../../../network/http-sender.ts'
+import type { Send } from '../../receiver.ts'
 import {
   actions,
   context,
@@ -18,10 +22,6 @@ import {
 } from './slack-blocks.ts'
 import { listing } from './slack-listing.ts'
 import { alertsMessage } from './slack-alerts.ts'
-import { storeText } from '../../text/store-text.ts'
-import type { Clock } from '../../../clock/clock.ts'
-import { httpSender } from '../../../network/http-sender.ts'
-import type { Send } from '../../receiver.ts'
 import type { SlackConfig } from './slack.ts'
 
 /** The size of the sections without their texts. */
