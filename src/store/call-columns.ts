@@ -73,13 +73,13 @@ function finishNow(call: TrackedCall, status: FinalStatus): Correctable {
 
 const corrected =
   (name: keyof Correctable) =>
-  ({ finish }: TrackedCall, now: Correctable | undefined): number | undefined =>
-    finish && unlessSame(finish[name], now?.[name])
+  ({ finish }: TrackedCall, expected: Correctable | undefined): number | undefined =>
+    finish && unlessSame(finish[name], expected?.[name])
 
 /** Nobody is in a finished call. */
 const JOINED_AT_LAST = 0
 
-type ValueOf = (call: TrackedCall, now: Correctable | undefined) => Value | undefined
+type ValueOf = (call: TrackedCall, expected: Correctable | undefined) => Value | undefined
 
 /** The columns of a call, each with its type and value, which may depend on {@link finishNow}. Undefined is stored as null. */
 const COLUMNS = {
@@ -127,8 +127,8 @@ const WRITERS: readonly ValueOf[] = Object.values(COLUMNS).map(([, valueOf]) => 
  * thousands.
  */
 export function valuesOf(call: TrackedCall, ...values: Value[]): Value[] {
-  const now = call.finish && finishNow(call, call.finish.status)
-  for (const valueOf of WRITERS) values.push(valueOf(call, now) ?? null)
+  const expected = call.finish && finishNow(call, call.finish.status)
+  for (const valueOf of WRITERS) values.push(valueOf(call, expected) ?? null)
   return values
 }
 

@@ -50,13 +50,22 @@ describe('a durable counter', () => {
     ])
   })
 
-  test('has the current value at each scrape', async () => {
+  test('has the current value at each scrape, and the series that were first counted since the last one, each once', async () => {
     const target = handMadeTarget()
     const { expose } = metricsOf(() => [target], '1')
-    const lost = async () => linesOf(readExposition((await expose('prometheus')).body), 'callwatch_calls_lost_total')
-    expect(await lost()).toEqual(['0'])
-    target.ledger.counters.set('callwatch_calls_lost_total', 4)
-    expect(await lost()).toEqual(['4'])
+    const lines = async (name: string) => linesOf(readExposition((await expose('prometheus')).body), name)
+    const { counters } = target.ledger
+    expect(await lines('callwatch_calls_lost_total')).toEqual(['0'])
+    const started = await lines('callwatch_calls_started_total')
+    counters.set('callwatch_calls_lost_total', 4).set('callwatch_call_participants|other|call|user|2', 1)
+    counters.set('callwatch_calls_started_total_of_another|odd|call|user', 2)
+    expect(await lines('callwatch_calls_lost_total')).toEqual(['4'])
+    counters.set('callwatch_call_participants|other|call|user|3', 1)
+    counters.set('callwatch_calls_started_total|other|call|user', 1)
+    expect(await lines('callwatch_calls_started_total')).toEqual([
+      ...started,
+      'type=other,mode=call,receiver_type=user 1',
+    ])
   })
 })
 

@@ -54,7 +54,12 @@ function start(block: string, folder: string, env: Record<string, string>): Prog
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (output += data.toString()))
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
   onTestFinished(async () => {
-    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
+    try {
+      // Programs of the group may be left although the shell has ended.
+      process.kill(-child.pid!, 'SIGTERM')
+    } catch {
+      // None is left.
+    }
     await ended
   })
   return { output: () => output, ended }
