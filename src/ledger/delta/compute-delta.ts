@@ -64,7 +64,6 @@ export function computeDelta(
   const find = (id: string) => delta.calls.get(id) ?? state.calls.get(id)
   const computation = { state, draft, options, evictedRows, oldest, find }
   for (const answer of observation.answers) readAnswer(answer, computation)
-  for (const call of delta.calls.values()) markStale(call, computation)
   if (observation.success) recordSuccess(observation.success, computation)
   const hasChanged =
     observation.success !== undefined ||
@@ -93,26 +92,22 @@ function readAnswer(
     const before = find(seen.id)
     const after = track(before, { seen, answer, isConfirmed: confirmed?.has(seen.id) === true }, computation)
     // An evicted call is tracked again even if the answer shows nothing new.
-    if (after !== undefined && after !== before) delta.calls.set(seen.id, after)
+    if (after !== undefined && after !== before) change(delta, before ?? computation.evictedRows.get(seen.id), after)
   }
   for (const id of notFound) {
     const before = find(id)
     const after = before && observeNotFound(before, serviceTime, draft)
-    if (after !== undefined && after !== before) delta.calls.set(id, after)
+    if (after !== undefined && after !== before) change(delta, before, after)
   }
   for (const [reason, items] of Object.entries(invalid)) draft.add(seriesKey(COUNTERS.invalidItems, reason), items)
 }
 
-/** Marks the quarters of an hour whose rollups a changed call changes. */
-function markStale(call: TrackedCall, { state, draft, evictedRows }: Computation): void {
-  const phase = state.calls.phase(call.id)
-  // Only a lost call moves in the history. It finished when it was lost, and no longer counts as finished when it
-  // reappears.
-  const before =
-    phase === 'lost' ? state.calls.get(call.id) : phase === undefined ? evictedRows.get(call.id) : undefined
-  for (const each of before === undefined ? [call] : [before, call]) {
-    const at = inHistorySince(each)
-    if (at !== undefined) draft.delta.stale.add(quarterHourOf(at))
+/** Changes a call, and marks the quarters of an hour whose rollups that changes: a lost call that reappears has two. */
+function change({ calls, stale }: Delta, before: TrackedCall | undefined, after: TrackedCall): void {
+  calls.set(after.id, after)
+  for (const call of before === undefined ? [after] : [before, after]) {
+    const at = inHistorySince(call)
+    if (at !== undefined) stale.add(quarterHourOf(at))
   }
 }
 
