@@ -9,7 +9,7 @@ import { markStale } from './rollups.ts'
 import { AnswerLost, type Sql, type Step, type Value } from './sql.ts'
 import { isBug, StoreError } from './store-error.ts'
 import type { Commit } from './store.ts'
-import { insertInto, keyIsGiven, replacing, tableOf } from './tables.ts'
+import { insertInto, keyIsGiven, replacing } from './tables.ts'
 import type { Targets } from './targets.ts'
 
 export type CommitOptions = {
@@ -44,10 +44,9 @@ const MOVE = `
   ) AS followed
   WHERE targets.number = followed.number`
 
-const CALL_ROW = ['target', 'tracked', ...CALL_COLUMNS]
-/** Not the id, although it stays the same: SQLite would write its index again. */
-const REPLACED = CALL_ROW.filter((name) => !tableOf('calls').key.includes(name))
-const WRITE_CALLS = insertInto('calls', CALL_ROW, replacing(REPLACED))
+const [ID, ...VALUES] = CALL_COLUMNS
+/** Does not set the id to the same value: SQLite would write the index of the key again. */
+const WRITE_CALLS = insertInto('calls', ['target', 'tracked', ID!, ...VALUES], replacing(['tracked', ...VALUES]))
 const EVICT = `UPDATE callwatch.calls SET tracked = false WHERE ${keyIsGiven('calls')}`
 const DROP = `DELETE FROM callwatch.calls WHERE ${keyIsGiven('calls')}`
 const COUNT = insertInto('counters', ['target', 'series', 'value'], 'UPDATE SET value = known.value + excluded.value')
