@@ -5,7 +5,7 @@ import { KNOWN_LIST } from '../ledger/seen.ts'
 /** Reads rows, of which those in upper case are open, where `abcdefghij` were known. */
 function read(rows: string, { known = 'abcdefghij', isWhole = false } = {}) {
   const joining = newJoining({ ...KNOWN_LIST, joint: known.split(''), isWhole })
-  for (const row of rows) addRow(joining, row.toLowerCase(), () => row === row.toLowerCase())
+  for (const row of rows) addRow(joining, row.toLowerCase(), row === row.toLowerCase())
   return joining
 }
 
@@ -61,7 +61,7 @@ describe('the next joint', () => {
 
   const many = (count: number, isSettled: (n: number) => boolean) => {
     const joining = newJoining(undefined)
-    for (let n = 0; n < count; n++) addRow(joining, `call ${n}`, () => isSettled(n))
+    for (let n = 0; n < count; n++) addRow(joining, `call ${n}`, isSettled(n))
     return jointAfter(joining, [])
   }
 

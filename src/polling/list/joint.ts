@@ -49,13 +49,13 @@ export function newJoining(list: KnownList | undefined): Joining {
   }
 }
 
-/** Adds the next row inwards. @param isSettled whether the call was final before this reading; asked only where it matters */
-export function addRow(joining: Joining, id: string, isSettled: () => boolean): void {
+/** Adds the next row inwards. @param isSettled whether the call was final before this reading */
+export function addRow(joining: Joining, id: string, isSettled: boolean): void {
   addToTop(joining, id, isSettled)
   const place = joining.places.get(id)
   const isNext = place !== undefined && joining.place !== undefined && place === joining.place + 1
   joining.inPlace = place === undefined ? 0 : isNext ? joining.inPlace + 1 : 1
-  joining.settled = place === undefined || !isSettled() ? 0 : isNext ? joining.settled + 1 : 1
+  joining.settled = place === undefined || !isSettled ? 0 : isNext ? joining.settled + 1 : 1
   joining.place = place
   if (place !== undefined) joining.firstAt ??= joining.rows
   joining.rows += 1
@@ -66,14 +66,14 @@ export function addRow(joining: Joining, id: string, isSettled: () => boolean): 
  * Adds a row to the next joint. If the joint is full but contains no rows that could join, because many calls are open, its
  * first rows are dropped: settled rows are further back.
  */
-function addToTop(joining: Joining, id: string, isSettled: () => boolean): void {
+function addToTop(joining: Joining, id: string, isSettled: boolean): void {
   if (joining.top.length === MOST_ROWS) {
     if (joining.longestRun >= ROWS_TO_JOIN) return
     joining.top.splice(0, MOST_ROWS - joining.run)
     joining.longestRun = joining.run
   }
   joining.top.push(id)
-  joining.run = isSettled() ? joining.run + 1 : 0
+  joining.run = isSettled ? joining.run + 1 : 0
   joining.longestRun = Math.max(joining.longestRun, joining.run)
 }
 

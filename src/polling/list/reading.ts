@@ -242,7 +242,7 @@ function cameInMeanwhile({ began }: Reading, call: ListedCall, serviceTime: numb
 }
 
 function addToJoining({ rows, joining }: Reading, call: ListedCall, facts: Facts): void {
-  addRow(joining, call.id, () => facts.isSettled(call))
+  addRow(joining, call.id, facts.isSettled(call))
   // One that began before the last sweep may have been there: the sweep missed it, or it is open again.
   const mayBeLate = (ownStart(call) ?? Infinity) >= facts.sweptAt && facts.isNew(call)
   if (mayBeLate && joining.firstAt !== undefined)
