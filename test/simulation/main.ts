@@ -24,6 +24,8 @@ const { values } = parseArgs({
 const first = Number(values.first)
 const days = Number(values.days)
 const callsPerDay = Number(values['calls-per-day'])
+const seeds = Number(values.seeds)
+if (![first, days, callsPerDay, seeds].every((number) => number > 0)) throw new Error('expected numbers above 0')
 const forced = {
   ...(values.hazards === undefined ? {} : { hazards: hazardsOf(values.hazards) }),
   ...(values.switch === undefined ? {} : { switches: switchesOf(values.switch) }),
@@ -38,7 +40,7 @@ const crashes = new Map<string, number>()
 let failed = 0
 let virtualDays = 0
 const begun = performance.now()
-for (let seed = first; seed < first + Number(values.seeds); seed++) {
+for (let seed = first; seed < first + seeds; seed++) {
   const from = performance.now()
   const report = await simulateRun({ seed, days, callsPerDay, ...forced })
   virtualDays += days
