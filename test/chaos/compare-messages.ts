@@ -25,13 +25,13 @@ export function compareMessages(
   const last = new Map<string, Accepted>()
   let duplicates = 0
   let notified = 0
-  /** Alerts whose firing was not answered since their last notification. */
+  /** Alerts of which a firing was not answered since their last notification, alone or with its end. */
   const unanswered = new Set<string>()
   for (const { message, accepted } of attempts) {
     const { alert, kind, cycles, life, text } = message
     if (kind === 'store') continue
     if (!accepted) {
-      if (kind === 'firing') unanswered.add(alert)
+      if (kind === 'firing' || kind === 'flapped') unanswered.add(alert)
       continue
     }
     // It counted as notified, and so its end is: one message for both.

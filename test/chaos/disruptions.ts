@@ -23,12 +23,13 @@ export const disruptions: Readonly<Record<string, Disruption>> = {
   killedBeforeCommit: (run, daemon) => killedInCommit(run, daemon, 'before'),
   killedAfterCommit: (run, daemon) => killedInCommit(run, daemon, 'after'),
   killedAfterNotification: async (run, daemon) => {
-    // Without an outage no alert fires; with it one message says that polls fail, another that they succeed again.
+    // Without an outage no alert fires; with it one message says that polls fail, another that they succeed again. On a slow machine
+    // a daemon that has just started may not notice the first one.
     run.simulator.setSwitches({ outage: true })
-    const end = setTimeout(() => run.simulator.setSwitches({ outage: false }), OUTAGE_MS)
+    const turns = setInterval(() => run.simulator.setSwitches({ outage: !run.simulator.switches().outage }), OUTAGE_MS)
     await killedAsSoonAs(run, daemon, 'kill.after_notification', (kill) => (run.slack.onAccepted = kill))
     run.slack.onAccepted = undefined
-    clearTimeout(end)
+    clearInterval(turns)
     run.simulator.setSwitches({ outage: false })
     await startDaemon(run)
   },
