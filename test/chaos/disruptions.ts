@@ -23,13 +23,13 @@ export const disruptions: Readonly<Record<string, Disruption>> = {
   killedBeforeCommit: (run, daemon) => killedInCommit(run, daemon, 'before'),
   killedAfterCommit: (run, daemon) => killedInCommit(run, daemon, 'after'),
   killedAfterNotification: async (run, daemon) => {
-    // Without an outage no alert fires; with it one message says that polls fail, another that they succeed again. On a slow machine
-    // a daemon that has just started may not notice the first one.
-    run.simulator.setSwitches({ outage: true })
-    const turns = setInterval(() => run.simulator.setSwitches({ outage: !run.simulator.switches().outage }), OUTAGE_MS)
+    // Without an outage no alert fires; with it one message says that polls fail, another that they succeed again. It comes back until
+    // then, since no alert fires before the initial sync is complete, which takes long with faults on a slow machine.
+    let turns = 0
+    const turning = setInterval(() => run.simulator.setSwitches({ outage: turns++ % 5 === 0 }), OUTAGE_MS)
     await killedAsSoonAs(run, daemon, 'kill.after_notification', (kill) => (run.slack.onAccepted = kill))
     run.slack.onAccepted = undefined
-    clearInterval(turns)
+    clearInterval(turning)
     run.simulator.setSwitches({ outage: false })
     await startDaemon(run)
   },
