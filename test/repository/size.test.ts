@@ -21,7 +21,7 @@ const ROOMS: Record<string, number> = {
   'src/daemon': 1533,
   'src/events': 1184,
   'src/history': 916,
-  'src/ledger': 1659,
+  'src/ledger': 1656,
   'src/log': 105,
   'src/metrics': 646,
   'src/network': 153,
