@@ -25,7 +25,7 @@ export function compareMessages(
   const last = new Map<string, Accepted>()
   let duplicates = 0
   let notified = 0
-  /** Alerts of which a firing was not answered since their last notification, alone or with its end. */
+  /** Alerts with an unanswered message about a firing, or about a firing and its end, since their last accepted one. */
   const unanswered = new Set<string>()
   for (const { message, accepted } of attempts) {
     const { alert, kind, cycles, life, text } = message

@@ -23,8 +23,8 @@ export const disruptions: Readonly<Record<string, Disruption>> = {
   killedBeforeCommit: (run, daemon) => killedInCommit(run, daemon, 'before'),
   killedAfterCommit: (run, daemon) => killedInCommit(run, daemon, 'after'),
   killedAfterNotification: async (run, daemon) => {
-    // Without an outage no alert fires; with it one message says that polls fail, another that they succeed again. It comes back until
-    // then, since no alert fires before the initial sync is complete, which takes long with faults on a slow machine.
+    // Without an outage no alert fires; with it one message says that polls fail, another that they succeed again. There is one in every
+    // fifteen seconds, because none fires an alert before the initial sync is complete: with faults, that takes long on a slow machine.
     let turns = 0
     const turning = setInterval(() => run.simulator.setSwitches({ outage: turns++ % 5 === 0 }), OUTAGE_MS)
     await killedAsSoonAs(run, daemon, 'kill.after_notification', (kill) => (run.slack.onAccepted = kill))

@@ -102,7 +102,10 @@ function readAnswer(
   for (const [reason, items] of Object.entries(invalid)) draft.add(seriesKey(COUNTERS.invalidItems, reason), items)
 }
 
-/** Changes a call, and marks the quarters of an hour whose rollups that changes: a lost call that reappears has two. */
+/**
+ * Changes a call, and marks the quarters of an hour whose rollups that changes. A lost call that reappears leaves the quarter in
+ * which it was lost.
+ */
 function change({ calls, stale }: Delta, before: TrackedCall | undefined, after: TrackedCall): void {
   calls.set(after.id, after)
   for (const call of before === undefined ? [after] : [before, after]) {

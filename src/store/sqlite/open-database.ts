@@ -63,8 +63,8 @@ export function openOwn(path: string, durable = true, say?: Say): { db: Database
     db = new DatabaseSync(path, { timeout: 0 })
     migrate(db, path, undefined, say)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`)
-    // Otherwise SQLite makes and deletes a file in each commit to undo one INSERT of many rows, which is two thirds of its writes, and
-    // copies a page that several commits change to the database for each of them. The log takes 16 MB instead of 4.
+    // Without temp_store, SQLite makes and deletes a file in each commit to undo one INSERT of many rows: two thirds of its writes.
+    // A page that changes again before the next checkpoint is copied to the database once. The log takes about 16 MB instead of 4.
     db.exec('PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4000')
     const holder = `${hostname()}, process ${process.pid}`
     // Deleted data of participants does not stay in free parts of the file.
