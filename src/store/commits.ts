@@ -44,9 +44,8 @@ const MOVE = `
   ) AS followed
   WHERE targets.number = followed.number`
 
-const [ID, ...VALUES] = CALL_COLUMNS
-/** Does not set the id to the same value: SQLite would write the index of the key again. */
-const WRITE_CALLS = insertInto('calls', ['target', 'tracked', ID!, ...VALUES], replacing(['tracked', ...VALUES]))
+const CALL_ROW = ['target', 'tracked', ...CALL_COLUMNS]
+const WRITE_CALLS = insertInto('calls', CALL_ROW, replacing('calls', CALL_ROW))
 const EVICT = `UPDATE callwatch.calls SET tracked = false WHERE ${keyIsGiven('calls')}`
 const DROP = `DELETE FROM callwatch.calls WHERE ${keyIsGiven('calls')}`
 const COUNT = insertInto('counters', ['target', 'series', 'value'], 'UPDATE SET value = known.value + excluded.value')
@@ -55,7 +54,7 @@ const USE = insertInto(
   ['target', 'quarter', 'minutes'],
   'UPDATE SET minutes = known.minutes + excluded.minutes',
 )
-const SET_ALERT = insertInto('alerts', ['target', 'alert', 'data'], replacing(['data']))
+const SET_ALERT = insertInto('alerts', ['target', 'alert', 'data'], replacing('alerts', ['data']))
 const END_ALERT = `DELETE FROM callwatch.alerts WHERE ${keyIsGiven('alerts')}`
 const EVALUATE = insertInto('evaluations', ['target', 'hour', 'data'], 'UPDATE SET data = known.data || excluded.data')
 const ADD_GAP = insertInto('gaps', ['target', 'ended', 'began'], 'NOTHING')

@@ -50,7 +50,7 @@ const EPISODE = ['until', 'rule', 'severity', 'data']
 const WRITE_EPISODES = insertInto(
   'alert_episodes',
   ['target', 'alert', 'since', ...EPISODE, 'notes'],
-  replacing(EPISODE),
+  replacing('alert_episodes', EPISODE),
 )
 const NOTE = `
   UPDATE callwatch.alert_episodes AS episode SET notes = notes || lines

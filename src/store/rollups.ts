@@ -23,7 +23,7 @@ const FRESH = `
   FOR UPDATE OF stale_rollups SKIP LOCKED`
 const UNMARK = `DELETE FROM callwatch.stale_rollups WHERE ${keyIsGiven('stale_rollups')}`
 const ENCODED = ['by_labels', 'without_labels']
-const SAVE = insertInto('rollups', ['target', 'width', 'at', ...ENCODED], replacing(ENCODED))
+const SAVE = insertInto('rollups', ['target', 'width', 'at', ...ENCODED], replacing('rollups', ENCODED))
 const DELETE = `DELETE FROM callwatch.rollups WHERE ${keyIsGiven('rollups')}`
 
 /** Marks quarters whose calls change as stale. @param rows the number of the target, and the quarter */

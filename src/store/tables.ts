@@ -214,9 +214,10 @@ export function insertInto(table: TableName, columns: readonly string[], conflic
   return `INSERT INTO callwatch.${table} AS known (${names}) SELECT ${names} FROM ${givenOf(table, columns)} WHERE true${on}`
 }
 
-/** Replaces these columns of an existing row. */
-export function replacing(columns: readonly string[]): string {
-  return `UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`
+/** Replaces these columns of an existing row, but not its key: SQLite would write the index of the key again. */
+export function replacing(table: TableName, columns: readonly string[]): string {
+  const others = columns.filter((name) => !tableOf(table).key.includes(name))
+  return `UPDATE SET ${others.map((name) => `${name} = excluded.${name}`).join(', ')}`
 }
 
 /** Selects the rows whose keys are in `given`. */

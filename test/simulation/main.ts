@@ -25,7 +25,7 @@ const first = Number(values.first)
 const days = Number(values.days)
 const callsPerDay = Number(values['calls-per-day'])
 const seeds = Number(values.seeds)
-if (!(seeds > 0 && days > 0 && first + callsPerDay >= 0)) throw new Error('expected numbers: --seeds N --days D')
+if (!(seeds > 0) || [first, days, callsPerDay].some(Number.isNaN)) throw new Error('expected --seeds N --days D')
 const forced = {
   ...(values.hazards === undefined ? {} : { hazards: hazardsOf(values.hazards) }),
   ...(values.switch === undefined ? {} : { switches: switchesOf(values.switch) }),

@@ -108,8 +108,8 @@ function readAnswer(
  */
 function change({ calls, stale }: Delta, before: TrackedCall | undefined, after: TrackedCall): void {
   calls.set(after.id, after)
-  for (const call of before === undefined ? [after] : [before, after]) {
-    const at = inHistorySince(call)
+  for (const call of [before, after]) {
+    const at = call && inHistorySince(call)
     if (at !== undefined) stale.add(quarterHourOf(at))
   }
 }
