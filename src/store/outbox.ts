@@ -46,12 +46,8 @@ const USE_KEY = 'INSERT INTO callwatch.deduplication_keys (key, at) VALUES ($1, 
 
 // A commit and a sender may write the same episodes at the same time. Both lock them in the same order, so that they cannot deadlock.
 
-const EPISODE = ['until', 'rule', 'severity', 'data']
-const WRITE_EPISODES = insertInto(
-  'alert_episodes',
-  ['target', 'alert', 'since', ...EPISODE, 'notes'],
-  replacing('alert_episodes', EPISODE),
-)
+const EPISODE = ['target', 'alert', 'since', 'until', 'rule', 'severity', 'data']
+const WRITE_EPISODES = insertInto('alert_episodes', [...EPISODE, 'notes'], replacing('alert_episodes', EPISODE))
 const NOTE = `
   UPDATE callwatch.alert_episodes AS episode SET notes = notes || lines
   FROM given(target text, alert text, since float8, lines text)

@@ -31,7 +31,7 @@ const ROOMS: Record<string, number> = {
   'src/schema': 410,
   'src/service': 826,
   'src/simulator': 1409,
-  'src/store': 4068,
+  'src/store': 4065,
   'src/text': 133,
   'src/web': 2864,
   'src/web/page': 4527,

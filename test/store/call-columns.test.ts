@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ALL_LABELS, labelsOf } from '../../src/ledger/call.ts'
 import { MARK, type Finish, type TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { CALL_COLUMNS, callOf, callOfRow, valuesOf } from '../../src/store/call-columns.ts'
-import { TABLES } from '../../src/store/tables.ts'
+import { replacing, TABLES } from '../../src/store/tables.ts'
 import { anyCall, PHASES } from '../ledger/any-call.ts'
 
 /** A call of which everything is known. */
@@ -69,6 +69,9 @@ test('the columns of a call restore any call, unknown values included', () => {
     { numRuns: 2000 },
   )
 })
+
+// SQLite would write the index of the key again.
+test('no key is replaced', () => expect(replacing('calls', ['id', 'marks'])).toBe('UPDATE SET marks = excluded.marks'))
 
 test('a column of a call is described and read: that are its two places', () => {
   const ownOfTheRow = ['target', 'tracked', 'unseen_since']
