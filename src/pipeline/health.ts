@@ -55,8 +55,11 @@ export function healthRecord(monotonic: () => number) {
       recent = [...recent.filter((past) => at - past.at <= 60), { at, requests: requests.length }]
       answers.add(requests.length, requests.filter(isServiceError).length)
     },
-    /** Adds requests that were made between polls. */
-    addRequests: (requests: number) => void recent.push({ at: monotonic(), requests }),
+    /** Adds requests that were made between polls, and what failed. */
+    addLook: (requests: number, problem: string | undefined) => {
+      recent.push({ at: monotonic(), requests })
+      last = { ...last, problem: problem ?? last.problem }
+    },
     current: (): Health => {
       const now = monotonic()
       return {

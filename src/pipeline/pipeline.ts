@@ -107,8 +107,11 @@ export type PipelineEvent =
   | { kind: 'committed'; committed: Committed }
   /** A poll has ended; `before` is how the target was doing until then. */
   | { kind: 'polled'; target: string; report: PollReport; before: Health; sync: SyncState }
-  /** A look for hints has ended. `made` are its requests, unless they are those of a poll, which has its own event. */
-  | { kind: 'looked'; target: string; requests: number; made: readonly RequestRecord[] }
+  /**
+   * A look for hints has ended. `made` are its requests, and `problem` is what failed, unless they are those of a poll, which has
+   * its own event.
+   */
+  | { kind: 'looked'; target: string; requests: number; made: readonly RequestRecord[]; problem?: string | undefined }
   /** A poll was due while the previous one was still running. */
   | { kind: 'skipped'; target: string }
 
@@ -160,10 +163,11 @@ async function* runLook(
     return
   }
   try {
-    const { answers, requests: made } = await lookAt(id, observeOptions(options), aborted)
+    const { answers, requests: made, ...look } = await lookAt(id, observeOptions(options), aborted)
     if (isUnsubscribed()) return
-    target.record.addRequests(made.length)
-    yield { ...looked, requests: made.length, made }
+    const problem = look.problem && options.mask(look.problem)
+    target.record.addLook(made.length, problem)
+    yield { ...looked, requests: made.length, made, problem }
     const committed = await commitObservation(target, { answers })
     if (committed !== undefined) yield { kind: 'committed', committed }
   } catch (error) {

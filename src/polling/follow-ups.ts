@@ -82,7 +82,8 @@ export async function followUps(
   const control = [...listed].find(isRequestable)
   const result = control === undefined ? undefined : await requestCall(control, options)
   if (control !== undefined && result === undefined) return found
-  if (result !== undefined && 'answer' in result && result.answer.calls.length > 0) return [...answers, result.answer]
+  if (result !== undefined && 'problem' in result) options.onProblem(result.problem)
+  else if (result !== undefined && result.answer.notFound.length === 0) return [...answers, result.answer]
   options.onDistrust()
   options.onProblem(
     new ServiceError('refused', `the service knows none of ${notFoundCount} open calls: wrong user or app?`),
@@ -112,7 +113,7 @@ async function requestCall(
 ): Promise<{ answer: ServiceAnswer } | { problem: ServiceError } | undefined> {
   try {
     const { call, serviceTime, hostTime } = await fetchCall(id)
-    return { answer: answerFrom({ calls: call === undefined ? [] : [call], serviceTime, hostTime }) }
+    return { answer: answerFrom({ calls: [call], serviceTime, hostTime }) }
   } catch (error) {
     if (error instanceof AbortedError) return undefined
     if (!(error instanceof ServiceError)) throw error

@@ -4,7 +4,8 @@ import type { ObserveOptions } from './observe.ts'
 import { pollRequests } from './poll-requests.ts'
 import type { RequestRecord } from './request-with-retries.ts'
 
-export type Look = { answers: ServiceAnswer[]; requests: readonly RequestRecord[] }
+/** `problem`: why a request failed, in a sentence. */
+export type Look = { answers: ServiceAnswer[]; requests: readonly RequestRecord[]; problem: string | undefined }
 
 /**
  * Requests one open call between polls, because a hint says that something happened to it. A server that lags behind may answer:
@@ -15,14 +16,15 @@ export async function lookAt(id: string, options: ObserveOptions, aborted: Abort
   const requestOptions = { ...options.requestOptions, clock, retries: 0 }
   const requests = pollRequests({ ...options, requestOptions }, aborted)
   const tracked = ledger.open.get(id)
+  let problem: string | undefined
   const answers = await requestCalls(tracked === undefined ? [] : [tracked], {
     fetchCall: requests.call,
     aborted,
     wall: clock.wall,
-    // The metrics have the request. The next look or poll requests the call again.
-    onProblem: () => undefined,
+    // The next look or poll requests the call again.
+    onProblem: ({ message }) => void (problem = message),
   })
   const isCurrent = ({ calls, notFound }: ServiceAnswer) =>
     notFound.length === 0 && !calls.some(({ status }) => status === 'initiated' && tracked?.status === 'ongoing')
-  return { answers: answers.filter(isCurrent), requests: requests.made }
+  return { answers: answers.filter(isCurrent), requests: requests.made, problem }
 }

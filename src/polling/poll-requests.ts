@@ -74,7 +74,8 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
     call: async (id: string): Promise<CallAnswer> => {
       const request$ = defer(() => {
         memory.requestedAt.set(id, requestOptions.clock.monotonic())
-        return requestWithRetries('get_call', (signal) => client.getCall(id, signal), requestOptions)
+        const get = (signal: AbortSignal) => client.getCall(id, signal, ledger.calls.get(id))
+        return requestWithRetries('get_call', get, requestOptions)
       })
       const answer = await answerOf(request$)
       memory.regressions.answered(id)

@@ -20,14 +20,20 @@ export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Parses a map of JSON; undefined for anything else. */
-export function parseMap(text: string): Record<string, unknown> | undefined {
+/** Parses a map or a list of JSON; undefined for anything else. */
+export function parseTree(text: string): Record<string, unknown> | readonly unknown[] | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return isMap(value) ? value : undefined
+    return isMap(value) || Array.isArray(value) ? value : undefined
   } catch {
     return undefined
   }
+}
+
+/** Parses a map of JSON; undefined for anything else. */
+export function parseMap(text: string): Record<string, unknown> | undefined {
+  const tree = parseTree(text)
+  return isMap(tree) ? tree : undefined
 }
 
 /** The value at a path; undefined if the tree has no such path. */

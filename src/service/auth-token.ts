@@ -21,8 +21,8 @@ export async function createAuthToken(
     throw networkError(error)
   })
   const body = readAnswer(response, { now: hostTime, apiKey })
-  const data = isMap(body['data']) ? body['data'] : body
-  const token = data['authToken']
+  const data = isMap(body) && isMap(body['data']) ? body['data'] : body
+  const token = isMap(data) ? data['authToken'] : undefined
   if (typeof token !== 'string' || token === '') {
     throw new ServiceError('invalid', 'the chat service answered without an `authToken`')
   }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { wholeMilliseconds } from '../clock/times.ts'
 import type { CallStatus, SeenCall } from '../ledger/call.ts'
+import { compareStart } from '../ledger/delta/repeated-id.ts'
 import type { InvalidReason } from '../ledger/series.ts'
 import type { ListedCall } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
@@ -10,7 +11,7 @@ import { networkError, ServiceError } from './service-error.ts'
 import { readAnswer } from './read-answer.ts'
 import { isUnchanged } from './unchanged-item.ts'
 import type { Transport, TransportResponse } from './transport.ts'
-import { readCall, readSessionId } from './wire-call.ts'
+import { readCall, readSessionId, type ReadCallOptions } from './wire-call.ts'
 
 export type CallsClientOptions = {
   apiKey: string
@@ -62,14 +63,20 @@ export type CallPage = AnswerMetadata & {
   totalPages: number | undefined
 }
 
-export type CallAnswer = AnswerMetadata & { call: SeenCall | undefined }
+export type CallAnswer = AnswerMetadata & { call: SeenCall }
+
+/** When a call began, by which its row is chosen among several of its session (UNIX seconds). */
+export type CallStart = Pick<SeenCall, 'initiatedAt' | 'startedAt'>
 
 /** The calls service's two read operations, one request each. Both reject with a {@link ServiceError}. */
 export type CallsClient = {
   /** List Calls: one page, counted from 1. */
   listCalls: (page: number, signal: AbortSignal) => Promise<CallPage>
-  /** Get Call. `call` is undefined if the answer has no valid call. Rejects with kind `not_found` for an unknown session. */
-  getCall: (sessionId: string, signal: AbortSignal) => Promise<CallAnswer>
+  /**
+   * Get Call. Of several calls of the session, the one that began at `start`, else the newest. Rejects with kind `not_found` for an
+   * unknown session, and with `invalid` for an answer without a readable call.
+   */
+  getCall: (sessionId: string, signal: AbortSignal, start?: CallStart) => Promise<CallAnswer>
 }
 
 /** The headers of both operations. */
@@ -89,12 +96,14 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
   let knowsItsCalls = false
   /**
    * Whether the answer to the first page means a list without calls: some services answer 204 or 404. A wrong address also
-   * answers 404. Then one Get Call of an unknown id decides, because the service answers it with its own error.
+   * answers 404. Then one Get Call of an unknown id decides, because the service answers it with its own error, or an empty list.
    */
   async function isEmptyAnswer({ status, body }: TransportResponse, signal: AbortSignal): Promise<boolean> {
     if (status !== 404 || NAMES_SOMETHING_ELSE.test(body)) return status === 204
-    const answer = knowsItsCalls || (await get(`/calls/${UNKNOWN_ID}`, signal).catch((error: unknown) => error))
-    knowsItsCalls ||= answer instanceof ServiceError && answer.kind === 'not_found'
+    knowsItsCalls ||= await get(callPath(UNKNOWN_ID), signal).then(
+      (answer) => rowsOf(answer.body).length === 0,
+      (error: unknown) => error instanceof ServiceError && error.kind === 'not_found',
+    )
     return knowsItsCalls
   }
 
@@ -112,8 +121,8 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       const { answered, body } = await get(`/calls?${query.toString()}`, signal, async (response) =>
         page === 1 ? isEmptyAnswer(response, signal) : false,
       )
-      const items = page === 1 && isEmptyData(body) ? [] : body['data']
-      if (!Array.isArray(items)) {
+      const items = isMap(body) ? (page === 1 && isEmptyData(body) ? [] : body['data']) : undefined
+      if (!isMap(body) || !Array.isArray(items)) {
         throw new ServiceError('invalid', 'the service answered List Calls without a `data` array')
       }
       refuseTooLarge(items, options.pageSize)
@@ -121,18 +130,50 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       const read = readItems(items, (item) => unchanged(item) ?? readCall(item, readAt))
       return { ...answered, page, ...read, ...readTotals(body['meta']) }
     },
-    getCall: async (sessionId, signal) => {
+    getCall: async (sessionId, signal, start) => {
       if (!isRequestable(sessionId)) throw new ServiceError('refused', 'a call with this id cannot be requested')
-      const { answered, body } = await get(`/calls/${encodeURIComponent(sessionId)}`, signal)
-      const item = isMap(body['data']) ? body['data'] : body
-      const shown = readSessionId(item['sessionId'])
-      if (shown !== undefined && shown !== sessionId) {
-        throw new ServiceError('invalid', 'the service answered Get Call with another call than the requested one')
-      }
-      const read = readCall({ ...item, sessionId }, { ...readOptions, now: latest(answered) })
-      return { ...answered, call: typeof read === 'object' ? read : undefined }
+      const { answered, body } = await get(callPath(sessionId), signal)
+      const read = rowsOf(body).map((row) => readRow(row, sessionId, { ...readOptions, now: latest(answered) }))
+      const calls = read.filter((row) => typeof row === 'object')
+      const call = calls.find((one) => start !== undefined && compareStart(start, one) === 0) ?? newestOf(calls)
+      if (call === undefined) throw unreadable(read)
+      return { ...answered, call }
     },
   }
+}
+
+/** The path of a call, below the base address. */
+export function callPath(sessionId: string): string {
+  return `/calls/${encodeURIComponent(sessionId)}`
+}
+
+/**
+ * The rows of a Get Call answer. The vendor's reference has `{ data: call }`, its clients read `{ data: [call, …] }`; either may
+ * come without the envelope. A call itself may have a field `data`.
+ */
+export function rowsOf(body: unknown): readonly unknown[] {
+  if (Array.isArray(body)) return body
+  if (!isMap(body) || readSessionId(body['sessionId']) !== undefined) return [body]
+  const { data } = body
+  if (Array.isArray(data)) return data
+  return [isMap(data) ? data : body]
+}
+
+/** A row of the answer for a session, which need not repeat the id; or why it is unusable. */
+function readRow(row: unknown, sessionId: string, options: ReadCallOptions): SeenCall | InvalidReason | 'another_call' {
+  if (!isMap(row)) return 'not_an_object'
+  const shown = readSessionId(row['sessionId'])
+  return shown === undefined || shown === sessionId ? readCall({ ...row, sessionId }, options) : 'another_call'
+}
+
+function newestOf(calls: readonly SeenCall[]): SeenCall | undefined {
+  const began = ({ initiatedAt, startedAt, endedAt }: SeenCall) => initiatedAt ?? startedAt ?? endedAt ?? 0
+  return calls.toSorted((a, b) => began(b) - began(a))[0]
+}
+
+function unreadable(reasons: readonly unknown[]): ServiceError {
+  const why = reasons.length === 0 ? 'an empty list' : [...new Set(reasons)].join(', ')
+  return new ServiceError('invalid', `the service answered Get Call without a call that callwatch can read: ${why}`)
 }
 
 /** A request, which rejects with a {@link ServiceError}. `isEmptyList` decides whether its answer is a list without calls. */
@@ -142,7 +183,7 @@ function getFrom(transport: Transport, options: CallsClientOptions) {
     path: string,
     signal: AbortSignal,
     isEmptyList: (response: TransportResponse) => Promise<boolean> = async () => false,
-  ): Promise<{ answered: AnswerMetadata; body: Record<string, unknown> }> => {
+  ): Promise<{ answered: AnswerMetadata; body: ReturnType<typeof readAnswer> }> => {
     const response = await transport({ method: 'GET', path, headers, signal }).catch((error: unknown) => {
       throw networkError(error)
     })

@@ -1,4 +1,4 @@
-import { isRequestable, requestHeaders } from './calls-client.ts'
+import { callPath, isRequestable, requestHeaders } from './calls-client.ts'
 import { networkError, ServiceError } from './service-error.ts'
 import { readAnswer } from './read-answer.ts'
 import type { Transport } from './transport.ts'
@@ -22,12 +22,10 @@ export async function getCallAnswer(
 ): Promise<string> {
   const { apiKey, sessionId, hostTime, signal } = request
   if (!isRequestable(sessionId)) throw new ServiceError('refused', 'a call with this id cannot be requested')
-  const path = `/calls/${encodeURIComponent(sessionId)}`
-  const response = await transport({ method: 'GET', path, headers: requestHeaders(request), signal }).catch(
-    (error: unknown) => {
-      throw networkError(error)
-    },
-  )
+  const sent = { method: 'GET', path: callPath(sessionId) } as const
+  const response = await transport({ ...sent, headers: requestHeaders(request), signal }).catch((error: unknown) => {
+    throw networkError(error)
+  })
   readAnswer(response, { now: hostTime, apiKey })
   return response.body
 }

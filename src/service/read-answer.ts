@@ -1,5 +1,5 @@
 import { readRetryAfter } from '../clock/times.ts'
-import { isMap, parseMap } from '../schema/path.ts'
+import { isMap, parseTree } from '../schema/path.ts'
 import { header } from './answer-headers.ts'
 import { ServiceError, type ServiceErrorKind } from './service-error.ts'
 import type { TransportResponse } from './transport.ts'
@@ -81,15 +81,18 @@ type ReadAnswerOptions = {
 }
 
 /**
- * The JSON object of an answer. An error code in the body has priority over the HTTP status: an error with status 200 is
+ * The JSON object or array of an answer. An error code in the body has priority over the HTTP status: an error with status 200 is
  * still an error.
  *
- * @throws {ServiceError} for an error, and for anything but a JSON object
+ * @throws {ServiceError} for an error, and for anything but a JSON object or array
  */
-export function readAnswer(response: TransportResponse, { now, apiKey }: ReadAnswerOptions): Record<string, unknown> {
+export function readAnswer(
+  response: TransportResponse,
+  { now, apiKey }: ReadAnswerOptions,
+): NonNullable<ReturnType<typeof parseTree>> {
   const { status } = response
-  const body = isTooComplex(response.body) ? undefined : parseMap(quoteLongIds(response.body))
-  const error = isMap(body?.['error']) ? body['error'] : undefined
+  const body = isTooComplex(response.body) ? undefined : parseTree(quoteLongIds(response.body))
+  const error = isMap(body) && isMap(body['error']) ? body['error'] : undefined
   if (error !== undefined || status < 200 || status > 299) {
     const detail = error === undefined ? 'without an error body' : quote(error, apiKey)
     const retryAfter = readRetryAfter(header(response, 'retry-after'), now)
@@ -97,7 +100,7 @@ export function readAnswer(response: TransportResponse, { now, apiKey }: ReadAns
     throw new ServiceError(kindOf(error?.['code'], status), message, { status, retryAfter, serviceTime: now })
   }
   if (body === undefined) {
-    const problem = `the service answered ${status} with something that is not a JSON object: ${describe(response.body)}`
+    const problem = `the service answered ${status} with something that is neither a JSON object nor a list: ${describe(response.body)}`
     throw new ServiceError('invalid', problem, { status, serviceTime: now })
   }
   return body

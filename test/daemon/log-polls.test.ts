@@ -117,3 +117,55 @@ test('an outage of the service right after a bug is a line', () => {
   report(pollEvent(names[0]!, REFUSED, record, false))
   expect(logged()).toEqual([`warn poll failed: ${REFUSED}`])
 })
+
+test('Get Call that fails is a line when that begins, whether a poll or a look shows it, and one when it ends', () => {
+  const { names, poll, report, logged } = daemonWith(1)
+  const target = names[0]!
+  poll(target)
+  logged()
+  const problem = 'the service answered Get Call without a call that callwatch can read: no_status'
+  const get = (code: string) => ({ operation: 'get_call', code, seconds: 1 }) as const
+  const list = { operation: 'list_calls', code: '200', seconds: 1 } as const
+  const look = (...codes: string[]) =>
+    report({ kind: 'looked', target, requests: codes.length, made: codes.map(get), problem })
+  const pollWith = (...codes: string[]) => {
+    const event = pollEvent(target)
+    const fails = codes.length > 0 && !codes.includes('200')
+    const report_ = {
+      ...event.report,
+      requests: [list, ...codes.map(get)],
+      ...(fails && { problem, fault: 'service' as const }),
+    }
+    report({ ...event, report: report_, before: { ...event.before, successful: true } })
+  }
+  for (const code of ['200', '404', 'invalid', 'invalid']) look(code)
+  pollWith()
+  pollWith('invalid', 'invalid')
+  // It was repeated after a failure.
+  look('500', '200')
+  pollWith('timeout')
+  pollWith()
+  pollWith('404', '200')
+  expect(logged()).toEqual([
+    `warn Get Call fails: ${problem}`,
+    'info Get Call succeeds again',
+    `warn Get Call fails: ${problem}`,
+    'info Get Call succeeds again',
+  ])
+})
+
+test('another problem of successful polls is a line when it begins', () => {
+  const { names, report, logged } = daemonWith(1)
+  const record = healthRecord(() => 0)
+  for (const problem of [undefined, 'a page failed', 'a page failed', undefined]) {
+    const event = pollEvent(names[0]!)
+    const before = record.current()
+    record.add({ ...event.report, problem, ...(problem !== undefined && { fault: 'service' }) })
+    report({
+      ...event,
+      report: { ...event.report, problem, ...(problem !== undefined && { fault: 'service' }) },
+      before,
+    })
+  }
+  expect(logged().filter((line) => line.startsWith('warn'))).toEqual(['warn poll complete: a page failed'])
+})

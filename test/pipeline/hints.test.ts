@@ -207,3 +207,17 @@ test('looks end when the pipeline is draining', async () => {
   await clock.advance(5)
   expect([service.asked, isCompleted()]).toEqual([[], true])
 })
+
+test('an answer to a look that cannot be read is in the status, and in the event of the look', async () => {
+  const { service, clock, announce, target, events, end } = await polledOnce(['a'])
+  const problem = 'the service answered Get Call without a call that callwatch can read: no_status'
+  service.fails = (operation) => (operation === 'get' ? new ServiceError('invalid', problem) : undefined)
+  end('a')
+  announce('a')
+  await clock.advance(1)
+  expect(events.findLast(({ kind }) => kind === 'looked')).toMatchObject({ problem, made: [{ code: 'invalid' }] })
+  expect(target.health()).toMatchObject({ successful: true, problem })
+  service.fails = () => undefined
+  await clock.advance(INTERVAL)
+  expect(target.health().problem).toBeUndefined()
+})

@@ -1,5 +1,7 @@
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { callsClient, type CallsClient, type CallsClientOptions } from '../../src/service/calls-client.ts'
+import { ServiceError } from '../../src/service/service-error.ts'
 import type { TransportRequest } from '../../src/service/transport.ts'
 import { answer, fakeTransport, never, type Reply } from './fake-transport.ts'
 
@@ -269,6 +271,13 @@ describe('a page of List Calls', () => {
       expect(requested.filter((path) => path.startsWith('/calls/'))).toHaveLength(1)
     })
 
+    test.each([{ data: [] }, []])(
+      'is an empty list if the session that nobody has is answered with %j',
+      async (body) => {
+        expect(await list(clientOf404({ body }).client)).toMatchObject({ items: 0 })
+      },
+    )
+
     test.each([
       ['there is no such address', 1, { status: 404 }, ''],
       ['Get Call answers with a call', 1, { body: { data: { sessionId: 'a', status: 'ended' } } }, ''],
@@ -307,11 +316,20 @@ describe('a page of List Calls', () => {
 describe('Get Call', () => {
   const call = { sessionId: 's', status: 'ongoing', type: 'video' }
 
+  const entities = { initiator: { entity: { uid: 'u', name: 'Robin', status: 'available' } } }
   test.each([
     ['wrapped', { data: call }],
+    ['wrapped, with people below it', { data: { ...call, data: { entities } } }],
     ['bare', call],
     ['bare, with a `data` that is no object', { ...call, data: null }],
+    ['bare, with people below it', { ...call, data: { entities } }],
+    ['bare, with a `data` that is an empty list', { ...call, data: [] }],
+    ['in a list', { data: [call], meta: {} }],
+    ['in a bare list', [call]],
+    ['in a list after one of another session', [{ ...call, sessionId: 't' }, call]],
+    ['in a list with items that are no calls', { data: [null, 'x', { sessionId: 's' }, call] }],
     ['without its session id', { data: { status: 'ongoing', type: 'video' } }],
+    ['in a list without its session id', { data: [{ status: 'ongoing', type: 'video' }] }],
   ])('accepts a call that is %s', async (_case, body) => {
     const { client } = clientOf({ headers: { date: DATE }, body })
     expect(await client.getCall('s', never)).toMatchObject({
@@ -338,20 +356,57 @@ describe('Get Call', () => {
     await expect(client.getCall('9007199254740992', never)).rejects.toMatchObject({ kind: 'invalid' })
   })
 
-  test('refuses an answer with another session', async () => {
-    const { client } = clientOf({ body: { data: { ...call, sessionId: 't' } } })
-    await expect(client.getCall('s', never)).rejects.toMatchObject({
+  describe('of a session with several calls', () => {
+    const began = [SERVICE - 300, SERVICE - 200, SERVICE - 100]
+    const calls = began.map((initiatedAt) => ({ ...call, initiatedAt, startedAt: initiatedAt + 5 }))
+    test.each([calls, calls.toReversed()])(
+      'gives the one that began when the known one did, else the newest',
+      async (...data) => {
+        const { client } = clientOf({ headers: { date: DATE }, body: { data } })
+        for (const initiatedAt of began)
+          expect((await client.getCall('s', never, { initiatedAt, startedAt: undefined })).call).toMatchObject({
+            initiatedAt,
+          })
+        const newest = { initiatedAt: SERVICE - 100 }
+        expect((await client.getCall('s', never)).call).toMatchObject(newest)
+        expect((await client.getCall('s', never, { initiatedAt: 17, startedAt: 18 })).call).toMatchObject(newest)
+      },
+    )
+  })
+
+  test.each([
+    [{}, 'no_status'],
+    [[], 'an empty list'],
+    [{ data: [] }, 'an empty list'],
+    [{ data: {} }, 'no_status'],
+    [{ data: null }, 'no_status'],
+    [{ data: { sessionId: 's' } }, 'no_status'],
+    [{ data: [{ sessionId: 's' }, null] }, 'no_status, not_an_object'],
+    [{ data: { ...call, sessionId: 't' } }, 'another_call'],
+    [{ message: 'hello' }, 'no_status'],
+  ])('with the answer %j fails, because it has no call', async (body, why) => {
+    await expect(clientOf({ body }).client.getCall('s', never)).rejects.toMatchObject({
       kind: 'invalid',
-      message: 'the service answered Get Call with another call than the requested one',
+      message: `the service answered Get Call without a call that callwatch can read: ${why}`,
     })
   })
 
-  test.each([{}, { data: [] }, { data: { sessionId: 's' } }, { message: 'hello' }])(
-    'has no call if the answer is %j',
-    async (body) => {
-      expect(await clientOf({ body }).client.getCall('s', never)).toMatchObject({ call: undefined, serviceTime: HOST })
-    },
-  )
+  test('with any answer gives a call, or fails', async () => {
+    const row = fc.oneof(
+      fc.constant(call),
+      fc.record({ sessionId: fc.anything(), status: fc.anything() }),
+      fc.anything(),
+    )
+    const body = fc.oneof(row, fc.array(row), fc.record({ data: fc.oneof(row, fc.array(row)) }), fc.json())
+    const property = fc.asyncProperty(body, fc.constantFrom(200, 201, 204, 404, 500), async (one, status) => {
+      const answered = await clientOf({ status, body: one })
+        .client.getCall('s', never)
+        .catch((error: unknown) => error)
+      if (answered instanceof ServiceError) return
+      expect(answered).toMatchObject({ call: { id: 's', status: expect.any(String) } })
+    })
+    await fc.assert(property, { numRuns: 1000 })
+  })
 
   test('rejects with `not_found` and the clock of the service for an unknown session', async () => {
     const body = { error: { code: 'ERR_CALL_SESSION_NOT_FOUND', message: 'no such session' } }

@@ -7,7 +7,7 @@ import { answer, type Reply } from './fake-transport.ts'
 const NOW = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
 const KEY = 'k3y-0f-a-target'
 
-function read(given: Reply): Record<string, unknown> {
+function read(given: Reply) {
   return readAnswer(answer(given), { now: NOW, apiKey: KEY })
 }
 
@@ -27,7 +27,8 @@ test.each([
   ['with data', { data: [] }],
   ['with an error that is null', { data: [], error: null }],
   ['with nothing in it', {}],
-])('the JSON object of an answer is read %s', (_case, body) => {
+  ['that is a list', [{ sessionId: 'a' }]],
+])('the JSON object or list of an answer is read %s', (_case, body) => {
   expect(read({ body })).toEqual(body)
   expect(read({ body, status: 201 })).toEqual(body)
 })
@@ -89,20 +90,25 @@ describe('the message of a refused answer', () => {
     [{ status: 500, body: { error: {} } }, 'the service answered 500 with an error without code and message'],
     [{ status: 502, body: '<html>bad gateway</html>' }, 'the service answered 502 without an error body'],
     [{ status: 404, body: { error: 'not found' } }, 'the service answered 404 without an error body'],
-    [{ body: '' }, 'the service answered 200 with something that is not a JSON object: an empty body'],
-    [{ body: '\n <!doctype html>' }, 'the service answered 200 with something that is not a JSON object: an HTML page'],
-    [{ body: '{"data":[{"sess' }, 'the service answered 200 with something that is not a JSON object: 15 characters'],
+    [{ body: '' }, 'the service answered 200 with something that is neither a JSON object nor a list: an empty body'],
     [
-      { body: [{ sessionId: 's' }] },
-      'the service answered 200 with something that is not a JSON object: 19 characters',
+      { body: '\n <!doctype html>' },
+      'the service answered 200 with something that is neither a JSON object nor a list: an HTML page',
     ],
-    [{ body: 'null' }, 'the service answered 200 with something that is not a JSON object: 4 characters'],
+    [
+      { body: '{"data":[{"sess' },
+      'the service answered 200 with something that is neither a JSON object nor a list: 15 characters',
+    ],
+    [
+      { body: 'null' },
+      'the service answered 200 with something that is neither a JSON object nor a list: 4 characters',
+    ],
   ])('for %j is: %s', (given, sentence) => {
     expect(refusal(given).message).toBe(sentence)
   })
 
-  test('is of kind invalid if an answer of 200 is not a JSON object', () => {
-    for (const body of ['', '<html>', '{"data":[', '[]', '"text"', '12']) {
+  test('is of kind invalid if an answer of 200 is neither a JSON object nor a list', () => {
+    for (const body of ['', '<html>', '{"data":[', '[', '"text"', '12']) {
       expect(refusal({ body })).toMatchObject({ kind: 'invalid', status: 200 })
     }
   })
@@ -169,7 +175,7 @@ describe('an answer with JSON that is too complex', () => {
     expect(read({ body: nested(open, close, 63) + ' '.repeat(256 * 1024) })).toHaveProperty('data')
     expect(refusal({ body })).toMatchObject({
       kind: 'invalid',
-      message: `the service answered 200 with something that is not a JSON object: ${body.length} characters, nested too deeply or with too many brackets or fields for calls`,
+      message: `the service answered 200 with something that is neither a JSON object nor a list: ${body.length} characters, nested too deeply or with too many brackets or fields for calls`,
     })
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     expect(() => JSON.parse(body) as unknown).not.toThrow()

@@ -55,10 +55,8 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
   }
   const request = async (id: string): Promise<void> => {
     try {
-      const { call } = await firstValueFrom(
-        requestWithRetries('get_call', (signal) => client.getCall(id, signal), asking),
-      )
-      if (call === undefined) return
+      const get = (signal: AbortSignal) => client.getCall(id, signal, suspects.get(id))
+      const { call } = await firstValueFrom(requestWithRetries('get_call', get, asking))
       confirmed.requested.set(id, call)
       if (await isEqualNow(call)) suspects.delete(id)
       else suspects.set(id, call)

@@ -5,11 +5,16 @@ import type { ChangeLog } from './change-log.ts'
 import type { DaemonEvent } from '../daemon-event.ts'
 
 type Polled = Extract<DaemonEvent, { kind: 'polled' }>
+type Looked = Extract<DaemonEvent, { kind: 'looked' }>
 
-/** Logs polls: a problem with a target's list once while it lasts, and when a target goes up or down. */
-export function pollLog(log: Logger, changes: ChangeLog): (event: Polled) => void {
+/**
+ * Logs polls and looks: a problem with a target's list once while it lasts, when a target goes up or down, and when Get Call
+ * begins or ceases to fail.
+ */
+export function pollLog(log: Logger, changes: ChangeLog) {
   const warned = new Map<string, readonly string[]>()
-  return (event) => {
+  const noteGetCalls = getCallLog(changes)
+  const polled = (event: Polled) => {
     const { target } = event
     const warnings = warningsOf(event)
     for (const { kind, fields, message } of warnings)
@@ -18,7 +23,34 @@ export function pollLog(log: Logger, changes: ChangeLog): (event: Polled) => voi
       target,
       warnings.map(({ kind }) => kind),
     )
-    logPoll(log, changes, event)
+    logPoll(log, changes, event, noteGetCalls(target, event.report))
+  }
+  const looked = ({ target, made, problem }: Looked) => void noteGetCalls(target, { requests: made, problem })
+  return { polled, looked }
+}
+
+/** The codes of an answered Get Call: with the call, and without such a call. */
+const ANSWERED = ['200', '404']
+
+type GetCalls = { requests: Looked['made']; problem?: string | undefined }
+
+/** Logs when all requests of single calls begin to fail, and when they no longer do. Returns whether they fail. */
+function getCallLog(changes: ChangeLog) {
+  const failing = new Set<string>()
+  return (target: string, { requests, problem = '' }: GetCalls): boolean => {
+    const codes = requests.flatMap(({ operation, code }) => (operation === 'get_call' ? [code] : []))
+    const isFailing = !codes.some((code) => ANSWERED.includes(code))
+    if (codes.length === 0 || isFailing === failing.has(target)) return failing.has(target)
+    failing[isFailing ? 'add' : 'delete'](target)
+    const change = isFailing
+      ? ({
+          level: 'warn',
+          line: `Get Call fails: ${problem}`,
+          together: 'more targets have no answers to Get Call',
+        } as const)
+      : ({ level: 'info', line: 'Get Call succeeds again', together: 'more targets have answers to Get Call' } as const)
+    changes.add({ ...change, target, fields: {}, ...(isFailing && { cause: problem }) })
+    return isFailing
   }
 }
 
@@ -38,12 +70,16 @@ function warningsOf({ report: { refusedFrom: page, slowSweep }, sync }: Polled) 
   return warnings
 }
 
-/** Logs whether the target went up or down with this poll. Other polls are logged at level debug. */
-function logPoll(log: Logger, changes: ChangeLog, { target, report, before }: Polled): void {
+/**
+ * Logs whether the target went up or down with this poll, and a new problem of a successful one that has no line of its own.
+ * Other polls are logged at level debug.
+ */
+function logPoll(log: Logger, changes: ChangeLog, { target, report, before }: Polled, isLogged: boolean): void {
   const { outcome, requests, problem = '', successful } = report
   const fields = { outcome, requests: requests.length, seconds: Math.round(report.seconds * 1000) / 1000 }
   const line = `poll ${outcome}${problem && `: ${problem}`}`
-  if (report.fault === 'service' && before.failed === undefined) {
+  const isNew = successful ? !isLogged && before.fault !== 'service' : before.failed === undefined
+  if (report.fault === 'service' && isNew) {
     changes.add({ level: 'warn', target, fields, line, together: 'more targets cannot be polled', cause: problem })
   } else if (successful && (before.failed !== undefined || (!before.successful && before.fault !== 'store'))) {
     const { polls, seconds } = before.failed ?? { polls: 0, seconds: 0 }

@@ -110,11 +110,13 @@ function targetReports({ log, metrics: { operational: metrics }, mask, series, c
       const { target, report } = event
       if (hasSeries(target)) recordPoll(metrics, target, report)
       for (const { code } of report.requests) series.seen('target', target, code)
-      logPoll(event)
+      logPoll.polled(event)
     },
-    looked: ({ target, made: requests }) => {
+    looked: (event) => {
+      const { target, made: requests } = event
       if (hasSeries(target)) recordRequests(metrics, target, requests)
       for (const { code } of requests) series.seen('target', target, code)
+      logPoll.looked(event)
     },
     skipped: ({ target }) => {
       if (hasSeries(target)) recordSkipped(metrics, target)

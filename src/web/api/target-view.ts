@@ -90,7 +90,7 @@ const current = z.object({
   warnings: z
     .array(z.object({ kind: z.enum(['clock_skew', 'order_unverified', 'order_refuted']), message: z.string() }))
     .optional(),
-  problem: z.string().optional().describe('Why it was not'),
+  problem: z.string().optional().describe('What failed, also if the poll was successful'),
 })
 
 const used = z.object({ since: time, minutes: z.number() })
