@@ -163,9 +163,9 @@ async function* runLook(
     return
   }
   try {
-    const { answers, requests: made, ...look } = await lookAt(id, observeOptions(options), aborted)
+    const lookOptions = { ...observeOptions(options), mask: options.mask }
+    const { answers, requests: made, problem } = await lookAt(id, lookOptions, aborted)
     if (isUnsubscribed()) return
-    const problem = look.problem && options.mask(look.problem)
     target.record.addLook(made.length, problem)
     yield { ...looked, requests: made.length, made, problem }
     const committed = await commitObservation(target, { answers })

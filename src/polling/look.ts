@@ -11,7 +11,11 @@ export type Look = { answers: ServiceAnswer[]; requests: readonly RequestRecord[
  * Requests one open call between polls, because a hint says that something happened to it. A server that lags behind may answer:
  * what the call was before is ignored, and so is an answer that the service does not know the call.
  */
-export async function lookAt(id: string, options: ObserveOptions, aborted: AbortSignal): Promise<Look> {
+export async function lookAt(
+  id: string,
+  options: ObserveOptions & { mask: (text: string) => string },
+  aborted: AbortSignal,
+): Promise<Look> {
   const { clock, ledger } = options
   const requestOptions = { ...options.requestOptions, clock, retries: 0 }
   const requests = pollRequests({ ...options, requestOptions }, aborted)
@@ -22,7 +26,7 @@ export async function lookAt(id: string, options: ObserveOptions, aborted: Abort
     aborted,
     wall: clock.wall,
     // The next look or poll requests the call again.
-    onProblem: ({ message }) => void (problem = message),
+    onProblem: ({ message }) => void (problem = options.mask(message)),
   })
   const isCurrent = ({ calls, notFound }: ServiceAnswer) =>
     notFound.length === 0 && !calls.some(({ status }) => status === 'initiated' && tracked?.status === 'ongoing')

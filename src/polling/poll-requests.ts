@@ -74,8 +74,7 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
     call: async (id: string): Promise<CallAnswer> => {
       const request$ = defer(() => {
         memory.requestedAt.set(id, requestOptions.clock.monotonic())
-        const get = (signal: AbortSignal) => client.getCall(id, signal, ledger.calls.get(id))
-        return requestWithRetries('get_call', get, requestOptions)
+        return requestWithRetries('get_call', getCall(options, id), requestOptions)
       })
       const answer = await answerOf(request$)
       memory.regressions.answered(id)
@@ -94,4 +93,8 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
       return accepted !== undefined
     },
   }
+}
+
+function getCall({ client, ledger }: PollRequestsOptions, id: string) {
+  return (signal: AbortSignal): Promise<CallAnswer> => client.getCall(id, signal, ledger.calls.get(id))
 }

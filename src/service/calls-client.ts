@@ -142,9 +142,12 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
   }
 }
 
+/** What a segment of a path may contain (RFC 3986 §3.3): the vendor's clients send it as it is. */
+const ALLOWED = /%(?:2[146-9A-C]|3[ABD]|40)/g
+
 /** The path of a call, below the base address. */
 export function callPath(sessionId: string): string {
-  return `/calls/${encodeURIComponent(sessionId)}`
+  return `/calls/${encodeURIComponent(sessionId).replaceAll(ALLOWED, decodeURIComponent)}`
 }
 
 /**

@@ -49,6 +49,8 @@ const toTime = (value: unknown) => {
   if (read === undefined || read === 0) return undefined
   return read > MAX_SECONDS ? read / 1000 : read
 }
+/** The service also sends `users` and `groups`. */
+const singular = (value: unknown) => (value === 'users' ? 'user' : value === 'groups' ? 'group' : value)
 const toText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 const toFlag = (value: unknown) => value === true || value === 1 || value === '1' || value === 'true'
 
@@ -106,7 +108,7 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
     status: readStatus(status, options),
     type: readLabel('type', item['type'], TYPES, options),
     mode: readLabel('mode', item['mode'], MODES, options),
-    receiverType: readLabel('receiverType', item['receiverType'], RECEIVER_TYPES, options),
+    receiverType: readLabel('receiverType', singular(item['receiverType']), RECEIVER_TYPES, options),
     initiatedAt: plausible(initiatedAt),
     startedAt: plausible(startedAt),
     endedAt: plausible(endedAt),

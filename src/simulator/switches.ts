@@ -15,6 +15,7 @@ export type SwitchTable = Record<string, Switch<unknown>>
 
 /** The share of requests that meet a fault at intensity 1. */
 const FAULTS = 0.25
+const GET_CALL_FORMS = ['object', 'bare', 'list', 'bare_list'] as const
 const PREFIXES = ['X-RateLimit', 'X-Rate-Limit', 'absent'] as const
 
 /**
@@ -29,8 +30,9 @@ export const switchTable = {
     ...oneOf<string>('the order of List Calls', ['newest', 'oldest', 'shuffled']),
     draw: (stream) => weighted(stream, Object.entries({ newest: 4, oldest: 2, shuffled: 1 })),
   },
+  /** Honoured up to 100, which is what the vendor's clients state, or up to a number. */
   perPage: {
-    ...wholeNumberOr<string>('the calls of a page', ['honoured', 'ignored']),
+    ...wholeNumberOr<string>('the most calls of a page', ['honoured', 'ignored']),
     draw: (stream) =>
       chance(stream, 0.2) ? whole(stream, 10, 90) : weighted(stream, Object.entries({ honoured: 3, ignored: 1 })),
   },
@@ -38,6 +40,15 @@ export const switchTable = {
     ...oneOf<string>('the total of calls', ['given', 'absent']),
     draw: (stream) => (chance(stream, 0.25) ? 'absent' : 'given'),
   },
+  perPageField: drawn(oneOf('the length of pages in answers', ['absent', 'given'])),
+  /** The call, bare or below `data`, alone or in a list. */
+  getCall: drawn(oneOf("Get Call's body", GET_CALL_FORMS)),
+  /** With `startedAt`, that is when the call began to ring, also while it rings. */
+  times: drawn(oneOf('times of a beginning', ['both', 'startedAt'])),
+  empty: drawn(oneOf('fields without a value', ['omitted', 'null'])),
+  receiverTypes: drawn(oneOf('receiver types', ['user', 'users'])),
+  /** `raw`: of the characters that a path segment may contain, none is decoded (RFC 3986 §3.3). */
+  pathIds: drawn(oneOf('ids in paths', ['decoded', 'raw'])),
   /** Unlisted calls still count: a daemon that polls often enough must have counted them. */
   listedSeconds: wholeNumberOr('seconds a call is listed', ['forever']),
   /** The oldest calls leave the list. A daemon must count them like those of `listedSeconds`. */
@@ -109,9 +120,14 @@ export function patchSwitches<Values>(
   return { switches: { ...current, ...patch } }
 }
 
-export function oneOf<const Value>(about: string, values: readonly Value[], initial = values[0]!): Switch<Value> {
+export function oneOf<const Value>(about: string, values: readonly Value[], initial = values[0]!) {
   const expected = values.map((value) => JSON.stringify(value)).join(' or ')
-  return { about, initial, expected, accepts: (value) => values.some((each) => each === value) }
+  return { about, initial, values, expected, accepts: (value: unknown) => values.some((each) => each === value) }
+}
+
+/** Draws one of the values. */
+function drawn<Value>(one: Switch<Value> & { values: readonly Value[] }): Switch<Value> {
+  return { ...one, draw: (stream) => pick(stream, one.values) }
 }
 
 export function wholeNumberOr<const Word extends string>(about: string, words: readonly Word[]): Switch<Word | number> {

@@ -71,6 +71,7 @@ describe('a request of the calls client', () => {
     ['a b?c#d', '/calls/a%20b%3Fc%23d'],
     ['ü😀', '/calls/%C3%BC%F0%9F%98%80'],
     ['100%', '/calls/100%25'],
+    ["meet:a@b!$&'()*+,;=", "/calls/meet:a@b!$&'()*+,;="],
   ])('for the session %j is sent to %s', async (id, path) => {
     const { client, requests } = clientOf({ body: { data: { sessionId: id, status: 'ended' } } })
     expect((await client.getCall(id, never)).call?.id).toBe(id)

@@ -441,10 +441,12 @@ export const hazards = {
   /** Many of which come too late, twice, for nothing or not at all. */
   webhooks: {
     probability: 0.5,
-    change: (_run, stream) => {
+    // Looks discard what a call was before, and that it is unknown; the replay of a calm run does not know which answers are theirs.
+    suits: ({ kind, hazards }) => kind !== 'calm' || !hazards.includes('getCallLag'),
+    change: ({ kind }, stream) => {
       const faults = ['lost', 'late', 'twice', 'reordered', 'other_app', 'forged'] as const
       const webhookFault = Object.fromEntries(faults.map((fault) => [fault, between(stream, 0, 0.16)]))
-      return { sendsWebhooks: true, standing: { webhookFault } }
+      return { sendsWebhooks: true, standing: { webhookFault }, facts: kind === 'calm' ? { set_back: 0 } : {} }
     },
   },
 } satisfies Record<string, Hazard>

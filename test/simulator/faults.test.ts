@@ -75,7 +75,7 @@ describe('the fault', () => {
 
   test('none leaves the response complete', async () => {
     const response = await list()
-    expect(JSON.parse(await response.text()).data).toHaveLength(33)
+    expect(JSON.parse(await response.text()).data).toHaveLength(30)
     expect(simulator.responses().at(-1)).toMatchObject({ status: 200, delivered: true })
   })
 

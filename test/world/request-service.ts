@@ -17,7 +17,9 @@ export type ShownPage = { data: Shown[]; meta: { pagination: { total?: number; t
 
 /** A world of 60 calls, about one a minute, in which no more begin. */
 export function serviceOf(options: WorldOptions = {}): WorldService {
-  return createWorldService({ history: 60, open: 0, callsPerMinute: 0, mostRecordedResponses: 0, ...options }, START)
+  const plain = { history: 60, open: 0, callsPerMinute: 0, mostRecordedResponses: 0 }
+  const switches = { perPage: 1000, ...options.switches }
+  return createWorldService({ ...plain, ...options, switches }, START)
 }
 
 export function ask(service: CallsService, at: number, path = '/v3/calls', query = 'perPage=1000'): Reply {

@@ -61,10 +61,14 @@ describe('drawn switches', () => {
       new Set(drawn.map((switches) => (typeof switches[name] === 'number' ? 'number' : switches[name])))
     expect(values('order')).toEqual(new Set(['newest', 'oldest', 'shuffled', 'changing']))
     expect(values('perPage')).toEqual(new Set(['honoured', 'ignored', 'number']))
-    expect(values('getCall')).toEqual(new Set(['wrapped', 'bare']))
+    expect(values('getCall')).toEqual(new Set(['object', 'bare', 'list', 'bare_list']))
     for (const name of ['perPageField', 'total', 'date'] as const) {
       expect(values(name)).toEqual(new Set(['given', 'absent']))
     }
+    expect(values('times')).toEqual(new Set(['both', 'startedAt']))
+    expect(values('empty')).toEqual(new Set(['omitted', 'null']))
+    expect(values('receiverTypes')).toEqual(new Set(['user', 'users']))
+    expect(values('pathIds')).toEqual(new Set(['decoded', 'raw']))
     expect(values('deepestPage')).toEqual(new Set(['any', 'number']))
     expect(values('listedSeconds')).toEqual(new Set(['forever', 'number']))
     expect(values('unlisted')).toEqual(new Set(['found', 'not_found']))

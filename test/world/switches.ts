@@ -58,13 +58,8 @@ export const switchTable = {
    * their own time is before any set-up and any horizon.
    */
   imports: numberUpTo('how many imports of old calls an hour come into the list', MAX_IMPORTS),
-  /** `{ "data": call }` or the call itself. */
-  getCall: drawn(oneOf("Get Call's body", ['wrapped', 'bare']), (stream) => pick(stream, ['wrapped', 'bare'])),
   /** Capped at half of it in every third answer (`varying`). */
   perPage: withValues(plain.perPage, ['varying']),
-  perPageField: drawn(oneOf('whether List Calls says how long its pages are', ['given', 'absent']), (stream) =>
-    pick(stream, ['given', 'absent']),
-  ),
   /**
    * `pages`, `calls`: only the number of those; `page`: how many calls are on that page, as if they were all; `zero`:
    * always 0 of both.

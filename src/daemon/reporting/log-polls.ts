@@ -70,6 +70,10 @@ function warningsOf({ report: { refusedFrom: page, slowSweep }, sync }: Polled) 
   return warnings
 }
 
+function isNew({ successful }: Polled['report'], before: Polled['before'], isLogged: boolean): boolean {
+  return successful ? !isLogged && before.fault !== 'service' : before.failed === undefined
+}
+
 /**
  * Logs whether the target went up or down with this poll, and a new problem of a successful one that has no line of its own.
  * Other polls are logged at level debug.
@@ -78,8 +82,7 @@ function logPoll(log: Logger, changes: ChangeLog, { target, report, before }: Po
   const { outcome, requests, problem = '', successful } = report
   const fields = { outcome, requests: requests.length, seconds: Math.round(report.seconds * 1000) / 1000 }
   const line = `poll ${outcome}${problem && `: ${problem}`}`
-  const isNew = successful ? !isLogged && before.fault !== 'service' : before.failed === undefined
-  if (report.fault === 'service' && isNew) {
+  if (report.fault === 'service' && isNew(report, before, isLogged)) {
     changes.add({ level: 'warn', target, fields, line, together: 'more targets cannot be polled', cause: problem })
   } else if (successful && (before.failed !== undefined || (!before.successful && before.fault !== 'store'))) {
     const { polls, seconds } = before.failed ?? { polls: 0, seconds: 0 }

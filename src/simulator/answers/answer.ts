@@ -5,6 +5,7 @@ import { listCalls, wireText } from './list-calls.ts'
 import { hex } from '../random.ts'
 import { record, type RecordedResponse } from './responses.ts'
 import type { CallsService } from './service.ts'
+import type { Switches } from '../switches.ts'
 import { advance } from '../calls/world.ts'
 
 /** A request to an operation: `id` is that of a call or a user, decoded; `at` is UNIX seconds. */
@@ -61,6 +62,14 @@ export function route(service: CallsService, request: ServiceRequest, at: number
   return { ...reply, headers: { ...reply.headers, ...admission?.headers } }
 }
 
+/** Those that a segment of a path may contain (RFC 3986 §3.3: sub-delims, colon and at sign). */
+const ALLOWED = /%(?:2[146-9A-C]|3[ABD]|40)/i
+
+/** The id in a path. */
+function idIn(segment: string, { pathIds }: Switches): string {
+  return pathIds === 'raw' && ALLOWED.test(segment) ? segment : decodeURIComponent(segment)
+}
+
 function operate(service: CallsService, request: ServiceRequest, fullAccess: boolean, at: number): Reply {
   const [, , collection, id, ...rest] = request.path.split('/')
   const name = operationOf(`${request.method} ${collection}`, id, rest)
@@ -70,7 +79,7 @@ function operate(service: CallsService, request: ServiceRequest, fullAccess: boo
   }
   const operation = service.world.extension.operations?.[name] ?? operations[name]
   return operation(service, {
-    id: decodeURIComponent(id ?? ''),
+    id: idIn(id ?? '', service.switches),
     query: new URLSearchParams(request.query),
     request,
     at,
@@ -83,9 +92,15 @@ function operationOf(asked: string, id: string | undefined, rest: string[]): key
   return id === undefined ? 'listCalls' : 'getCall'
 }
 
-function getCall({ world }: CallsService, { id }: Asked): Reply {
+function getCall({ world, switches }: CallsService, { id }: Asked): Reply {
   const entry = world.entries.get(id)
-  return entry ? jsonReply(200, `{"data":${wireText(entry)}}`) : callNotFound
+  return entry ? callReply(wireText(entry, switches), switches) : callNotFound
+}
+
+/** @param call as JSON */
+export function callReply(call: string, { getCall: form }: Pick<Switches, 'getCall'>): Reply {
+  const rows = form === 'list' || form === 'bare_list' ? `[${call}]` : call
+  return jsonReply(200, form === 'object' || form === 'list' ? `{"data":${rows}}` : rows)
 }
 
 export const callNotFound = errorReply(404, 'ERR_CALL_SESSION_NOT_FOUND', 'The call session does not exist.')

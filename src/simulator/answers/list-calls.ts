@@ -5,8 +5,8 @@ import type { CallsService } from './service.ts'
 import type { Switches } from '../switches.ts'
 import type { Entry } from '../calls/world.ts'
 
-const DEFAULT_PER_PAGE = 50
-const MAX_PER_PAGE = 1000
+const DEFAULT_PER_PAGE = 30
+const MAX_PER_PAGE = 100
 
 /** A page number and the number of calls per page. */
 export type Page = { page: number; perPage: number }
@@ -18,10 +18,10 @@ export function listCalls({ world, switches, streams }: CallsService, { query }:
   const { listing } = world
   const from = (asked.page - 1) * asked.perPage
   const shown = cut(listing, switches.order, from, from + asked.perPage, streams.behaviours)
-  const pagination = paginationOf(asked, shown.length, switches.total === 'given' ? listing.length : undefined)
+  const total = switches.total === 'given' ? listing.length : undefined
   return listReply(
-    shown.map((entry) => wireText(entry)),
-    pagination,
+    shown.map((entry) => wireText(entry, switches)),
+    paginationOf(asked, shown.length, switches, total),
   )
 }
 
@@ -30,13 +30,18 @@ export function pageOf(query: URLSearchParams, { perPage: most }: Pick<Switches,
   const page = wholeNumber(query.get('page') ?? '1')
   const asked = wholeNumber(query.get('perPage') ?? String(DEFAULT_PER_PAGE))
   if (!page || !asked) return errorReply(400, 'ERR_BAD_REQUEST', 'page and perPage are whole numbers of 1 or more.')
-  const served = Math.min(asked, MAX_PER_PAGE, typeof most === 'number' ? most : Infinity)
+  const served = Math.min(asked, typeof most === 'number' ? most : MAX_PER_PAGE)
   return { page, perPage: most === 'ignored' ? DEFAULT_PER_PAGE : served }
 }
 
 /** @param total the number of all calls, if the answer has it */
-export function paginationOf({ page, perPage }: Page, count: number, total?: number): Record<string, number> {
-  const pagination = { count, per_page: perPage, current_page: page }
+export function paginationOf(
+  { page, perPage }: Page,
+  count: number,
+  { perPageField }: Pick<Switches, 'perPageField'>,
+  total?: number,
+): Record<string, number> {
+  const pagination = { count, ...(perPageField === 'given' && { per_page: perPage }), current_page: page }
   if (total === undefined) return pagination
   return { ...pagination, total, total_pages: Math.max(1, Math.ceil(total / perPage)) }
 }
@@ -46,10 +51,26 @@ export function listReply(calls: readonly string[], pagination: Record<string, n
   return jsonReply(200, `{"data":[${calls.join(',')}],"meta":{"pagination":${JSON.stringify(pagination)}}}`)
 }
 
-/** The call as JSON. It is made once for each of its states. */
-export function wireText(entry: Entry, wireOf = ({ call }: Entry): object => call): string {
-  entry.text ??= JSON.stringify(wireOf(entry))
-  return entry.text
+type Form = Pick<Switches, 'empty' | 'receiverTypes'>
+
+/** The call as JSON, in the form that the switches say. It is made once for each of its states. */
+export function wireText(entry: Entry, switches: Form, wireOf = ({ call }: Entry): object => call): string {
+  const form = `${switches.empty} ${switches.receiverTypes}`
+  if (entry.text?.form !== form) entry.text = { form, json: JSON.stringify(formed(wireOf(entry), switches)) }
+  return entry.text.json
+}
+
+const OF_CALL = { mid: null, initiatedAt: null, startedAt: null, endedAt: null, recordings: null }
+const OF_PARTICIPANT = { deviceId: null, mid: null, joinedAt: null, leftAt: null }
+
+/** The call in another published form than its own. */
+export function formed(call: object, { empty, receiverTypes }: Form): object {
+  const { receiverType, participants }: { receiverType?: unknown; participants?: unknown } = call
+  const spelled = receiverType === 'user' || receiverType === 'group' ? `${receiverType}s` : receiverType
+  const shown = receiverTypes === 'users' ? { ...call, receiverType: spelled } : call
+  if (empty === 'omitted') return shown
+  const entries = Array.isArray(participants) ? participants.map((one: object) => ({ ...OF_PARTICIPANT, ...one })) : []
+  return { ...OF_CALL, ...shown, participants: entries }
 }
 
 /** The calls from index `from` to index `to` (excluded) of the list in the given order. */

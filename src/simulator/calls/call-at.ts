@@ -19,35 +19,60 @@ export function courseOf(life: Life): Course {
 function callAt(life: Life, ms: number): Call {
   const seats = life.seats.filter((seat) => !seat.furtherDevice || (seat.joins && seat.joins.fromMs <= ms))
   const spans = seats.map((seat) => spanAt(seat, ms))
-  const ofCall = (perSeat: number[]): number =>
-    life.callMinutes === 'sum' ? perSeat.reduce((sum, each) => sum + each, 0) : Math.max(0, ...perSeat)
-  const audioMs = ofCall(spans.map((span) => span.audioMs))
-  const videoMs = ofCall(spans.map((span) => span.videoMs))
   const started = life.startedMs !== undefined && life.startedMs <= ms
   const over = life.endedMs <= ms
+  const wallMs = started ? Math.min(ms, life.endedMs) - life.startedMs! : 0
   const recorded = life.recordedFromMs !== undefined && life.recordedFromMs <= ms
+  const joined = seats.filter((seat) => hasJoined(seat, ms)).length
   return {
     sessionId: life.sessionId,
-    mid: life.mid,
+    ...(joined > 0 && { mid: life.mid }),
     type: life.type,
     mode: life.mode,
     receiverType: life.receiverType,
     initiator: life.seats[0]!.uid,
     receiver: life.receiver,
     status: statusAt(life, ms),
-    ...minutesOf(audioMs, videoMs),
-    totalDuration: clockText(started ? Math.min(ms, life.endedMs) - life.startedMs! : 0),
-    totalParticipants: seats.length,
+    ...callMinutes(life, spans, wallMs),
+    totalDuration: clockText(wallMs),
+    totalParticipants: joined,
     hasRecording: recorded,
     hasTranscription: false,
-    initiatedAt: seconds(life.initiatedMs),
-    ...(started ? { startedAt: seconds(life.startedMs!) } : {}),
+    ...timesAt(life, started),
     ...(over ? { endedAt: seconds(life.endedMs) } : {}),
     participants: seats.map((seat, index) => participantAt(life, seat, index, ms)),
     ...(recorded && over ? { recordings: [recordingOf(life, life.recordedFromMs!)] } : {}),
+    data: { entities: { initiator: userOf(life.seats[0]!.uid), receiver: receiverOf(life) } },
     tags: [],
     metaData: [],
   }
+}
+
+/** When it began to ring, and when it was answered; or only the former, under the name of the latter. */
+function timesAt(life: Life, started: boolean): Pick<Call, 'initiatedAt' | 'startedAt'> {
+  const initiatedAt = seconds(life.initiatedMs)
+  if (life.hasStartAlone === true) return { startedAt: initiatedAt }
+  return { initiatedAt, ...(started && { startedAt: seconds(life.startedMs!) }) }
+}
+
+/** The sum over the entries, or the time of the call: with a camera on for as long as that of the entry with the longest. */
+function callMinutes({ callMinutes: of }: Life, spans: readonly Span[], wallMs: number) {
+  const sum = (msOf: (span: Span) => number) => spans.reduce((total, span) => total + msOf(span), 0)
+  const videoMs = of === 'sum' ? sum((span) => span.videoMs) : Math.max(0, ...spans.map((span) => span.videoMs))
+  const audioMs = of === 'sum' ? sum((span) => span.audioMs) : wallMs - videoMs
+  const own = minutesOf({ audioMs, videoMs })
+  return { ...own, totalDurationInMinutes: own.totalAudioMinutes + own.totalVideoMinutes }
+}
+
+const userOf = (uid: string) => ({
+  entityType: 'user',
+  entity: { uid, name: `Name of ${uid}`, avatar: `https://avatars.invalid/${uid}.png` },
+})
+
+function receiverOf({ receiver, receiverType }: Life) {
+  if (receiverType !== 'group') return userOf(receiver)
+  const icon = `https://avatars.invalid/${receiver}.png`
+  return { entityType: 'group', entity: { guid: receiver, name: `Name of ${receiver}`, icon } }
 }
 
 function statusAt(life: Life, ms: number): string {
@@ -55,8 +80,10 @@ function statusAt(life: Life, ms: number): string {
   return life.startedMs !== undefined && life.startedMs <= ms ? 'ongoing' : 'initiated'
 }
 
+type Span = { audioMs: number; videoMs: number }
+
 /** How long a seat has been connected with the camera on (video) and without it (audio). */
-function spanAt(seat: Seat, ms: number): { audioMs: number; videoMs: number } {
+function spanAt(seat: Seat, ms: number): Span {
   if (!seat.joins) return { audioMs: 0, videoMs: 0 }
   const { fromMs, toMs, cameraFromMs, cameraToMs } = seat.joins
   const connectedMs = Math.max(0, Math.min(ms, toMs) - fromMs)
@@ -64,13 +91,16 @@ function spanAt(seat: Seat, ms: number): { audioMs: number; videoMs: number } {
   return { audioMs: connectedMs - videoMs, videoMs }
 }
 
+const hasJoined = ({ joins }: Seat, ms: number) => joins !== undefined && joins.fromMs <= ms
+
 function participantAt(life: Life, seat: Seat, index: number, ms: number): Participant {
-  const { audioMs, videoMs } = spanAt(seat, ms)
-  const figures = { uid: seat.uid, ...minutesOf(audioMs, videoMs) }
-  if (!seat.joins || ms < seat.joins.fromMs) {
+  const own = minutesOf(spanAt(seat, ms))
+  const figures = { uid: seat.uid, ...own, totalDuration: own.totalAudioMinutes + own.totalVideoMinutes }
+  if (!seat.joins || !hasJoined(seat, ms)) {
     return { ...figures, isJoined: false, state: stateOfAbsent(life, seat, index, ms) }
   }
-  const here = { ...figures, deviceId: seat.deviceId, isJoined: true, joinedAt: seconds(seat.joins.fromMs) }
+  const joinedAt = seconds(seat.joins.fromMs)
+  const here = { ...figures, deviceId: seat.deviceId, mid: life.mid, isJoined: true, joinedAt }
   if (ms < seat.joins.toMs) return { ...here, state: 'ongoing' }
   return { ...here, leftAt: seconds(seat.joins.toMs), state: 'ended' }
 }
@@ -93,19 +123,12 @@ function recordingOf(life: Life, fromMs: number): NonNullable<Call['recordings']
   }
 }
 
-function minutesOf(audioMs: number, videoMs: number) {
-  const totalAudioMinutes = minutes(audioMs)
-  const totalVideoMinutes = minutes(videoMs)
-  const totalDurationInMinutes = Math.round((totalAudioMinutes + totalVideoMinutes) * 10_000) / 10_000
-  return { totalAudioMinutes, totalVideoMinutes, totalDurationInMinutes }
+function minutesOf({ audioMs, videoMs }: Span) {
+  return { totalAudioMinutes: minutes(audioMs), totalVideoMinutes: minutes(videoMs) }
 }
 
-/**
- * Rounds to four decimals, as in the published sample. The input is whole milliseconds, so rounding never makes a value
- * decrease.
- */
 function minutes(ms: number): number {
-  return Math.round(ms / 6) / 10_000
+  return ms / 60_000
 }
 
 function seconds(ms: number): number {

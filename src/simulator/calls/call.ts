@@ -6,12 +6,13 @@ export function isFinalStatus(status: string): status is FinalStatus {
 }
 
 /**
- * A call as the service sends it. Times are whole UNIX seconds; minutes have four decimals. Labels and status may have
- * undocumented values. The answer omits a label that is empty.
+ * A call as the service sends it. Times are whole UNIX seconds, minutes are doubles. Labels and status may have undocumented
+ * values. The answer omits a label that is empty, and fields without a value.
  */
 export type Call = {
   sessionId: string
-  mid: string
+  /** From when somebody has joined. */
+  mid?: string
   type: string
   mode: string
   receiverType: string
@@ -23,14 +24,17 @@ export type Call = {
   totalDurationInMinutes: number
   /** `HH:MM:SS` */
   totalDuration: string
+  /** The entries of those who joined. */
   totalParticipants: number
   hasRecording: boolean
   hasTranscription: boolean
-  initiatedAt: number
+  /** Absent where the service sends `startedAt` in its place. */
+  initiatedAt?: number
   startedAt?: number
   endedAt?: number
   participants: Participant[]
   recordings?: Recording[]
+  data: { entities: Record<'initiator' | 'receiver', { entityType: string; entity: Entity }> }
   tags: string[]
   metaData: string[]
 }
@@ -40,13 +44,18 @@ export type Participant = {
   uid: string
   totalAudioMinutes: number
   totalVideoMinutes: number
-  totalDurationInMinutes: number
+  /** Minutes, not text as that of a call. */
+  totalDuration: number
   deviceId?: string
+  mid?: string
   isJoined: boolean
   joinedAt?: number
   leftAt?: number
   state: 'ongoing' | 'ended' | 'unanswered' | 'rejected'
 }
+
+/** A user or a group. */
+type Entity = { uid: string; name: string; avatar: string } | { guid: string; name: string; icon: string }
 
 /** `duration` is in minutes; times are whole UNIX seconds. */
 type Recording = { rid: string; duration: number; startTime: number; endTime: number; recording_url: string }

@@ -43,7 +43,7 @@ export function ledgerEvent(ms: number, event: string, call: Call): LedgerEvent 
     mode: call.mode,
     receiverType: call.receiverType,
     status: call.status,
-    initiatedAt: call.initiatedAt,
+    ...(call.initiatedAt === undefined ? {} : { initiatedAt: call.initiatedAt }),
     ...(call.startedAt === undefined ? {} : { startedAt: call.startedAt }),
     ...(call.endedAt === undefined ? {} : { endedAt: call.endedAt }),
     callMinutes: { audio: call.totalAudioMinutes, video: call.totalVideoMinutes },

@@ -19,8 +19,10 @@ export type Life = {
   outcome: string
   /** How often the service updates the figures of a running call. */
   progressMs: number
-  /** How the service computes a call's own minutes: the sum over its participants, or the longest participant. */
-  callMinutes: 'sum' | 'longest'
+  /** How the service computes a call's own minutes: the sum over its participants, or the time that it lasted. */
+  callMinutes: 'sum' | 'wall'
+  /** The service sends when it began as `startedAt`, and no `initiatedAt`. */
+  hasStartAlone?: boolean
   recordedFromMs?: number
 }
 
@@ -87,13 +89,13 @@ export function drawLife(random: Random, manners: Manners, initiatedMs: number, 
     endedMs,
     outcome: ending,
     progressMs: Math.max(1000, Math.round((manners.progressSeconds * 1000) / manners.speed)),
-    callMinutes: chance(random, 0.5) ? 'sum' : 'longest',
+    callMinutes: chance(random, 0.5) ? 'sum' : 'wall',
     ...(answered && drawRecording(random, startedMs, talkingMs)),
   }
 }
 
 function drawSessionId(random: Random, mode: string): string {
-  return mode === 'call' ? `v1.us.simulator.${hex(random, 24)}` : `${mode} room/${hex(random, 16)}`
+  return mode === 'call' ? `v1.us.simulator.${hex(random, 24)}` : `${mode}: room/${hex(random, 16)}`
 }
 
 function drawReceiver(random: Random, receiverType: string, people: readonly string[]): string {

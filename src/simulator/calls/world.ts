@@ -37,8 +37,8 @@ export type Entry = {
   atMs: number
   /** The call with the figures of its last ledger event. */
   call: Call
-  /** The call's current JSON; absent until it is needed. */
-  text?: string
+  /** The call's current JSON, and the form that it has; absent until it is needed. */
+  text?: { json: string; form: string }
 }
 
 /**
@@ -100,7 +100,8 @@ export function planCall(world: World, life: Life, order: number, onBegin = (_sw
     ms: life.initiatedMs,
     order,
     happen: (switches) => {
-      if (onBegin(switches)) begin(world, life, order, switches)
+      const shown = switches.times === 'startedAt' ? { ...life, hasStartAlone: true } : life
+      if (onBegin(switches)) begin(world, shown, order, switches)
     },
   })
 }

@@ -87,7 +87,8 @@ function replayOne(state: State, response: RecordedResponse): void {
     endCycle(state)
     state.cycle = newCycle(state.cycle.number + 1)
   }
-  const body = response.delivered ? parsed(response.body) : undefined
+  const answered = response.delivered ? parsed(response.body) : undefined
+  const body = Array.isArray(answered) ? { data: answered } : answered
   if (!isObject(body)) return
   const items = id === undefined && response.status === 200 ? body['data'] : undefined
   // Which calls were over before the set-up depends on the clock: what was shown before it is settled was never
@@ -133,13 +134,20 @@ function replayGetCall(state: State, id: string, body: Record<string, unknown>):
   const notFound = isObject(error) && error['code'] === 'ERR_CALL_SESSION_NOT_FOUND'
   const seen = isObject(error)
     ? undefined
-    : readCall(isObject(body['data']) ? body['data'] : body, { now: state.now, statusMap: state.options.statusMap })
+    : readCall(callIn(body), { now: state.now, statusMap: state.options.statusMap })
   const found = typeof seen === 'object'
   if (!found && !notFound) return
   if (cycle.listed.has(id)) cycle.control = found
   else if (found) cycle.found++
   else cycle.missing.push(id)
   if (found) observe(state, seen, 'get')
+}
+
+/** The one call of an answer, alone or in a list; a call may have `data` of its own. */
+function callIn(body: Record<string, unknown>): unknown {
+  const { data } = body
+  if ('sessionId' in body) return body
+  return Array.isArray(data) ? data[0] : (data ?? body)
 }
 
 /** Decides about the calls that were not found, and what a whole listing says about times. */

@@ -69,7 +69,7 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | string
     labels: {
       ...label('type', item['type'], DOCUMENTED.type),
       ...label('mode', item['mode'], DOCUMENTED.mode),
-      ...label('receiver_type', item['receiverType'], DOCUMENTED.receiverType),
+      ...label('receiver_type', singular(item['receiverType']), DOCUMENTED.receiverType),
     },
     ...(ownTime === undefined ? {} : { ownTime }),
     callMinutes: readCallMinutes(item, anomalies),
@@ -125,6 +125,11 @@ function minutesOf(value: unknown, anomalies: Set<string>): number | undefined {
 function label(name: string, value: unknown, documented: string[]): Record<string, string> {
   if (value === undefined || value === null || value === '') return {}
   return { [name]: typeof value === 'string' && documented.includes(value) ? value : 'other' }
+}
+
+/** `users` and `groups` are other spellings of `user` and `group`. */
+function singular(value: unknown): unknown {
+  return value === 'users' || value === 'groups' ? value.slice(0, -1) : value
 }
 
 function usable(value: number | undefined): number | undefined {

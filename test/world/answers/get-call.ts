@@ -1,5 +1,5 @@
-import { callNotFound, type Asked } from '../../../src/simulator/answers/answer.ts'
-import { header, jsonReply, type Reply } from '../../../src/simulator/answers/http.ts'
+import { callNotFound, callReply, type Asked } from '../../../src/simulator/answers/answer.ts'
+import { header, type Reply } from '../../../src/simulator/answers/http.ts'
 import type { WorldService } from '../start-world.ts'
 import { reach } from '../state.ts'
 import { entryBefore, takesPart } from './list-views.ts'
@@ -13,6 +13,6 @@ export function getCall(service: WorldService, { id, request, at }: Asked): Repl
   const entry = isLate ? entryBefore(state, known, (at - switches.getCallLag) * 1000) : known
   if (entry !== known) reach(state, 'get.lagging')
   if (!entry || (onBehalfOf !== undefined && !takesPart(entry.call, onBehalfOf))) return callNotFound
-  const call = showCall(service, entry, 'get', drawShift(service))
-  return jsonReply(200, switches.getCall === 'bare' ? call : `{"data":${call}}`)
+  reach(state, `get.form_${switches.getCall}`)
+  return callReply(showCall(service, entry, 'get', drawShift(service)), switches)
 }

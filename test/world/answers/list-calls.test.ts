@@ -6,11 +6,12 @@ import { ask, getCall, idsOf, list, serviceOf, START } from '../request-service.
 describe('the pages of List Calls', () => {
   test.each([
     ['honoured', 70],
-    ['ignored', 50],
+    ['ignored', 30],
     [20, 20],
     [100, 70],
   ] as const)('with perPage %s have room for %i calls if 70 are requested', (perPage, expected) => {
-    const { data, meta } = list(serviceOf({ history: 120, switches: { perPage } }), START, 'perPage=70')
+    const service = serviceOf({ history: 120, switches: { perPage, perPageField: 'given' } })
+    const { data, meta } = list(service, START, 'perPage=70')
     expect(data).toHaveLength(expected)
     expect(meta.pagination).toMatchObject({ per_page: expected })
   })
@@ -23,16 +24,16 @@ describe('the pages of List Calls', () => {
   })
 
   test.each([
-    [{}, { total: 60, count: 25, per_page: 25, current_page: 1, total_pages: 3 }],
-    [{ total: 'absent' }, { count: 25, per_page: 25, current_page: 1 }],
-    [{ total: 'pages' }, { count: 25, per_page: 25, current_page: 1, total_pages: 3 }],
-    [{ total: 'calls' }, { total: 60, count: 25, per_page: 25, current_page: 1 }],
-    [{ total: 'page' }, { total: 25, count: 25, per_page: 25, current_page: 1, total_pages: 1 }],
-    [{ total: 'zero' }, { total: 0, count: 25, per_page: 25, current_page: 1, total_pages: 0 }],
-    [{ perPageField: 'absent' }, { total: 60, count: 25, current_page: 1, total_pages: 3 }],
-    [{ totalCap: 40 }, { total: 40, count: 25, per_page: 25, current_page: 1, total_pages: 2 }],
-    [{ hiddenRows: 30 }, { total: 90, count: 25, per_page: 25, current_page: 1, total_pages: 4 }],
-    [{ extraPages: 1 }, { total: 60, count: 25, per_page: 25, current_page: 1, total_pages: 4 }],
+    [{}, { total: 60, count: 25, current_page: 1, total_pages: 3 }],
+    [{ total: 'absent' }, { count: 25, current_page: 1 }],
+    [{ total: 'pages' }, { count: 25, current_page: 1, total_pages: 3 }],
+    [{ total: 'calls' }, { total: 60, count: 25, current_page: 1 }],
+    [{ total: 'page' }, { total: 25, count: 25, current_page: 1, total_pages: 1 }],
+    [{ total: 'zero' }, { total: 0, count: 25, current_page: 1, total_pages: 0 }],
+    [{ perPageField: 'given' }, { total: 60, count: 25, per_page: 25, current_page: 1, total_pages: 3 }],
+    [{ totalCap: 40 }, { total: 40, count: 25, current_page: 1, total_pages: 2 }],
+    [{ hiddenRows: 30 }, { total: 90, count: 25, current_page: 1, total_pages: 4 }],
+    [{ extraPages: 1 }, { total: 60, count: 25, current_page: 1, total_pages: 4 }],
   ] as const)('with %j are described as %j', (switches, expected) => {
     const service = serviceOf({ switches })
     expect(list(service, START, 'perPage=25').meta.pagination).toEqual(expected)
@@ -136,10 +137,49 @@ test('with wrongDates the first responses have a wrong Date, the others a right 
   expect(dates).toEqual([3600, 3600, 0, 0])
 })
 
-test('with getCall bare Get Call returns the call itself', () => {
+test('Get Call answers in each form', () => {
   const service = serviceOf()
-  const [id] = idsOf(list(service, START))
-  const { data } = JSON.parse(getCall(service, START, id!).body)
-  setSwitches(service, { getCall: 'bare' })
-  expect(JSON.parse(getCall(service, START, id!).body)).toEqual(data)
+  const [call] = list(service, START).data
+  for (const [form, body] of [
+    ['object', { data: call }],
+    ['bare', call],
+    ['list', { data: [call] }],
+    ['bare_list', [call]],
+  ] as const) {
+    setSwitches(service, { getCall: form })
+    expect(JSON.parse(getCall(service, START, call!.sessionId).body)).toEqual(body)
+  }
+})
+
+test('a call without all values has them omitted or null, and its receiver type spelled either way', () => {
+  const service = serviceOf({ history: 200 })
+  const find = () => list(service, START).data.find(({ status }) => status === 'rejected')!
+  const omitted = find()
+  for (const name of ['mid', 'startedAt', 'recordings']) expect(omitted).not.toHaveProperty(name)
+  setSwitches(service, { empty: 'null', receiverTypes: 'users' })
+  const shown = find()
+  expect(shown).toMatchObject({
+    mid: null,
+    startedAt: null,
+    recordings: null,
+    receiverType: expect.stringMatching(/^(?:user|group)s$/),
+  })
+  setSwitches(service, { empty: 'omitted', receiverTypes: 'user' })
+  expect(find()).toEqual(omitted)
+})
+
+test('with times startedAt a call has the beginning of its ringing as startedAt, from its first answer on', () => {
+  const [both, alone] = (['both', 'startedAt'] as const).map(
+    (times) => list(serviceOf({ switches: { times } }), START).data,
+  )
+  for (const [i, { initiatedAt, startedAt: _answered, ...call }] of both!.entries())
+    expect(alone![i]).toEqual({ ...call, startedAt: initiatedAt })
+})
+
+test('with pathIds raw Get Call decodes no character that a path may contain', () => {
+  const service = serviceOf({ switches: { pathIds: 'raw' } })
+  const id = idsOf(list(service, START)).find((one) => one.startsWith('meet'))!
+  const statusOf = (path: string) => ask(service, START, `/v3/calls/${path}`, '').status
+  const encoded = encodeURIComponent(id)
+  expect([statusOf(encoded), statusOf(encoded.replace('%3A', ':'))]).toEqual([404, 200])
 })

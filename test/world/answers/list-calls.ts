@@ -108,16 +108,7 @@ function paginationOf(
   count: number,
   { at, ...page }: Page & { at: number },
 ): Record<string, number> {
-  const {
-    total: said,
-    totalLag,
-    totalCacheSeconds,
-    totalJitter,
-    totalCap,
-    hiddenRows,
-    extraPages,
-    perPageField,
-  } = switches
+  const { total: said, totalLag, totalCacheSeconds, totalJitter, totalCap, hiddenRows, extraPages } = switches
   const lag = totalLag + (totalCacheSeconds > 0 ? at % totalCacheSeconds : 0)
   const isKnown = (entry: Entry) => besideOf(state, entry).sinceMs <= (at - lag) * 1000
   const calls = lag === 0 ? listing.length : listing.filter(isKnown).length
@@ -128,9 +119,13 @@ function paginationOf(
   if (all > most) reach(state, 'list.total_capped')
   if (hiddenRows > 0) reach(state, 'list.hidden_rows')
   if (extraPages > 0) reach(state, 'list.extra_page')
-  const pagination = plainPagination(page, count, said === 'absent' ? undefined : Math.max(0, Math.min(all, most)))
+  const pagination = plainPagination(
+    page,
+    count,
+    switches,
+    said === 'absent' ? undefined : Math.max(0, Math.min(all, most)),
+  )
   if (said !== 'absent') pagination['total_pages'] = said === 'zero' ? 0 : (pagination['total_pages'] ?? 0) + extraPages
-  if (perPageField === 'absent') delete pagination['per_page']
   if (said === 'pages') delete pagination['total']
   if (said === 'calls') delete pagination['total_pages']
   return pagination

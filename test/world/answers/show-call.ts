@@ -1,4 +1,4 @@
-import { wireText } from '../../../src/simulator/answers/list-calls.ts'
+import { formed, wireText } from '../../../src/simulator/answers/list-calls.ts'
 import { chance } from '../../../src/simulator/random.ts'
 import type { Entry } from '../../../src/simulator/calls/world.ts'
 import type { WorldService } from '../start-world.ts'
@@ -22,10 +22,10 @@ export function showCall(service: WorldService, entry: Entry, operation: 'list' 
   const names = drawOddities(streams.behaviours, switches.odd)
   if (names.length === 0 && timeShift === 0) {
     const { sameAs = entry } = besideOf(state, entry)
-    return wireText(sameAs, () => wireOf(state, sameAs))
+    return wireText(sameAs, switches, () => wireOf(state, sameAs))
   }
   for (const name of names) reach(state, `odd.${name}`)
-  const wire = withTimes(wireOf(state, entry), (time) => time + timeShift)
+  const wire = withTimes({ ...formed(wireOf(state, entry), switches) }, (time) => time + timeShift)
   return JSON.stringify(oddly(wire, names, { random: streams.behaviours, operation }))
 }
 

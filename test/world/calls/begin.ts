@@ -19,6 +19,7 @@ export function begin(
   const plain = withReusedId(state, world, drawn, switches)
   const { life, names } = drawFacts(plain, switches.facts, { seed, key: plain.sessionId, speed })
   for (const name of names) reach(state, `fact.${name}`)
+  if (life.hasStartAlone === true) reach(state, 'times.started_alone')
   const entry = beginCall(world, life, order, switches, turnedCourse(life))
   addBeside(state, entry, life, world.nowMs)
   if (life.otherRow) addFurtherRow(state, world, entry)

@@ -45,10 +45,10 @@ export const factsOnRequest = {
     const reopen: Turn['change'] = ({ endedAt: _endedAt, ...call }) => ({ ...call, status: 'ongoing' })
     const again: Turn = { ms, name: 'reopened', change: reopen }
     const change = (call: Call): Call => ({
-      ...withMore(call, more),
+      ...longer(call, more),
       status: 'ended',
       endedAt: Math.floor(endMs / 1000),
-      participants: call.participants.map((entry, index) => (index === 0 ? withMore(entry, more) : entry)),
+      participants: call.participants.map((entry, index) => (index === 0 ? stayingLonger(entry, more) : entry)),
     })
     return withTurns(life, again, { ms: endMs, name: 'ended_again', change, undoes: again })
   },
@@ -113,10 +113,14 @@ function withRow(life: TurnedLife, startsEarlierMs: number): TurnedLife | undefi
   return { ...life, otherRow: { startsEarlierMs } }
 }
 
-function withMore<Of extends Pick<Call, 'totalAudioMinutes' | 'totalDurationInMinutes'>>(of: Of, more: number): Of {
-  return {
-    ...of,
-    totalAudioMinutes: rounded(of.totalAudioMinutes + more),
-    totalDurationInMinutes: rounded(of.totalDurationInMinutes + more),
-  }
-}
+const longer = (call: Call, more: number): Call => ({
+  ...call,
+  totalAudioMinutes: rounded(call.totalAudioMinutes + more),
+  totalDurationInMinutes: rounded(call.totalDurationInMinutes + more),
+})
+
+const stayingLonger = (entry: Call['participants'][number], more: number): Call['participants'][number] => ({
+  ...entry,
+  totalAudioMinutes: rounded(entry.totalAudioMinutes + more),
+  totalDuration: rounded(entry.totalDuration + more),
+})

@@ -95,7 +95,7 @@ export const ordinaryFacts = {
    */
   far_future: (life, { random }) => {
     const name = pick(random, ['initiatedAt', 'startedAt', 'endedAt'])
-    if (name === 'startedAt' && life.startedMs === undefined) return undefined
+    if (name === 'startedAt' && (life.startedMs === undefined || life.hasStartAlone)) return undefined
     // Only an endedAt makes an unknown status final.
     if (name === 'endedAt' && life.outcome === 'failed') return undefined
     return withTurns(
@@ -220,19 +220,20 @@ function instead(status: string, other: string): Turn['change'] {
 }
 
 function correction(callFactor: number, participantFactor: number): Turn['change'] {
-  return (call) => ({
-    ...call,
-    ...scaled(call, callFactor),
-    participants: call.participants.map((entry) => ({ ...entry, ...scaled(entry, participantFactor) })),
-  })
+  return ({ participants, ...call }) => {
+    const { total, ...own } = scaled(call, callFactor)
+    const entries = participants.map((entry) => {
+      const { total: totalDuration, ...minutes } = scaled(entry, participantFactor)
+      return { ...entry, ...minutes, totalDuration }
+    })
+    return { ...call, ...own, totalDurationInMinutes: total, participants: entries }
+  }
 }
 
-type Minutes = Pick<Call, 'totalAudioMinutes' | 'totalVideoMinutes' | 'totalDurationInMinutes'>
-
-function scaled({ totalAudioMinutes, totalVideoMinutes }: Minutes, factor: number): Minutes {
-  const audio = rounded(totalAudioMinutes * factor)
-  const video = rounded(totalVideoMinutes * factor)
-  return { totalAudioMinutes: audio, totalVideoMinutes: video, totalDurationInMinutes: rounded(audio + video) }
+function scaled(of: Pick<Call, 'totalAudioMinutes' | 'totalVideoMinutes'>, factor: number) {
+  const totalAudioMinutes = rounded(of.totalAudioMinutes * factor)
+  const totalVideoMinutes = rounded(of.totalVideoMinutes * factor)
+  return { totalAudioMinutes, totalVideoMinutes, total: rounded(totalAudioMinutes + totalVideoMinutes) }
 }
 
 /** Four decimals, as on the wire. */

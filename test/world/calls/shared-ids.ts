@@ -46,7 +46,8 @@ export function addFurtherRow(state: WorldState, world: World, entry: Entry): vo
   const { sessionId, type, mode, receiverType } = life
   const stream = random(world.options.seed, 'further row', sessionId)
   const drawn = drawLife(stream, world.options, life.initiatedMs - startsEarlierMs)
-  const earlier = { ...drawn, endedMs: Math.min(drawn.endedMs, life.initiatedMs - 1) }
+  const { hasStartAlone = false } = life
+  const earlier = { ...drawn, hasStartAlone, endedMs: Math.min(drawn.endedMs, life.initiatedMs - 1) }
   const call = { ...courseOf(earlier).at(earlier.endedMs), sessionId, type, mode, receiverType }
   const row = { ...plain, beganMs: earlier.initiatedMs, call }
   state.beside.set(row, { ...furtherRow, life: { ...earlier, ...(life.shown && { shown: life.shown }) } })

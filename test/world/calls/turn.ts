@@ -54,7 +54,7 @@ export const unchanged = (call: Call): Call => call
 export function shifted({ initiatedAt, startedAt, endedAt, ...call }: Call, seconds: number): Call {
   return {
     ...call,
-    initiatedAt: initiatedAt + seconds,
+    ...(initiatedAt === undefined ? {} : { initiatedAt: initiatedAt + seconds }),
     ...(startedAt === undefined ? {} : { startedAt: startedAt + seconds }),
     ...(endedAt === undefined ? {} : { endedAt: endedAt + seconds }),
   }

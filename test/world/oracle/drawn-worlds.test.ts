@@ -168,7 +168,12 @@ function take(calls: Map<string, Seen>, item: unknown, now: number): string | un
     if (time !== undefined) call[name] = time
   }
   const participants = Number(item['totalParticipants'] ?? NaN)
-  if (typeof item['totalParticipants'] !== 'object' && participants > 1) call.participants = participants
+  if (
+    ['number', 'string'].includes(typeof item['totalParticipants']) &&
+    item['totalParticipants'] !== '' &&
+    participants >= 0
+  )
+    call.participants = participants
   takeMinutes(call, seen)
   return seen.id
 }
