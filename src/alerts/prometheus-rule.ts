@@ -135,7 +135,7 @@ function labelsOf({ match, by }: Rule): string {
 /** How long an event may wait (seconds). */
 const MAX_WAIT_SECONDS = 900
 /** The share of ends that no webhook of the service announced, and of how many ends at least. */
-const MAX_MISSED = 0.1
+const MAX_MISSED = 0.05
 const MIN_ENDS = 20
 
 /**

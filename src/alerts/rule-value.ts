@@ -55,7 +55,7 @@ export function ruleValues(
 function ungrouped(key: string, value: number | undefined): Map<string, RuleValue> | undefined {
   if (value === undefined) return undefined
   const measured = { value, calls: undefined, counts: undefined }
-  return new Map([[key, { ...measured, labels: {}, tooFew: false, mayBreach: true }]])
+  return new Map([[key, { ...measured, labels: {}, tooFew: Number.isNaN(value), mayBreach: true }]])
 }
 
 /** Whether a group, by its key, had as many calls before as `only_if` demands. */

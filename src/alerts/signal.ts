@@ -106,7 +106,7 @@ export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = 
 
 /** A signal of the target as a whole, without labels. */
 export type TargetSignal<Name extends string, Keys extends Shape, Signal> = DeclaredByEachSignal<Name, Keys, Signal> & {
-  /** Undefined if the trigger has no data for it. */
+  /** Undefined if the trigger has no data for it; NaN of too few of what it counts for a result. */
   value(trigger: Trigger, monthOf: MonthOf, signal: Signal): number | undefined
   /** The value that the month will reach at this rate. */
   forecast?(value: number, poll: Poll, monthOf: MonthOf, signal: Signal): number | undefined

@@ -99,7 +99,7 @@ export async function openParts(options: DaemonOptions) {
   const overviews = newOverviews({ cluster: store.cluster, clock, targets, ownership })
   const health = storeHealth(clock, ownership)
   const metrics = metricsOf(targets.loaded, VERSION)
-  const hints = passedHints({ cluster: store.cluster, ownership, targets })
+  const hints = passedHints({ cluster: store.cluster, clock, ownership, targets })
   const failures = deliveryFailures(clock, mask)
   const made = { config, store, ownership, targets, overviews, hints, health, receivers, failures, metrics }
   const common: Common = { clock, random, log, draining$, mask, droppedLines, ...made }

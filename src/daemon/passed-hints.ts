@@ -1,4 +1,5 @@
-import { EMPTY, tap, type Observable } from 'rxjs'
+import { EMPTY, firstValueFrom, from, tap, timeout, type Observable } from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import type { Lifecycle } from '../pipeline/lifecycle.ts'
 import type { ClusterStore } from '../store/cluster-store.ts'
@@ -7,8 +8,8 @@ import type { Job } from './jobs.ts'
 
 /** Brings each hint to the daemon that owns its target. */
 export type PassedHints = {
-  /** Takes a hint of a webhook that this daemon received. */
-  take: (hint: PassedHint) => void
+  /** Takes a hint of a webhook that this daemon received. Rejects if it cannot be passed on soon. */
+  take: (hint: PassedHint) => Promise<void>
   /** Takes the hints that other daemons received, while it is subscribed to. */
   received$: Observable<unknown>
   jobs: readonly Job[]
@@ -16,32 +17,48 @@ export type PassedHints = {
 
 /** How often waiting hints are passed on (seconds). */
 const PASS_INTERVAL_SECONDS = 0.2
-/** Further hints are dropped until these are passed on. */
+/** Further hints are refused until these are passed on. */
 const MAX_WAITING = 1000
+/** The service waits two seconds for an answer to a webhook (seconds). */
+const PASS_TIMEOUT_SECONDS = 1.5
 
 export function passedHints({
   cluster,
+  clock,
   ownership,
   targets,
 }: {
   cluster: Pick<ClusterStore, 'hints'> | undefined
+  clock: Clock
   ownership: Pick<Ownership, 'owns'>
   targets: Pick<Lifecycle, 'hint'>
 }): PassedHints {
   const own = ({ target, hint }: PassedHint) => targets.hint(target, hint)
-  if (cluster === undefined) return { take: own, received$: EMPTY, jobs: [] }
-  const waiting: PassedHint[] = []
+  if (cluster === undefined) return { take: async (hint) => own(hint), received$: EMPTY, jobs: [] }
+  let waiting: { hint: PassedHint; passed: PromiseWithResolvers<void> }[] = []
   return {
-    take: (hint) => {
-      if (ownership.owns(hint.target)) own(hint)
-      else if (waiting.length < MAX_WAITING) waiting.push(hint)
+    take: async (hint) => {
+      if (ownership.owns(hint.target)) return own(hint)
+      if (waiting.length >= MAX_WAITING) throw new Error('too many hints wait to be passed on')
+      const passed: PromiseWithResolvers<void> = Promise.withResolvers()
+      waiting.push({ hint, passed })
+      const limit = timeout({ first: PASS_TIMEOUT_SECONDS * 1000, scheduler: clock.scheduler })
+      await firstValueFrom(from(passed.promise).pipe(limit))
     },
     received$: cluster.hints.hints$.pipe(tap((hints) => hints.forEach(own))),
     jobs: [
       {
         every: PASS_INTERVAL_SECONDS,
         leaderOnly: false,
-        run: async () => (waiting.length > 0 ? cluster.hints.pass(waiting.splice(0)) : undefined),
+        run: async () => {
+          const batch = waiting
+          waiting = []
+          if (batch.length === 0) return
+          await cluster.hints.pass(batch.map(({ hint }) => hint)).then(
+            () => batch.forEach(({ passed }) => passed.resolve()),
+            (error: unknown) => batch.forEach(({ passed }) => passed.reject(error)),
+          )
+        },
       },
     ],
   }

@@ -35,10 +35,8 @@ export async function serve(options: Common): Promise<Web & { url: string }> {
       const target = config().targets.find((one) => one.name === name)
       return target?.webhook && { credentials: target.webhook, appId: target.appId }
     },
-    onHook: ({ target, trigger, outcome, hint }) => {
-      metrics.operational.serviceWebhooks.inc({ target, trigger, outcome })
-      if (hint !== undefined) hints.take({ target, hint })
-    },
+    onHint: (target, hint) => hints.take({ target, hint }),
+    onHook: ({ target, trigger, outcome }) => metrics.operational.serviceWebhooks.inc({ target, trigger, outcome }),
   })
   if (http.auth === undefined && !isLoopback(http.host)) {
     log.warn(

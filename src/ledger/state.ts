@@ -1,5 +1,6 @@
 import type { SeenParticipant } from './call.ts'
 import { keptFinishes, type KeptFinishes } from './finished-calls.ts'
+import type { Trigger } from './hint.ts'
 import type { KnownList } from './known-list.ts'
 import { trackedCalls, type TrackedCalls } from './tracked-calls.ts'
 import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
@@ -49,6 +50,8 @@ export type SyncState = {
   readonly lastSuccessHostTime: number | undefined
   /** The list after the last successful poll; undefined before the first one. */
   readonly list: KnownList | undefined
+  /** When a webhook of each trigger last came with the id of a call, to a day, and any webhook, by the host's clock. */
+  readonly webhooks?: Readonly<Partial<Record<Trigger | 'any', number>>>
   /** How many calls the last complete sweep excluded. */
   readonly excluded: { readonly baseline: number; readonly beforeHorizon: number }
 }

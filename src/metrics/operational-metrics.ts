@@ -50,9 +50,18 @@ export const COUNTER_DEFINITIONS = {
   },
   serviceWebhooks: {
     name: 'callwatch_service_webhooks_total',
-    help: 'Webhooks of the calls service that this daemon received, by trigger (other: an unknown one, or not read) and outcome: hint, duplicate, other_app, invalid, unauthorized',
+    help: 'Webhooks of the calls service that this daemon received, by trigger (other: an unknown one, or not read) and outcome: hint, duplicate, other_app, invalid, unauthorized, unavailable (no daemon could take it)',
     labels: ['target', 'trigger', 'outcome'],
-    values: { trigger: Object.keys(TRIGGERS), outcome: ['hint', 'duplicate', 'other_app', 'invalid', 'unauthorized'] },
+    values: {
+      trigger: Object.keys(TRIGGERS),
+      outcome: ['hint', 'duplicate', 'other_app', 'invalid', 'unauthorized', 'unavailable'],
+    },
+    isSparse: true,
+  },
+  serviceWebhookUnlisted: {
+    name: 'callwatch_service_webhook_unlisted_total',
+    help: 'Calls that a webhook of the calls service named, and that no poll has shown within the lookback',
+    labels: ['target'],
     isSparse: true,
   },
   loginFailures: {

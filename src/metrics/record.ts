@@ -40,6 +40,7 @@ export function recordRequests(metrics: OperationalMetrics, target: string, requ
 export function recordCommit(metrics: OperationalMetrics, { target, ledger, seconds, ends }: Committed): void {
   metrics.storeWritable.set(1)
   metrics.commitDuration.observe(seconds)
+  if (ends !== undefined) metrics.serviceWebhookUnlisted.inc({ target }, ends.unlisted.length)
   for (const lag of ends?.lags ?? []) metrics.serviceWebhookLag.observe({ target }, lag)
   const finishes = new Set(ledger.finishes)
   for (const { finish, endedAt } of ledger.calls.values()) {

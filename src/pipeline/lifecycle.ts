@@ -159,8 +159,9 @@ async function loadAll(
 }
 
 function takeHint(managed: ManagedTarget | undefined, hint: Hint, { wall }: Clock): void {
-  managed?.hints.add(hint)
-  if (managed !== undefined && hint.shows === 'end') loadedOf(managed)?.ends?.note(hint.id, wall())
+  const target = managed && loadedOf(managed)
+  managed?.hints.add(hint, target?.ledger)
+  target?.ends?.note(hint, wall(), target.ledger)
 }
 
 function loadingOf(managed: ManagedTarget) {

@@ -1,7 +1,7 @@
 import { Subject, type Observable } from 'rxjs'
 import * as z from 'zod'
 import type { Clock } from '../clock/clock.ts'
-import { TRIGGERS, type Hint } from '../ledger/hint.ts'
+import { TRIGGERS, type Hint, type Trigger } from '../ledger/hint.ts'
 import { batched } from './batched.ts'
 import type { Connection } from './postgres/connection.ts'
 import type { Sql } from './sql.ts'
@@ -32,7 +32,10 @@ const sizeOf = (hint: PassedHint) => JSON.stringify(hint).length + 1
 const received = z.array(
   z.strictObject({
     target: z.string(),
-    hint: z.strictObject({ id: z.string(), shows: z.enum([...new Set(Object.values(TRIGGERS))]) }),
+    hint: z.strictObject({
+      id: z.string().optional(),
+      trigger: z.custom<Trigger>((name) => Object.hasOwn(TRIGGERS, String(name))),
+    }),
   }),
 )
 

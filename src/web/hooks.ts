@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { unzip } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
-import { TRIGGERS, type Hint, type Trigger } from '../ledger/hint.ts'
+import { isEnd, TRIGGERS, type Hint, type Trigger } from '../ledger/hint.ts'
 import { parseMap, valueAt } from '../schema/path.ts'
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { BadRequest, sendProblem } from './problem.ts'
@@ -15,7 +15,10 @@ const ID_PLACES = [
 ]
 const MAX_ID_LENGTH = 1000
 
-/** The trigger and the call of a webhook; undefined if the body is not a JSON object. `hint` is undefined if it names no call. */
+/**
+ * The trigger and the call of a webhook; undefined if the body is not a JSON object. Without the id of a call only an end is a
+ * hint: the vendor's samples of calls that failed have none.
+ */
 export function readWebhook(
   body: Buffer,
 ): { trigger: Trigger; appId: string | undefined; hint: Hint | undefined } | undefined {
@@ -28,7 +31,7 @@ export function readWebhook(
   return {
     trigger,
     appId: typeof appId === 'string' ? appId : undefined,
-    hint: isCall ? { id, shows: TRIGGERS[trigger] } : undefined,
+    hint: isCall ? { id, trigger } : isEnd({ trigger }) ? { trigger } : undefined,
   }
 }
 
@@ -44,14 +47,14 @@ type HookCredentials = { username: string; password: string }
 export type HookEvent = {
   target: string
   trigger: Trigger
-  outcome: 'hint' | 'duplicate' | 'other_app' | 'invalid' | 'unauthorized'
-  /** Only of a webhook that is a hint. */
-  hint?: Hint
+  outcome: 'hint' | 'duplicate' | 'other_app' | 'invalid' | 'unauthorized' | 'unavailable'
 }
 
 export type HooksOptions = {
   /** The user and password of a target's webhooks, and its app where that is known; undefined if it accepts none. */
   hookOf: (target: string) => { credentials: HookCredentials; appId: string | undefined } | undefined
+  /** Takes a hint to the daemon that polls the target. Rejects if no daemon can take it now. */
+  onHint: (target: string, hint: Hint) => Promise<void>
   onHook: (event: HookEvent) => void
   hookClock?: Pick<Clock, 'monotonic'>
 }
@@ -70,11 +73,11 @@ const unzipped = promisify(unzip)
  */
 export async function hooks(
   app: FastifyInstance,
-  { hookOf, onHook, hookClock = systemClock }: HooksOptions,
+  { hookOf, onHint, onHook, hookClock = systemClock }: HooksOptions,
 ): Promise<void> {
   // No client knows this password, so targets that accept no webhooks answer as slowly as others.
   const nobody = { username: '', password: randomBytes(32).toString('hex') }
-  const isDuplicate = rememberedFor(DUPLICATE_SECONDS, hookClock)
+  const bodies = rememberedFor(DUPLICATE_SECONDS, hookClock)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BYTES }, (_request, body, done) => done(null, body))
 
@@ -98,11 +101,22 @@ export async function hooks(
       const { trigger = 'other', appId, hint } = webhook ?? {}
       const expected = hookOf(target)?.appId
       const isOther = appId !== undefined && expected !== undefined && appId !== expected
-      if (isOther) onHook({ target, trigger, outcome: 'other_app' })
-      else if (hint === undefined) onHook({ target, trigger, outcome: 'invalid' })
-      else if (isDuplicate(`${target} ${digest(content).toString('base64')}`))
-        onHook({ target, trigger, outcome: 'duplicate' })
-      else onHook({ target, trigger, outcome: 'hint', hint })
+      const key = `${target} ${digest(content).toString('base64')}`
+      const take = async (one: Hint): Promise<HookEvent['outcome']> => {
+        if (bodies.has(key)) return 'duplicate'
+        bodies.add(key)
+        return onHint(target, one).then(
+          () => 'hint',
+          () => {
+            // The service sends it again.
+            bodies.delete(key)
+            return 'unavailable'
+          },
+        )
+      }
+      const outcome = isOther ? 'other_app' : hint === undefined ? 'invalid' : await take(hint)
+      onHook({ target, trigger, outcome })
+      if (outcome === 'unavailable') return sendProblem(reply, 503, 'no daemon can take the webhook now')
       return webhook === undefined ? sendProblem(reply, 400, 'the body is not a JSON object') : reply.send()
     },
   )
@@ -126,18 +140,20 @@ function tokenIn(authorization = ''): string {
   return /^basic +(\S+)$/i.exec(authorization)?.[1] ?? ''
 }
 
-/** Whether a key was used before within some seconds. */
-function rememberedFor(seconds: number, { monotonic }: Pick<Clock, 'monotonic'>): (key: string) => boolean {
-  /** When each was first used, oldest first. */
-  const used = new Map<string, number>()
-  return (key) => {
-    const now = monotonic()
-    for (const [old, at] of used) {
-      if (now - at <= seconds && used.size < MAX_REMEMBERED) break
-      used.delete(old)
-    }
-    if (used.has(key)) return true
-    used.set(key, now)
-    return false
+/** Keys that are remembered for some seconds. */
+function rememberedFor(seconds: number, { monotonic }: Pick<Clock, 'monotonic'>) {
+  /** When each was added, oldest first. */
+  const added = new Map<string, number>()
+  return {
+    has: (key: string) => {
+      const now = monotonic()
+      for (const [old, at] of added) {
+        if (now - at <= seconds && added.size < MAX_REMEMBERED) break
+        added.delete(old)
+      }
+      return added.has(key)
+    },
+    add: (key: string) => void added.set(key, monotonic()),
+    delete: (key: string) => void added.delete(key),
   }
 }

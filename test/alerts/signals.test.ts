@@ -106,7 +106,7 @@ describe('each signal', () => {
     expect(ruleValueOf(ruleOn(errors), pollAt(NOW, {}))).toBeUndefined()
     const missed = { name: 'service_webhooks_missed', window: 300, minEnds: 30 } as const
     expect(ruleValueOf(ruleOn(missed), tick)).toMatchObject({ value: 0.5, tooFew: false })
-    expect(ruleValueOf(ruleOn({ ...missed, minEnds: 31 }), tick)).toBeUndefined()
+    expect(ruleValueOf(ruleOn({ ...missed, minEnds: 31 }), tick)).toMatchObject({ value: NaN, tooFew: true })
     expect(ruleValueOf(ruleOn(missed), { ...tick, recent: { requests: some } })).toBeUndefined()
     expect(ruleValueOf(ruleOn({ name: 'poll_age' }), tick)).toMatchObject({ value: 42, tooFew: false })
     expect(ruleValueOf(ruleOn({ name: 'in_progress' }), tick)).toBeUndefined()

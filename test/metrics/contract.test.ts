@@ -36,6 +36,7 @@ async function exposition(): Promise<string> {
   }
   operational.serviceWebhooks.inc({ target: 'production', trigger: 'call_ended', outcome: 'hint' })
   operational.serviceWebhookLag.observe({ target: 'production' }, 1)
+  operational.serviceWebhookUnlisted.inc({ target: 'production' })
   const requests = [{ operation: 'list_calls' as const, code: '200', seconds: 0.1 }]
   recordPoll(operational, 'production', {
     outcome: 'complete',

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { Trigger } from '../../src/ledger/hint.ts'
 import { COUNTERS, seriesKey } from '../../src/ledger/series.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { StoreError } from '../../src/store/store-error.ts'
@@ -10,8 +11,13 @@ import { memoryCluster } from '../cluster/memory-cluster.ts'
 import { completePoll, CREATED, listed, seen } from '../ledger/seen.ts'
 import { pollConfig, targetConfig } from './settings.ts'
 
-/** A target that accepts webhooks, and has listened for five minutes. Times are seconds since then. */
-async function listening({ webhook = true, isShared = false, hears = true } = {}) {
+const FAILED = ['unanswered', 'rejected', 'canceled', 'other'] as const
+
+/**
+ * A target that accepts webhooks, and has listened for five minutes, to a webhook that named the call of an end, too, unless
+ * `isNamed` is false. Times are seconds since then.
+ */
+async function listening({ webhook = true, isShared = false, hears = true, isNamed = true } = {}) {
   const clock = virtualClock(CREATED)
   const memory = openSqliteStore({ path: ':memory:' })
   const disk = { isFull: false }
@@ -25,6 +31,9 @@ async function listening({ webhook = true, isShared = false, hears = true } = {}
   const settings = { target: targetConfig(webhook ? { webhook: credentials } : {}), poll: pollConfig(), rules: [] }
   const open = (before?: Target) => openTarget({ settings, store, clock, receiversOf: () => [], before })
   let target = await open()
+  const hint = (id?: string, trigger: Trigger = 'call_ended') =>
+    target.ends?.note({ id, trigger }, clock.wall(), target.ledger)
+  if (isNamed) hint('a call of last week')
   await clock.advance(300)
   /** By call, when it ended. */
   const ends: Record<string, number> = {}
@@ -40,13 +49,19 @@ async function listening({ webhook = true, isShared = false, hears = true } = {}
       await during()
       target = await open(before)
     },
-    hint: (id: string) => target.ends?.note(id, clock.wall()),
+    hint,
     ends,
     poll: async (at: number) => {
       await clock.advance(at - now())
-      const calls = Object.entries(ends).map(([id, ended]) =>
-        seen(id, 'ended', { initiatedAt: CREATED + 100, startedAt: CREATED + 100, endedAt: CREATED + 300 + ended }),
-      )
+      const calls = Object.entries(ends).map(([id, ended]) => {
+        const status = FAILED.find((one) => id.startsWith(one)) ?? 'ended'
+        const times = { initiatedAt: CREATED + 100, endedAt: CREATED + 300 + ended }
+        return seen(id, status, {
+          mode: id.startsWith('meet') ? 'meet' : 'call',
+          ...times,
+          ...(status === 'ended' && { startedAt: CREATED + 100 }),
+        })
+      })
       return commitObservation(target, completePoll(300 + at, ...calls))
     },
     /** The first page of a poll that is not completed. */
@@ -172,3 +187,62 @@ test.each([
     expect(recent()).toEqual({ all: hears ? 2 : 1, wrong: hears ? 1 : 0 })
   },
 )
+
+describe('an end whose kind no webhook has named', () => {
+  test('is unknown, whatever came without an id', async () => {
+    const { ends, hint, poll, counted, recent } = await listening({ isNamed: false })
+    for (const trigger of ['call_unanswered', 'call_rejected', 'call_cancelled', 'call_busy', 'call_ended'] as const)
+      hint(undefined, trigger)
+    Object.assign(ends, { unanswered: 1, rejected: 1, canceled: 1, other: 1, ended: 1, meet: 1 })
+    await poll(100)
+    expect([counted(), recent()]).toEqual([[0, 0, 6], { all: 0, wrong: 0 }])
+  })
+
+  test.each([
+    ['call_ended', 'ended'],
+    ['meeting_ended', 'meet'],
+    ['call_unanswered', 'unanswered'],
+    ['call_rejected', 'rejected'],
+    ['call_busy', 'rejected'],
+    ['call_cancelled', 'canceled'],
+  ] as const)('is unknown where only %s did, but for %s', async (trigger, kind) => {
+    const { ends, hint, poll, counted } = await listening({ isNamed: false })
+    hint('b', trigger)
+    Object.assign(ends, { unanswered: 1, rejected: 1, canceled: 1, other: 1, ended: 1, meet: 1 })
+    await poll(100)
+    expect(counted()).toEqual([0, 1, 5])
+    hint(`${kind} 2`, trigger)
+    ends[`${kind} 2`] = 110
+    await poll(120)
+    expect(counted()).toEqual([1, 1, 5])
+  })
+
+  test('is unknown again 30 days after the last one, also after a restart', async () => {
+    const { ends, poll, counted, restart, clock } = await listening()
+    ends['a'] = 1
+    await poll(100)
+    await restart()
+    const end = (days: number) => 86_400 * days
+    await clock.advance(end(29))
+    ends['b'] = end(29) + 10
+    await poll(end(29) + 200)
+    expect(counted()).toEqual([0, 2, 0])
+    ends['c'] = end(31)
+    await poll(end(31) + 200)
+    expect(counted()).toEqual([0, 2, 1])
+  })
+})
+
+test('calls that a webhook named and no poll showed within the lookback are counted, once', async () => {
+  const { ends, hint, poll } = await listening({ isNamed: false })
+  for (const id of ['shown', 'hidden', 'hidden']) hint(id, 'call_started')
+  hint('no call', 'other')
+  ends['shown'] = 1
+  const unlisted = async (at: number) => (await poll(at))?.ends?.unlisted
+  expect([await unlisted(100), await unlisted(80_000), await unlisted(86_500), await unlisted(86_600)]).toEqual([
+    [],
+    [],
+    ['hidden'],
+    [],
+  ])
+})

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Hint } from '../../src/ledger/hint.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
 import { running } from './running.ts'
 
 const INTERVAL = 60
-const end = (id: string): Hint => ({ id, shows: 'end' })
+const end = (id: string): Hint => ({ id, trigger: 'call_ended' })
 const ongoing = (id: string) => seen(id, 'ongoing', { initiatedAt: CREATED, startedAt: CREATED })
 const ended = (id: string) => ({ ...ongoing(id), status: 'ended' as const, endedAt: CREATED + 10 })
 
@@ -80,8 +80,8 @@ test('a call that the list shows ten seconds later is found by a later look', as
 
 test('hints that announce no end cause no request, and share the look of an end', async () => {
   const { clock, service, end, announce, hints, target } = await polledOnce(['a'])
-  hints.add({ id: 'new', shows: 'begun' })
-  hints.add({ id: 'a', shows: 'change' })
+  hints.add({ id: 'new', trigger: 'call_initiated' })
+  hints.add({ id: 'a', trigger: 'call_participant_joined' })
   service.calls = [ongoing('new'), ...service.calls]
   await clock.advance(20)
   expect(service.asked).toEqual([])
@@ -134,6 +134,60 @@ test('a poll that is due during a look follows it', async () => {
   expect([outcomes(), skipped()]).toEqual([['complete'], 0])
   await clock.advance(4)
   expect([outcomes().length, skipped()]).toEqual([2, 0])
+})
+
+describe('an end that names no call', () => {
+  const rings = (id: string) => seen(id, 'initiated', { initiatedAt: CREATED })
+  const rejected = (id: string) => ({ ...rings(id), status: 'rejected' as const, endedAt: CREATED + 10 })
+  const failed: Hint = { trigger: 'call_rejected' }
+  const polls = (asked: readonly (number | string)[]) => asked.filter((page) => page === 1).length
+
+  test('is found by a poll within a second, also of a call that callwatch has not seen', async () => {
+    const { clock, service, hints, target } = await polledOnce(['a'])
+    service.calls = [rejected('new'), ...service.calls]
+    hints.add(failed, target.ledger)
+    await clock.advance(1)
+    expect([service.asked, target.ledger.calls.get('new')?.finish?.status]).toEqual([[1], 'rejected'])
+    await clock.advance(30)
+    expect(service.asked).toEqual([1])
+  })
+
+  test('is found by requests for the calls that ring and that the poll did not list', async () => {
+    const { clock, service, hints, target, isOpen } = await polledOnce(['a', 'b', 'c'], { pageSize: 2 })
+    service.calls = [...service.calls, rings('d')]
+    await clock.advance(INTERVAL)
+    service.calls = service.calls.map((call) => (call.id === 'd' ? rejected('d') : call))
+    service.asked.length = 0
+    hints.add(failed, target.ledger)
+    await clock.advance(1)
+    expect([isOpen('d'), service.asked.length <= 3]).toEqual([false, true])
+  })
+
+  test('is looked for again until as many calls as were announced have failed', async () => {
+    const { clock, service, hints, target } = await polledOnce([])
+    hints.add(failed, target.ledger)
+    hints.add(failed, target.ledger)
+    service.calls = [rejected('one')]
+    await clock.advance(1.5)
+    expect(polls(service.asked)).toBe(1)
+    service.calls = [rejected('two'), rejected('one')]
+    await clock.advance(30)
+    expect([polls(service.asked), target.ledger.calls.size]).toEqual([2, 2])
+    hints.add(failed, target.ledger)
+    await clock.advance(30)
+    // After 2, 5 and 10 s again, and then no more.
+    expect(polls(service.asked)).toBe(6)
+  })
+
+  test('causes no request if as many calls have failed before the look', async () => {
+    const { clock, service, hints, target } = await polledOnce([])
+    await clock.advance(INTERVAL - 10.3)
+    service.asked.length = 0
+    hints.add(failed, target.ledger)
+    service.calls = [rejected('a')]
+    await clock.advance(10)
+    expect([polls(service.asked), target.ledger.calls.size]).toEqual([1, 1])
+  })
 })
 
 test('looks make at most 45 requests a minute, however many calls end', async () => {

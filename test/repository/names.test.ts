@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { TRIGGERS } from '../../src/ledger/hint.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8')
@@ -18,8 +19,9 @@ const keys = new Set(
 )
 const sections = [...new Set(Array.from(read('docs/configuration.md').matchAll(/^\| `(\w+)/gm), ([, name]) => name))]
 
-/** Names of other programs, of the simulator and of the dashboard. */
+/** Names of other programs, of the simulator, of the dashboard and of the service's webhooks. */
 const FOREIGN = [
+  ...Object.keys(TRIGGERS),
   'callwatch_url',
   'http_500',
   'idle_in_transaction_session_timeout',

@@ -32,6 +32,15 @@ export type SimulatedHooks = {
   stop: () => void
 }
 
+/** The triggers that announce an end, by its status. */
+const OF_END: Readonly<Record<string, readonly string[]>> = {
+  ended: ['call_ended', 'meeting_ended'],
+  unanswered: ['call_unanswered'],
+  rejected: ['call_rejected', 'call_busy'],
+  canceled: ['call_cancelled'],
+}
+const ENDS = new Set(Object.values(OF_END).flat())
+
 type Outcome = 'yes' | 'no' | 'unknown'
 
 /** How often due webhooks are sent (milliseconds). */
@@ -45,6 +54,9 @@ export function simulatedHooks(service: WorldService, clock: VirtualClock): Simu
   const heard = new WeakMap<Listener, Map<string, number>>()
   const differences: string[] = []
   const counted = new Set<string>()
+  /** The triggers that named a call: those that the store has, and those of this process that it may not have. */
+  const stored = new Set<string>()
+  const lately = new Set<string>()
   /** How often each outcome is expected, at least and at most. */
   const expected: Record<Outcome, [least: number, most: number]> = { yes: [0, 0], no: [0, 0], unknown: [0, 0] }
   /** When calls ended that are not counted yet, as this process knows it, and the known skew of the service's clock. */
@@ -58,16 +70,24 @@ export function simulatedHooks(service: WorldService, clock: VirtualClock): Simu
     if (listener?.isAlive() !== true) return webhooks.failed(webhook)
     const { appId, hint } = readWebhook(Buffer.from(webhook.body))!
     if (appId !== SIMULATED_APP || hint === undefined) return
-    if (hint.shows === 'end' && !heard.get(listener)!.has(hint.id)) heard.get(listener)!.set(hint.id, listener.now())
+    const { id, trigger } = hint
+    if (id !== undefined && ENDS.has(trigger) && !heard.get(listener)!.has(id))
+      heard.get(listener)!.set(id, listener.now())
+    if (id !== undefined && !stored.has(trigger)) lately.add(trigger)
     listener.hear(hint)
   }
 
-  function outcomesOf({ id, ended, now }: { id: string; ended: number; now: number }): Outcome[] {
+  function outcomesOf({ id, finish }: TrackedCall, ended: number, now: number): Outcome[] {
     const at = heard.get(hooks.listener!)!.get(id)
     if (at !== undefined && at <= ended + WINDOW) return ['yes']
     if (now <= ended + WINDOW) return []
     const { from, to } = hooks.listener!.since
-    return [...(from <= ended - WINDOW ? ['no' as const] : []), ...(to > ended - WINDOW ? ['unknown' as const] : [])]
+    const triggers = (OF_END[finish!.status] ?? []).filter(
+      (one) => !one.startsWith(finish!.labels.mode === 'call' ? 'meeting' : 'call_ended'),
+    )
+    const mayNo = from <= ended - WINDOW && triggers.some((one) => stored.has(one) || lately.has(one))
+    const mayUnknown = to > ended - WINDOW || !triggers.some((one) => stored.has(one))
+    return [...(mayNo ? ['no' as const] : []), ...(mayUnknown ? ['unknown' as const] : [])]
   }
 
   function count(outcomes: readonly Outcome[]): void {
@@ -86,6 +106,7 @@ export function simulatedHooks(service: WorldService, clock: VirtualClock): Simu
     },
     set listener(listener) {
       current = listener
+      lately.clear()
       if (listener === undefined) return
       heard.set(listener, new Map())
       // Another process knows only what the store has.
@@ -93,6 +114,11 @@ export function simulatedHooks(service: WorldService, clock: VirtualClock): Simu
     },
     committed: ({ ledger: { calls, sync } }, now) => {
       skew = sync.clockSkew ?? 0
+      for (const trigger of Object.keys(sync.webhooks ?? {})) {
+        if (lately.delete(trigger)) stored.add(trigger)
+        if (trigger !== 'any' && !stored.has(trigger))
+          differences.push(`no ${trigger} named a call, but the store says so`)
+      }
       for (const call of calls.values()) {
         if (call.finish === undefined || counted.has(call.id) || (call.marks & MARK.overAtSetUp) !== 0) continue
         const ended = ends.get(call.id) ?? call.finish.at - skew
@@ -104,7 +130,7 @@ export function simulatedHooks(service: WorldService, clock: VirtualClock): Simu
         }
         counted.add(call.id)
         ends.delete(call.id)
-        const outcomes = outcomesOf({ id: call.id, ended, now })
+        const outcomes = outcomesOf(call, ended, now)
         if (outcomes.length === 0)
           differences.push(`the end of ${call.id} at ${ended} was counted at ${now}: too early`)
         count(outcomes)

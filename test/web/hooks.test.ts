@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import type { Hint } from '../../src/ledger/hint.ts'
 import type { HookEvent } from '../../src/web/hooks.ts'
 import { AUTH, basic, serve, shownTarget, type ServeOptions } from './serve.ts'
 
@@ -11,32 +12,42 @@ const SECRET_NAME = 'Robin Example'
 
 async function serveHooks(options: ServeOptions = {}) {
   const events: HookEvent[] = []
+  const hints: Hint[] = []
+  const daemons = { areAway: false }
   const clock = { now: 0 }
   const served = await serve([shownTarget()], {
     hookOf: (target) => (target === 'production' ? { credentials: VENDOR, appId: 'app' } : undefined),
     onHook: (event) => void events.push(event),
+    onHint: async (_target, hint) => {
+      if (daemons.areAway) throw new Error('away')
+      hints.push(hint)
+    },
     hookClock: { monotonic: () => clock.now },
     ...options,
   })
   const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, target = 'production') =>
     fetch(`${served.hooksUrl}/hooks/${target}`, { method: 'POST', body, headers: { ...HEADERS, ...headers } })
   const outcomes = () => events.map(({ trigger, outcome }) => `${trigger} ${outcome}`)
-  return { ...served, events, clock, post, outcomes }
+  return { ...served, events, hints, daemons, clock, post, outcomes }
 }
 
 const ended = (sessionId: unknown, more: object = {}) =>
   JSON.stringify({ trigger: 'call_ended', appId: 'app', data: { sessionId, user: { name: SECRET_NAME } }, ...more })
 
 test('a webhook with the right password is a hint, which names the call and nothing else', async () => {
-  const { post, events } = await serveHooks()
+  const { post, events, hints } = await serveHooks()
   const on = { entity: { sessionid: 'v1.a' } }
   const ringing = { trigger: 'call_initiated', appId: 'app', data: { call: { data: { entities: { on } } } } }
   expect((await post(JSON.stringify(ringing))).status).toBe(200)
   expect(await (await post(ended('v1.b'))).text()).toBe('')
   const base = { target: 'production', outcome: 'hint' }
   expect(events).toEqual([
-    { ...base, trigger: 'call_initiated', hint: { id: 'v1.a', shows: 'begun' } },
-    { ...base, trigger: 'call_ended', hint: { id: 'v1.b', shows: 'end' } },
+    { ...base, trigger: 'call_initiated' },
+    { ...base, trigger: 'call_ended' },
+  ])
+  expect(hints).toEqual([
+    { id: 'v1.a', trigger: 'call_initiated' },
+    { id: 'v1.b', trigger: 'call_ended' },
   ])
 })
 
@@ -73,12 +84,33 @@ test('what is not a JSON object is refused, and anything else is accepted, also 
     expect([body.slice(0, 9), answer.status]).toEqual([body.slice(0, 9), 400])
     expect(await answer.text()).not.toContain(SECRET_NAME)
   }
-  for (const [i, body] of ['{}', ended(7), ended(''), ended('x'.repeat(1001)), '{"data":[{}]}'].entries())
+  const started = (sessionId: unknown) => ended(sessionId, { trigger: 'call_started' })
+  for (const [i, body] of ['{}', started(7), started(''), started('x'.repeat(1001)), '{"data":[{}]}'].entries())
     expect([i, (await post(body)).status]).toEqual([i, 200])
   expect((await post(JSON.stringify({ trigger: 'constructor', data: { sessionId: 'a' } }))).status).toBe(200)
-  expect(new Set(outcomes().slice(0, -1))).toEqual(new Set(['other invalid', 'call_ended invalid']))
+  expect(new Set(outcomes().slice(0, -1))).toEqual(new Set(['other invalid', 'call_started invalid']))
   expect(outcomes().at(-1)).toBe('other hint')
   expect(noted).toEqual([])
+})
+
+test.each(['call_busy', 'call_cancelled', 'call_rejected', 'call_unanswered', 'call_ended', 'meeting_ended'])(
+  'a webhook %s without the id of a call is a hint that a call has ended',
+  async (trigger) => {
+    const { post, hints, outcomes } = await serveHooks()
+    const call = { id: '7', conversationId: 'a_user_b', sender: 'a', receiver: 'b', data: { action: 'rejected' } }
+    expect((await post(JSON.stringify({ trigger, appId: 'app', data: { call } }))).status).toBe(200)
+    expect([hints, outcomes()]).toEqual([[{ trigger }], [`${trigger} hint`]])
+  },
+)
+
+test('a webhook that no daemon can take is refused, and is no duplicate when it comes again', async () => {
+  const { post, hints, outcomes, daemons } = await serveHooks()
+  daemons.areAway = true
+  expect((await post(ended('a'))).status).toBe(503)
+  daemons.areAway = false
+  expect([(await post(ended('a'))).status, (await post(ended('a'))).status]).toEqual([200, 200])
+  expect(hints).toHaveLength(1)
+  expect(outcomes()).toEqual(['call_ended unavailable', 'call_ended hint', 'call_ended duplicate'])
 })
 
 test('a webhook of another app is no hint', async () => {

@@ -93,6 +93,7 @@ export type ServeOptions = {
   /** Accept webhooks of the calls service; default: for no target. */
   hookOf?: HooksOptions['hookOf']
   onHook?: HooksOptions['onHook']
+  onHint?: HooksOptions['onHint']
   hookClock?: NonNullable<HooksOptions['hookClock']>
   /** A listener of its own for them. */
   hooks?: { host: string; port: number }
@@ -147,6 +148,7 @@ export async function serve(
   const web = await startWeb({
     hookOf: () => undefined,
     onHook: () => undefined,
+    onHint: async () => undefined,
     host: '127.0.0.1',
     port: 0,
     version: '1.2.3',

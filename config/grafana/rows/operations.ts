@@ -114,9 +114,19 @@ export function serviceWebhooks() {
       },
     }),
     graph({
+      title: 'Calls that only webhooks named',
+      about:
+        'Calls that a webhook named, and that no poll has shown within the lookback: the list has lost them, or this key may not see them.',
+      width: 6,
+      unit: 'short',
+      queries: {
+        '{{target}}': `sum by (target) (increase(callwatch_service_webhook_unlisted_total{${T}}[$__rate_interval]))`,
+      },
+    }),
+    graph({
       title: 'Ends without a webhook',
       about:
-        'Share of the ends of calls that no webhook announced within a minute. The shipped rule CallwatchServiceWebhooksMissed fires above 10%.',
+        'Share of the ends of calls that no webhook announced within a minute. The shipped rule CallwatchServiceWebhooksMissed fires above 5%.',
       width: 6,
       unit: 'percentunit',
       queries: { '{{target}}': `${ends('no')} / ${ends('yes|no')}` },

@@ -11,7 +11,9 @@ export const serviceWebhooksMissed = targetSignal({
   description: 'Share of the ends of calls in the window that no webhook of the calls service announced, 0 to 1',
   keys: {
     window: duration({ min: 60, max: KEPT_SECONDS }).prefault('30m').describe('How far back ends of calls count'),
-    min_ends: wholeNumber(1, 1_000_000).prefault(20).describe('With fewer ends in the window there is no result'),
+    min_ends: wholeNumber(1, 1_000_000)
+      .prefault(20)
+      .describe('With fewer ends in the window there is no result, and after a further window a firing alert expires'),
     above: ratio().describe('A larger share is a breach'),
     clear: clear(ratio()),
   },
@@ -20,7 +22,7 @@ export const serviceWebhooksMissed = targetSignal({
   value: (trigger, _monthOf, { window, minEnds }) => {
     if (trigger.kind === 'poll' || trigger.recent?.ends === undefined) return undefined
     const { all, wrong } = trigger.recent.ends(window)
-    return all < minEnds ? undefined : wrong / all
+    return all < minEnds ? NaN : wrong / all
   },
   describe: ({ value }, signal) =>
     `${formatIn('share', value)} of the ends of calls ${inWindow(signal)} had no webhook`,

@@ -3,6 +3,7 @@ import { between, hex } from '../random.ts'
 import { insert } from '../sorted.ts'
 import { drawFault, webhookFaultNames, type WebhookFault } from './faults.ts'
 import type { CallsService } from './service.ts'
+import type { Switches } from '../switches.ts'
 
 /** A webhook to send at a time (milliseconds since 1970). */
 export type SimulatedWebhook = { ms: number; body: string; isForged: boolean; attempts: number }
@@ -34,6 +35,11 @@ const RINGING: Readonly<Record<string, string>> = {
 }
 const MEETING: Readonly<Record<string, string>> = { ongoing: 'meeting_started', ended: 'meeting_ended' }
 
+/** The trigger of the webhook about an event of the ledger, if it has one. */
+export function triggerOf({ mode, event }: LedgerEvent): string | undefined {
+  return (mode === 'call' ? RINGING : MEETING)[event]
+}
+
 /** The webhooks of everything that happens from now on, as the vendor's reference describes them, and their faults. */
 export function newWebhooks(service: CallsService): Webhooks {
   const { world } = service
@@ -46,19 +52,20 @@ export function newWebhooks(service: CallsService): Webhooks {
     insert(planned, { ms, body, isForged, attempts }, (a, b) => a.ms <= b.ms)
   }
 
-  const effects: Record<WebhookFault, (ms: number, event: LedgerEvent, trigger: string) => void> = {
-    lost: (_ms, { sessionId }, trigger) => void sent.lost.push({ sessionId, trigger }),
-    late: (ms, event, trigger) => plan(ms + between(random, 5000, 60_000), bodyOf(event, trigger)),
-    twice: (ms, event, trigger) => {
-      for (const delay of [0, 10_000]) plan(ms + delay, bodyOf(event, trigger))
+  const body = (event: LedgerEvent, appId = SIMULATED_APP) => bodyOf({ event, appId, ids: service.switches.webhookIds })
+  const effects: Record<WebhookFault, (ms: number, event: LedgerEvent) => void> = {
+    lost: (_ms, event) => void sent.lost.push({ sessionId: event.sessionId, trigger: triggerOf(event)! }),
+    late: (ms, event) => plan(ms + between(random, 5000, 60_000), body(event)),
+    twice: (ms, event) => {
+      for (const delay of [0, 10_000]) plan(ms + delay, body(event))
     },
-    reordered: (ms, event, trigger) => plan(ms + between(random, 500, 3000), bodyOf(event, trigger)),
-    other_app: (ms, event, trigger) => {
-      for (const app of [SIMULATED_APP, 'another']) plan(ms, bodyOf(event, trigger, app))
+    reordered: (ms, event) => plan(ms + between(random, 500, 3000), body(event)),
+    other_app: (ms, event) => {
+      for (const app of [SIMULATED_APP, 'another']) plan(ms, body(event, app))
     },
-    forged: (ms, event, trigger) => {
-      plan(ms, bodyOf(event, trigger))
-      plan(ms, bodyOf({ ...event, sessionId: hex(random, 24) }, trigger), true)
+    forged: (ms, event) => {
+      plan(ms, body(event))
+      plan(ms, body({ ...event, sessionId: hex(random, 24) }), true)
     },
   }
 
@@ -67,11 +74,10 @@ export function newWebhooks(service: CallsService): Webhooks {
     due: () => {
       for (; position < world.ledger.length; position++) {
         const event = world.ledger[position]!
-        const trigger = (event.mode === 'call' ? RINGING : MEETING)[event.event]
-        if (trigger === undefined) continue
+        if (triggerOf(event) === undefined) continue
         const fault = drawFault(random, webhookFaultNames, service.switches.webhookFault)
-        if (fault === undefined) plan(event.at * 1000, bodyOf(event, trigger))
-        else effects[fault](event.at * 1000, event, trigger)
+        if (fault === undefined) plan(event.at * 1000, body(event))
+        else effects[fault](event.at * 1000, event)
       }
       const later = planned.findIndex(({ ms }) => ms > world.nowMs)
       const due = planned.splice(0, later === -1 ? planned.length : later)
@@ -109,14 +115,43 @@ export function sendWebhooks({ due, failed }: Webhooks, to: URL, now: () => numb
   return () => clearInterval(timer)
 }
 
-/** Session events have the id at the top, ringing events far below. Both have users' names. */
-function bodyOf({ sessionId, at, type, mode, status }: LedgerEvent, trigger: string, appId = SIMULATED_APP): string {
-  const sender = { uid: 'user-1', name: 'Robin Example' }
-  const entity = { sessionid: sessionId, type, status, mode }
-  const isSession = ['started', 'ended'].some((event) => trigger.endsWith(`_${event}`))
+const TEAM = { uid: 'user-1', name: 'Name of user-1', avatar: 'https://avatars.invalid/user-1.png' }
+
+/**
+ * The published bodies: session events have the id at the top, `call_initiated` far below, and calls that failed have none. All
+ * have users' names.
+ *
+ * @param ids with `all`, calls that failed have an id where `call_initiated` has it
+ */
+function bodyOf({ event, ids, appId }: { event: LedgerEvent; ids: Switches['webhookIds']; appId: string }): string {
+  const trigger = triggerOf(event)!
+  const { mode } = event
+  const isSession = ['started', 'ended'].some((what) => trigger.endsWith(`_${what}`))
   const data = isSession
-    ? { sessionId, user: sender, sentAt: Math.floor(at) }
-    : { call: { sentAt: Math.floor(at), data: { entities: { by: { entity: sender }, on: { entity } } } } }
+    ? sessionData(event)
+    : { call: ringingData(event, ids === 'all' || trigger === 'call_initiated') }
   const kind = isSession ? { type: mode === 'call' ? 'call' : 'meet' } : {}
   return JSON.stringify({ trigger, data, appId, region: 'us', webhook: 'simulated-webhook', ...kind })
+}
+
+function sessionData({ sessionId, event, at, startedAt }: LedgerEvent): object {
+  const created = startedAt ?? Math.floor(at)
+  const times = event === 'ended' ? { created_at: created, destroyed_at: Math.floor(at) } : { created_at: created }
+  return { sessionId, ...times, occupant: TEAM, all_occupants: [TEAM] }
+}
+
+function ringingData({ sessionId, event, at, type, mode, status, receiverType }: LedgerEvent, hasId: boolean): object {
+  const on = { entity: { ...(hasId && { sessionid: sessionId }), type, status, mode }, entityType: 'call' }
+  return {
+    id: String(Math.floor(at * 1000)),
+    conversationId: 'user-1_user_user-2',
+    sender: TEAM.uid,
+    receiver: 'user-2',
+    receiverType,
+    category: 'call',
+    type,
+    data: { action: event, entities: { by: { entity: TEAM, entityType: 'user' }, on } },
+    sentAt: Math.floor(at),
+    updatedAt: Math.floor(at),
+  }
 }

@@ -88,7 +88,12 @@ const current = z.object({
   slow_sweep: z.object({ pages: count, seconds }).optional(),
   refused_from_page: count.optional(),
   warnings: z
-    .array(z.object({ kind: z.enum(['clock_skew', 'order_unverified', 'order_refuted']), message: z.string() }))
+    .array(
+      z.object({
+        kind: z.enum(['clock_skew', 'order_unverified', 'order_refuted', 'no_webhooks']),
+        message: z.string(),
+      }),
+    )
     .optional(),
   problem: z.string().optional().describe('What failed, also if the poll was successful'),
 })
@@ -157,7 +162,7 @@ export function currentView(target: TargetStatus): CurrentView {
   const { name, ledger } = target
   const { successful: up, problem, effectiveInterval, requestsLastMinute, slowSweep, refusedFrom } = target.health()
   const [progress, slowedTo] = [target.progress(), target.slowedTo()]
-  const warnings = listWarnings(ledger.sync, serviceNow(target))
+  const warnings = [...listWarnings(ledger.sync, serviceNow(target)), ...webhookWarnings(target)]
   return {
     name,
     up,
@@ -178,6 +183,13 @@ export function currentView(target: TargetStatus): CurrentView {
     warnings: warnings.length > 0 ? warnings : undefined,
     problem,
   }
+}
+
+/** Webhooks of the service that are accepted, and of which none has ever come. */
+function webhookWarnings({ recent, ledger }: TargetStatus): NonNullable<CurrentView['warnings']> {
+  if (recent.ends === undefined || ledger.sync.webhooks !== undefined) return []
+  const message = 'no webhook of the calls service has come yet: check its URL, user name and password in the dashboard'
+  return [{ kind: 'no_webhooks', message }]
 }
 
 function committedView(target: TargetStatus): z.output<typeof committed> {

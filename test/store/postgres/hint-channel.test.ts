@@ -6,7 +6,7 @@ import type { StoreWithCluster } from '../../../src/store/cluster-store.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { emptied, joined } from './daemon.ts'
 
-const END: PassedHint = { target: 'a', hint: { id: 'call 1', shows: 'end' } }
+const END: PassedHint = { target: 'a', hint: { id: 'call 1', trigger: 'call_ended' } }
 
 inPostgres('hints that daemons pass to each other', (postgres) => {
   const newDatabase = emptied(postgres.newDatabase)
