@@ -174,8 +174,8 @@ describe('an end that names no call', () => {
     await clock.advance(30)
     expect([polls(service.asked), target.ledger.calls.size]).toEqual([2, 2])
     hints.add(failed, target.ledger)
-    await clock.advance(30)
-    // After 2, 5 and 10 s again, and then no more.
+    await clock.advance(18)
+    // After 2, 5 and 10 s again.
     expect(polls(service.asked)).toBe(6)
   })
 
