@@ -40,6 +40,16 @@ const PROBLEMS: Problem[] = [
     requests: 1,
   },
   {
+    what: 'an expired subscription, which it answers with the status 200',
+    service: () =>
+      answering((_request, response) =>
+        response.end('{"error":{"code":"ERR_SUBSCRIPTION_EXPIRED","message":"The subscription has expired."}}'),
+      ),
+    code: 'plan',
+    reason: /the subscription of the app has expired; renew it in the service's dashboard/,
+    requests: 1,
+  },
+  {
     what: 'a refused connection',
     service: notListening,
     code: 'network',
