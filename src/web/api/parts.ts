@@ -47,6 +47,7 @@ export const sums = {
   calls: z.object({ ...outcomes, lost: count }),
   minutes,
   participant_minutes: minutes,
+  user_minutes: z.number().describe('The formula that the vendor publishes: the duration of each call × who joined'),
   failure_ratio: ratio.nullable().describe('Null below five calls'),
   duration_seconds: percentiles.extend({ mean: percentile }).describe('The percentiles are exact to 2%'),
 }

@@ -43,8 +43,8 @@ async function observe({ store, ledger }: OpenTarget, name: string, observation:
   applyDelta(ledger, delta, DAY)
 }
 
-type Expected = { calls: number; lost: number; audio: number; participantVideo: number; late: number }
-const NONE: Expected = { calls: 0, lost: 0, audio: 0, participantVideo: 0, late: 0 }
+type Expected = { calls: number; lost: number; audio: number; participantVideo: number; user: number; late: number }
+const NONE: Expected = { calls: 0, lost: 0, audio: 0, participantVideo: 0, user: 0, late: 0 }
 
 /** Calls of call_history, added up by a key. */
 function summed(rows: readonly HistoryRow[], keyOf: (row: HistoryRow) => string): Record<string, Expected> {
@@ -54,6 +54,7 @@ function summed(rows: readonly HistoryRow[], keyOf: (row: HistoryRow) => string)
     sum[row['status'] === 'lost' ? 'lost' : 'calls'] += 1
     sum.audio += Number(row['audio_minutes'])
     sum.participantVideo += Number(row['participant_video_minutes'])
+    sum.user += (Number(row['duration_seconds']) / 60) * Number(row['participants'])
     sum.late += Number(row['noticed']) - Number(row['finished']) > 300 ? 1 : 0
   }
   return sums
@@ -64,17 +65,23 @@ function sumsOf({
   calls: { lost, ...calls },
   minutes,
   participant_minutes: participants,
+  user_minutes: user,
 }: UsageRow | SeriesPoint): Expected {
   const finished = Object.values(calls).reduce((sum, n) => sum + n, 0)
-  return { calls: finished, lost, audio: minutes.audio, participantVideo: participants.video, late: 0 }
+  return { calls: finished, lost, audio: minutes.audio, participantVideo: participants.video, user, late: 0 }
 }
 
 /** Minutes are added up in another order. */
 const close = (sums: Record<string, Expected>) =>
   Object.fromEntries(
-    Object.entries(sums).map(([key, { audio, participantVideo, ...counts }]) => [
+    Object.entries(sums).map(([key, { audio, participantVideo, user, ...counts }]) => [
       key,
-      { ...counts, audio: expect.closeTo(audio, 6), participantVideo: expect.closeTo(participantVideo, 6) },
+      {
+        ...counts,
+        audio: expect.closeTo(audio, 6),
+        participantVideo: expect.closeTo(participantVideo, 6),
+        user: expect.closeTo(user, 6),
+      },
     ]),
   )
 
