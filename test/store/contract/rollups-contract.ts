@@ -16,6 +16,7 @@ import { computeDelta, possiblyEvictedIds } from '../../../src/ledger/delta/comp
 import { quarterHourOf } from '../../../src/ledger/usage.ts'
 import { MODES, TYPES } from '../../../src/ledger/call.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { userMinutesSince } from '../../../src/store/user-minutes.ts'
 import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { anyObservations } from '../any-observations.ts'
 import type { HistoryRow } from '../read-call-history.ts'
@@ -163,6 +164,25 @@ export function rollupsContract(newPlace: NewPlace): void {
         )
       },
     )
+
+    test('user minutes by when the end was noticed are those that the commits have added up, whatever was observed', async () => {
+      const store = await (await newPlace()).open()
+      let targets = 0
+      await fc.assert(
+        fc.asyncProperty(anyObservations, async (observations) => {
+          const name = `target ${++targets}`
+          const target = await openIn(store, { ...A, name })
+          target.ledger.userMinutes = new Map()
+          for (const observation of observations) await observe(target, name, observation)
+          const stored = await userMinutesSince(store, name, CREATED - 1)
+          const quarters = new Set([...stored!.keys(), ...target.ledger.userMinutes.keys()])
+          for (const quarter of quarters)
+            expect(stored!.get(quarter) ?? 0).toBeCloseTo(target.ledger.userMinutes.get(quarter) ?? 0, 6)
+        }),
+        { numRuns: 25 },
+      )
+      expect(await userMinutesSince(store, 'target 1', LATER)).toEqual(new Map())
+    })
 
     test('are of quarters that are over, and are read instead of the calls', async () => {
       const store = await (await newPlace()).open()
