@@ -28,7 +28,7 @@ export function signalView(signal: Signal) {
     ...('reason' in signal ? { reason: signal.reason } : {}),
     ...('media' in signal ? { media: signal.media } : {}),
     ...('minCalls' in signal ? { min_calls: signal.minCalls } : {}),
-    ...('limit' in signal ? { limit: signal.limit, timezone: signal.timezone } : {}),
+    ...('limit' in signal ? { limit: signal.limit, timezone: signal.timezone, of: signal.of } : {}),
     ...('longerThan' in signal ? { longer_than_seconds: signal.longerThan } : {}),
   }
 }

@@ -16,7 +16,7 @@ export function reachOf({ signal, onlyIf }: Rule): number {
   return Math.max(TREND_WINDOWS * window, window + (onlyIf?.offset ?? 0))
 }
 
-/** What explains a value in a notification: the top contributor, the trend, the forecast. */
+/** What explains a value in a notification: the top contributor, the trend, the forecast, other minutes. */
 export function evidenceOf(
   rule: Rule,
   { labels, value }: Pick<RuleValue, 'labels' | 'value'>,
@@ -27,7 +27,8 @@ export function evidenceOf(
   const definition = definitionOf(signal)
   if ('value' in definition) {
     const forecast = definition.forecast?.(value, poll, monthOf, signal)
-    return forecast === undefined ? {} : { forecast }
+    const otherMinutes = definition.otherMinutes?.(poll, monthOf, signal) ?? NaN
+    return { ...(forecast !== undefined && { forecast }), ...(!Number.isNaN(otherMinutes) && { otherMinutes }) }
   }
   const window = windowOf(signal)
   if (window === undefined) return {}

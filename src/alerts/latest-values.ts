@@ -1,12 +1,12 @@
 import { monthOf } from '../clock/calendar.ts'
 import type { LedgerState, SyncState } from '../ledger/state.ts'
-import { usedBetween } from '../ledger/usage.ts'
+import { usedSince } from '../ledger/usage.ts'
 import type { Rule } from './rule.ts'
 import { ruleValues, type RuleValue } from './rule-value.ts'
 import type { Poll, Tick } from './trigger.ts'
 
 /** The parts of a ledger that rules are evaluated on. */
-export type EvaluatedLedger = Pick<LedgerState, 'finished' | 'open' | 'usage' | 'sync'>
+export type EvaluatedLedger = Pick<LedgerState, 'finished' | 'open' | 'usage' | 'userMinutes' | 'sync'>
 
 /**
  * A rule's values as of the last commit: the numbers that its alerts are decided on. A rule that is evaluated between polls, too,
@@ -27,10 +27,10 @@ export function latestValues(rule: Rule, ledger: EvaluatedLedger, now: Omit<Tick
 /** Each commit creates a new sync state. */
 const cache = new WeakMap<SyncState, Map<Rule, readonly RuleValue[]>>()
 
-function valuesAtLastPoll(rule: Rule, { finished, open, usage, sync }: EvaluatedLedger): readonly RuleValue[] {
+function valuesAtLastPoll(rule: Rule, ledger: EvaluatedLedger): readonly RuleValue[] {
+  const { finished, open, sync } = ledger
   const { lastSuccess: now, previousSuccess, created } = sync
   if (now === undefined) return []
-  const usedSince = (time: number) => usedBetween(usage, time, Infinity)
   const poll: Poll = {
     kind: 'poll',
     now,
@@ -39,7 +39,7 @@ function valuesAtLastPoll(rule: Rule, { finished, open, usage, sync }: Evaluated
     finished,
     open: [...open.values()],
     created,
-    usedSince,
+    usedSince: (time, of) => usedSince(ledger, time, of),
   }
   return [...(ruleValues(rule, poll, monthOf, [])?.values() ?? [])]
 }

@@ -12,6 +12,8 @@ export type Evidence = {
   trend?: readonly (number | null)[]
   /** For a budget: the share of the limit that the month will reach at this rate. */
   forecast?: number
+  /** For a budget: the minutes of the month by the formula that its rule does not use. */
+  otherMinutes?: number
   /** The window in which the measured calls finished, both ends included (UNIX seconds by the service's clock). */
   window?: Window
   /** For `poll_age`: why polls fail. */

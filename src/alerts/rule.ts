@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { USAGE_RETENTION_SECONDS } from '../ledger/usage.ts'
 import { formatDuration } from '../schema/duration-text.ts'
 import { isMap, valueAt } from '../schema/path.ts'
 import { camelCase, section } from '../schema/section.ts'
@@ -111,6 +112,12 @@ export function checkWindows(
   rules.forEach((rule, index) => {
     // A rule that failed its own checks still has the file's keys here.
     const { name, signal } = rule
+    const isOfMonth = (isMap(signal) ? signal['of'] : rule['of']) === 'duration'
+    if (isOfMonth && history < USAGE_RETENTION_SECONDS)
+      report(
+        ['alerts', index, 'of'],
+        `\`duration\` adds up the calls of a month; expected a \`store.history\` of at least ${formatDuration(USAGE_RETENTION_SECONDS)}, which is ${formatDuration(history)}`,
+      )
     const window = isMap(signal) ? signal['window'] : rule['window']
     if (typeof window !== 'number') return
     const is = `the window of the rule \`${String(name)}\` is ${formatDuration(window)}`

@@ -32,6 +32,8 @@ export type MessageValue = {
   /** How many calls the value is based on. */
   calls?: number | undefined
   counts?: FinishedCounts | undefined
+  /** Minutes by the other formula. */
+  otherMinutes?: number
 }
 
 /** A label value with more than its share of the failures: its failures among all failures, its calls among all calls. */
@@ -110,6 +112,8 @@ export type TargetSignal<Name extends string, Keys extends Shape, Signal> = Decl
   value(trigger: Trigger, monthOf: MonthOf, signal: Signal): number | undefined
   /** The value that the month will reach at this rate. */
   forecast?(value: number, poll: Poll, monthOf: MonthOf, signal: Signal): number | undefined
+  /** For a budget: the minutes of the month by the formula that its rule does not use; NaN if they are not known. */
+  otherMinutes?(poll: Poll, monthOf: MonthOf, signal: Signal): number
   describeForecast?(forecast: number, signal: Signal): string
 }
 

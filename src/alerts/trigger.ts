@@ -1,6 +1,7 @@
 import type { WindowEnd } from '../ledger/failure-ratio.ts'
 import type { FinishedCalls } from '../ledger/finished-calls.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
+import type { UsageFormula } from '../ledger/usage.ts'
 
 /** What starts an evaluation: a successful poll, or a tick between polls, which knows only the age of the last poll. */
 export type Trigger = Poll | Tick
@@ -14,8 +15,8 @@ export type Poll = WindowEnd & {
   open: readonly TrackedCall[]
   /** When the target was created in the store. Nothing before that is known. */
   created: number
-  /** Participant minutes counted since a time. */
-  usedSince: (time: number) => number
+  /** Minutes counted since a time; NaN if they are not known. */
+  usedSince: (time: number, of: UsageFormula) => number
 }
 
 export type Tick = {

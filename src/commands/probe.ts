@@ -24,6 +24,7 @@ export type ProbeKind =
   | 'works'
   | 'bad_key'
   | 'auth_only_key'
+  | 'plan'
   | 'unknown_app'
   | 'no_such_host'
   | 'connection_refused'
@@ -88,6 +89,10 @@ function explain(error: ServiceError, { baseUrl }: TargetConfig, timeout: number
         kind: 'auth_only_key',
         message: `the key may not list calls: its scope is authOnly; use a key of scope fullAccess (${message})`,
       }
+    case 'app':
+      return { kind: 'unknown_app', message: `${message} (${baseUrl})` }
+    case 'plan':
+      return { kind: 'plan', message: `${message} (${baseUrl})` }
     case 'rate_limited':
       return {
         kind: 'rate_limited',

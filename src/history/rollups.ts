@@ -2,6 +2,7 @@ import { PbfReader, PbfWriter } from 'pbf'
 import { QUARTER_HOUR_SECONDS, quarterHourOf } from '../ledger/usage.ts'
 import { ALL_LABELS } from '../ledger/call.ts'
 import type { RowReader } from '../store/sql.ts'
+import { HAS_USER_MINUTES } from '../store/rollups.ts'
 import type { RollupUpdate, Store } from '../store/store.ts'
 import { add, KEYS, type Sums, type Take, SUMMED_COLUMNS, takeCall } from './sums.ts'
 import { conditionsOf, labelCodes, queryArguments, type LabelFilter } from './call-filter.ts'
@@ -196,7 +197,8 @@ async function coverOf(
       else add(part, shorter)
     }
   }
-  add(period, unit < QUARTER_HOUR_SECONDS ? [] : WIDTHS.toReversed())
+  const isUsable = unit >= QUARTER_HOUR_SECONDS && (await store.rows(HAS_USER_MINUTES, [])).length > 0
+  add(period, isUsable ? WIDTHS.toReversed() : [])
   return cover
 }
 
@@ -257,7 +259,7 @@ export async function updateRollups(
   now: number,
   after: RollupPosition = { quarter: -1, target: -1 },
 ): Promise<RollupPosition | undefined> {
-  const [saves] = await store.rows('SELECT n FROM callwatch.rollup_saves', [])
+  const [saves] = await store.rows('SELECT n FROM callwatch.rollup_saves WHERE id = 1', [])
   const left = await store.rows(
     `SELECT target, quarter, version FROM callwatch.stale_rollups
     WHERE (quarter, target) > ($1, $2) AND quarter <= $3 ORDER BY quarter, target LIMIT ${MAX_TARGETS}`,

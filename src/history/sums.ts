@@ -6,16 +6,19 @@ import type { Row } from '../store/sql.ts'
 
 /**
  * The sums of finished calls, by key. Keys below those in {@link KEYS} are amounts for each status, by its code
- * (call-codes.ts). Then come the numbers of calls in each class of durations and of answer delays, and the numbers of calls
- * that began in each earlier quarter of an hour.
+ * (call-codes.ts). Then come the user minutes, the numbers of calls in each class of durations and of answer delays, and the
+ * numbers of calls that began in each earlier quarter of an hour.
  */
 export type Sums = Map<number, number>
 
 /** Adds a number to the sum of a key, for calls with these labels (by their code). */
 export type Take = (labels: number, key: number, n: number) => void
 
-/** The first key of each histogram. To this, `began` adds the number of the quarter of an hour since 1970. */
-export const KEYS = { duration: 64, answerDelay: 576, began: 1088 } as const
+/**
+ * The key of the user minutes, and the first key of each histogram. To this, `began` adds the number of the quarter of an hour since
+ * 1970.
+ */
+export const KEYS = { userMinutes: 56, duration: 64, answerDelay: 576, began: 1088 } as const
 
 /** In the order of their keys. Minutes, and the duration in seconds. */
 const AMOUNTS = ['calls', 'late', 'audio', 'video', 'participant_audio', 'participant_video', 'duration'] as const
@@ -30,7 +33,7 @@ export function add(sums: Sums, key: number, n: number): void {
 
 /** The columns of a call's row that sums need. */
 export const SUMMED_COLUMNS = `finished, status, labels, audio, video, participant_audio, participant_video,
-  ${shown('began', 'noticed', 'duration', 'answer_delay')}`
+  ${shown('began', 'noticed', 'duration', 'answer_delay', 'user_minutes')}`
 
 /**
  * Passes the amounts of a call to `take`.
@@ -47,6 +50,7 @@ export function takeCall(take: Take, row: Row, unit: number = QUARTER_HOUR_SECON
     const amount = name === 'calls' ? 1 : name === 'late' ? late : number(name)
     if (amount !== 0) take(labels, first + i, amount)
   }
+  if (number('user_minutes') !== 0) take(labels, KEYS.userMinutes, number('user_minutes'))
   if (duration !== null) take(labels, KEYS.duration + classOf(Number(duration)), 1)
   if (delay !== null) take(labels, KEYS.answerDelay + classOf(Number(delay)), 1)
   const began = Math.floor(number('began') / unit)
@@ -66,6 +70,8 @@ export function sumsView(sums: Sums) {
     /** Call-level minutes, with the service's latest values. */
     minutes: { audio: amountOf(sums, 'audio'), video: amountOf(sums, 'video') },
     participant_minutes: { audio: amountOf(sums, 'participant_audio'), video: amountOf(sums, 'participant_video') },
+    /** The vendor's published formula: the duration of each call × who joined. */
+    user_minutes: sums.get(KEYS.userMinutes) ?? 0,
     /** Share of unanswered, rejected and canceled calls among all finished calls; null for fewer than five. */
     failure_ratio: total < MIN_EXPORTED_CALLS ? null : failureRatio({ ...finished, total }, 'any'),
     /** For calls that ended. */
@@ -76,7 +82,7 @@ export function sumsView(sums: Sums) {
 /** An amount, summed over all statuses. */
 export function amountOf(sums: Sums, name: (typeof AMOUNTS)[number]): number {
   let all = 0
-  for (let key = AMOUNTS.indexOf(name); key < KEYS.duration; key += AMOUNTS.length) all += sums.get(key) ?? 0
+  for (let key = AMOUNTS.indexOf(name); key < KEYS.userMinutes; key += AMOUNTS.length) all += sums.get(key) ?? 0
   return all
 }
 

@@ -142,6 +142,7 @@ export const USAGE_COLUMNS: Readonly<Record<string, (row: UsageRow) => string | 
   video_minutes: ({ minutes }) => minutes.video,
   participant_audio_minutes: ({ participant_minutes: { audio } }) => audio,
   participant_video_minutes: ({ participant_minutes: { video } }) => video,
+  user_minutes: (row) => row.user_minutes,
   failure_ratio: (row) => row.failure_ratio,
   mean_duration_seconds: (row) => row.duration_seconds.mean,
   p50_duration_seconds: (row) => row.duration_seconds.p50,

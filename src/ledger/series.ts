@@ -73,7 +73,7 @@ export const COUNTERS = {
   },
   participantMinutes: {
     name: 'callwatch_participant_minutes_total',
-    help: 'Participant-level minutes, summed over entries (what is billed)',
+    help: 'Participant-level minutes, summed over the entries of each call',
     labels: ['media'],
     span: MEDIA.map((media) => [media]),
   },

@@ -5,7 +5,7 @@ import type { KnownList } from './known-list.ts'
 import { trackedCalls, type TrackedCalls } from './tracked-calls.ts'
 import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
 import type { TransitionPoint } from './delta/transitions.ts'
-import { addUsage } from './usage.ts'
+import { addUsages } from './usage.ts'
 
 /**
  * The state of one target. Only {@link applyDelta} changes it, after the delta was committed. It changes in place, because
@@ -21,6 +21,11 @@ export type LedgerState = {
   readonly counters: Map<string, number>
   /** Participant minutes by quarter of an hour (usage.ts). */
   readonly usage: Map<number, number>
+  /**
+   * User minutes by the quarter of an hour in which callwatch noticed the end of the call. Undefined unless a rule needs them, or if
+   * some of those calls have expired.
+   */
+  userMinutes?: Map<number, number> | undefined
   readonly finished: KeptFinishes
   sync: SyncState
 }
@@ -93,6 +98,8 @@ export type Delta = {
   counters: Map<string, number>
   /** Participant minutes by quarter of an hour. */
   usage: Map<number, number>
+  /** User minutes by the quarter of an hour in which the end of the call was noticed, however late they changed. */
+  userMinutes: Map<number, number>
   /** Quarters of an hour in which a call of the history changed (usage.ts). */
   stale: Set<number>
   finishes: Finish[]
@@ -141,7 +148,8 @@ export function applyDelta(state: LedgerState, delta: Delta, longestWindow: numb
     for (const index of [state.calls, state.open, state.detailsWanted]) index.delete(id)
   }
   for (const [key, increment] of delta.counters) state.counters.set(key, (state.counters.get(key) ?? 0) + increment)
-  for (const [quarterHour, minutes] of delta.usage) addUsage(state.usage, quarterHour, minutes)
+  addUsages(state.usage, delta.usage)
+  if (state.userMinutes !== undefined) addUsages(state.userMinutes, delta.userMinutes)
   state.sync = delta.sync
   const { lastSuccess, previousSuccess } = delta.sync
   const oldest = Math.min(previousSuccess ?? Infinity, (lastSuccess ?? Infinity) - longestWindow)

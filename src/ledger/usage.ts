@@ -18,6 +18,27 @@ export function addUsage(usage: Map<number, number>, quarterHour: number, minute
   for (const old of usage.keys()) if (old < quarterHour - USAGE_RETENTION_SECONDS) usage.delete(old)
 }
 
+/** Adds the minutes of several quarters of an hour, in place. */
+export function addUsages(usage: Map<number, number>, added: ReadonlyMap<number, number>): void {
+  for (const [quarterHour, minutes] of added) addUsage(usage, quarterHour, minutes)
+}
+
+/** How minutes are added up: over the participants of each call, or as its duration × who joined, which are its user minutes. */
+export const USAGE_FORMULAS = ['participants', 'duration'] as const
+export type UsageFormula = (typeof USAGE_FORMULAS)[number]
+
+/** Minutes by quarter of an hour, by both formulas. */
+export type Used = {
+  readonly usage: ReadonlyMap<number, number>
+  readonly userMinutes?: ReadonlyMap<number, number> | undefined
+}
+
+/** The minutes used since a time (UNIX seconds), to the quarter of an hour; NaN if they are not known. */
+export function usedSince({ usage, userMinutes }: Used, time: number, of: UsageFormula): number {
+  const minutes = of === 'duration' ? userMinutes : usage
+  return minutes === undefined ? NaN : usedBetween(minutes, time, Infinity)
+}
+
 /** The minutes used between two times (UNIX seconds), to the quarter of an hour. */
 export function usedBetween(
   usage: Iterable<readonly [quarterHour: number, minutes: number]>,

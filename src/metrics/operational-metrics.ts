@@ -31,7 +31,7 @@ export const COUNTER_DEFINITIONS = {
   },
   requests: {
     name: 'callwatch_api_requests_total',
-    help: 'Requests to the calls service by operation (list_calls, get_call) and HTTP code, or timeout, network, invalid',
+    help: 'Requests to the calls service by operation (list_calls, get_call) and HTTP code, or timeout, network, invalid; the kind of an error that has code 200, such as plan',
     labels: ['target', 'operation', 'code'],
     // The codes of usual answers. Other codes appear when they first occur.
     values: { operation: OPERATIONS, code: ['200', 'timeout', 'network', 'invalid'] },

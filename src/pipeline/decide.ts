@@ -8,7 +8,7 @@ import type { Delta, LedgerState } from '../ledger/state.ts'
 import { computeDelta } from '../ledger/delta/compute-delta.ts'
 import type { Observation, PollSuccess } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
-import { usedBetween } from '../ledger/usage.ts'
+import { usedSince } from '../ledger/usage.ts'
 import type { CountedEnds } from './announced-ends.ts'
 import type { Target } from './target.ts'
 
@@ -85,6 +85,6 @@ function evaluatedPoll(ledger: LedgerState, delta: Delta, { serviceTime, limited
     finished: withFinishes(ledger.finished, delta.finishes),
     open: [...unchanged, ...changed],
     created: ledger.sync.created,
-    usedSince: (time) => usedBetween(ledger.usage, time, Infinity) + usedBetween(delta.usage, time, Infinity),
+    usedSince: (time, of) => usedSince(ledger, time, of) + usedSince(delta, time, of),
   }
 }

@@ -10,9 +10,11 @@ import type { PollConfig } from '../polling/poll-section.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import type { LedgerState } from '../ledger/state.ts'
+import { USAGE_RETENTION_SECONDS } from '../ledger/usage.ts'
 import { newPollMemory, sweepProgress, type PollMemory, type SweepProgress } from '../polling/poll-memory.ts'
 import { UNLIMITED, type RateLimiter } from '../polling/rate-limiter.ts'
 import type { Store, TargetIdentity } from '../store/store.ts'
+import { userMinutesSince } from '../store/user-minutes.ts'
 import { announcedEnds, type AnnouncedEnds } from './announced-ends.ts'
 import { healthRecord, type Health, type HealthRecord } from './health.ts'
 
@@ -121,7 +123,12 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
   const { target: config, poll, rules } = settings
   const longestWindow = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
   // A commit in flight must end before this.
-  const stored = await runExclusive(() => store.openTarget(identityOf(config), clock.wall(), longestWindow))
+  const stored = await runExclusive(async () => {
+    const opened = await store.openTarget(identityOf(config), clock.wall(), longestWindow)
+    if (rules.some(({ signal }) => signal.name === 'budget_minutes'))
+      opened.ledger.userMinutes = await userMinutesSince(store, config.name, clock.wall() - USAGE_RETENTION_SECONDS)
+    return opened
+  })
   const now = clock.monotonic()
   const { lastSuccessHostTime, created, lastSweepBegan, clockSkew = 0 } = stored.ledger.sync
   const monotonicOf = (time: number) => now - Math.max(0, clock.wall() - time)

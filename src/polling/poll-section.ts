@@ -15,7 +15,7 @@ const given = section({
     .prefault('15s')
     .describe('Time between the starts of two polls, at least 1s unless the service is on this machine')
     .register(variables, { name: 'CALLWATCH_POLL_INTERVAL' }),
-  page_size: wholeNumber(1, 1000).prefault(100).describe('Calls requested in one page'),
+  page_size: wholeNumber(1, 1000).prefault(100).describe('Calls in one page; more than 100 if `check --probe` saw it'),
   max_answer_bytes: wholeNumber(65_536, 268_435_456)
     .optional()
     .describe('A longer answer of the service is an error; default: 32 KiB for each call of a page, at least 1 MiB'),

@@ -5,7 +5,7 @@ import { compareStart } from '../ledger/delta/repeated-id.ts'
 import type { InvalidReason } from '../ledger/series.ts'
 import type { ListedCall } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
-import { isMap } from '../schema/path.ts'
+import { isMap, parseMap } from '../schema/path.ts'
 import { rateLimitWindow, serviceClock, type RateLimitWindow } from './answer-headers.ts'
 import { networkError, ServiceError } from './service-error.ts'
 import { readAnswer } from './read-answer.ts'
@@ -95,11 +95,12 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
 
   let knowsItsCalls = false
   /**
-   * Whether the answer to the first page means a list without calls: some services answer 204 or 404. A wrong address also
-   * answers 404. Then one Get Call of an unknown id decides, because the service answers it with its own error, or an empty list.
+   * Whether the answer to the first page means a list without calls: some services answer 204, 404, or `data` that is null or an
+   * empty object. A wrong address may do so, too. So one Get Call of an unknown id decides, because the service answers it with its
+   * own error, or without a call.
    */
-  async function isEmptyAnswer({ status, body }: TransportResponse, signal: AbortSignal): Promise<boolean> {
-    if (status !== 404 || NAMES_SOMETHING_ELSE.test(body)) return status === 204
+  async function isEmptyAnswer(response: TransportResponse, signal: AbortSignal): Promise<boolean> {
+    if (!hasNoList(response)) return false
     knowsItsCalls ||= await get(callPath(UNKNOWN_ID), signal).then(
       (answer) => rowsOf(answer.body).length === 0,
       (error: unknown) => error instanceof ServiceError && error.kind === 'not_found',
@@ -121,7 +122,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       const { answered, body } = await get(`/calls?${query.toString()}`, signal, async (response) =>
         page === 1 ? isEmptyAnswer(response, signal) : false,
       )
-      const items = isMap(body) ? (page === 1 && isEmptyData(body) ? [] : body['data']) : undefined
+      const items = isMap(body) ? body['data'] : undefined
       if (!isMap(body) || !Array.isArray(items)) {
         throw new ServiceError('invalid', 'the service answered List Calls without a `data` array')
       }
@@ -159,6 +160,7 @@ export function rowsOf(body: unknown): readonly unknown[] {
   if (!isMap(body) || readSessionId(body['sessionId']) !== undefined) return [body]
   const { data } = body
   if (Array.isArray(data)) return data
+  if (isNothing(data)) return []
   return [isMap(data) ? data : body]
 }
 
@@ -175,7 +177,7 @@ function newestOf(calls: readonly SeenCall[]): SeenCall | undefined {
 }
 
 function unreadable(reasons: readonly unknown[]): ServiceError {
-  const why = reasons.length === 0 ? 'an empty list' : [...new Set(reasons)].join(', ')
+  const why = reasons.length === 0 ? 'it has none' : [...new Set(reasons)].join(', ')
   return new ServiceError('invalid', `the service answered Get Call without a call that callwatch can read: ${why}`)
 }
 
@@ -203,14 +205,21 @@ function getFrom(transport: Transport, options: CallsClientOptions) {
 /** An id that no call has. */
 const UNKNOWN_ID = 'callwatch-knows-no-such-call'
 
-/** Matches the code of an error about the user, the app or the address. */
-const NAMES_SOMETHING_ELSE = /"code"\s*:\s*"[^"]*(?:UID|USER|APP|API|ROUTE)/i
+/** Matches the code of an error about the user, the app, its plan or the address. */
+const NAMES_SOMETHING_ELSE = /"code"\s*:\s*"[^"]*(?:UID|USER|APP|API|ROUTE|PLAN|SUBSCRIPTION)/i
 
-/**
- * Whether the list is empty. Some serializers write an empty list as null or as an object. Other fields may mean an error.
- */
-function isEmptyData({ data, meta: _meta, ...others }: Record<string, unknown>): boolean {
-  if (Object.keys(others).length > 0) return false
+/** A longer answer has calls, or means something else. */
+const MOST_CHARACTERS_OF_NONE = 1000
+
+/** Whether an answer may be a list without calls, although it has no list. Other fields than `data` may mean an error. */
+function hasNoList({ status, body }: TransportResponse): boolean {
+  if (status === 404) return !NAMES_SOMETHING_ELSE.test(body)
+  if (status === 204 || status !== 200 || body.length > MOST_CHARACTERS_OF_NONE) return status === 204
+  const { data, meta: _meta, ...others } = parseMap(body) ?? { none: true }
+  return Object.keys(others).length === 0 && data !== undefined && isNothing(data)
+}
+
+function isNothing(data: unknown): boolean {
   return data === null || (isMap(data) && Object.keys(data).length === 0)
 }
 

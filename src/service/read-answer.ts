@@ -69,8 +69,23 @@ const CODES: ReadonlyMap<string, ServiceErrorKind> = new Map([
   ['AUTH_ERR_EMPTY_APIKEY', 'auth'],
   ['AUTH_ERR_APIKEY_NOT_FOUND', 'auth'],
   ['AUTH_ERR_NO_ACCESS', 'scope'],
+  ['AUTH_ERR_EMPTY_APPID', 'app'],
+  ['AUTH_ERR_INVALID_APPID', 'app'],
+  ['ERR_SUBSCRIPTION_EXPIRED', 'plan'],
+  ['ERR_PLAN_RESTRICTION', 'plan'],
+  ['ERR_PLAN_QUOTA_RESTRICTION', 'plan'],
   ['ERR_CALL_SESSION_NOT_FOUND', 'not_found'],
   ['ERR_TOO_MANY_REQUESTS', 'rate_limited'],
+])
+
+const NO_SUCH_APP = 'the service has no such app; check app_id and region, or base_url'
+/** What these codes mean and what to do. The message of the error begins with it: probe, status, log and alerts show it. */
+const MEANINGS: ReadonlyMap<unknown, string> = new Map([
+  ['AUTH_ERR_EMPTY_APPID', NO_SUCH_APP],
+  ['AUTH_ERR_INVALID_APPID', NO_SUCH_APP],
+  ['ERR_SUBSCRIPTION_EXPIRED', "the subscription of the app has expired; renew it in the service's dashboard"],
+  ['ERR_PLAN_RESTRICTION', "the plan of the app does not include this; change the plan in the service's dashboard"],
+  ['ERR_PLAN_QUOTA_RESTRICTION', "the quota of the app's plan is used up; raise it in the service's dashboard"],
 ])
 
 type ReadAnswerOptions = {
@@ -96,7 +111,9 @@ export function readAnswer(
   if (error !== undefined || status < 200 || status > 299) {
     const detail = error === undefined ? 'without an error body' : quote(error, apiKey)
     const retryAfter = readRetryAfter(header(response, 'retry-after'), now)
-    const message = `the service answered ${status} ${detail}`
+    const answered = `the service answered ${status} ${detail}`
+    const meaning = MEANINGS.get(error?.['code'])
+    const message = meaning === undefined ? answered : `${meaning} (${answered})`
     throw new ServiceError(kindOf(error?.['code'], status), message, { status, retryAfter, serviceTime: now })
   }
   if (body === undefined) {

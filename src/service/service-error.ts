@@ -4,6 +4,7 @@ import { causesOf, codeOf } from '../network/error-causes.ts'
  * Why a request failed.
  *
  * - `auth`: the key is missing or unknown; `scope`: the key has no access
+ * - `app`: the service has no such app; `plan`: the subscription or the plan of the app does not allow the request
  * - `not_found`: the service has no such call
  * - `rate_limited`, `server`: the service may answer later
  * - `refused`: any other client error
@@ -13,6 +14,8 @@ import { causesOf, codeOf } from '../network/error-causes.ts'
 export type ServiceErrorKind =
   | 'auth'
   | 'scope'
+  | 'app'
+  | 'plan'
   | 'not_found'
   | 'rate_limited'
   | 'server'
@@ -49,10 +52,9 @@ export function isRetryable({ kind }: ServiceError): boolean {
   return kind === 'rate_limited' || kind === 'server' || kind === 'invalid' || kind === 'timeout' || kind === 'network'
 }
 
-/** The `code` label of a failed request: its HTTP status, or the kind of an error without a meaningful one. */
-export function requestCode(error: ServiceError): string {
-  if (error.kind === 'timeout' || error.kind === 'network' || error.kind === 'invalid') return error.kind
-  return String(error.status)
+/** The `code` label of a failed request: its HTTP status, or the kind if the status does not mean an error. */
+export function requestCode({ kind, status = 0 }: ServiceError): string {
+  return kind === 'invalid' || status < 300 ? kind : String(status)
 }
 
 /** The meaning of error codes of failed connections. The first match counts. */

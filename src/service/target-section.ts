@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { isMap } from '../schema/path.ts'
-import { baseAddress, headerValue, nameOfTarget, oneOf, text } from '../schema/scalars.ts'
+import { baseAddress, headerValue, nameOfTarget, text } from '../schema/scalars.ts'
 import { secret } from '../schema/secret.ts'
 import { completed, section } from '../schema/section.ts'
 import { variables } from '../schema/variables.ts'
 import { hostOf } from '../schema/web-address.ts'
 
 const DEFAULT_DOMAIN = 'cometchat.io'
+const REGIONS = ['us', 'eu', 'in'] as const
+const A_REGION = 'one of `us`, `eu`, `in`; for another region or a dedicated host, set `base_url` instead'
 
 const webhook = section({
   // The Basic scheme sends both in one text, separated by a colon (RFC 7617).
@@ -28,13 +30,16 @@ const given = section(
       .optional()
       .describe('The app, as the dashboard of the calls service shows it')
       .register(variables, { name: 'CALLWATCH_APP_ID' }),
-    region: oneOf(['us', 'eu', 'in'])
+    region: z
+      .enum(REGIONS, { error: A_REGION })
       .optional()
       .describe('Region of the app')
       .register(variables, { name: 'CALLWATCH_REGION', unless: ['base_url'] }),
     domain: text('a domain name', (name) => /^[a-z\d-]+(?:\.[a-z\d-]+)*$/i.test(name))
       .optional()
-      .describe(`Domain of the calls service; default: ${DEFAULT_DOMAIN}`),
+      .describe(
+        `Domain of the calls service; default: ${DEFAULT_DOMAIN}. The vendor also names cc-cluster-2.io and cc-edge-2.io, for redundancy`,
+      ),
     base_url: baseAddress()
       .optional()
       .describe('URL of the calls service, path prefix included, instead of app_id and region')
@@ -73,7 +78,7 @@ const given = section(
     } else {
       if (target.app_id === undefined)
         report(['app_id'], 'missing; expected an app id and its region, or a base address')
-      else if (target.region === undefined) report(['region'], 'missing; expected one of `us`, `eu`, `in`')
+      else if (target.region === undefined) report(['region'], `missing; expected ${A_REGION}`)
       if (target.chat_base_url !== undefined) {
         report(['chat_base_url'], '`chat_base_url` is accepted together with `base_url` only; expected both or neither')
       }

@@ -41,6 +41,8 @@ export const SHOWN = {
   noticed: `CASE WHEN status = ${LOST_CODE} THEN finished ELSE finish_known END`,
   duration: between('started', 'ended'),
   answer_delay: between('initiated', 'started'),
+  /** The vendor's published formula, in minutes: the duration × who joined. 0 where either is unknown. */
+  user_minutes: `coalesce((${between('started', 'ended')}) / 60 * total_participants, 0)`,
   participants: 'CASE WHEN finish_at IS NULL THEN joined ELSE total_participants END',
 } as const
 

@@ -176,7 +176,10 @@ export const TABLES = {
     hot: true,
     derived: true,
   },
-  /** How often rollups were saved, or their calls deleted with the target. It has one row, 1. */
+  /**
+   * Row 1: how often rollups were saved, or their calls deleted with the target. Row 2 exists once all rollups that are not stale have
+   * user minutes.
+   */
   rollup_saves: { key: ['id'], columns: { id: 'whole', n: 'whole' }, derived: true },
 } as const satisfies Readonly<Record<string, Table>>
 

@@ -194,13 +194,24 @@ describe('the trend of an alert', () => {
   )
 })
 
+test('a budget is explained with the minutes by the other formula, if they are known', () => {
+  const used = { participants: 40, duration: 50 }
+  const minutes = (of: 'participants' | 'duration', duration = 50) =>
+    evidence(ruleOn({ name: 'budget_minutes', limit: 100, of, timezone: 'UTC' }), {
+      created: NOW,
+      usedSince: (_time, formula) => ({ ...used, duration })[formula],
+    })
+  expect([minutes('participants'), minutes('duration')]).toEqual([{ otherMinutes: 50 }, { otherMinutes: 40 }])
+  expect(minutes('participants', NaN)).toEqual({})
+})
+
 describe('the forecast of a budget', () => {
   const november = Date.UTC(2026, 10, 1) / 1000
   const forecast = (seconds: number, value: number, { timezone = 'UTC', created = 0 } = {}) =>
     evidenceOf(
-      ruleOn({ name: 'budget_minutes', limit: 1000, timezone }),
+      ruleOn({ name: 'budget_minutes', limit: 1000, of: 'participants', timezone }),
       { labels: {}, value },
-      pollAt(november + seconds, { created }),
+      pollAt(november + seconds, { created, usedSince: () => NaN }),
       monthOf,
     )
 

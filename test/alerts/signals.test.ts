@@ -6,7 +6,7 @@ import type { Trigger } from '../../src/alerts/trigger.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { signals, type Signal } from '../../src/alerts/signals.ts'
 import { monthOf } from '../../src/clock/calendar.ts'
-import { usedBetween } from '../../src/ledger/usage.ts'
+import { usedBetween, usedSince, type Used } from '../../src/ledger/usage.ts'
 import { summaryOf } from '../../src/notifications/text/notification-text.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { finishAt, firingOf, ruleOn } from './sample-rules.ts'
@@ -59,7 +59,6 @@ describe('each signal', () => {
     finishAt(at(-40), 'ended', { answerDelay: 8, duration: 60, audio: 2, video: 0 }),
   ]
   const open = [openSince(at(-20_000)), openSince(at(-10)), openSince(at(-5))]
-  const usedSince = () => 50_000
 
   test.each<[string, Signal, number, number | undefined]>([
     ['failure_ratio', { name: 'failure_ratio', reason: 'any', minCalls: 1, ...WINDOW }, 0.4, 10],
@@ -71,9 +70,14 @@ describe('each signal', () => {
     ['duration_mean', { name: 'duration_mean', minCalls: 1, ...WINDOW }, 90, 2],
     ['stuck_calls', { name: 'stuck_calls', longerThan: 10_800 }, 1, 1],
     ['poll_age', { name: 'poll_age' }, 0, undefined],
-    ['budget_minutes', { name: 'budget_minutes', limit: 200_000, timezone: 'UTC' }, 0.25, undefined],
+    [
+      'budget_minutes',
+      { name: 'budget_minutes', limit: 200_000, of: 'participants', timezone: 'UTC' },
+      0.25,
+      undefined,
+    ],
   ])('%s reads its value and its number of calls from a successful poll', (_, signal, value, calls) => {
-    expect(valueOf(signal, { finished, open, usedSince })).toEqual([value, calls])
+    expect(valueOf(signal, { finished, open, usedSince: () => 50_000 })).toEqual([value, calls])
   })
 
   test.each<[Signal, number]>([
@@ -110,7 +114,9 @@ describe('each signal', () => {
     expect(ruleValueOf(ruleOn(missed), { ...tick, recent: { requests: some } })).toBeUndefined()
     expect(ruleValueOf(ruleOn({ name: 'poll_age' }), tick)).toMatchObject({ value: 42, tooFew: false })
     expect(ruleValueOf(ruleOn({ name: 'in_progress' }), tick)).toBeUndefined()
-    expect(ruleValueOf(ruleOn({ name: 'budget_minutes', limit: 1, timezone: 'UTC' }), tick)).toBeUndefined()
+    expect(
+      ruleValueOf(ruleOn({ name: 'budget_minutes', limit: 1, of: 'participants', timezone: 'UTC' }), tick),
+    ).toBeUndefined()
   })
 })
 
@@ -208,10 +214,18 @@ test.each([
     [november - 3600, 20],
     [november, 10],
   ])
-  const usedSince = (time: number) => usedBetween(usage, time, Infinity)
-  const trigger = pollAt(november + 900, { usedSince })
-  const rule = ruleOn({ name: 'budget_minutes', limit: 100, timezone })
+  const trigger = pollAt(november + 900, { usedSince: (time) => usedBetween(usage, time, Infinity) })
+  const rule = ruleOn({ name: 'budget_minutes', limit: 100, of: 'participants', timezone })
   expect(ruleValueOf(rule, trigger)).toMatchObject({ value: share, calls: undefined, tooFew: false, mayBreach: true })
+})
+
+test('budget_minutes of the duration are user minutes, and have no value while these are not known', () => {
+  const rule = ruleOn({ name: 'budget_minutes', limit: 100, of: 'duration', timezone: 'UTC' })
+  const usage = new Map([[at(0), 40]])
+  const used = { usage, userMinutes: new Map([[at(0), 50]]) }
+  const trigger = (of: Used) => pollAt(at(900), { usedSince: (...given) => usedSince(of, ...given) })
+  expect(ruleValueOf(rule, trigger(used))).toMatchObject({ value: 0.5, calls: undefined })
+  expect(ruleValueOf(rule, trigger({ usage }))).toBeUndefined()
 })
 
 describe('min_calls', () => {

@@ -40,6 +40,16 @@ const PROBLEMS: Problem[] = [
     requests: 1,
   },
   {
+    what: 'an expired subscription, which it answers with the status 200',
+    service: () =>
+      answering((_request, response) =>
+        response.end('{"error":{"code":"ERR_SUBSCRIPTION_EXPIRED","message":"The subscription has expired."}}'),
+      ),
+    code: 'plan',
+    reason: /the subscription of the app has expired; renew it in the service's dashboard/,
+    requests: 1,
+  },
+  {
     what: 'a refused connection',
     service: notListening,
     code: 'network',
@@ -85,7 +95,7 @@ const PROBLEMS: Problem[] = [
     what: 'HTML instead of JSON',
     service: () => answering((_request, response) => response.end('<!doctype html><h1>Sign in</h1>')),
     code: 'invalid',
-    reason: /answered 200 with something that is not a JSON.*an HTML page/,
+    reason: /answered 200 with something that is neither a JSON.*an HTML page/,
     requests: AGAIN,
   },
   {
@@ -106,7 +116,7 @@ const PROBLEMS: Problem[] = [
     what: 'JSON that is no object',
     service: () => answering((_request, response) => response.end('[{"sessionId":"a","status":"ended"}]')),
     code: 'invalid',
-    reason: /answered 200 with something that is not a JSON/,
+    reason: /answered List Calls without a `data` array/,
     requests: AGAIN,
   },
   {
@@ -124,7 +134,7 @@ const PROBLEMS: Problem[] = [
     what: 'half a body of a complete response',
     service: () => answering((_request, response) => response.end('{"data":[{"sessionId":"half","status":"ended"')),
     code: 'invalid',
-    reason: /answered 200 with something that is not a JSON/,
+    reason: /answered 200 with something that is neither a JSON/,
     requests: AGAIN,
   },
 ]

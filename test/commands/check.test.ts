@@ -178,6 +178,27 @@ poll: { timeout: 500ms }
   })
 
   test.each([
+    ['AUTH_ERR_INVALID_APPID', 401, 'unknown_app', 'the service has no such app; check app_id and region, or base_url'],
+    ['AUTH_ERR_EMPTY_APPID', 400, 'unknown_app', 'the service has no such app; check app_id and region, or base_url'],
+    ['ERR_SUBSCRIPTION_EXPIRED', 402, 'plan', 'the subscription of the app has expired; renew it in'],
+    ['ERR_PLAN_RESTRICTION', 200, 'plan', 'the plan of the app does not include this; change the plan in'],
+    ['ERR_PLAN_QUOTA_RESTRICTION', 429, 'plan', "the quota of the app's plan is used up; raise it in"],
+  ])('explains %s with the status %i, which is not about the key', async (code, status, kind, words) => {
+    const { url } = await localServer((_request, response) => {
+      response.writeHead(status).end(JSON.stringify({ error: { code, message: 'no' } }))
+    })
+    const { code: exit, verdicts } = await probe(url)
+    expect(exit).toBe(1)
+    expect(verdicts).toEqual([expect.stringContaining(`✗ production: ${words}`)])
+    expect(verdicts[0]).toContain(`(${url})`)
+    expect(verdicts[0]).not.toContain('api_key')
+    const env = { CALLWATCH_BASE_URL: url, CALLWATCH_API_KEY: KEY }
+    expect(JSON.parse((await callwatch(['check', '--probe', '--json'], { env })).stdout)).toMatchObject({
+      probes: [{ kind }],
+    })
+  })
+
+  test.each([
     [-7300, "this machine's clock is 2 h ahead of the service's"],
     [300, "this machine's clock is 5 min behind the service's"],
   ])("warns that the service's clock is %i s ahead", async (dateOffset, warning) => {

@@ -319,7 +319,7 @@ describe('a rule that PromQL cannot express is a comment with the reason', () =>
     ['duration_mean', ruleOn({ name: 'duration_mean', window, minCalls: 20 }), notEvaluatedAlike('duration_mean')],
     [
       'budget_minutes',
-      ruleOn({ name: 'budget_minutes', limit: 1000, timezone: 'UTC' }),
+      ruleOn({ name: 'budget_minutes', limit: 1000, of: 'participants', timezone: 'UTC' }),
       notEvaluatedAlike('budget_minutes'),
     ],
     [

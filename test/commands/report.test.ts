@@ -25,6 +25,7 @@ async function report(...args: string[]) {
         startedAt: AT(hours) - 60,
         endedAt: AT(hours),
         type: 'video',
+        totalParticipants: 2,
         callMinutes: { audio: 0, video: 1, total: undefined },
         participantMinutes: { audio: 0, video: 2, total: undefined },
       })
@@ -48,10 +49,10 @@ test('report prints a table, and what it does not cover', async () => {
   expect(code).toBe(0)
   expect(stdout).toBe(
     [
-      'target      type   ended  unanswered  rejected  canceled  audio minutes  video minutes  participant audio minutes  participant video minutes  failure ratio  mean duration seconds  p50 duration seconds  p95 duration seconds  noticed late',
-      'production  audio      0           0         3         0              0              0                          0                          0              -                      -                     -                     -             3',
-      'production  video      2           0         0         0              0              2                          0                          4              -                     1m                    1m                    1m             2',
-      'staging     video      1           0         0         0              0              1                          0                          2              -                     1m                    1m                    1m             1',
+      'target      type   ended  unanswered  rejected  canceled  audio minutes  video minutes  participant audio minutes  participant video minutes  user minutes  failure ratio  mean duration seconds  p50 duration seconds  p95 duration seconds  noticed late',
+      'production  audio      0           0         3         0              0              0                          0                          0             0              -                      -                     -                     -             3',
+      'production  video      2           0         0         0              0              2                          0                          4             4              -                     1m                    1m                    1m             2',
+      'staging     video      1           0         0         0              0              1                          0                          2             2              -                     1m                    1m                    1m             1',
       '',
     ].join('\n'),
   )
@@ -78,7 +79,7 @@ test('report prints JSON with the days of a time zone', async () => {
 
 test('report without keys is one row, also where nothing finished', async () => {
   const { stdout } = await report('--since', '2026-09-01', '--until', '2026-09-02', '--format', 'csv')
-  expect(stdout.split('\n')[1]).toMatch(/^0,0,0,0,0,0,0,0,0,0,,,,,0,86400$/)
+  expect(stdout.split('\n')[1]).toMatch(/^0,0,0,0,0,0,0,0,0,0,0,,,,,0,86400$/)
 })
 
 test('report of all that the store keeps begins with its oldest call, and says that nothing is polled any more', async () => {

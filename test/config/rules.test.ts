@@ -204,17 +204,17 @@ const rules: Record<Signal['name'], [source: string, rule: Omit<Rule, 'name'>][]
       'limit: 100000',
       {
         ...silent,
-        signal: { name: 'budget_minutes', limit: 100_000, timezone: 'UTC' },
+        signal: { name: 'budget_minutes', limit: 100_000, of: 'participants', timezone: 'UTC' },
         breach: 'above',
         threshold: 1,
         clear: 1,
       },
     ],
     [
-      'limit: 0.5, timezone: Europe/Berlin, above: 1.2, clear: 1.1',
+      'limit: 0.5, of: duration, timezone: Europe/Berlin, above: 1.2, clear: 1.1',
       {
         ...silent,
-        signal: { name: 'budget_minutes', limit: 0.5, timezone: 'Europe/Berlin' },
+        signal: { name: 'budget_minutes', limit: 0.5, of: 'duration', timezone: 'Europe/Berlin' },
         breach: 'above',
         threshold: 1.2,
         clear: 1.1,

@@ -157,8 +157,8 @@ describe('for any calls and any polls', () => {
       const served = sum(calls.map(({ callMinutes }) => callMinutes.audio! + callMinutes.video!))
       expect(total(book.state, COUNTERS.callMinutes)).toBe(served)
       for (const media of ['audio', 'video'] as const) {
-        const billed = sum(calls.map(({ participantMinutes }) => participantMinutes[media]!))
-        expect(book.counted(COUNTERS.participantMinutes, media)).toBe(billed)
+        const summed = sum(calls.map(({ participantMinutes }) => participantMinutes[media]!))
+        expect(book.counted(COUNTERS.participantMinutes, media)).toBe(summed)
       }
       expect(total(book.state, COUNTERS.corrections)).toBe(0)
     })

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
+import { quarterHourOf } from '../../src/ledger/usage.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { Commit, Store } from '../../src/store/store.ts'
 import { commitObservation, tick } from '../../src/pipeline/pipeline.ts'
 import { NO_POLL } from '../../src/pipeline/health.ts'
 import { openTarget } from '../../src/pipeline/target.ts'
-import { POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
+import { POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
 import { pollConfig, targetConfig } from './settings.ts'
@@ -94,6 +95,31 @@ describe('a target', () => {
     const second = await commitObservation(again, completePoll(25, failed(1), failed(2)))
     expect(second?.alerts.notifications).toEqual([])
     expect(again.alerts.get('Failing')?.state).toBe('firing')
+  })
+
+  test('knows the user minutes of the month, corrected ones, too, before and after a restart, unless calls have expired', async () => {
+    const signal = { name: 'budget_minutes', limit: 100, of: 'duration', timezone: 'UTC' } as const
+    const rules = [ruleOn(signal, { name: 'Budget', threshold: 0.25, clear: 0.25 })]
+    const { target, memory, open } = await opened((store) => store, rules)
+    const ended = (totalParticipants: number) =>
+      seen('a', 'ended', { startedAt: CREATED - 505, endedAt: CREATED + 95, totalParticipants })
+    const commit = async (seconds: number, participants: number) =>
+      notified(await commitObservation(target, completePoll(seconds, ended(participants))))
+    expect(await commit(110, 2)).toEqual([])
+    expect(await commit(2000, 3)).toEqual([['firing', 'Budget']])
+    const quarter = quarterHourOf(CREATED + 110)
+    expect(quarter).not.toBe(quarterHourOf(CREATED + 95))
+    expect(target.ledger.userMinutes).toEqual(new Map([[quarter, 30]]))
+    expect((await open()).ledger.userMinutes).toEqual(new Map([[quarter, 30]]))
+    await commitObservation(target, completePoll(200_000))
+    await memory.deleteExpired(CREATED + 1000)
+    expect((await open()).ledger.userMinutes).toBeUndefined()
+  })
+
+  test('has no user minutes unless a rule needs them', async () => {
+    const { target } = await opened()
+    await commitObservation(target, completePoll(10, failed(1)))
+    expect(target.ledger.userMinutes).toBeUndefined()
   })
 
   test('continues from the history with a call that was counted and evicted, also after a restart', async () => {

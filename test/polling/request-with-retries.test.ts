@@ -54,12 +54,15 @@ describe('a request with retries', () => {
     expect(outcome.error?.kind).toBe('server')
   })
 
-  test.each(['auth', 'scope', 'not_found', 'refused'] as const)('is not repeated after the error %s', async (kind) => {
-    const { clock, attempts, outcome } = asking([failing(kind, { status: 403 })])
-    await clock.advance(300)
-    expect(attempts).toHaveLength(1)
-    expect(outcome.error?.kind).toBe(kind)
-  })
+  test.each(['auth', 'scope', 'app', 'plan', 'not_found', 'refused'] as const)(
+    'is not repeated after the error %s',
+    async (kind) => {
+      const { clock, attempts, outcome } = asking([failing(kind, { status: 403 })])
+      await clock.advance(300)
+      expect(attempts).toHaveLength(1)
+      expect(outcome.error?.kind).toBe(kind)
+    },
+  )
 
   test.each(['rate_limited', 'server', 'invalid', 'timeout', 'network'] as const)(
     'is repeated after the transient error %s',

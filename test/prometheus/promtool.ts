@@ -2,7 +2,7 @@ import { spawnSync, type SpawnSyncReturns } from 'node:child_process'
 import type { TestContext } from 'vitest'
 
 /**
- * The problems that promtool's linter may find. callwatch exports minutes, because the service bills minutes; the other
+ * The problems that promtool's linter may find. callwatch exports minutes, because the service reports minutes; the other
  * three metrics come from prom-client.
  */
 export const ACCEPTED_COMPLAINTS = [

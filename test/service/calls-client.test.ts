@@ -239,56 +239,67 @@ describe('a page of List Calls', () => {
     expect(await list(client)).toMatchObject({ total: undefined, totalPages: undefined, items: 0 })
   })
 
-  test.each([{ data: null }, { data: {} }, { data: [] }])('is an empty list if the answer is %j', async (body) => {
-    expect(await list(clientOf({ body }).client)).toMatchObject({ items: 0, calls: [], total: undefined })
-  })
-
-  test('is an empty list if the answer is 204', async () => {
-    const { client } = clientOf({ status: 204, body: '' })
+  test('is an empty list if it has none', async () => {
+    const { client, requests } = clientOf({ body: { data: [] } })
     expect(await list(client)).toMatchObject({ items: 0, calls: [], total: undefined })
-    await expect(list(client, 2)).rejects.toMatchObject({ kind: 'invalid' })
-    await expect(client.getCall('a', never)).rejects.toMatchObject({ kind: 'invalid' })
+    expect(requests).toHaveLength(1)
   })
 
-  describe('with 404', () => {
+  describe.each([
+    ['404', { status: 404, body: '' }, 'refused'],
+    ['204', { status: 204, body: '' }, 'invalid'],
+    ['null instead of a list', { body: { data: null, meta: {} } }, 'invalid'],
+    ['an object instead of a list', { body: { data: {} } }, 'invalid'],
+  ] as const)('with %s', (_what, none, kind) => {
     const unknownCall = {
       status: 404,
       body: { error: { code: 'ERR_CALL_SESSION_NOT_FOUND', message: 'no such call' } },
     }
-    /** List Calls answers 404, and Get Call as given. */
-    function clientOf404(get: Reply, body: unknown = '') {
+    /** List Calls has no list, and Get Call answers as given. */
+    function clientOfNone(get: Reply, page: Reply = none) {
       const requested: string[] = []
       const client = callsClient(async ({ path }) => {
         requested.push(path)
-        return answer({ headers: { date: DATE }, ...(path.startsWith('/calls?') ? { status: 404, body } : get) })
+        return answer({ headers: { date: DATE }, ...(path.startsWith('/calls?') ? page : get) })
       }, OPTIONS)
       return { client, requested }
     }
 
     test('is an empty list if the service says that it knows no such call, which is asked once', async () => {
-      const { client, requested } = clientOf404(unknownCall)
+      const { client, requested } = clientOfNone(unknownCall)
       for (let poll = 0; poll < 3; poll++)
         expect(await list(client)).toMatchObject({ items: 0, total: undefined, serviceTime: SERVICE, hostTime: HOST })
       expect(requested.filter((path) => path.startsWith('/calls/'))).toHaveLength(1)
     })
 
-    test.each([{ data: [] }, []])(
-      'is an empty list if the session that nobody has is answered with %j',
+    test.each([[{ data: [] }], [[]], [{ data: null }], [{ data: {} }]])(
+      'is an empty list if an unknown session is answered with %j',
       async (body) => {
-        expect(await list(clientOf404({ body }).client)).toMatchObject({ items: 0 })
+        expect(await list(clientOfNone({ body }).client)).toMatchObject({ items: 0 })
       },
     )
 
     test.each([
-      ['there is no such address', 1, { status: 404 }, ''],
-      ['Get Call answers with a call', 1, { body: { data: { sessionId: 'a', status: 'ended' } } }, ''],
-      ['the error names the user', 1, unknownCall, { error: { code: 'ERR_UID_NOT_FOUND', message: 'no such user' } }],
-      ['it is not the first page', 2, unknownCall, ''],
-    ])('is an error where %s', async (_what, page, get, body) => {
-      const { client } = clientOf404(get, body)
-      await expect(list(client, page)).rejects.toMatchObject({ status: 404, kind: 'refused' })
+      ['there is no such address', 1, { status: 404 }],
+      ['Get Call answers with a call', 1, { body: { data: { sessionId: 'a', status: 'ended' } } }],
+      ['Get Call answers with something else', 1, { body: { message: 'hello' } }],
+      ['it is not the first page', 2, unknownCall],
+    ])('is an error where %s', async (_what2, page, get) => {
+      await expect(list(clientOfNone(get).client, page)).rejects.toMatchObject({ kind })
     })
   })
+
+  test.each(['ERR_UID_NOT_FOUND', 'ERR_PLAN_RESTRICTION', 'ERR_SUBSCRIPTION_EXPIRED', 'AUTH_ERR_INVALID_APPID'])(
+    'with 404 and %s is an error, also after the service was known',
+    async (code) => {
+      let page: Reply = { status: 404 }
+      const unknownCall = { status: 404, body: { error: { code: 'ERR_CALL_SESSION_NOT_FOUND' } } }
+      const client = callsClient(async ({ path }) => answer(path.startsWith('/calls?') ? page : unknownCall), OPTIONS)
+      expect(await list(client)).toMatchObject({ items: 0 })
+      page = { status: 404, body: { error: { code, message: 'no' } } }
+      await expect(list(client)).rejects.toMatchObject({ status: 404 })
+    },
+  )
 
   test.each([{}, { data: { a: 1 } }, { data: null, code: 401 }, { data: 'none' }, { calls: [] }, { error: 'odd' }])(
     'is invalid if the answer is %j',
@@ -377,10 +388,10 @@ describe('Get Call', () => {
 
   test.each([
     [{}, 'no_status'],
-    [[], 'an empty list'],
-    [{ data: [] }, 'an empty list'],
-    [{ data: {} }, 'no_status'],
-    [{ data: null }, 'no_status'],
+    [[], 'it has none'],
+    [{ data: [] }, 'it has none'],
+    [{ data: {} }, 'it has none'],
+    [{ data: null }, 'it has none'],
     [{ data: { sessionId: 's' } }, 'no_status'],
     [{ data: [{ sessionId: 's' }, null] }, 'no_status, not_an_object'],
     [{ data: { ...call, sessionId: 't' } }, 'another_call'],

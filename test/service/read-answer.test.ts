@@ -39,6 +39,11 @@ describe('the error code in the body of an answer decides, whatever the HTTP sta
     ['AUTH_ERR_APIKEY_NOT_FOUND', 'auth'],
     ['AUTH_ERR_SOMETHING_NEW', 'auth'],
     ['AUTH_ERR_NO_ACCESS', 'scope'],
+    ['AUTH_ERR_INVALID_APPID', 'app'],
+    ['AUTH_ERR_EMPTY_APPID', 'app'],
+    ['ERR_SUBSCRIPTION_EXPIRED', 'plan'],
+    ['ERR_PLAN_RESTRICTION', 'plan'],
+    ['ERR_PLAN_QUOTA_RESTRICTION', 'plan'],
     ['ERR_CALL_SESSION_NOT_FOUND', 'not_found'],
     ['ERR_TOO_MANY_REQUESTS', 'rate_limited'],
   ])('%s is %s', (code, kind) => {
@@ -105,6 +110,19 @@ describe('the message of a refused answer', () => {
     ],
   ])('for %j is: %s', (given, sentence) => {
     expect(refusal(given).message).toBe(sentence)
+  })
+
+  test.each([
+    ['ERR_SUBSCRIPTION_EXPIRED', "the subscription of the app has expired; renew it in the service's dashboard"],
+    ['ERR_PLAN_RESTRICTION', "the plan of the app does not include this; change the plan in the service's dashboard"],
+    ['ERR_PLAN_QUOTA_RESTRICTION', "the quota of the app's plan is used up; raise it in the service's dashboard"],
+    ['AUTH_ERR_INVALID_APPID', 'the service has no such app; check app_id and region, or base_url'],
+    ['AUTH_ERR_EMPTY_APPID', 'the service has no such app; check app_id and region, or base_url'],
+  ])('begins with the meaning of %s and what to do', (code, meaning) => {
+    for (const status of [200, 403, 429])
+      expect(refusal({ status, body: error(code, 'no') }).message).toBe(
+        `${meaning} (the service answered ${status} ${code}: no)`,
+      )
   })
 
   test('is of kind invalid if an answer of 200 is neither a JSON object nor a list', () => {

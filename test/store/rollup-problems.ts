@@ -10,7 +10,7 @@ import type { RowReader } from '../../src/store/sql.ts'
  */
 export async function rollupProblems(reader: RowReader, targets: readonly string[]): Promise<string[]> {
   const rows = await reader.rows(
-    `SELECT name, ${shown('began')}, finished, status, audio, participant_video FROM callwatch.targets CROSS JOIN callwatch.calls
+    `SELECT name, ${shown('began', 'user_minutes')}, finished, status, audio, participant_video FROM callwatch.targets CROSS JOIN callwatch.calls
     WHERE target = number AND status <> ${BASELINE_CODE}`,
     [],
   )
@@ -21,6 +21,7 @@ export async function rollupProblems(reader: RowReader, targets: readonly string
     status: Number(row['status']),
     audio: Number(row['audio']),
     participantVideo: Number(row['participant_video']),
+    userMinutes: Number(row['user_minutes']),
   }))
   const finishes = calls.map(({ finished }) => finished).filter(Number.isFinite)
   if (finishes.length === 0) return []
@@ -41,12 +42,14 @@ export async function rollupProblems(reader: RowReader, targets: readonly string
         ...Object.keys(point.calls).map((status) => Object.entries(statuses).find(([name]) => name === status)?.[1].length ?? 0), // oxfmt-ignore
         sum(({ audio }) => audio),
         sum(({ participantVideo }) => participantVideo),
+        sum(({ userMinutes }) => userMinutes),
         own.filter(({ began, finished }) => began < at && finished >= at).length,
       ]
       const found = [
         ...Object.values(point.calls),
         point.minutes.audio,
         point.participant_minutes.video,
+        point.user_minutes,
         point.in_progress,
       ]
       if (found.every((value, i) => Math.abs(value! - expected[i]!) < 1e-6)) continue

@@ -273,9 +273,9 @@ describe('/api/v1/report and /api/v1/coverage', () => {
   test('report as CSV', async () => {
     const { text } = await ask('report?since=2d&until=60&by=target&format=csv'.replace('until=60', `until=${NOW}`).replace('2d', String(NOW - 172_800))) // oxfmt-ignore
     expect(text.split('\r\n').slice(0, 3)).toEqual([
-      'target,ended,unanswered,rejected,canceled,other,lost,audio_minutes,video_minutes,participant_audio_minutes,participant_video_minutes,failure_ratio,mean_duration_seconds,p50_duration_seconds,p95_duration_seconds,noticed_late,blind_seconds',
-      'production,2,0,0,0,0,0,1,0,1.5,0,,15,15.05,15.05,0,172800',
-      'staging,1,0,0,0,0,0,0.5,0,0.75,0,,15,15.05,15.05,0,172800',
+      'target,ended,unanswered,rejected,canceled,other,lost,audio_minutes,video_minutes,participant_audio_minutes,participant_video_minutes,user_minutes,failure_ratio,mean_duration_seconds,p50_duration_seconds,p95_duration_seconds,noticed_late,blind_seconds',
+      'production,2,0,0,0,0,0,1,0,1.5,0,1,,15,15.05,15.05,0,172800',
+      'staging,1,0,0,0,0,0,0.5,0,0.75,0,0.5,,15,15.05,15.05,0,172800',
     ])
   })
 

@@ -44,7 +44,7 @@ export function now() {
     }),
     stat({
       title: 'Participant minutes today',
-      about: 'Minutes that are billed, since midnight in the time zone of the dashboard.',
+      about: 'Participant minutes since midnight in the time zone of the dashboard.',
       width: 4,
       decimals: 0,
       today: true,

@@ -14,7 +14,7 @@ export function minutes() {
     }),
     graph({
       title: 'Participant minutes per minute',
-      about: 'Participant-level minutes when callwatch counts them. These are billed.',
+      about: 'Participant-level minutes when callwatch counts them.',
       width: 8,
       stacked: true,
       queries: {

@@ -1,4 +1,5 @@
-import { amount, positive, timezone } from '../../schema/scalars.ts'
+import { USAGE_FORMULAS, type UsageFormula } from '../../ledger/usage.ts'
+import { amount, oneOf, positive, timezone } from '../../schema/scalars.ts'
 import { formatNumber, formatShare } from '../../text/format.ts'
 import { clear } from '../rule-keys.ts'
 import { beyond, targetSignal } from '../signal.ts'
@@ -9,31 +10,45 @@ const share = () => amount('a share of the limit, 0 or more, such as 0.8')
 
 export const budgetMinutes = targetSignal({
   name: 'budget_minutes',
-  description: 'Participant minutes of this calendar month, as a share of the limit',
+  description: 'Minutes of this calendar month, as a share of the limit',
   keys: {
-    limit: positive('a number of minutes above 0').describe('Monthly budget in participant minutes'),
+    limit: positive('a number of minutes above 0').describe('Monthly budget in minutes'),
+    of: oneOf(USAGE_FORMULAS)
+      .prefault('participants')
+      .describe('Participant minutes, or user minutes: duration × who joined, as the vendor publishes it'),
     timezone: timezone().prefault('UTC').describe('Where the month begins and ends'),
     above: share().prefault(1).describe('A larger share of the limit is a breach; may exceed 1'),
     clear: clear(share()),
   },
   unit: 'share',
   isReplayable: false,
-  value: (trigger, monthOf, { limit, timezone: zone }) =>
-    trigger.kind === 'tick' ? undefined : trigger.usedSince(monthOf(trigger.now, zone).from) / limit,
+  value: (trigger, monthOf, { limit, timezone: zone, of }) => {
+    const used = trigger.kind === 'tick' ? NaN : trigger.usedSince(monthOf(trigger.now, zone).from, of)
+    return Number.isNaN(used) ? undefined : used / limit
+  },
   forecast: (value, { now, created }, monthOf, { timezone: zone }) => {
     const { from, to } = monthOf(now, zone)
     const counted = now - Math.max(from, created)
     // A few hours are not enough to forecast a month.
     return counted < DAY ? undefined : value + (value / counted) * (to - now)
   },
-  describe: ({ value }, { limit }) => {
-    const used = `${formatNumber(value * limit, 0)} of ${formatNumber(limit)}`
-    return `${used} participant minutes of this month are used: ${formatShare(value)}`
+  otherMinutes: ({ now, usedSince }, monthOf, { timezone: zone, of }) =>
+    usedSince(monthOf(now, zone).from, of === 'duration' ? 'participants' : 'duration'),
+  describe: ({ value, otherMinutes }, { limit, of }) => {
+    const used = `${formatNumber(value * limit, 0)} of ${formatNumber(limit)} ${nameOf(of)} of this month are used`
+    const formula = of === 'duration' ? 'the sum over participants' : 'duration × who joined'
+    const other = otherMinutes === undefined ? '' : `, ${formatNumber(otherMinutes, 0)} as ${formula}`
+    return `${used}${other}: ${formatShare(value)}`
   },
-  inWords: (rule) =>
-    `${beyond(rule, 'share')} of the ${formatNumber(rule.signal.limit)} participant minutes of a month used`,
+  inWords: ({ signal: { limit, of }, ...rule }) =>
+    `${beyond(rule, 'share')} of the ${formatNumber(limit)} ${nameOf(of)} of a month used`,
   describeForecast: (forecast, { limit }) =>
     `at this rate ${formatNumber(forecast * limit, 0)} min, ${formatShare(forecast)} of the limit, by the end of the month`,
   format: (value, { limit }) =>
     `${formatShare(value)} (${formatNumber(value * limit, 0)} of ${formatNumber(limit)} min)`,
 })
+
+/** A rule that an earlier program stored has no formula, and is about participant minutes. */
+function nameOf(of: UsageFormula): string {
+  return of === 'duration' ? 'user minutes' : 'participant minutes'
+}

@@ -2,12 +2,19 @@ import { finalStatus, ownTime, type SeenCall } from '../call.ts'
 import { newDraft, type DeltaDraft } from './delta-draft.ts'
 import { horizon, isExcluded } from '../horizon.ts'
 import type { ServiceAnswer, Observation, PollSuccess } from '../observation.ts'
-import { baselineCall, labelsNow, observeCall, observeNotFound, type AnswerContext } from './observe-call.ts'
+import {
+  baselineCall,
+  labelsNow,
+  observeCall,
+  observeNotFound,
+  userMinutesOf,
+  type AnswerContext,
+} from './observe-call.ts'
 import { noteEarlierRow, compareStart, isEarlierRow } from './repeated-id.ts'
 import { COUNTERS, seriesKey } from '../series.ts'
 import type { Delta, LedgerState, SyncState } from '../state.ts'
 import { evictAfter, inHistorySince, MARK, type TrackedCall } from '../tracked-call.ts'
-import { quarterHourOf } from '../usage.ts'
+import { addUsage, quarterHourOf } from '../usage.ts'
 
 export type LedgerOptions = {
   /** How long before now a call may still change, and how long it is tracked (seconds). */
@@ -103,15 +110,17 @@ function readAnswer(
 }
 
 /**
- * Changes a call, and marks the quarters of an hour whose rollups that changes. A lost call that reappears leaves the quarter in
- * which it was lost.
+ * Changes a call and its user minutes, and marks the quarters of an hour whose rollups that changes. A lost call that reappears leaves
+ * the quarter in which it was lost.
  */
-function change({ calls, stale }: Delta, before: TrackedCall | undefined, after: TrackedCall): void {
+function change({ calls, stale, userMinutes }: Delta, before: TrackedCall | undefined, after: TrackedCall): void {
   calls.set(after.id, after)
   for (const call of [before, after]) {
     const at = call && inHistorySince(call)
     if (at !== undefined) stale.add(quarterHourOf(at))
   }
+  const more = userMinutesOf(after) - (before === undefined ? 0 : userMinutesOf(before))
+  if (more !== 0) addUsage(userMinutes, quarterHourOf(after.finish!.known), more)
 }
 
 /** A call as an answer shows it. */

@@ -17,6 +17,7 @@ export function newDraft(sync: SyncState) {
     evicted: [],
     counters: new Map(),
     usage: new Map(),
+    userMinutes: new Map(),
     stale: new Set(),
     finishes: [],
     transitions: [],

@@ -193,6 +193,15 @@ export function answeredTimes(
   return { answerDelay: between(initiatedAt, startedAt), duration: between(startedAt, endedAt) }
 }
 
+/** The user minutes of a call: its duration × who joined, as the vendor publishes it; 0 unless it ended and both are known. */
+export function userMinutesOf(
+  call: Pick<TrackedCall, 'startedAt' | 'endedAt' | 'totalParticipants' | 'finish'>,
+): number {
+  const { finish, totalParticipants = 0 } = call
+  const { duration = 0 } = finish === undefined ? {} : answeredTimes({ initiatedAt: undefined, ...call }, finish.status)
+  return (duration / 60) * totalParticipants
+}
+
 function countTransitions(before: TrackedCall | undefined, change: Details, draft: DeltaDraft): void {
   const { call } = change
   const from: TransitionPoint = before === undefined ? 'none' : before.phase === 'lost' ? 'lost' : before.status

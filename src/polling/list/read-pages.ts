@@ -35,7 +35,7 @@ const PAGES_WAITING = 6
 const ATTEMPTS = 5
 const FEWER_ATTEMPTS = 2
 /** Such an error does not show that a page is past the last one. */
-const SAYS_NOTHING: ReadonlySet<ServiceError['kind']> = new Set(['rate_limited', 'auth', 'scope'])
+const SAYS_NOTHING: ReadonlySet<ServiceError['kind']> = new Set(['rate_limited', 'auth', 'scope', 'app', 'plan'])
 
 /**
  * Reads the pages that a reading needs, until it has ended or reached its limits.

@@ -3,6 +3,7 @@ import { RULE_LABELS } from '../../alerts/groups.ts'
 import { SEVERITIES } from '../../alerts/match-keys.ts'
 import { signals } from '../../alerts/signals.ts'
 import { FINAL_STATUSES, OPEN_STATUSES, type FinalStatus } from '../../ledger/call.ts'
+import { USAGE_FORMULAS } from '../../ledger/usage.ts'
 
 /** The schemas that the document names. */
 export const named = z.registry<{ id: string }>()
@@ -47,6 +48,7 @@ export const sums = {
   calls: z.object({ ...outcomes, lost: count }),
   minutes,
   participant_minutes: minutes,
+  user_minutes: z.number().describe('The formula that the vendor publishes: the duration of each call × who joined'),
   failure_ratio: ratio.nullable().describe('Null below five calls'),
   duration_seconds: percentiles.extend({ mean: percentile }).describe('The percentiles are exact to 2%'),
 }
@@ -60,5 +62,6 @@ export const measured = {
   min_calls: count.optional(),
   limit: z.number().optional(),
   timezone: z.string().optional(),
+  of: z.enum(USAGE_FORMULAS).optional(),
   longer_than_seconds: seconds.optional(),
 }

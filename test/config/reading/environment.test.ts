@@ -139,7 +139,7 @@ describe('the environment alone', () => {
       SLACK_WEBHOOK_URL: 'hooks.slack.example/secret',
     }
     expect(problemsOf(env).split('\n')).toEqual([
-      'CALLWATCH_REGION: found `europe`; expected one of `us`, `eu`, `in`',
+      'CALLWATCH_REGION: found `europe`; expected one of `us`, `eu`, `in`; for another region or a dedicated host, set `base_url` instead',
       'CALLWATCH_API_KEY: found a value (hidden, it may be secret); expected the key, of printable ASCII characters',
       'CALLWATCH_HTTP_PORT: found `-1`; expected a whole number from 0 to 65535',
       'SLACK_WEBHOOK_URL: found a value (hidden, it may be secret); expected a valid https URL (plain http is accepted on loopback only)',

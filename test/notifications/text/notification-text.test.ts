@@ -74,7 +74,16 @@ describe('the summary says value against threshold, and the calls behind it', ()
     [{ ...STUCK, value: 1 }, '1 call has been open for longer than 3h'],
     [{ ...STUCK, threshold: 2 }, '3 calls have been open for longer than 3h, above the threshold of 2'],
     [NO_POLL, 'no successful poll for 5m 12s, above the threshold of 5m'],
-    [BUDGET, '81,204 of 100,000 participant minutes of this month are used: 81.2%, above the threshold of 80%'],
+    [
+      BUDGET,
+      '81,204 of 100,000 participant minutes of this month are used, 95,310 as duration × who joined: 81.2%, ' +
+        'above the threshold of 80%',
+    ],
+    [
+      { ...BUDGET, signal: { name: 'budget_minutes', limit: 100_000, of: 'duration', timezone: 'UTC' } },
+      '81,204 of 100,000 user minutes of this month are used, 95,310 as the sum over participants: 81.2%, ' +
+        'above the threshold of 80%',
+    ],
   ])('while it fires, %#: $1', (notification, summary) => {
     expect(summaryOf(notification)).toBe(summary)
   })
@@ -91,8 +100,8 @@ describe('the summary says value against threshold, and the calls behind it', ()
     [over(STUCK, { value: 0, peak: 4 }), 'no call has been open for longer than 3h; peak 4 calls, lasted 1h'],
     [POLLS_AGAIN, 'polls succeed again; longest gap 15m 5s, lasted 10m'],
     [
-      over(BUDGET, { value: 0.00004, peak: 1.02 }),
-      '4 of 100,000 participant minutes of this month are used: 0%, back at or below 80%; ' +
+      over(BUDGET, { value: 0.00004, peak: 1.02, otherMinutes: 5 }),
+      '4 of 100,000 participant minutes of this month are used, 5 as duration × who joined: 0%, back at or below 80%; ' +
         'peak 102% (102,000 of 100,000 min), lasted 1h',
     ],
   ])('once it is resolved also the worst value and how long it lasted, %#: $1', (notification, summary) => {

@@ -16,6 +16,7 @@ import { computeDelta, possiblyEvictedIds } from '../../../src/ledger/delta/comp
 import { quarterHourOf } from '../../../src/ledger/usage.ts'
 import { MODES, TYPES } from '../../../src/ledger/call.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { userMinutesSince } from '../../../src/store/user-minutes.ts'
 import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
 import { anyObservations } from '../any-observations.ts'
 import type { HistoryRow } from '../read-call-history.ts'
@@ -43,8 +44,8 @@ async function observe({ store, ledger }: OpenTarget, name: string, observation:
   applyDelta(ledger, delta, DAY)
 }
 
-type Expected = { calls: number; lost: number; audio: number; participantVideo: number; late: number }
-const NONE: Expected = { calls: 0, lost: 0, audio: 0, participantVideo: 0, late: 0 }
+type Expected = { calls: number; lost: number; audio: number; participantVideo: number; user: number; late: number }
+const NONE: Expected = { calls: 0, lost: 0, audio: 0, participantVideo: 0, user: 0, late: 0 }
 
 /** Calls of call_history, added up by a key. */
 function summed(rows: readonly HistoryRow[], keyOf: (row: HistoryRow) => string): Record<string, Expected> {
@@ -54,6 +55,7 @@ function summed(rows: readonly HistoryRow[], keyOf: (row: HistoryRow) => string)
     sum[row['status'] === 'lost' ? 'lost' : 'calls'] += 1
     sum.audio += Number(row['audio_minutes'])
     sum.participantVideo += Number(row['participant_video_minutes'])
+    sum.user += (Number(row['duration_seconds']) / 60) * Number(row['participants'])
     sum.late += Number(row['noticed']) - Number(row['finished']) > 300 ? 1 : 0
   }
   return sums
@@ -64,17 +66,23 @@ function sumsOf({
   calls: { lost, ...calls },
   minutes,
   participant_minutes: participants,
+  user_minutes: user,
 }: UsageRow | SeriesPoint): Expected {
   const finished = Object.values(calls).reduce((sum, n) => sum + n, 0)
-  return { calls: finished, lost, audio: minutes.audio, participantVideo: participants.video, late: 0 }
+  return { calls: finished, lost, audio: minutes.audio, participantVideo: participants.video, user, late: 0 }
 }
 
 /** Minutes are added up in another order. */
 const close = (sums: Record<string, Expected>) =>
   Object.fromEntries(
-    Object.entries(sums).map(([key, { audio, participantVideo, ...counts }]) => [
+    Object.entries(sums).map(([key, { audio, participantVideo, user, ...counts }]) => [
       key,
-      { ...counts, audio: expect.closeTo(audio, 6), participantVideo: expect.closeTo(participantVideo, 6) },
+      {
+        ...counts,
+        audio: expect.closeTo(audio, 6),
+        participantVideo: expect.closeTo(participantVideo, 6),
+        user: expect.closeTo(user, 6),
+      },
     ]),
   )
 
@@ -156,6 +164,25 @@ export function rollupsContract(newPlace: NewPlace): void {
         )
       },
     )
+
+    test('user minutes by when the end was noticed are those that the commits have added up, whatever was observed', async () => {
+      const store = await (await newPlace()).open()
+      let targets = 0
+      await fc.assert(
+        fc.asyncProperty(anyObservations, async (observations) => {
+          const name = `target ${++targets}`
+          const target = await openIn(store, { ...A, name })
+          target.ledger.userMinutes = new Map()
+          for (const observation of observations) await observe(target, name, observation)
+          const stored = await userMinutesSince(store, name, CREATED - 1)
+          const quarters = new Set([...stored!.keys(), ...target.ledger.userMinutes.keys()])
+          for (const quarter of quarters)
+            expect(stored!.get(quarter) ?? 0).toBeCloseTo(target.ledger.userMinutes.get(quarter) ?? 0, 6)
+        }),
+        { numRuns: 25 },
+      )
+      expect(await userMinutesSince(store, 'target 1', LATER)).toEqual(new Map())
+    })
 
     test('are of quarters that are over, and are read instead of the calls', async () => {
       const store = await (await newPlace()).open()

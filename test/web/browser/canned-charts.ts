@@ -88,6 +88,7 @@ function pointAt(at: number, step: number, share: number): SeriesPoint {
     calls: { ended, ...failures, other: 0, lost: part(0.004, 6) },
     minutes,
     participant_minutes: { audio: minutes.audio * 2, video: minutes.video * 2 },
+    user_minutes: (minutes.audio + minutes.video) * 2.2,
     failure_ratio: all === 0 ? null : failed / all,
     duration_seconds:
       all === 0

@@ -24,6 +24,7 @@ const point = (at: number, differing: Partial<SeriesPoint> = {}): SeriesPoint =>
   calls: { ended: 6, unanswered: 2, rejected: 1, canceled: 0, other: 0, lost: 1 },
   minutes: { audio: 10, video: 4 },
   participant_minutes: { audio: 20, video: 8 },
+  user_minutes: 30,
   failure_ratio: 0.25,
   duration_seconds: { mean: 90, p50: 60, p95: 300 },
   answer_delay_seconds: { p50: 5, p95: null },

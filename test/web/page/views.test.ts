@@ -153,6 +153,7 @@ const row: Report['rows'][number] = {
   calls: { ended: 4, unanswered: 1, rejected: 0, canceled: 0, other: 0, lost: 1 },
   minutes: media,
   participant_minutes: { audio: 3, video: 4.25 },
+  user_minutes: 7.5,
   failure_ratio: 0.2,
   duration_seconds: { mean: 60, p50: null, p95: null },
   noticed_late: 2,
@@ -178,9 +179,9 @@ describe('the usage', () => {
   test('has a row with all numbers, and the sums of all rows', () => {
     const rows = shown({}).filter(({ type }) => type === 'tr')
     expect(rows.map(({ text }) => text).slice(1)).toEqual([
-      'production 6 4 1 0 0 0 1 1 2 3 4.3 20% 1m – 2',
-      'staging 6 4 1 0 0 0 1 1 2 3 4.3 20% 1m – 2',
-      'all 12 8 2 0 0 0 2 2 4 6 8.5 4',
+      'production 6 4 1 0 0 0 1 1 2 3 4.3 7.5 20% 1m – 2',
+      'staging 6 4 1 0 0 0 1 1 2 3 4.3 7.5 20% 1m – 2',
+      'all 12 8 2 0 0 0 2 2 4 6 8.5 15 4',
     ])
     expect(totalOf([]).minutes).toEqual({ audio: 0, video: 0 })
   })

@@ -101,7 +101,10 @@ function sinceNote(targets: Target[], period: Period) {
 function budgets(targets: Target[]) {
   const rules = new Map(targets.flatMap(({ rules }) => rules).map((rule) => [rule.name, rule]))
   const budgets = [...rules.values()].filter(({ signal }) => signal === 'budget_minutes')
-  return budgets.map(({ name, threshold, limit = 0 }) => `${name} fires above ${formatNumber(threshold * limit)}`)
+  return budgets.map(
+    ({ name, threshold, limit = 0, of }) =>
+      `${name} fires above ${formatNumber(threshold * limit)}${of === 'duration' ? ' user minutes' : ''}`,
+  )
 }
 
 /** Calls in progress, by type and mode. Undocumented types and modes are shown only if there are such calls. */

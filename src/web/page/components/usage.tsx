@@ -69,6 +69,7 @@ function table(rows: Report['rows'], by: readonly (typeof KEYS)[number][]) {
     number('Video min', ({ minutes }) => formatNumber(minutes.video)),
     number('Participant audio min', (row) => formatNumber(row.participant_minutes.audio)),
     number('Participant video min', (row) => formatNumber(row.participant_minutes.video)),
+    number('User min', ({ user_minutes }) => formatNumber(user_minutes)),
     number('Failure ratio', ({ failure_ratio: ratio }) =>
       ratio === undefined ? '' : ratio === null ? '–' : formatShare(ratio),
     ),

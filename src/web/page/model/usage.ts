@@ -45,6 +45,7 @@ export function totalOf(rows: readonly Report['rows'][number][]) {
     calls: countsBy(OUTCOMES, (status) => sum(rows, ({ calls }) => calls[status])),
     minutes: media('minutes'),
     participant_minutes: media('participant_minutes'),
+    user_minutes: sum(rows, ({ user_minutes }) => user_minutes),
     noticed_late: sum(rows, ({ noticed_late }) => noticed_late),
   }
 }

@@ -1,0 +1,25 @@
+import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
+import { SHOWN } from './call-columns.ts'
+import { OF_TARGET, type RowReader } from './sql.ts'
+
+/**
+ * The user minutes of a target by the quarter of an hour in which callwatch noticed the end of the call (ledger/usage.ts).
+ *
+ * @param since the earliest end (UNIX seconds)
+ * @returns undefined if a call that ended since then may have been deleted
+ * @throws {StoreError} if the store cannot be read now
+ */
+export async function userMinutesSince(
+  store: RowReader,
+  target: string,
+  since: number,
+): Promise<Map<number, number> | undefined> {
+  const expired = await store.rows('SELECT 1 FROM callwatch.targets WHERE name = $1 AND expired >= $2', [target, since])
+  if (expired.length > 0) return undefined
+  const rows = await store.rows(
+    `SELECT floor(finish_known / ${QUARTER_HOUR_SECONDS}) * ${QUARTER_HOUR_SECONDS} AS quarter, sum(${SHOWN.user_minutes}) AS minutes
+    FROM callwatch.calls WHERE ${OF_TARGET} AND finish_known >= $2 GROUP BY 1 ORDER BY 1`,
+    [target, since],
+  )
+  return new Map(rows.map(({ quarter, minutes }) => [Number(quarter), Number(minutes)]))
+}
