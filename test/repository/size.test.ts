@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 133,
   'src/web': 2889,
   'src/web/page': 4532,
-  test: 56872,
+  test: 56877,
 }
 
 /** How far a folder of src may be below its line. */

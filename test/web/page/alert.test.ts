@@ -51,6 +51,7 @@ const row = (type: string, ended: number, rejected: number): NonNullable<Breakdo
   receiver_type: 'user',
   calls: { ended, unanswered: 0, rejected, canceled: 0, other: 0, lost: 0 },
   minutes: { audio: 0, video: 0 },
+  user_minutes: 0,
   participant_minutes: { audio: 0, video: 0 },
   duration_seconds: { mean: null, p50: null, p95: null },
   failure_ratio: rejected / (ended + rejected),

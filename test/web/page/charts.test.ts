@@ -199,7 +199,11 @@ describe('the thresholds of the failure ratio', () => {
         RATIO_RULE,
         { ...RATIO_RULE, name: 'Calls', match: { mode: 'call' }, severity: 'critical' },
         { ...RATIO, name: 'Rejections', signal: { ...RATIO.signal, reason: 'rejected' } },
-        { ...RATIO_RULE, name: 'Budget', signal: { name: 'budget_minutes', limit: 1000, timezone: 'UTC' } },
+        {
+          ...RATIO_RULE,
+          name: 'Budget',
+          signal: { name: 'budget_minutes', of: 'participants', limit: 1000, timezone: 'UTC' },
+        },
       ],
       sync: POLLED,
     }),

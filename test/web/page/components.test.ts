@@ -23,7 +23,7 @@ const RULE: Rule = { ...RATIO_RULE, match: { mode: 'call' } }
 const BUDGET: Rule = {
   ...RATIO_RULE,
   name: 'Budget',
-  signal: { name: 'budget_minutes', limit: 1000, timezone: 'UTC' },
+  signal: { name: 'budget_minutes', of: 'participants', limit: 1000, timezone: 'UTC' },
 }
 const FINISHED = [finish('ended'), finish('unanswered'), finish('rejected'), finish('canceled'), finish('other')]
 
