@@ -29,13 +29,13 @@ const ROOMS: Record<string, number> = {
   'src/pipeline': 1138,
   'src/polling': 1964,
   'src/schema': 410,
-  'src/service': 826,
+  'src/service': 980,
   'src/simulator': 1409,
   'src/store': 4065,
   'src/text': 133,
   'src/web': 2864,
   'src/web/page': 4527,
-  test: 56290,
+  test: 57100,
 }
 
 /** How far a folder of src may be below its line. */
