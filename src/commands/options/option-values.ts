@@ -1,6 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
 import { MATCH_KEYS, type AlertMatch } from '../../alerts/match-keys.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
+import { parseMap } from '../../schema/path.ts'
 import { isLink } from '../../schema/web-address.ts'
 
 // Parsers of option values. Each throws an InvalidArgumentError that says what is expected.
@@ -34,6 +36,12 @@ export const webAddress = parser('a URL such as http://user:password@127.0.0.1:9
 
 /** Seconds of a duration above 0 such as `30m`, `2h` or `7d`. */
 export const duration = parser('a duration such as 30m, 2h or 7d', parseDuration, (seconds) => seconds > 0)
+
+/** The answers of a recording. */
+export const recording = parser('a file that `callwatch check --record` has written', (file) => {
+  const answers = existsSync(file) ? parseMap(readFileSync(file, 'utf8'))?.['answers'] : undefined
+  return Array.isArray(answers) ? answers : undefined
+})
 
 const MAX_PAST_DAYS = 90
 
