@@ -12,11 +12,13 @@ export type Recording = { file: string; answers: number; replaced: Replaced }
  * @throws {UsageError} if there is such a file, or it cannot be written
  */
 export function record(file: string, exchanges: readonly Exchange[]): Recording {
-  const { answers, replaced } = anonymize(exchanges)
   try {
+    const { answers, replaced } = anonymize(exchanges)
     writeFileSync(file, `${JSON.stringify({ answers }, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' })
+    return { file, answers: answers.length, replaced }
   } catch (error) {
-    throw new UsageError(`--record needs a new file; delete this one, or name another (${String(error)})`)
+    throw new UsageError(
+      `nothing was recorded; --record needs a new file: delete this one, or name another (${String(error)})`,
+    )
   }
-  return { file, answers: answers.length, replaced }
 }

@@ -1,7 +1,7 @@
 import { systemClock } from '../clock/clock.ts'
 import { knownOrder, learnOrder, NO_EVIDENCE, ownStart, STEPS_NEEDED } from '../polling/list/list-order.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
-import { isMap } from '../schema/path.ts'
+import { isMap, valueAt } from '../schema/path.ts'
 import { kindOf } from '../service/answer-fields.ts'
 import { header, rateLimitWindow, serviceClock } from '../service/answer-headers.ts'
 import { callsClient, UNKNOWN_ID, type CallPage } from '../service/calls-client.ts'
@@ -149,17 +149,17 @@ function ofCalls({ rows, unknown }: Seen): Finding[] {
     const names = [...new Set(objects.flatMap(Object.keys))]
     return names.filter((name) => kindOf(form, name) === undefined).map((name) => `${form}.${name}`)
   })
-  const starts = Map.groupBy(rows, ({ sessionId }) => sessionId)
-    .values()
-    .map((each) => new Set(each.flatMap(({ initiatedAt, startedAt }) => initiatedAt ?? startedAt ?? [])))
-  const again = [...starts].filter(({ size }) => size > 1).length
-  const withMid = rows.filter(({ mid }) => mid).length
+  const sessions = [...Map.groupBy(rows, ({ sessionId }) => sessionId).values()]
+  const startsOf = (session: typeof rows) =>
+    new Set(session.flatMap((row) => row['initiatedAt'] ?? row['startedAt'] ?? []))
+  const again = sessions.filter((session) => startsOf(session).size > 1).length
+  const withMid = sessions.filter((session) => session.some(({ mid }) => mid)).length
   const ifSeen = (isGood: boolean) => (rows.length === 0 ? undefined : isGood)
   return [
     finding('fields', ifSeen(fields.length === 0), listOf(fields)),
     finding('values', ifSeen(unknown.size === 0), listOf([...unknown])),
-    finding('session_ids', ifSeen(again === 0), `${again || 'none'} are used for several calls`),
-    finding('mid', ifSeen(withMid > 0), `in ${withMid} of ${rows.length} rows`),
+    finding('session_ids', ifSeen(again === 0), `${again} of ${sessions.length} are used for several calls`),
+    finding('mid', ifSeen(withMid > 0), `in ${withMid} of ${sessions.length} sessions`),
   ]
 }
 
@@ -175,7 +175,7 @@ function ofGetCall({ known, missing }: Seen): Finding[] {
   const form = Array.isArray(data) ? `list of ${data.length}` : isMap(data) ? 'object' : 'no call'
   const isKnown = known?.exchange && known.call !== undefined
   const code = 'ERR_CALL_SESSION_NOT_FOUND'
-  const isMissing = missing.exchange && JSON.stringify(missing.exchange.body).includes(code)
+  const isMissing = missing.exchange && valueAt(missing.exchange.body, ['error', 'code']) === code
   return [
     finding('get_call', isKnown, `${status}, ${isEnvelope(body) ? '' : 'bare '}${form}`),
     finding('unknown_id', isMissing, `${missing.exchange?.status} ${isMissing ? 'with' : 'without'} ${code}`),

@@ -1,3 +1,4 @@
+import { quoteLongIds } from './read-answer.ts'
 import type { Transport, TransportResponse } from './transport.ts'
 
 /** The path and query of a request, and its answer. The body is parsed if it is JSON. */
@@ -14,7 +15,7 @@ export function collecting(transport: Transport, exchanges: Exchange[]): Transpo
 
 function parsed(body: string): unknown {
   try {
-    return JSON.parse(body)
+    return JSON.parse(quoteLongIds(body))
   } catch {
     return body
   }

@@ -171,7 +171,7 @@ test('a recording is not written over a file, and the error says what to do', as
   const { code, stderr } = await callwatch(['check', '--record', file, '--config', config(url)])
   expect([code, stderr]).toEqual([
     2,
-    expect.stringMatching(/--record needs a new file; delete this one, or name another \(.*notes\.json/),
+    expect.stringMatching(/--record needs a new file: delete this one, or name another \(.*notes\.json/),
   ])
   expect(readFileSync(file, 'utf8')).toBe('mine')
 })
@@ -226,4 +226,23 @@ test('simulate --replay serves a recording, and says what is not one', async () 
       expect.stringContaining('It must be a file that `callwatch check --record` has written.'),
     ])
   }
+})
+
+test('ids that are longer than numbers are exact stay the same in lists and paths, so that a replay finds them', async () => {
+  const { url } = await localServer((request, response) => {
+    const row = '{"sessionId":90071992547408819,"status":"ended"}'
+    response.end(request.url!.startsWith('/calls/9') ? `{"data":${row}}` : `{"data":[${row}]}`)
+  })
+  const { original, replay } = await probeAndReplay(url)
+  expect(original).toContainEqual(expect.stringContaining('✓ get call: 200, object'))
+  expect(replay).toEqual(original)
+})
+
+test('an answer that is nested too deeply to be recorded is an error in one line', async () => {
+  const { url } = await localServer((_request, response) => {
+    response.end('['.repeat(200_000) + ']'.repeat(200_000))
+  })
+  const file = join(emptyFolder(), 'recording.json')
+  const { code, stderr } = await callwatch(['check', '--record', file, '--config', config(url)])
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^.*nothing was recorded.*\n$/)])
 })
