@@ -234,6 +234,14 @@ poll: { timeout: 500ms }
     expect(verdicts).toEqual([expect.stringContaining('there is no key ********')])
   })
 
+  test('masks a key that the service shows as a label', async () => {
+    const { url } = await localServer((_request, response) => {
+      response.end(JSON.stringify({ data: [{ sessionId: 'a', status: KEY }] }))
+    })
+    const { findings } = await probe(url)
+    expect(findings).toContainEqual(expect.stringContaining('! values: status ********: '))
+  })
+
   test('probes all targets, and fails if one fails', async () => {
     const { url } = await simulator()
     const yaml = `
