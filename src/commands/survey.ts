@@ -85,9 +85,17 @@ async function requestAll({ target, poll, transport, exchanges }: Surveyed) {
   const beyond = pages > 1 ? await list(pages + 1) : second
   const known = page.calls[0] && (await get(page.calls[0].id))
   const missing = await get(UNKNOWN_ID)
-  const large = poll.pageSize < LARGE_PAGE && second.items > 0 ? await list(1, LARGE_PAGE) : NO_PAGE
-  const rows = exchanges.flatMap(({ body }) => [isEnvelope(body) ? body['data'] : body].flat().filter(isMap))
+  const shown = exchanges.flatMap(rowsOf)
+  const isCheap = (JSON.stringify(shown).length / shown.length) * LARGE_PAGE < poll.maxAnswerBytes
+  const isLarger = isCheap && poll.pageSize < LARGE_PAGE && second.items > 0
+  const large = isLarger ? await list(1, LARGE_PAGE) : NO_PAGE
+  const rows = exchanges.flatMap(rowsOf)
   return { poll, exchanges, unknown, ...seen, page, second, pages, last, beyond, known, missing, large, rows }
+}
+
+/** The calls of an answer, in any form. */
+function rowsOf({ body }: Exchange): Record<string, unknown>[] {
+  return [isEnvelope(body) ? body['data'] : body].flat().filter(isMap)
 }
 
 /** @param isGood undefined if the answers do not show it */

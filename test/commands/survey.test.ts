@@ -124,6 +124,13 @@ describe('the survey of a service', () => {
     expect(of('get_call')?.message).toContain(`200, ${form}`)
   })
 
+  test('requests no page of 1000 calls that callwatch would not read', async () => {
+    const { of, paths } = await surveyed({ rows: rowsOf(250, (row) => ({ ...row, metaData: 'm'.repeat(4000) })) })
+    expect(paths).not.toContain('/calls?page=1&perPage=1000')
+    expect(of('page_size')?.message).toBe('100 calls of 100 requested')
+    expect(of('stopped')).toBeUndefined()
+  })
+
   test('says what is not checked if there are no calls', async () => {
     const { findings, paths } = await surveyed({ rows: [] })
     const results = Object.groupBy(findings, ({ result }) => result)
