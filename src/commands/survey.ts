@@ -106,20 +106,16 @@ function finding(check: Finding['check'], isGood: boolean | undefined, text: str
 
 function ofList(seen: Seen): Finding[] {
   const { page, second, large, poll, stop } = seen
-  if (page === NO_PAGE)
-    return [finding('page_size', stop === undefined ? false : undefined, `a page of ${poll.pageSize} calls is refused`)]
+  const refused = stop === undefined ? false : undefined
+  if (page === NO_PAGE) return [finding('page_size', refused, `a page of ${poll.pageSize} calls is refused`)]
   const evidence = learnOrder(NO_EVIDENCE, [...page.calls, ...second.calls])
   const order = knownOrder(evidence)
   const isOrdered = evidence.rises + evidence.falls < STEPS_NEEDED ? undefined : order !== 'unknown'
-  const isWhole = page.items < poll.pageSize && second.items === 0
+  const hasSize = page.items < poll.pageSize && second.items === 0 ? undefined : page.items === poll.pageSize
   const larger = large.items > 0 ? `, ${large.items} of ${LARGE_PAGE}` : ''
   return [
     finding('order', isOrdered, isOrdered ? order : 'not by time'),
-    finding(
-      'page_size',
-      isWhole ? undefined : page.items === poll.pageSize,
-      `${page.items} calls of ${poll.pageSize} requested${larger}`,
-    ),
+    finding('page_size', hasSize, `${page.items} calls of ${poll.pageSize} requested${larger}`),
     ...ofTotal(seen),
     requests(seen, isOrdered === true),
   ]

@@ -86,13 +86,11 @@ function rewrite(exchanges: readonly Exchange[], shift: number, standIn: (text: 
     }
     return id === UNKNOWN_ID ? path : `/calls/${encodeURIComponent(ofText(decodeURIComponent(id), 'id'))}`
   }
-  const answers = exchanges.map((exchange) => ({
-    path: ofPath(exchange.path),
-    status: exchange.status,
-    headers: Object.fromEntries(
-      Object.keys(exchange.headers).flatMap((name) => ofHeader(name, header(exchange, name))),
-    ),
-    body: ofValue(exchange.body, isEnvelope(exchange.body) ? 'envelope' : 'call'),
-  }))
+  const answers = exchanges.map((exchange) => {
+    const { path, status, body } = exchange
+    const headers = Object.keys(exchange.headers).flatMap((name) => ofHeader(name, header(exchange, name)))
+    const form = isEnvelope(body) ? 'envelope' : 'call'
+    return { path: ofPath(path), status, headers: Object.fromEntries(headers), body: ofValue(body, form) }
+  })
   return { answers, replaced }
 }

@@ -217,7 +217,7 @@ test('simulate --replay serves a recording, and says what is not one', async () 
   const [, served] = await running.printed(/^calls service: (\S+)/m)
   const again = await callwatch(['check', '--probe', '--config', config(served!)])
   expect(again.stdout).toContain('List Calls works')
-  for (const file of ['no-such-file.json', 'text.json', 'other.json']) {
+  for (const file of ['no-such-file.json', 'text.json', 'other.json', '.']) {
     writeFileSync(join(folder, 'text.json'), 'text')
     writeFileSync(join(folder, 'other.json'), '{}')
     const { code, stderr } = await callwatch(['simulate', '--port', '0', '--replay', file], { cwd: folder })

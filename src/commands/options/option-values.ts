@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
 import { MATCH_KEYS, type AlertMatch } from '../../alerts/match-keys.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
@@ -39,7 +39,8 @@ export const duration = parser('a duration such as 30m, 2h or 7d', parseDuration
 
 /** The answers of a recording. */
 export const recording = parser('a file that `callwatch check --record` has written', (file) => {
-  const answers = existsSync(file) ? parseMap(readFileSync(file, 'utf8'))?.['answers'] : undefined
+  const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() === true
+  const answers = isFile ? parseMap(readFileSync(file, 'utf8'))?.['answers'] : undefined
   return Array.isArray(answers) ? answers : undefined
 })
 
