@@ -9,7 +9,6 @@ import { StoreError } from '../store/store-error.ts'
 import type { Exchange } from '../service/exchange.ts'
 import { Option, type CommandContext, type Declare } from './command.ts'
 import type { Probe } from './probe.ts'
-import { targetOf } from './service.ts'
 
 type CheckOptions = { probe: boolean; store: boolean; print?: boolean; target?: string; record?: string }
 
@@ -103,7 +102,8 @@ async function checkAsJson(load: () => Config, options: CheckOptions, print: (li
 /** Probes one target after the other, in the order of the configuration. Only one target can be recorded. */
 async function* probesOf(config: Config, { probe: isWanted, target: name, record: file }: CheckOptions) {
   if (!isWanted) return
-  const [{ probe }, { record }] = await Promise.all([import('./probe.ts'), import('./record.ts')])
+  const { probe } = await import('./probe.ts')
+  const [{ record }, { targetOf }] = await Promise.all([import('./record.ts'), import('./service.ts')])
   const mask = maskSecrets(secretsOf(config))
   const targets = name === undefined && file === undefined ? config.targets : [targetOf(config, name)]
   for (const target of targets) {

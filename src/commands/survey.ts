@@ -13,7 +13,7 @@ import type { Transport } from '../service/transport.ts'
 /** What it means for the counts if the service does not do what callwatch prefers. */
 const MEANINGS = {
   order: 'each poll reads the whole list, and counts every call nevertheless',
-  page_size: 'a sweep takes another number of requests; if a size is refused, nothing is counted: lower poll.page_size',
+  page_size: 'a sweep takes another number of requests, and counts the same',
   depth: 'callwatch requests older open calls one by one, and does not see late corrections of others',
   total: 'callwatch cannot use it: a call that appears far back in the list is counted by the next sweep, not before',
   requests: 'polls take longer than their interval, and calls are counted late',
@@ -29,13 +29,15 @@ const MEANINGS = {
   stopped: 'nothing more was requested; the other lines show what the answers before it did',
 }
 
+type Check = keyof typeof MEANINGS
+
 /** What the service does in one respect. The message of a `notice` ends with what it means for the counts. */
-export type Finding = { check: keyof typeof MEANINGS; result: 'ok' | 'notice' | 'not_checked'; message: string }
+export type Finding = { check: Check; result: 'ok' | 'notice' | 'not_checked'; message: string }
 
 /** The most calls that poll.page_size may request. */
 const LARGE_PAGE = 1000
-/** Errors after which nothing more is requested: the service wants that, or each request would take the whole timeout. */
-const STOPS = ['rate_limited', 'timeout', 'network']
+/** Errors that say something of the request. After others, nothing more is requested. */
+const REFUSALS = ['refused', 'not_found', 'invalid']
 /** A smaller difference between the clocks may come from the duration of the request (seconds). */
 const MAX_SKEW_SECONDS = 60
 const MAX_NAMES = 10
@@ -50,7 +52,7 @@ type Surveyed = { target: TargetConfig; poll: PollConfig; transport: Transport; 
 /** Finds out what the service does, with at most seven requests. If one fails, the findings show what the others answered. */
 export async function survey(surveyed: Surveyed): Promise<Finding[]> {
   const seen = await requestAll(surveyed)
-  const stopped = seen.stop === undefined ? [] : [finding('stopped', false, seen.stop)]
+  const stopped = seen.stop === undefined ? [] : [finding('stopped', false, `after an error (${seen.stop})`)]
   return [...ofList(seen), ...ofCalls(seen), ...ofGetCall(seen), ...ofAnswers(seen), ...stopped]
 }
 
@@ -66,7 +68,7 @@ async function requestAll({ target, poll, transport, exchanges }: Surveyed) {
     if (seen.stop !== undefined) return undefined
     return send(AbortSignal.timeout(poll.timeout * 1000)).catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error
-      if (STOPS.includes(error.kind)) seen.stop = error.kind
+      if (!REFUSALS.includes(error.kind)) seen.stop = error.kind
       return undefined
     })
   }
@@ -99,15 +101,18 @@ function rowsOf({ body }: Exchange): Record<string, unknown>[] {
 }
 
 /** @param isGood undefined if the answers do not show it */
-function finding(check: Finding['check'], isGood: boolean | undefined, text: string): Finding {
+function finding(check: Check, isGood: boolean | undefined, text: string, meaning = MEANINGS[check]): Finding {
   if (isGood === undefined) return { check, result: 'not_checked', message: 'not checked: the answers do not show it' }
-  return { check, result: isGood ? 'ok' : 'notice', message: isGood ? text : `${text}: ${MEANINGS[check]}` }
+  return { check, result: isGood ? 'ok' : 'notice', message: isGood ? text : `${text}: ${meaning}` }
 }
 
 function ofList(seen: Seen): Finding[] {
   const { page, second, large, poll, stop } = seen
   const refused = stop === undefined ? false : undefined
-  if (page === NO_PAGE) return [finding('page_size', refused, `a page of ${poll.pageSize} calls is refused`)]
+  if (page === NO_PAGE) {
+    const text = `a page of ${poll.pageSize} calls is refused`
+    return [finding('page_size', refused, text, 'nothing can be counted; lower poll.page_size')]
+  }
   const evidence = learnOrder(NO_EVIDENCE, [...page.calls, ...second.calls])
   const order = knownOrder(evidence)
   const isOrdered = evidence.rises + evidence.falls < STEPS_NEEDED ? undefined : order !== 'unknown'
@@ -189,7 +194,7 @@ function ofGetCall({ known, missing }: Seen): Finding[] {
 function ofAnswers({ page, exchanges }: Seen): Finding[] {
   const ahead = page.serviceTime - page.hostTime
   const isDated = exchanges.every((each) => serviceClock(each) !== undefined)
-  const date = `${isDated ? 'a' : 'no'} Date; the clock of the service is ${Math.round(ahead / 60)} min ahead`
+  const date = `${isDated ? 'each answer has a' : 'answers have no'} Date; the clock of the service is ${Math.round(ahead / 60)} min ahead`
   const left = rateLimitWindow(exchanges.at(-1)!, 0)?.remaining
   const encoding = exchanges.map((each) => header(each, 'content-encoding')).find(Boolean)
   return [

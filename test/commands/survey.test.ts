@@ -21,7 +21,7 @@ describe('the survey of a service', () => {
       'ok mid: in 250 of 250 sessions',
       'ok get_call: 200, object',
       'ok unknown_id: 404 with ERR_CALL_SESSION_NOT_FOUND',
-      'ok clock: a Date; the clock of the service is 0 min ahead',
+      'ok clock: each answer has a Date; the clock of the service is 0 min ahead',
       'ok rate_limit: 499 requests are left',
       'ok compression: gzip',
     ])
@@ -53,7 +53,7 @@ describe('the survey of a service', () => {
     ['page_size', '50 calls of 100 requested, 50 of 1000: a sweep takes another number of requests', { most: 50 }],
     [
       'page_size',
-      'a page of 100 calls is refused: ',
+      'a page of 100 calls is refused: nothing can be counted; lower poll.page_size',
       { instead: (number) => (number === 1 ? { status: 400, body: '{"error":{"code":"ERR"}}' } : undefined) },
     ],
     [
@@ -90,10 +90,14 @@ describe('the survey of a service', () => {
     ['get_call', '200, list of 0: callwatch cannot read it', { getCall: () => ({ data: [] }) }],
     ['unknown_id', '200 without ERR_CALL_SESSION_NOT_FOUND: ', { unknownId: { status: 200, body: { data: [] } } }],
     ['unknown_id', '404 without ERR_CALL_SESSION_NOT_FOUND: ', { unknownId: { status: 404, body: {} } }],
-    ['clock', 'no Date; the clock of the service is 0 min ahead: callwatch uses the clock', { headers: {} }],
     [
       'clock',
-      'a Date; the clock of the service is 60 min ahead: callwatch uses the clock of the service',
+      'answers have no Date; the clock of the service is 0 min ahead: callwatch uses the clock',
+      { headers: {} },
+    ],
+    [
+      'clock',
+      'each answer has a Date; the clock of the service is 60 min ahead: callwatch uses the clock of the service',
       { headers: { date: new Date(Date.now() + 3_600_000).toUTCString() } },
     ],
     ['rate_limit', 'no headers: callwatch sends up to max_requests_per_minute', { headers: {} }],
@@ -153,18 +157,22 @@ describe('the survey of a service', () => {
     expect(findings.at(-1)).toEqual({
       check: 'stopped',
       result: 'notice',
-      message: expect.stringMatching(/^rate_limited: nothing more was requested/),
+      message: expect.stringMatching(/^after an error \(rate_limited\): nothing more was requested/),
     })
     const notices = findings.filter(({ result }) => result === 'notice').map(({ check }) => check)
     expect(notices).toEqual(['stopped'])
     expect(findings.filter(({ result }) => result === 'ok').length).toBeGreaterThan(at)
   })
 
-  test('goes no further after a request that fails for the network, and believes the rest', async () => {
-    const { of, paths } = await surveyed({ instead: (n) => (n === 5 ? new Error('reset') : undefined) })
+  test.each<[string, Error | { status: number }]>([
+    ['network', new Error('reset')],
+    ['server', { status: 503 }],
+    ['scope', { status: 403 }],
+  ])('goes no further after a request that fails for the %s, and believes the rest', async (kind, failure) => {
+    const { of, paths } = await surveyed({ instead: (n) => (n === 5 ? failure : undefined) })
     expect(paths).toHaveLength(5)
     expect(of('total')?.result).toBe('ok')
     expect(of('get_call')?.result).toBe('not_checked')
-    expect(of('stopped')?.message).toMatch(/^network: /)
+    expect(of('stopped')?.message).toMatch(`after an error (${kind}): `)
   })
 })
