@@ -81,12 +81,13 @@ async function requestAll({ target, poll, transport, exchanges }: Surveyed) {
   }
 
   const page = await list(1)
+  const known = page.calls[0] && (await get(page.calls[0].id))
+  const missing = await get(UNKNOWN_ID)
+  // Some services fail after the last page, so that these requests come last.
   const second = await list(2)
   const pages = page.items === 0 ? 1 : Math.max(1, Math.ceil((page.total ?? 0) / page.items))
   const last = pages > 2 ? await list(pages) : [page, second][pages - 1]!
   const beyond = pages > 1 ? await list(pages + 1) : second
-  const known = page.calls[0] && (await get(page.calls[0].id))
-  const missing = await get(UNKNOWN_ID)
   const shown = exchanges.flatMap(rowsOf)
   const isCheap = (JSON.stringify(shown).length / shown.length) * LARGE_PAGE < poll.maxAnswerBytes
   const isLarger = isCheap && poll.pageSize < LARGE_PAGE && second.items > 0

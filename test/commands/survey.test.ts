@@ -27,11 +27,11 @@ describe('the survey of a service', () => {
     ])
     expect(paths).toEqual([
       '/calls?page=1&perPage=100',
+      '/calls/session%200%2F%C3%BC',
+      '/calls/callwatch-knows-no-such-call',
       '/calls?page=2&perPage=100',
       '/calls?page=3&perPage=100',
       '/calls?page=4&perPage=100',
-      '/calls/session%200%2F%C3%BC',
-      '/calls/callwatch-knows-no-such-call',
       '/calls?page=1&perPage=1000',
     ])
   })
@@ -128,6 +128,11 @@ describe('the survey of a service', () => {
     expect(of('get_call')?.message).toContain(`200, ${form}`)
   })
 
+  test.each([404, 500])('believes the total of a service that answers %i after the last page', async (status) => {
+    const { of } = await surveyed({ instead: (_n, path) => (path.includes('page=4&') ? { status } : undefined) })
+    expect([of('depth')?.result, of('total')?.result, of('get_call')?.result]).toEqual(['ok', 'ok', 'ok'])
+  })
+
   test('requests no page of 1000 calls that callwatch would not read', async () => {
     const { of, paths } = await surveyed({ rows: rowsOf(250, (row) => ({ ...row, metaData: 'm'.repeat(4000) })) })
     expect(paths).not.toContain('/calls?page=1&perPage=1000')
@@ -171,8 +176,8 @@ describe('the survey of a service', () => {
   ])('goes no further after a request that fails for the %s, and believes the rest', async (kind, failure) => {
     const { of, paths } = await surveyed({ instead: (n) => (n === 5 ? failure : undefined) })
     expect(paths).toHaveLength(5)
-    expect(of('total')?.result).toBe('ok')
-    expect(of('get_call')?.result).toBe('not_checked')
+    expect(of('get_call')?.result).toBe('ok')
+    expect([of('depth')?.result, of('total')?.result]).toEqual(['not_checked', 'not_checked'])
     expect(of('stopped')?.message).toMatch(`after an error (${kind}): `)
   })
 })

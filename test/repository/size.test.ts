@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 133,
   'src/web': 2864,
   'src/web/page': 4527,
-  test: 57107,
+  test: 57111,
 }
 
 /** How far a folder of src may be below its line. */
