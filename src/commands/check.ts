@@ -6,10 +6,11 @@ import { leftOutWarnings } from '../config/shipped-rules.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { readAddress } from '../store/postgres/address.ts'
 import { StoreError } from '../store/store-error.ts'
-import type { CommandContext, Declare } from './command.ts'
+import type { Exchange } from '../service/exchange.ts'
+import { Option, type CommandContext, type Declare } from './command.ts'
 import type { Probe } from './probe.ts'
 
-type CheckOptions = { probe: boolean; store: boolean; print?: boolean }
+type CheckOptions = { probe: boolean; store: boolean; print?: boolean; target?: string; record?: string }
 
 /** The JSON that `--json` prints. It has the probes and the store only with `--probe` and `--store`. */
 export type CheckDocument =
@@ -24,7 +25,9 @@ type StoreProbe = { works: boolean; message: string }
  */
 export const declare: Declare = (command, { loader, print, succeed }) =>
   void command
-    .option('--probe', 'also request one call from each target, and connect to a shared store', false)
+    .option('--probe', 'also send up to ten requests to each target, and connect to a shared store', false)
+    .option('--target <name>', 'probe only this target')
+    .addOption(new Option('--record <file>', 'probe, and write the answers to it, anonymous').implies({ probe: true }))
     .option('--print', 'with --probe, print the configuration as well', false)
     .option('--store', 'also check the whole store for damage, or connect to a shared one', false)
     .option('--json', 'print the configuration, its problems and what was found as JSON', false)
@@ -61,6 +64,14 @@ async function printProbes(config: Config, options: CheckOptions, print: Command
   for await (const result of probesOf(config, options)) {
     probes.push(result)
     printVerdict(result.target, result)
+    for (const { check, result: is, message } of result.findings ?? []) {
+      print(`  ${is === 'ok' ? '✓' : '!'} ${check.replaceAll('_', ' ')}: ${message}`, is === 'ok' ? 'green' : 'yellow')
+    }
+    if (result.recording !== undefined) {
+      const { file, answers, replaced } = result.recording
+      const counts = Object.entries(replaced).map(([kind, count]) => `${count} ${kind}`)
+      print(`# ${file} has ${answers} answers; replaced or shifted: ${counts.join(', ')}`)
+    }
   }
   const store = await storeProbeOf(config, options)
   if (store !== undefined) printVerdict('store', store)
@@ -88,15 +99,21 @@ async function checkAsJson(load: () => Config, options: CheckOptions, print: (li
   return probes.every(({ works }) => works) && store?.works !== false
 }
 
-/** Probes one target after the other, in the order of the configuration. */
-async function* probesOf(config: Config, options: CheckOptions): AsyncGenerator<Probe> {
-  if (!options.probe) return
+/** Probes one target after the other, in the order of the configuration. Only one target can be recorded. */
+async function* probesOf(config: Config, { probe: isWanted, target: name, record: file }: CheckOptions) {
+  if (!isWanted) return
   const { probe } = await import('./probe.ts')
+  const [{ record }, { targetOf }] = await Promise.all([import('./record.ts'), import('./service.ts')])
   const mask = maskSecrets(secretsOf(config))
-  for (const target of config.targets) {
-    const { message, ...probed } = await probe(target, config.poll)
+  const targets = name === undefined && file === undefined ? config.targets : [targetOf(config, name)]
+  for (const target of targets) {
+    const exchanges: Exchange[] = []
+    const { message, findings, ...probed } = await probe(target, config.poll, exchanges)
+    const masked = findings?.map((each) => ({ ...each, message: mask(each.message) }))
+    const recording = file === undefined ? undefined : record(file, exchanges)
     // A service may repeat the key in its error, in any spelling.
-    yield { ...probed, message: mask(message) }
+    const result: Probe = { ...probed, message: mask(message), ...(masked && { findings: masked }) }
+    yield recording === undefined ? result : { ...result, recording }
   }
 }
 

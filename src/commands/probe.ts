@@ -2,10 +2,13 @@ import { systemClock } from '../clock/clock.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import { callsClient } from '../service/calls-client.ts'
+import { collecting, type Exchange } from '../service/exchange.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
+import type { Recording } from './record.ts'
+import { survey, type Finding } from './survey.ts'
 
-/** The result of one request to a target. */
+/** The result of the requests to a target. */
 export type Probe = {
   target: string
   works: boolean
@@ -18,6 +21,9 @@ export type Probe = {
   calls?: number
   /** How far the service's clock is ahead of this machine's clock. */
   clock_skew_seconds?: number
+  /** What its service does, if it works. */
+  findings?: Finding[]
+  recording?: Recording
 }
 
 export type ProbeKind =
@@ -38,9 +44,14 @@ export type ProbeKind =
 /** A smaller difference is harmless, or comes from the duration of the request (seconds). */
 const MAX_SKEW_SECONDS = 60
 
-/** Requests one call from a target's service, once. */
-export async function probe(target: TargetConfig, poll: PollConfig): Promise<Probe> {
-  const client = callsClient(undiciTransport(target.baseUrl, poll.maxAnswerBytes), {
+/**
+ * Requests one call from a target's service. If that works, at most seven further requests show what the service does.
+ *
+ * @param exchanges the answers are added to it
+ */
+export async function probe(target: TargetConfig, poll: PollConfig, exchanges: Exchange[]): Promise<Probe> {
+  const transport = collecting(undiciTransport(target.baseUrl, poll.maxAnswerBytes), exchanges)
+  const client = callsClient(transport, {
     ...target,
     ...poll,
     pageSize: 1,
@@ -54,7 +65,8 @@ export async function probe(target: TargetConfig, poll: PollConfig): Promise<Pro
     const message = `List Calls works at ${target.baseUrl}; its list has ${calls === 0 ? 'no calls' : many}`
     const warnings = [...clockSkew(serviceTime - hostTime), ...(calls === 0 ? emptyForUser(target) : [])]
     const skew = Math.round(serviceTime - hostTime)
-    return { ...base, works: true, kind: 'works', message, warnings, calls, clock_skew_seconds: skew }
+    const findings = await survey({ target, poll, transport, exchanges })
+    return { ...base, works: true, kind: 'works', message, warnings, calls, clock_skew_seconds: skew, findings }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     const skew = error.serviceTime === undefined ? undefined : Math.round(error.serviceTime - systemClock.wall())

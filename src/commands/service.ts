@@ -32,7 +32,8 @@ export const declare: Declare = (service, { configured, print }) => {
     })
 }
 
-function targetOf({ targets }: Config, name: string | undefined): TargetConfig {
+/** @throws {UsageError} if there is no such target, or the name is missing and there are several */
+export function targetOf({ targets }: Config, name: string | undefined): TargetConfig {
   const names = targets.map((target) => target.name).join(', ')
   if (name === undefined && targets.length > 1) {
     throw new UsageError(`there are several targets; choose one with --target: ${names}`)

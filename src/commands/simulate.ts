@@ -1,6 +1,6 @@
 import { drawSwitches, switchTable, type Switches } from '../simulator/switches.ts'
 import type { Declare } from './command.ts'
-import { numberOrDuration, port, positive, share, webAddress, whole } from './options/option-values.ts'
+import { numberOrDuration, port, positive, recording, share, webAddress, whole } from './options/option-values.ts'
 import { switchOptions } from './options/switch-options.ts'
 
 type Calls = { callsPerMinute: number; history: number; historySeconds?: number; weekly?: boolean }
@@ -12,7 +12,7 @@ const MAX_PAST_CALLS = 50_000
 /** Runs the simulator alone, until SIGTERM or SIGINT. */
 export const declare: Declare = (command, { print }) => {
   const configured = command
-    .option('--port <n>', 'listen on this port; 0: a free one', port, 8080)
+    .option('--port <n>', 'port to listen on; 0: a free one', port, 8080)
     .option('--speed <n>', 'run calls so many times faster', positive, 1)
     .option('--calls-per-minute <n>', "calls a minute (default: 30, or the history's)", positive)
     .option('--seed <n>', 'draw the calls from this seed', whole, 1)
@@ -25,14 +25,23 @@ export const declare: Declare = (command, { print }) => {
     .option('--api-key <key>', 'use this key of scope fullAccess')
     .option('--requests-per-minute <n>', 'answer 429 above this rate', positive)
     .option('--webhook <url>', 'send webhooks there, with its user and password', webAddress)
+    .option('--replay <file>', 'answer as this file of `check --record`', recording)
     .option('--chaos <n>', 'draw switches from the seed; intensity 0 to 1', share)
   for (const option of switchOptions()) configured.addOption(option)
   configured.action(async (options) => {
     // Loaded here, because `--help` does not need them.
-    const [{ startSimulator }, { stopped }] = await Promise.all([
+    const [{ startSimulator }, { replay }, { stopped }] = await Promise.all([
       import('../simulator/simulator.ts'),
+      import('../simulator/replay.ts'),
       import('./stop-signal.ts'),
     ])
+    if (options.replay !== undefined) {
+      const { url, close } = await replay(options.replay, options.port)
+      print(`calls service: ${url}`)
+      print(`check with:    CALLWATCH_BASE_URL=${url} CALLWATCH_API_KEY=any callwatch check --probe`)
+      await stopped()
+      return close()
+    }
     const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
     const simulator = await startSimulator({ ...given, ...callsOf(options), switches: switchesOf(options) })
     const origin = new URL(simulator.url).origin

@@ -203,7 +203,7 @@ function getFrom(transport: Transport, options: CallsClientOptions) {
 }
 
 /** An id that no call has. */
-const UNKNOWN_ID = 'callwatch-knows-no-such-call'
+export const UNKNOWN_ID = 'callwatch-knows-no-such-call'
 
 /** Matches the code of an error about the user, the app, its plan or the address. */
 const NAMES_SOMETHING_ELSE = /"code"\s*:\s*"[^"]*(?:UID|USER|APP|API|ROUTE|PLAN|SUBSCRIPTION)/i

@@ -100,20 +100,24 @@ poll: { timeout: 500ms }
     const { code, stdout, stderr } = await callwatch(['check', '--probe', '--config', configFile(yaml)])
     expect(stderr).toBe('')
     expect(stdout).not.toContain('hunter2')
-    const verdicts = stdout.trimEnd().split('\n')
-    expect(verdicts.pop()).toBe(code === 0 ? '1 ✓ 0 ✗' : '0 ✓ 1 ✗')
-    return { code, verdicts }
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.pop()).toBe(code === 0 ? '1 ✓ 0 ✗' : '0 ✓ 1 ✗')
+    const isFinding = (line: string) => line.startsWith('  ')
+    return { code, verdicts: lines.filter((line) => !isFinding(line)), findings: lines.filter(isFinding) }
   }
 
-  test('says that a good key works, with one request', async () => {
+  test('says that a good key works, and what the service does, with at most ten requests', async () => {
     const { url, responses } = await simulator()
-    const { code, verdicts } = await probe(url)
+    const { code, verdicts, findings } = await probe(url)
     expect(code).toBe(0)
     expect(verdicts).toEqual([
       expect.stringMatching(/^✓ production: List Calls works at http:\S+; its list has \d+ calls$/),
     ])
     expect(verdicts[0]).toContain(url)
-    expect(responses().map(({ path }) => path)).toEqual(['/v3/calls?page=1&perPage=1'])
+    expect(findings).toContain('  ✓ unknown id: 404 with ERR_CALL_SESSION_NOT_FOUND')
+    expect(findings).toContainEqual(expect.stringMatching(/^ {2}! compression: none: /))
+    expect(responses()[0]!.path).toBe('/v3/calls?page=1&perPage=1')
+    expect(responses().length).toBeLessThanOrEqual(10)
   })
 
   test('reports a wrong key', async () => {
@@ -251,6 +255,14 @@ poll: { timeout: 500ms }
     expect(verdicts).toEqual([expect.stringContaining('there is no key ********')])
   })
 
+  test('masks a key that the service shows as a label', async () => {
+    const { url } = await localServer((_request, response) => {
+      response.end(JSON.stringify({ data: [{ sessionId: 'a', status: KEY }] }))
+    })
+    const { findings } = await probe(url)
+    expect(findings).toContainEqual(expect.stringContaining('! values: status ********: '))
+  })
+
   test('probes all targets, and fails if one fails', async () => {
     const { url } = await simulator()
     const yaml = `
@@ -260,11 +272,13 @@ targets:
 `
     const { code, stdout } = await callwatch(['check', '--probe', '--config', configFile(yaml)])
     expect(code).toBe(1)
-    expect(stdout.split('\n').slice(0, 3)).toEqual([
+    expect(stdout.match(/^\S.*/gm)?.slice(0, 3)).toEqual([
       expect.stringMatching(/^✗ broken: no answer from the service/),
       expect.stringMatching(/^✓ working: List Calls works/),
       '1 ✓ 1 ✗',
     ])
+    const one = await callwatch(['check', '--probe', '--target', 'working', '--config', configFile(yaml)])
+    expect([one.code, one.stdout.match(/^\S.*/gm)?.[1]]).toEqual([0, '1 ✓ 0 ✗'])
     const printed = await callwatch(['check', '--probe', '--print', '--config', configFile(yaml)])
     expect([stdout, printed.stdout].map((text) => text.includes('\ntargets:\n'))).toEqual([false, true])
   })
@@ -288,7 +302,14 @@ targets:
       valid: true,
       config: { targets: [{ name: 'working', api_key: '********' }, { name: 'broken' }], poll: { interval: '15s' } },
       probes: [
-        { target: 'working', works: true, kind: 'works', warnings: [], calls: expect.any(Number) },
+        {
+          target: 'working',
+          works: true,
+          kind: 'works',
+          warnings: [],
+          calls: expect.any(Number),
+          findings: expect.any(Array),
+        },
         { target: 'broken', works: false, kind: 'connection_refused', message: expect.stringContaining('refused') },
       ],
     })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
 import { MATCH_KEYS, type AlertMatch } from '../../alerts/match-keys.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
@@ -34,6 +35,16 @@ export const webAddress = parser('a URL such as http://user:password@127.0.0.1:9
 
 /** Seconds of a duration above 0 such as `30m`, `2h` or `7d`. */
 export const duration = parser('a duration such as 30m, 2h or 7d', parseDuration, (seconds) => seconds > 0)
+
+/** The answers of a recording. */
+export const recording = parser('a file that `callwatch check --record` has written', (file) => {
+  try {
+    const { answers } = JSON.parse(readFileSync(file, 'utf8'))
+    return Array.isArray(answers) ? answers : undefined
+  } catch {
+    return undefined
+  }
+})
 
 const MAX_PAST_DAYS = 90
 

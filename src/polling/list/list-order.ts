@@ -9,7 +9,7 @@ export type OrderEvidence = { readonly rises: number; readonly falls: number }
 export const NO_EVIDENCE: OrderEvidence = { rises: 0, falls: 0 }
 
 /** Ten different times in order are the least evidence. */
-const STEPS_NEEDED = 9
+export const STEPS_NEEDED = 9
 /** Tolerates two calls with a wrong date on a page of twenty. On a shuffled page, half of the steps rise. */
 const TOLERATED = 0.15
 /** Older evidence loses weight, so that a change of the order is noticed. */

@@ -1,0 +1,208 @@
+import { systemClock } from '../clock/clock.ts'
+import { knownOrder, learnOrder, NO_EVIDENCE, ownStart, STEPS_NEEDED } from '../polling/list/list-order.ts'
+import type { PollConfig } from '../polling/poll-section.ts'
+import { isMap, valueAt } from '../schema/path.ts'
+import { kindOf } from '../service/answer-fields.ts'
+import { header, rateLimitWindow, serviceClock } from '../service/answer-headers.ts'
+import { callsClient, rowsOf, UNKNOWN_ID, type CallPage } from '../service/calls-client.ts'
+import { isEnvelope, type Exchange } from '../service/exchange.ts'
+import { ServiceError } from '../service/service-error.ts'
+import type { TargetConfig } from '../service/target-section.ts'
+import type { Transport } from '../service/transport.ts'
+
+/** What it means for the counts if the service does not do what callwatch prefers. */
+const MEANINGS = {
+  order: 'each poll reads the whole list, and counts every call nevertheless',
+  page_size: 'a sweep takes another number of requests, and counts the same',
+  depth: 'callwatch requests older open calls one by one, and does not see late corrections of others',
+  total: 'callwatch cannot use it: a call that appears far back in the list is counted by the next sweep, not before',
+  requests: 'polls take longer than their interval, and calls are counted late',
+  fields: 'callwatch does not read them, and no count uses them',
+  values: 'callwatch counts them as other; if one is a spelling of a status, add it to poll.status_map',
+  session_ids: 'callwatch counts only the latest call of each (anomaly repeated_id)',
+  mid: 'only their starts tell calls of one session apart',
+  get_call: 'callwatch cannot read it: a call that leaves the list stays open until a sweep shows it',
+  unknown_id: 'callwatch does not learn that the service deleted a call: the call stays open',
+  clock: 'callwatch uses the clock of the service, or without a Date that of this machine',
+  rate_limit: 'callwatch sends up to max_requests_per_minute, whatever your other programs need',
+  compression: 'the counts are the same, but answers are longer',
+  stopped: 'nothing more was requested; the other lines show what the answers before it did',
+}
+
+type Check = keyof typeof MEANINGS
+
+/** What the service does in one respect. The message of a `notice` ends with what it means for the counts. */
+export type Finding = { check: Check; result: 'ok' | 'notice' | 'not_checked'; message: string }
+
+/** The most calls that poll.page_size may request. */
+const LARGE_PAGE = 1000
+/** Errors that say something of the request. After others, nothing more is requested. */
+const REFUSALS = ['refused', 'not_found', 'invalid']
+/** A smaller difference between the clocks may come from the duration of the request (seconds). */
+const MAX_SKEW_SECONDS = 60
+const MAX_NAMES = 10
+
+/** What is known of a page. A page that the service refused, or that was not requested, is NO_PAGE. */
+type SeenPage = Pick<CallPage, 'items' | 'calls' | 'total' | 'serviceTime' | 'hostTime'>
+const NO_PAGE: SeenPage = { items: 0, calls: [], total: undefined, serviceTime: 0, hostTime: 0 }
+
+/** A target, and where its transport adds what it receives. */
+type Surveyed = { target: TargetConfig; poll: PollConfig; transport: Transport; exchanges: readonly Exchange[] }
+
+/** Finds out what the service does, with at most seven requests. If one fails, the findings show what the others answered. */
+export async function survey(surveyed: Surveyed): Promise<Finding[]> {
+  const seen = await requestAll(surveyed)
+  const stopped = seen.stop === undefined ? [] : [finding('stopped', false, `after an error (${seen.stop})`)]
+  return [...ofList(seen), ...ofCalls(seen), ...ofGetCall(seen), ...ofAnswers(seen), ...stopped]
+}
+
+type Seen = Awaited<ReturnType<typeof requestAll>>
+
+async function requestAll({ target, poll, transport, exchanges }: Surveyed) {
+  const unknown = new Set<string>()
+  const onUnknown = (field: string, value: string) => void unknown.add(`${field} ${value}`)
+  const client = (pageSize: number) =>
+    callsClient(transport, { ...target, ...poll, pageSize, wall: systemClock.wall, onUnknown })
+  const seen: { stop?: string } = {}
+  const request = async <Answer>(send: (signal: AbortSignal) => Promise<Answer>): Promise<Answer | undefined> => {
+    if (seen.stop !== undefined) return undefined
+    return send(AbortSignal.timeout(poll.timeout * 1000)).catch((error: unknown) => {
+      if (!(error instanceof ServiceError)) throw error
+      if (!REFUSALS.includes(error.kind)) seen.stop = error.kind
+      return undefined
+    })
+  }
+  const list = async (page: number, size = poll.pageSize): Promise<SeenPage> =>
+    (await request((signal) => client(size).listCalls(page, signal))) ?? NO_PAGE
+  const get = async (id: string) => {
+    const at = exchanges.length
+    const answer = await request((signal) => client(1).getCall(id, signal))
+    return { call: answer?.call, exchange: seen.stop === undefined ? exchanges[at] : undefined }
+  }
+
+  const page = await list(1)
+  const known = page.calls[0] && (await get(page.calls[0].id))
+  const missing = await get(UNKNOWN_ID)
+  // Some services fail after the last page, so that these requests come last.
+  const second = await list(2)
+  const pages = page.items === 0 ? 1 : Math.max(1, Math.ceil((page.total ?? 0) / page.items))
+  const last = pages > 2 ? await list(pages) : [page, second][pages - 1]!
+  const beyond = pages > 1 ? await list(pages + 1) : second
+  const shown = exchanges.flatMap(callsOf)
+  const isCheap = (JSON.stringify(shown).length / shown.length) * LARGE_PAGE < poll.maxAnswerBytes
+  const isLarger = isCheap && poll.pageSize < LARGE_PAGE && second.items > 0
+  const large = isLarger ? await list(1, LARGE_PAGE) : NO_PAGE
+  const rows = exchanges.flatMap(callsOf)
+  return { poll, exchanges, unknown, ...seen, page, second, pages, last, beyond, known, missing, large, rows }
+}
+
+/** The calls of an answer, in any form. */
+function callsOf({ body }: Exchange): Record<string, unknown>[] {
+  return rowsOf(body)
+    .filter(isMap)
+    .filter((row) => 'sessionId' in row)
+}
+
+/** @param isGood undefined if the answers do not show it */
+function finding(check: Check, isGood: boolean | undefined, text: string, meaning = MEANINGS[check]): Finding {
+  if (isGood === undefined) return { check, result: 'not_checked', message: 'not checked: the answers do not show it' }
+  return { check, result: isGood ? 'ok' : 'notice', message: isGood ? text : `${text}: ${meaning}` }
+}
+
+function ofList(seen: Seen): Finding[] {
+  const { page, second, large, poll, stop } = seen
+  const refused = stop === undefined ? false : undefined
+  if (page === NO_PAGE) {
+    const text = `a page of ${poll.pageSize} calls is refused`
+    return [finding('page_size', refused, text, 'nothing can be counted; lower poll.page_size')]
+  }
+  const evidence = learnOrder(NO_EVIDENCE, [...page.calls, ...second.calls])
+  const order = knownOrder(evidence)
+  const isOrdered = evidence.rises + evidence.falls < STEPS_NEEDED ? undefined : order !== 'unknown'
+  const hasSize = page.items < poll.pageSize && second.items === 0 ? undefined : page.items === poll.pageSize
+  const larger = large.items > 0 ? `, ${large.items} of ${LARGE_PAGE}` : ''
+  return [
+    finding('order', isOrdered, isOrdered ? order : 'not by time'),
+    finding('page_size', hasSize, `${page.items} calls of ${poll.pageSize} requested${larger}`),
+    ...ofTotal(seen),
+    requests(seen, isOrdered === true),
+  ]
+}
+
+function ofTotal({ page, last, beyond, pages, stop }: Seen): Finding[] {
+  if (page.total === undefined) return [finding('total', false, 'none')]
+  const isDeep = last !== NO_PAGE || (stop === undefined ? false : undefined)
+  const listed = (pages - 1) * page.items + last.items + beyond.items
+  // The total of the later answer has the calls that began meanwhile.
+  const isTotal = [last.total, beyond.total].includes(listed)
+  return [
+    finding('depth', isDeep, `page ${pages}, the last one, is ${isDeep ? 'shown' : 'refused'}`),
+    finding('total', isDeep && isTotal, `${page.total}; the pages have ${listed} calls`),
+  ]
+}
+
+/** Without Get Call for open calls further back: how many there are changes. */
+function requests({ page, second, poll, ...seen }: Seen, isOrdered: boolean): Finding {
+  const starts = page.calls.flatMap((call) => ownStart(call) ?? [])
+  const secondsPerPage = ((Math.max(...starts) - Math.min(...starts)) / starts.length) * page.items
+  const pages = page.total === undefined && second.items > 0 ? Infinity : seen.pages
+  const pagesOf = (seconds: number) => (isOrdered ? Math.min(pages, Math.ceil(seconds / secondsPerPage)) : pages)
+  const [ofPoll, ofSweep] = [pagesOf(poll.interval), pagesOf(poll.lookback)]
+  const perMinute = Math.ceil((60 * ofPoll) / poll.interval + (60 * ofSweep) / poll.sweepInterval)
+  const most = poll.maxRequestsPerMinute
+  const text = `${ofPoll} for a poll and ${ofSweep} for a sweep, so about ${perMinute} a minute of at most ${most}`
+  return finding('requests', Number.isFinite(perMinute) ? perMinute <= most : undefined, text)
+}
+
+function ofCalls({ rows, unknown }: Seen): Finding[] {
+  const inside = (key: string) => rows.flatMap((row) => [row[key]].flat().filter(isMap))
+  const parts = { call: rows, participant: inside('participants'), recording: inside('recordings') }
+  const fields = Object.entries(parts).flatMap(([form, objects]) => {
+    const names = [...new Set(objects.flatMap(Object.keys))]
+    return names.filter((name) => kindOf(form, name) === undefined).map((name) => `${form}.${name}`)
+  })
+  const sessions = [...Map.groupBy(rows, ({ sessionId }) => sessionId).values()]
+  const startsOf = (session: typeof rows) =>
+    new Set(session.flatMap((row) => row['initiatedAt'] ?? row['startedAt'] ?? []))
+  const again = sessions.filter((session) => startsOf(session).size > 1).length
+  const withMid = sessions.filter((session) => session.some(({ mid }) => mid)).length
+  const ifSeen = (isGood: boolean) => (rows.length === 0 ? undefined : isGood)
+  return [
+    finding('fields', ifSeen(fields.length === 0), listOf(fields)),
+    finding('values', ifSeen(unknown.size === 0), listOf([...unknown])),
+    finding('session_ids', ifSeen(again === 0), `${again} of ${sessions.length} are used for several calls`),
+    finding('mid', ifSeen(withMid > 0), `in ${withMid} of ${sessions.length} sessions`),
+  ]
+}
+
+/** At most ten names. A name of other characters may be a value, and is not shown. */
+function listOf(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).map((name) => (/^[\w. -]{1,60}$/.test(name) ? name : 'an unusual name'))
+  return shown.join(', ') || 'all are known'
+}
+
+function ofGetCall({ known, missing }: Seen): Finding[] {
+  const { body, status } = known?.exchange ?? {}
+  const data = isEnvelope(body) ? body['data'] : body
+  const form = Array.isArray(data) ? `list of ${data.length}` : isMap(data) ? 'object' : 'no call'
+  const isKnown = known?.exchange && known.call !== undefined
+  const code = 'ERR_CALL_SESSION_NOT_FOUND'
+  const isMissing = missing.exchange && valueAt(missing.exchange.body, ['error', 'code']) === code
+  return [
+    finding('get_call', isKnown, `${status}, ${isEnvelope(body) ? '' : 'bare '}${form}`),
+    finding('unknown_id', isMissing, `${missing.exchange?.status} ${isMissing ? 'with' : 'without'} ${code}`),
+  ]
+}
+
+function ofAnswers({ page, exchanges }: Seen): Finding[] {
+  const ahead = page.serviceTime - page.hostTime
+  const isDated = exchanges.every((each) => serviceClock(each) !== undefined)
+  const date = `${isDated ? 'each answer has a' : 'answers have no'} Date; the clock of the service is ${Math.round(ahead / 60)} min ahead`
+  const left = rateLimitWindow(exchanges.at(-1)!, 0)?.remaining
+  const encoding = exchanges.map((each) => header(each, 'content-encoding')).find(Boolean)
+  return [
+    finding('clock', isDated && Math.abs(ahead) <= MAX_SKEW_SECONDS, date),
+    finding('rate_limit', left !== undefined, left === undefined ? 'no headers' : `${left} requests are left`),
+    finding('compression', encoding !== undefined, encoding ?? 'none'),
+  ]
+}

@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest'
+import type { FakeService } from './surveyed.ts'
+import { rowsOf, START, surveyed } from './surveyed.ts'
+
+const TOO_MANY = { status: 429, body: '{"error":{"code":"ERR_TOO_MANY_REQUESTS","message":"slow down"}}' }
+const lines = (findings: readonly { check: string; result: string; message: string }[]) =>
+  findings.map(({ check, result, message }) => `${result} ${check}: ${message}`)
+
+describe('the survey of a service', () => {
+  test('finds nothing to say against one that does as callwatch prefers, with seven requests', async () => {
+    const { findings, paths } = await surveyed()
+    expect(lines(findings)).toEqual([
+      'ok order: newest first',
+      'ok page_size: 100 calls of 100 requested, 250 of 1000',
+      'ok depth: page 3, the last one, is shown',
+      'ok total: 250; the pages have 250 calls',
+      'ok requests: 1 for a poll and 3 for a sweep, so about 5 a minute of at most 200',
+      'ok fields: all are known',
+      'ok values: all are known',
+      'ok session_ids: 0 of 250 are used for several calls',
+      'ok mid: in 250 of 250 sessions',
+      'ok get_call: 200, object',
+      'ok unknown_id: 404 with ERR_CALL_SESSION_NOT_FOUND',
+      'ok clock: each answer has a Date; the clock of the service is 0 min ahead',
+      'ok rate_limit: 499 requests are left',
+      'ok compression: gzip',
+    ])
+    expect(paths).toEqual([
+      '/calls?page=1&perPage=100',
+      '/calls/session%200%2F%C3%BC',
+      '/calls/callwatch-knows-no-such-call',
+      '/calls?page=2&perPage=100',
+      '/calls?page=3&perPage=100',
+      '/calls?page=4&perPage=100',
+      '/calls?page=1&perPage=1000',
+    ])
+  })
+
+  const unknownLabels = rowsOf(250, (row, i) => (i === 3 ? { ...row, status: 'ringing', type: 'hologram' } : row))
+  const unknownFields = rowsOf(250, (row) => ({
+    ...row,
+    shoeSize: 'value-of-shoe',
+    'Frau Müller': 1,
+    participants: [{ uid: 'u', hat: 'value-of-hat' }],
+    recordings: [{ rid: 'r', codec: 'value-of-codec' }],
+  }))
+  test.each<[string, string, Partial<FakeService>, object?]>([
+    [
+      'order',
+      'not by time: each poll reads the whole list, and counts every call nevertheless',
+      { rows: rowsOf(250, (row, i) => ({ ...row, initiatedAt: START - ((i * 101) % 250) * 60 })) },
+    ],
+    ['page_size', '50 calls of 100 requested, 50 of 1000: a sweep takes another number of requests', { most: 50 }],
+    [
+      'page_size',
+      'a page of 100 calls is refused: nothing can be counted; lower poll.page_size',
+      { instead: (number) => (number === 1 ? { status: 400, body: '{"error":{"code":"ERR"}}' } : undefined) },
+    ],
+    [
+      'depth',
+      'page 3, the last one, is refused: callwatch requests older open calls one by one',
+      { instead: (_n, path) => (/page=[34]&/.test(path) ? { status: 400 } : undefined) },
+    ],
+    ['total', 'none: callwatch cannot use it: ', { total: () => undefined }],
+    ['total', '300; the pages have 250 calls: ', { total: (rows) => rows + 50 }],
+    ['total', '200; the pages have 250 calls: ', { total: (rows) => rows - 50 }],
+    [
+      'requests',
+      '1 for a poll and 3 for a sweep, so about 5 a minute of at most 2: polls take longer',
+      {},
+      { max_requests_per_minute: 2 },
+    ],
+    [
+      'fields',
+      'call.shoeSize, an unusual name, participant.hat, recording.codec: callwatch does not read them',
+      { rows: unknownFields },
+    ],
+    ['values', 'status ringing, type hologram: callwatch counts them as other', { rows: unknownLabels }],
+    [
+      'session_ids',
+      '1 of 246 are used for several calls: callwatch counts only the latest call of each',
+      { rows: rowsOf(250, (row, i) => (i % 50 === 0 ? { ...row, sessionId: 'group' } : row)) },
+    ],
+    [
+      'mid',
+      'in 0 of 250 sessions: only their starts tell calls of one session apart',
+      { rows: rowsOf(250, ({ mid: _mid, ...row }) => row) },
+    ],
+    ['get_call', '200, no call: callwatch cannot read it', { getCall: () => ({ data: null }) }],
+    ['get_call', '200, list of 0: callwatch cannot read it', { getCall: () => ({ data: [] }) }],
+    ['unknown_id', '200 without ERR_CALL_SESSION_NOT_FOUND: ', { unknownId: { status: 200, body: { data: [] } } }],
+    ['unknown_id', '404 without ERR_CALL_SESSION_NOT_FOUND: ', { unknownId: { status: 404, body: {} } }],
+    [
+      'clock',
+      'answers have no Date; the clock of the service is 0 min ahead: callwatch uses the clock',
+      { headers: {} },
+    ],
+    [
+      'clock',
+      'each answer has a Date; the clock of the service is 60 min ahead: callwatch uses the clock of the service',
+      { headers: { date: new Date(Date.now() + 3_600_000).toUTCString() } },
+    ],
+    ['rate_limit', 'no headers: callwatch sends up to max_requests_per_minute', { headers: {} }],
+    ['compression', 'none: the counts are the same', { headers: {} }],
+  ])('says of %s: %s', async (check, message, service, poll) => {
+    const { findings } = await surveyed(service, poll)
+    expect(lines(findings)).toContainEqual(expect.stringContaining(`notice ${check}: ${message}`))
+  })
+
+  test('says nothing of values, only their names and labels', async () => {
+    const { findings } = await surveyed({ rows: [...unknownFields, ...unknownLabels] })
+    expect(JSON.stringify(findings)).not.toMatch(/value-of|Müller|alice|session 0|mid-0/)
+  })
+
+  test.each<[string, (row: object) => unknown]>([
+    ['bare object', (row) => row],
+    ['object', (row) => ({ data: row })],
+  ])('says that Get Call answers a(n) %s', async (form, getCall) => {
+    const { of } = await surveyed({ getCall })
+    expect(of('get_call')).toEqual({ check: 'get_call', result: 'ok', message: `200, ${form}` })
+  })
+
+  test.each<[string, (row: object) => unknown]>([
+    ['bare list of 1', (row) => [row]],
+    ['list of 2', (row) => ({ data: [row, row] })],
+  ])('says that Get Call answers a %s', async (form, getCall) => {
+    const { of } = await surveyed({ getCall })
+    expect(of('get_call')?.message).toContain(`200, ${form}`)
+  })
+
+  test.each([404, 500])('believes the total of a service that answers %i after the last page', async (status) => {
+    const { of } = await surveyed({ instead: (_n, path) => (path.includes('page=4&') ? { status } : undefined) })
+    expect([of('depth')?.result, of('total')?.result, of('get_call')?.result]).toEqual(['ok', 'ok', 'ok'])
+  })
+
+  test('requests no page of 1000 calls that callwatch would not read', async () => {
+    const { of, paths } = await surveyed({ rows: rowsOf(250, (row) => ({ ...row, metaData: 'm'.repeat(4000) })) })
+    expect(paths).not.toContain('/calls?page=1&perPage=1000')
+    expect(of('page_size')?.message).toBe('100 calls of 100 requested')
+    expect(of('stopped')).toBeUndefined()
+  })
+
+  test('says what is not checked if there are no calls', async () => {
+    const { findings, paths } = await surveyed({ rows: [] })
+    const results = Object.groupBy(findings, ({ result }) => result)
+    expect(results.not_checked?.map(({ check }) => check)).toEqual([
+      'order',
+      'page_size',
+      'fields',
+      'values',
+      'session_ids',
+      'mid',
+      'get_call',
+    ])
+    expect(results.notice).toBeUndefined()
+    expect(paths).toHaveLength(3)
+  })
+
+  test.each([1, 2, 3, 4, 5, 6, 7])('stops at a 429 to request %i, and says what it has learned', async (at) => {
+    const { findings, paths } = await surveyed({ instead: (number) => (number === at ? TOO_MANY : undefined) })
+    expect(paths).toHaveLength(at)
+    expect(findings.at(-1)).toEqual({
+      check: 'stopped',
+      result: 'notice',
+      message: expect.stringMatching(/^after an error \(rate_limited\): nothing more was requested/),
+    })
+    const notices = findings.filter(({ result }) => result === 'notice').map(({ check }) => check)
+    expect(notices).toEqual(['stopped'])
+    expect(findings.filter(({ result }) => result === 'ok').length).toBeGreaterThan(at)
+  })
+
+  test.each<[string, Error | { status: number }]>([
+    ['network', new Error('reset')],
+    ['server', { status: 503 }],
+    ['scope', { status: 403 }],
+  ])('goes no further after a request that fails for the %s, and believes the rest', async (kind, failure) => {
+    const { of, paths } = await surveyed({ instead: (n) => (n === 5 ? failure : undefined) })
+    expect(paths).toHaveLength(5)
+    expect(of('get_call')?.result).toBe('ok')
+    expect([of('depth')?.result, of('total')?.result]).toEqual(['not_checked', 'not_checked'])
+    expect(of('stopped')?.message).toMatch(`after an error (${kind}): `)
+  })
+})
