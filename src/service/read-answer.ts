@@ -75,6 +75,7 @@ const CODES: ReadonlyMap<string, ServiceErrorKind> = new Map([
   ['ERR_PLAN_RESTRICTION', 'plan'],
   ['ERR_PLAN_QUOTA_RESTRICTION', 'plan'],
   ['ERR_CALL_SESSION_NOT_FOUND', 'not_found'],
+  ['ERR_UID_NOT_FOUND', 'refused'],
   ['ERR_TOO_MANY_REQUESTS', 'rate_limited'],
 ])
 

@@ -29,13 +29,13 @@ const ROOMS: Record<string, number> = {
   'src/pipeline': 1221,
   'src/polling': 1974,
   'src/schema': 414,
-  'src/service': 1035,
+  'src/service': 1036,
   'src/simulator': 1518,
   'src/store': 4094,
   'src/text': 133,
   'src/web': 2889,
   'src/web/page': 4532,
-  test: 57698,
+  test: 57793,
 }
 
 /** How far a folder of src may be below its line. */
