@@ -20,6 +20,7 @@ const MEANINGS = {
   fields: 'callwatch does not read them, and no count uses them',
   values: 'callwatch counts them as other; if one is a spelling of a status, add it to poll.status_map',
   session_ids: 'callwatch counts only the latest call of each (anomaly repeated_id)',
+  initiated_at: 'a call without it has no answer delay, and its duration includes the ringing',
   mid: 'only their starts tell calls of one session apart',
   get_call: 'callwatch cannot read it: a call that leaves the list stays open until a sweep shows it',
   unknown_id: 'callwatch does not learn that the service deleted a call: the call stays open',
@@ -165,12 +166,14 @@ function ofCalls({ rows, unknown }: Seen): Finding[] {
   const startsOf = (session: typeof rows) =>
     new Set(session.flatMap((row) => row['initiatedAt'] ?? row['startedAt'] ?? []))
   const again = sessions.filter((session) => startsOf(session).size > 1).length
-  const withMid = sessions.filter((session) => session.some(({ mid }) => mid)).length
+  const sessionsWith = (field: string) => sessions.filter((session) => session.some((row) => row[field])).length
+  const [withStart, withMid] = [sessionsWith('initiatedAt'), sessionsWith('mid')]
   const ifSeen = (isGood: boolean) => (rows.length === 0 ? undefined : isGood)
   return [
     finding('fields', ifSeen(fields.length === 0), listOf(fields)),
     finding('values', ifSeen(unknown.size === 0), listOf([...unknown])),
     finding('session_ids', ifSeen(again === 0), `${again} of ${sessions.length} are used for several calls`),
+    finding('initiated_at', ifSeen(withStart === sessions.length), `in ${withStart} of ${sessions.length} sessions`),
     finding('mid', ifSeen(withMid > 0), `in ${withMid} of ${sessions.length} sessions`),
   ]
 }

@@ -18,6 +18,7 @@ describe('the survey of a service', () => {
       'ok fields: all are known',
       'ok values: all are known',
       'ok session_ids: 0 of 250 are used for several calls',
+      'ok initiated_at: in 250 of 250 sessions',
       'ok mid: in 250 of 250 sessions',
       'ok get_call: 200, object',
       'ok unknown_id: 404 with ERR_CALL_SESSION_NOT_FOUND',
@@ -69,6 +70,11 @@ describe('the survey of a service', () => {
       '1 for a poll and 3 for a sweep, so about 5 a minute of at most 2: polls take longer',
       {},
       { max_requests_per_minute: 2 },
+    ],
+    [
+      'initiated_at',
+      'in 0 of 250 sessions: a call without it has no answer delay, and its duration includes the ringing',
+      { rows: rowsOf(250, ({ initiatedAt, ...row }) => ({ ...row, startedAt: initiatedAt })) },
     ],
     [
       'fields',
@@ -149,6 +155,7 @@ describe('the survey of a service', () => {
       'fields',
       'values',
       'session_ids',
+      'initiated_at',
       'mid',
       'get_call',
     ])

@@ -8,10 +8,11 @@ import { daemonInProcess, KEY, type DaemonInProcess } from './daemon-in-process.
 
 const WAIT = { timeout: 20_000, interval: 100 }
 /**
- * Of the simulated world: they are in the ids of users and of their devices. In a file, the key of a series that ends with `|user`
+ * Of the simulated world: they are in the ids of users and of their devices, in names and in addresses of avatars. Groups have names
+ * and icons, too. In a file, the key of a series that ends with `|user`
  * may be followed by a number whose bytes read `-3`.
  */
-const UIDS = /(?<!\|)user-\d+/g
+const UIDS = /(?<!\|)user-\d+|Name of [\w-]+|avatars\.invalid/g
 const EVENTS = { retention: 86_400, webhooks: [] }
 const ON = { events: { ...EVENTS, participants: true } }
 const OFF = { events: { ...EVENTS, participants: false } }
@@ -56,6 +57,9 @@ describe('the participants of calls', { timeout: 40_000 }, () => {
     }, WAIT)
     const events = withList(await eventsOf(running)).flatMap(({ data }) => data.participant_list!)
     const served = uidsServed(service)
+    expect(served.filter((one) => one.startsWith('Name of group-')).length).toBeGreaterThan(3)
+    const named = (text: string) => uidsIn(text).filter((one) => !/^user-\d+$/.test(one))
+    expect(named(JSON.stringify(events))).toEqual([])
     expect(events.map(({ uid }) => uid).filter((uid) => uid !== undefined && !served.includes(uid))).toEqual([])
     for (const path of ['api/v1/status', 'api/v1/calls', 'api/v1/alerts', 'api/v1/webhooks', 'metrics', ''])
       expect([path, uidsIn(await get(running, path))]).toEqual([path, []])
