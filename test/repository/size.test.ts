@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 133,
   'src/web': 2889,
   'src/web/page': 4532,
-  test: 57803,
+  test: 57804,
 }
 
 /** How far a folder of src may be below its line. */
