@@ -21,23 +21,33 @@ export const TRIGGERS = {
 
 export type Trigger = keyof typeof TRIGGERS
 
-/** A webhook of the service said that something happened to a call. Without an id, to one of the calls that ring. */
+/** A webhook of the service said that something happened to a call. Without an id, to a call that rings. */
 export type Hint = { id?: string | undefined; trigger: Trigger }
+
+/** The triggers that announce an end. */
+export const END_TRIGGERS = Object.entries(TRIGGERS).flatMap(([name, shows]) => (shows === 'end' ? [name] : []))
 
 /** Whether a webhook announces the end of a call. */
 export function isEnd({ trigger }: Pick<Hint, 'trigger'>): boolean {
   return TRIGGERS[trigger] === 'end'
 }
 
-/** The triggers with which the service announces an end, by its status and the mode of the call. */
-export function triggersOf({ status, labels }: Pick<Finish, 'status' | 'labels'>): readonly Trigger[] {
-  if (status === 'ended') return labels.mode === 'call' ? ['call_ended'] : ['meeting_ended']
-  return OF_STATUS[status]
-}
-
-const OF_STATUS = {
+/** The triggers of ends that are expected of each status; for a call that ended, by its mode. */
+const EXPECTED = {
   unanswered: ['call_unanswered'],
   rejected: ['call_rejected', 'call_busy'],
   canceled: ['call_cancelled'],
   other: [],
 } as const satisfies Record<string, readonly Trigger[]>
+
+/** The triggers of which one should announce an end. */
+export function expectedTriggers({ status, labels }: Pick<Finish, 'status' | 'labels'>): readonly Trigger[] {
+  if (status !== 'ended') return EXPECTED[status]
+  return labels.mode === 'call' ? ['call_ended'] : ['meeting_ended']
+}
+
+/** The triggers that may announce an end: of a session that ended, or of a call that failed while it rang. */
+export function announcingTriggers({ status }: Pick<Finish, 'status'>): readonly Trigger[] {
+  const ofSession = ['call_ended', 'meeting_ended'] as const
+  return status === 'ended' || status === 'other' ? ofSession : Object.values(EXPECTED).flat()
+}

@@ -55,8 +55,11 @@ export type SyncState = {
   readonly lastSuccessHostTime: number | undefined
   /** The list after the last successful poll; undefined before the first one. */
   readonly list: KnownList | undefined
-  /** When a webhook of each trigger last came with the id of a call, to a day, and any webhook, by the host's clock. */
-  readonly webhooks?: Readonly<Partial<Record<Trigger | 'any', number>>>
+  /**
+   * When a webhook of each trigger came with the id of a call, and when any webhook came: first, and last to a day, by the host's
+   * clock. After 30 days without one, the next is the first.
+   */
+  readonly webhooks?: Readonly<Partial<Record<Trigger | 'any', readonly [first: number, last: number]>>>
   /** How many calls the last complete sweep excluded. */
   readonly excluded: { readonly baseline: number; readonly beforeHorizon: number }
 }

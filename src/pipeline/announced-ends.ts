@@ -1,7 +1,8 @@
-import { isEnd, triggersOf, type Hint } from '../ledger/hint.ts'
+import { announcingTriggers, END_TRIGGERS, isEnd, type Hint } from '../ledger/hint.ts'
 import { COUNTERS, seriesKey } from '../ledger/series.ts'
-import type { Delta, LedgerState, SyncState } from '../ledger/state.ts'
+import type { Delta, LedgerState } from '../ledger/state.ts'
 import { MARK, type Finish, type TrackedCall } from '../ledger/tracked-call.ts'
+import { heardTriggers } from './heard-triggers.ts'
 import { recentShare } from './recent-share.ts'
 
 /**
@@ -23,9 +24,6 @@ type End = { at: number; finish: Finish }
 const WINDOW_SECONDS = 60
 /** Of more hints, the oldest are dropped. */
 const MAX_HINTS = 10_000
-const DAY = 86_400
-/** For how long a trigger that came with the id of a call is expected to come again (seconds). */
-const EXPECTED_SECONDS = 30 * DAY
 
 export type AnnouncedEnds = ReturnType<typeof announcedEnds>
 
@@ -33,47 +31,50 @@ export type AnnouncedEnds = ReturnType<typeof announcedEnds>
  * Whether webhooks announced the ends of calls that the service showed, and whether the service showed the calls that they named.
  *
  * An end is announced if its webhook came until a minute after it. It is unknown if this daemon did not listen from a minute before
- * it until then, or if no webhook with the trigger of such an end has named its call in the last 30 days: an app need not send them
- * all, and the samples of calls that failed have no id.
+ * it until then, or if no webhook with the trigger of such an end had named its call before, in the last 30 days: an app need not send
+ * them all, and the samples of calls that failed have no id.
  *
  * @param since when this daemon began to listen, as it is known now (UNIX seconds by the host's clock)
  * @param monotonic seconds
  */
 export function announcedEnds(ledger: LedgerState, since: () => number, monotonic: () => number) {
   const recent = recentShare(monotonic)
-  /** When the webhook of each end came, and the first one about a call that no poll has shown. */
+  /** When each trigger of an end first came for a call, and the first webhook about a call that no poll has shown. */
   const noted = new Map<string, number>()
   const unseen = new Map<string, number>()
-  let triggers: NonNullable<SyncState['webhooks']> = {}
+  const triggers = heardTriggers(ledger)
   let waiting = new Map(uncountedEnds(ledger))
 
-  function outcomeOf(id: string, { at: ended, finish }: End, now: number): 'yes' | 'no' | 'unknown' | undefined {
-    const at = noted.get(id)
-    if (at !== undefined && at <= ended + WINDOW_SECONDS) return 'yes'
-    if (now <= ended + WINDOW_SECONDS) return undefined
-    const isExpected = triggersOf(finish).some((one) => now - (triggers[one] ?? -Infinity) <= EXPECTED_SECONDS)
-    return isExpected && since() <= ended - WINDOW_SECONDS ? 'no' : 'unknown'
+  /** When the webhook of an end came; Infinity if it did not. */
+  const announcedAt = (id: string, { finish }: End) =>
+    Math.min(...announcingTriggers(finish).map((one) => noted.get(`${one} ${id}`) ?? Infinity))
+
+  function outcomeOf(id: string, end: End, now: number): 'yes' | 'no' | 'unknown' | undefined {
+    if (announcedAt(id, end) <= end.at + WINDOW_SECONDS) return 'yes'
+    if (now <= end.at + WINDOW_SECONDS) return undefined
+    const isExpected = triggers.areExpected(end.finish, end.at, now)
+    return isExpected && since() <= end.at - WINDOW_SECONDS ? 'no' : 'unknown'
   }
 
   return {
     /** Notes a hint at a time (UNIX seconds by the host's clock). */
-    note: ({ id, trigger }: Hint, now: number, { calls }: Pick<LedgerState, 'calls'>) => {
-      triggers = { ...triggers, any: now, ...(id !== undefined && { [trigger]: now }) }
+    note: (hint: Hint, now: number, { calls }: Pick<LedgerState, 'calls'>) => {
+      triggers.note(hint, now)
+      const { id, trigger } = hint
       if (id === undefined) return
       if (trigger !== 'other' && !calls.has(id)) addFirst(unseen, id, now)
-      if (isEnd({ trigger })) addFirst(noted, id, now)
+      if (isEnd({ trigger })) addFirst(noted, `${trigger} ${id}`, now)
     },
     /**
      * Counts the ends of a delta, and earlier ones that waited for their webhook, in the delta. Apply the result once it is
      * committed.
      *
-     * @param lookback how long a call that a webhook named may take to be shown (seconds)
+     * @param patience how long a call that a webhook named may take to be shown (seconds); Infinity before the end of a poll
      */
-    count: (delta: Delta, { calls, sync }: LedgerState, now: number, lookback: number): CountedEnds => {
-      triggers = { ...sync.webhooks, ...triggers }
-      if (hasNews(sync.webhooks, triggers)) delta.sync = { ...delta.sync, webhooks: triggers }
+    count: (delta: Delta, { calls }: LedgerState, now: number, patience: number): CountedEnds => {
+      triggers.addTo(delta)
       for (const id of unseen.keys()) if (calls.has(id) || delta.calls.has(id)) unseen.delete(id)
-      const unlisted = [...unseen].flatMap(([id, at]) => (now - at > lookback ? [id] : []))
+      const unlisted = [...unseen].flatMap(([id, at]) => (now - at > patience ? [id] : []))
       const counted: CountedEnds = { waiting: new Map(), done: [], lags: [], missed: 0, unlisted }
       for (const [id, end] of [...waiting, ...endsIn(delta)]) {
         const outcome = outcomeOf(id, end, now)
@@ -87,7 +88,7 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
         const call = delta.calls.get(id) ?? calls.get(id)
         if (call !== undefined) delta.calls.set(id, { ...call, marks: call.marks | MARK.endCounted })
         if (outcome === 'no') counted.missed += 1
-        if (outcome === 'yes') counted.lags.push(Math.max(0, noted.get(id)! - end.at))
+        if (outcome === 'yes') counted.lags.push(Math.max(0, announcedAt(id, end) - end.at))
       }
       return counted
     },
@@ -96,6 +97,7 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
     /** Call it when the ledger was loaded again: it may have commits that were not applied. */
     reload: (loaded: LedgerState) => {
       waiting = new Map(uncountedEnds(loaded))
+      triggers.reload(loaded)
     },
     apply: (counted: CountedEnds) => {
       recent.add(counted.lags.length + counted.missed, counted.missed)
@@ -103,7 +105,7 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
       for (const id of counted.unlisted) unseen.delete(id)
       for (const id of counted.done) {
         waiting.delete(id)
-        noted.delete(id)
+        for (const one of END_TRIGGERS) noted.delete(`${one} ${id}`)
       }
     },
   }
@@ -114,12 +116,6 @@ function addFirst(times: Map<string, number>, id: string, now: number): void {
   if (times.has(id)) return
   if (times.size >= MAX_HINTS) times.delete(times.keys().next().value!)
   times.set(id, now)
-}
-
-/** Whether a trigger came that had not come for a day. */
-function hasNews(stored: SyncState['webhooks'] = {}, triggers: NonNullable<SyncState['webhooks']>): boolean {
-  const before: Readonly<Record<string, number | undefined>> = stored
-  return Object.entries(triggers).some(([name, at]) => at - (before[name] ?? -Infinity) > DAY)
 }
 
 /** The ends of calls that a delta shows first as finished. */

@@ -35,6 +35,8 @@ export type HealthRecord = ReturnType<typeof healthRecord>
  */
 export function healthRecord(monotonic: () => number) {
   let last: Omit<PollReport, 'requests'> = NO_POLL
+  /** What failed in the last look since the last poll. */
+  let lookProblem: string | undefined
   let hasPage = true
   let failed: { polls: number; since: number } | undefined
   let recent: { at: number; requests: number }[] = []
@@ -49,6 +51,7 @@ export function healthRecord(monotonic: () => number) {
       else effectiveInterval = at - endedAt
       endedAt = at
       last = poll
+      lookProblem = undefined
       hasPage = requests.some(isPage)
       if (poll.successful) failed = undefined
       else if (poll.fault === 'service') failed = { since: at, ...failed, polls: (failed?.polls ?? 0) + 1 }
@@ -58,12 +61,13 @@ export function healthRecord(monotonic: () => number) {
     /** Adds requests that were made between polls, and what failed. */
     addLook: (requests: number, problem: string | undefined) => {
       recent.push({ at: monotonic(), requests })
-      last = { ...last, problem: problem ?? last.problem }
+      lookProblem = problem
     },
     current: (): Health => {
       const now = monotonic()
       return {
         ...last,
+        problem: last.problem ?? lookProblem,
         hasPage,
         failed: failed && { polls: failed.polls, seconds: now - failed.since },
         polledFor: now - polledSince,

@@ -2,17 +2,24 @@ import { defer, EMPTY, startWith, Subject, switchMap, timer } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import { TRIGGERS, type Hint, type Trigger } from '../ledger/hint.ts'
 import type { LedgerState } from '../ledger/state.ts'
-import { END_SECONDS, REPEAT_SECONDS, unnamedEnds } from './unnamed-ends.ts'
+import { unnamedEnds } from './unnamed-ends.ts'
 
-type Shown = Pick<LedgerState, 'calls' | 'open' | 'counters'>
+type Shown = Pick<LedgerState, 'calls' | 'open' | 'counters' | 'sync'>
 /** `due` is when the next look for it is due (monotonic seconds), after so many `looks`. */
 type Entry = { shows: (typeof TRIGGERS)[Trigger]; due: number; looks: number }
 
+/** How long an end waits for other hints, to share a look with them (seconds). */
+const END_SECONDS = 0.5
 /** Seconds for each request of the last look before the next look begins: 40 requests a minute at most. */
 const SECONDS_PER_REQUEST = 1.5
+/** When a call is looked at again that did not show its end: lists lag behind webhooks (seconds). */
+const REPEAT_SECONDS = [2, 5, 10]
 const DROPPED: Pick<Entry, 'shows' | 'looks'> = { shows: 'change', looks: 0 }
 /** Of more hints, the oldest are dropped. The look for the others finds their calls as well, or else the next poll. */
 const MAX_HINTS = 1000
+
+/** The calls to look at, and whether a request for one of them is not enough. */
+export type TakenHints = { ids: string[]; needsPoll: boolean }
 
 export type HintQueue = ReturnType<typeof hintQueue>
 
@@ -44,7 +51,7 @@ export function hintQueue(clock: Clock) {
       }
       const shows = TRIGGERS[trigger]
       const before = entries.get(id)
-      if (shows === 'change' || before?.shows === 'end') return
+      if (shows === 'change' || (before?.shows === 'end' && before.looks === 0)) return
       if (entries.size >= MAX_HINTS && before === undefined) entries.delete(entries.keys().next().value!)
       const due = shows === 'end' ? clock.monotonic() + END_SECONDS : Infinity
       entries.set(id, { shows, due, looks: 0 })
@@ -60,14 +67,15 @@ export function hintQueue(clock: Clock) {
       ),
     ),
     /**
-     * The calls to look at, without those that already show what was announced. For ends without an id, all that ring, and an id
-     * that no call has: a call may be one that callwatch has not seen.
+     * The calls to look at, without those that already show what was announced. For an end without an id these are all that ring,
+     * and only a poll shows it: the call may be one that callwatch has not seen.
      */
-    take: (ledger: Shown): string[] => {
+    take: (ledger: Shown): TakenHints => {
       const now = clock.monotonic()
       for (const [id, { shows }] of entries) if (isShown(id, shows, ledger)) entries.delete(id)
       const named = [...entries].flatMap(([id, { due, looks }]) => (looks === 0 || due <= now ? [id] : []))
-      return [...new Set([...named, ...unnamed.take(ledger)])]
+      const { isDue: needsPoll, ringing } = unnamed.take(ledger)
+      return { ids: [...new Set([...named, ...ringing])], needsPoll }
     },
     /**
      * After a look. Ends that it did not show are due again later.
@@ -77,7 +85,7 @@ export function hintQueue(clock: Clock) {
     looked: (ids: readonly string[], ledger: Shown, requests: number) => {
       const now = clock.monotonic()
       notBefore = now + SECONDS_PER_REQUEST * requests
-      unnamed.looked(ids, ledger)
+      unnamed.looked(ledger)
       for (const id of ids) {
         // It may have been dropped during the look.
         const { shows, looks } = entries.get(id) ?? DROPPED

@@ -20,13 +20,13 @@ import type { Observation } from '../ledger/observation.ts'
 import { lookAt } from '../polling/look.ts'
 import { observe } from '../polling/observe.ts'
 import { AbortedError } from '../polling/abortable.ts'
-import type { PollReport } from '../polling/poll-report.ts'
+import type { PollReport, SingleCalls } from '../polling/poll-report.ts'
 import type { RequestRecord } from '../polling/request-with-retries.ts'
 import type { CallsClient } from '../service/calls-client.ts'
 import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import { apply, commit, type Committed } from './commit.ts'
 import { decide, decideTick } from './decide.ts'
-import type { HintQueue } from './hint-queue.ts'
+import type { HintQueue, TakenHints } from './hint-queue.ts'
 import { fromGenerator } from './from-generator.ts'
 import type { Health } from './health.ts'
 import type { Target } from './target.ts'
@@ -72,13 +72,13 @@ export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
       hints.postpone(Math.max(RECHECK_SECONDS, target.rateLimiter.pausedFor()))
       return EMPTY
     }
-    const ids = hints.take(ledger)
+    const taken = hints.take(ledger)
     let requests = 0
     const ended = () => {
-      hints.looked(ids, ledger, requests)
+      hints.looked(taken.ids, ledger, requests)
       if (isPostponed) postponed$.next()
     }
-    return run('look', (...state) => runLook(options, ids, ...state), ended).pipe(
+    return run('look', (...state) => runLook(options, taken, ...state), ended).pipe(
       tap((event) => {
         if (event.kind === 'looked') ({ requests } = event)
       }),
@@ -108,10 +108,10 @@ export type PipelineEvent =
   /** A poll has ended; `before` is how the target was doing until then. */
   | { kind: 'polled'; target: string; report: PollReport; before: Health; sync: SyncState }
   /**
-   * A look for hints has ended. `made` are its requests, and `problem` is what failed, unless they are those of a poll, which has
-   * its own event.
+   * A look for hints has ended. `made` are its requests, and `singleCalls` is how they went, unless they are those of a poll, which
+   * has its own event.
    */
-  | { kind: 'looked'; target: string; requests: number; made: readonly RequestRecord[]; problem?: string | undefined }
+  | { kind: 'looked'; target: string; requests: number; made: readonly RequestRecord[]; singleCalls?: SingleCalls }
   /** A poll was due while the previous one was still running. */
   | { kind: 'skipped'; target: string }
 
@@ -147,27 +147,35 @@ function observeOptions({ target, client, random }: RunOptions) {
  */
 async function* runLook(
   options: RunOptions,
-  ids: readonly string[],
+  { ids, needsPoll }: TakenHints,
+  ...state: [aborted: AbortSignal, isUnsubscribed?: () => boolean]
+): AsyncGenerator<PipelineEvent, void> {
+  const [id] = ids
+  if (id === undefined && !needsPoll) return
+  if (id !== undefined && ids.length === 1 && !needsPoll && options.target.ledger.open.has(id)) {
+    yield* lookAtCall(options, id, ...state)
+    return
+  }
+  for await (const event of runPoll({ ...options, hinted: new Set(ids) }, ...state)) {
+    yield event
+    if (event.kind !== 'polled') continue
+    yield { kind: 'looked', target: event.target, requests: event.report.requests.length, made: [] }
+  }
+}
+
+async function* lookAtCall(
+  options: RunOptions,
+  id: string,
   aborted: AbortSignal,
   isUnsubscribed = () => false,
 ): AsyncGenerator<PipelineEvent, void> {
-  const { target } = options
-  const [id] = ids
-  if (id === undefined) return
-  const looked = { kind: 'looked', target: target.name } as const
-  if (ids.length > 1 || !target.ledger.open.has(id)) {
-    for await (const event of runPoll({ ...options, hinted: new Set(ids) }, aborted, isUnsubscribed)) {
-      yield event
-      if (event.kind === 'polled') yield { ...looked, requests: event.report.requests.length, made: [] }
-    }
-    return
-  }
+  const { target, mask } = options
   try {
-    const lookOptions = { ...observeOptions(options), mask: options.mask }
-    const { answers, requests: made, problem } = await lookAt(id, lookOptions, aborted)
+    const look = await lookAt(id, { ...observeOptions(options), mask }, aborted)
     if (isUnsubscribed()) return
-    target.record.addLook(made.length, problem)
-    yield { ...looked, requests: made.length, made, problem }
+    const { answers, requests: made, singleCalls } = look
+    target.record.addLook(made.length, singleCalls.problem)
+    yield { kind: 'looked', target: target.name, requests: made.length, made, singleCalls }
     const committed = await commitObservation(target, { answers })
     if (committed !== undefined) yield { kind: 'committed', committed }
   } catch (error) {
@@ -202,7 +210,11 @@ export async function* runPoll(
   }
   if (isUnsubscribed()) return
   const { problem } = next.value
-  const report = { ...next.value, problem: problem && mask(problem) }
+  const { singleCalls } = next.value
+  const masked = singleCalls && {
+    singleCalls: { ...singleCalls, problem: singleCalls.problem && mask(singleCalls.problem) },
+  }
+  const report = { ...next.value, problem: problem && mask(problem), ...masked }
   const before = record.current()
   record.add(report)
   yield { kind: 'polled', target: target.name, report, before, sync: ledger.sync }

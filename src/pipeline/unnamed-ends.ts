@@ -1,48 +1,63 @@
 import type { Clock } from '../clock/clock.ts'
 import { COUNTERS } from '../ledger/series.ts'
 import type { LedgerState } from '../ledger/state.ts'
+import { beganAt } from '../ledger/tracked-call.ts'
 
-/** How long an end waits for other hints, to share a look with them (seconds). */
-export const END_SECONDS = 0.5
-/** When it is looked again for an end that a look did not show: lists lag behind webhooks (seconds). */
-export const REPEAT_SECONDS = [2, 5, 10]
+/** When an end is looked for, and again if the look did not show it: lists lag behind webhooks (seconds). */
+const DELAYS_SECONDS = [0.5, 5]
+/** A call that rings for longer is stuck, and not looked for (seconds). */
+const MAX_RINGING_SECONDS = 300
+/** Of more ends, the oldest are dropped. */
+const MAX_ENDS = 1000
 
-type Shown = Pick<LedgerState, 'open' | 'counters'>
-
-/** No call has this id. */
-const UNNAMED = ''
+type Shown = Pick<LedgerState, 'open' | 'counters' | 'sync'>
+/** `due` is when its next look is due (monotonic seconds), after so many `looks`. */
+type End = { due: number; looks: number }
 
 /**
- * Ends of calls that webhooks announce without an id, as the vendor's samples of calls that failed. Changed in place.
+ * Ends of calls that webhooks announce without an id, like the vendor's samples of calls that failed. Changed in place.
  *
- * So many calls are looked for until as many more have failed.
+ * An end is looked for until another call has failed, twice at most: not each such webhook is about the end of a call, since in a
+ * group each member may reject it.
  */
-export function unnamedEnds({ monotonic }: Pick<Clock, 'monotonic'>) {
-  /** `before` is how many calls had failed until then, if known; `due` is when the next look is due, after so many `looks`. */
-  let waiting: { count: number; before: number | undefined; due: number; looks: number } | undefined
+export function unnamedEnds({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall'>) {
+  let ends: End[] = []
+  /** How many calls had failed when that was last compared, if known. */
+  let failed: number | undefined
+  /** When the last look was taken (monotonic seconds). */
+  let taken = -Infinity
 
-  const areShown = (ledger: Shown): boolean =>
-    waiting?.before !== undefined && failedCalls(ledger) - waiting.before >= waiting.count
+  /** Drops as many ends as calls have failed since. The newest are most likely shown. */
+  function settle(ledger: Shown): void {
+    const now = failedCalls(ledger)
+    ends.splice(Math.max(0, ends.length - Math.max(0, now - (failed ?? now))))
+    failed = now
+  }
 
   return {
-    due: () => waiting?.due ?? Infinity,
+    due: () => Math.min(Infinity, ...ends.map(({ due }) => due)),
     /** @param ledger the state of the target, if it is loaded */
     add: (ledger: Shown | undefined) => {
-      const due = waiting?.looks === 0 ? waiting.due : monotonic() + END_SECONDS
-      const { count, before } = waiting ?? { count: 0, before: ledger && failedCalls(ledger) }
-      waiting = { count: count + 1, before, due, looks: 0 }
+      if (ledger !== undefined) settle(ledger)
+      ends = [...ends, { due: monotonic() + DELAYS_SECONDS[0]!, looks: 0 }].slice(-MAX_ENDS)
     },
-    /** The calls that ring, and an id that makes the look a poll: the call may be one that callwatch has not seen. */
-    take: (ledger: Shown): string[] => {
-      if (areShown(ledger)) waiting = undefined
-      if (waiting === undefined || (waiting.looks > 0 && waiting.due > monotonic())) return []
-      return [UNNAMED, ...[...ledger.open.values()].flatMap(({ id, status }) => (status === 'initiated' ? [id] : []))]
+    /** Whether a poll must look for ends, and the ids of the calls that ring. */
+    take: (ledger: Shown): { isDue: boolean; ringing: string[] } => {
+      settle(ledger)
+      taken = monotonic()
+      const isDue = ends.some(({ due }) => due <= taken)
+      const began = wall() + (ledger.sync.clockSkew ?? 0) - MAX_RINGING_SECONDS
+      const ringing = [...ledger.open.values()].filter((call) => call.status === 'initiated' && beganAt(call) >= began)
+      return { isDue, ringing: isDue ? ringing.map(({ id }) => id) : [] }
     },
-    looked: (ids: readonly string[], ledger: Shown) => {
-      if (waiting === undefined || !ids.includes(UNNAMED)) return
-      const delay = REPEAT_SECONDS[waiting.looks]
-      const isOver = delay === undefined || areShown(ledger)
-      waiting = isOver ? undefined : { ...waiting, due: monotonic() + delay, looks: waiting.looks + 1 }
+    /** After the look that was taken last. */
+    looked: (ledger: Shown) => {
+      settle(ledger)
+      ends = ends.flatMap((end) => {
+        if (end.due > taken) return [end]
+        const delay = DELAYS_SECONDS[end.looks + 1]
+        return delay === undefined ? [] : [{ due: monotonic() + delay, looks: end.looks + 1 }]
+      })
     },
   }
 }
@@ -50,6 +65,6 @@ export function unnamedEnds({ monotonic }: Pick<Clock, 'monotonic'>) {
 /** How many calls were not answered, were rejected or canceled. */
 function failedCalls({ counters }: Shown): number {
   const isFailed = (key: string) =>
-    key.startsWith(COUNTERS.finished.name) && !key.endsWith('|ended') && !key.endsWith('|other')
+    key.startsWith(`${COUNTERS.finished.name}|`) && !key.endsWith('|ended') && !key.endsWith('|other')
   return counters.entries().reduce((sum, [key, value]) => (isFailed(key) ? sum + value : sum), 0)
 }

@@ -1,11 +1,11 @@
 import type { ServiceAnswer } from '../ledger/observation.ts'
 import { requestCalls } from './follow-ups.ts'
 import type { ObserveOptions } from './observe.ts'
+import type { SingleCalls } from './poll-report.ts'
 import { pollRequests } from './poll-requests.ts'
 import type { RequestRecord } from './request-with-retries.ts'
 
-/** `problem`: why a request failed, in a sentence. */
-export type Look = { answers: ServiceAnswer[]; requests: readonly RequestRecord[]; problem: string | undefined }
+export type Look = { answers: ServiceAnswer[]; requests: readonly RequestRecord[]; singleCalls: SingleCalls }
 
 /**
  * Requests one open call between polls, because a hint says that something happened to it. A server that lags behind may answer:
@@ -30,5 +30,6 @@ export async function lookAt(
   })
   const isCurrent = ({ calls, notFound }: ServiceAnswer) =>
     notFound.length === 0 && !calls.some(({ status }) => status === 'initiated' && tracked?.status === 'ongoing')
-  return { answers: answers.filter(isCurrent), requests: requests.made, problem }
+  const singleCalls = { answered: answers.length, problem }
+  return { answers: answers.filter(isCurrent), requests: requests.made, singleCalls }
 }

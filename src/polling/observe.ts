@@ -165,11 +165,15 @@ async function singleCalls({ options, requests, deadline, poll, dueCalls, budget
   const due = [...unconfirmed, ...dueCalls(limit).filter((call) => !unconfirmed.some(({ id }) => id === call.id))]
   const missing = missingCalls(poll, ledger)
   const others = missing.filter((call) => !due.some(({ id }) => id === call.id))
+  let failed: ServiceError | undefined
   const callOptions = {
     fetchCall: requests.call,
     aborted: deadline.signal,
     wall: clock.wall,
-    onProblem: (problem: ServiceError) => void (poll.problem ??= problem),
+    onProblem: (problem: ServiceError) => {
+      poll.problem ??= problem
+      failed ??= problem
+    },
   }
   const onDistrust = () => {
     poll.success = undefined
@@ -179,6 +183,8 @@ async function singleCalls({ options, requests, deadline, poll, dueCalls, budget
     ...(await followUps(due, poll.listed, { ...callOptions, onDistrust })),
     ...(await requestCalls(others, callOptions)),
   ]
+  if (answers.length > 0 || failed !== undefined)
+    poll.singleCalls = { answered: answers.length, problem: failed?.message }
   const { lookback } = settings
   checkShrunkList({ poll, memory: memory.list, ledger, now: clock.monotonic(), lookback }, answers, missing)
   // Such a call may have ended after the list was read.

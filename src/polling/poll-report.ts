@@ -13,6 +13,8 @@ export type PollReport = {
   remaining: number | undefined
   /** What failed, in a sentence. */
   problem: string | undefined
+  /** How the requests of single calls went; absent if there were none. */
+  singleCalls?: SingleCalls
   /** Where the problem is: in the service, in the store, in a list that is too long for one poll, or in callwatch (a bug). */
   fault?: 'service' | 'store' | 'list' | 'bug'
   /** The first page of the list that the service refuses to show. */
@@ -20,6 +22,9 @@ export type PollReport = {
   /** Set if the list is too long for the sweep interval: its pages, and how long a sweep takes (seconds). */
   slowSweep?: { pages: number; seconds: number }
 }
+
+/** How many single calls were answered, also by that the service does not know them, and why another request failed. */
+export type SingleCalls = { answered: number; problem: string | undefined }
 
 type Ended = {
   poll: RunningPoll
@@ -42,6 +47,7 @@ export function reportOf(
     outcome: storeFailed ? 'failed' : outcomeOf(poll),
     successful,
     ...problemOf(storeProblem, poll.problem, successful ? undefined : catchUpProgress(memory)),
+    ...(poll.singleCalls && { singleCalls: poll.singleCalls }),
     ...(memory.depth.refusedFrom !== undefined && { refusedFrom: memory.depth.refusedFrom }),
     ...slowSweepOf(memory, slice, settings),
   }

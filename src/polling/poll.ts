@@ -3,6 +3,7 @@ import type { ServiceError } from '../service/service-error.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import type { Ended } from './list/read-pages.ts'
 import type { Reading } from './list/reading.ts'
+import type { SingleCalls } from './poll-report.ts'
 
 /** What a running poll has seen so far. Changed in place. */
 export type RunningPoll = {
@@ -22,6 +23,8 @@ export type RunningPoll = {
   limited: boolean
   /** Why the poll is not successful. */
   problem: ServiceError | undefined
+  /** How the requests of single calls went; undefined if there were none. */
+  singleCalls: SingleCalls | undefined
 }
 
 export function newPoll(): RunningPoll {
@@ -35,5 +38,6 @@ export function newPoll(): RunningPoll {
     success: undefined,
     limited: false,
     problem: undefined,
+    singleCalls: undefined,
   }
 }

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { wholeMilliseconds } from '../clock/times.ts'
 import type { CallStatus, SeenCall } from '../ledger/call.ts'
-import { compareStart } from '../ledger/delta/repeated-id.ts'
 import type { InvalidReason } from '../ledger/series.ts'
 import type { ListedCall } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
@@ -136,7 +135,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       const { answered, body } = await get(callPath(sessionId), signal)
       const read = rowsOf(body).map((row) => readRow(row, sessionId, { ...readOptions, now: latest(answered) }))
       const calls = read.filter((row) => typeof row === 'object')
-      const call = calls.find((one) => start !== undefined && compareStart(start, one) === 0) ?? newestOf(calls)
+      const call = calls.find((one) => beganAt(one, start)) ?? newestOf(calls)
       if (call === undefined) throw unreadable(read)
       return { ...answered, call }
     },
@@ -169,6 +168,14 @@ function readRow(row: unknown, sessionId: string, options: ReadCallOptions): See
   if (!isMap(row)) return 'not_an_object'
   const shown = readSessionId(row['sessionId'])
   return shown === undefined || shown === sessionId ? readCall({ ...row, sessionId }, options) : 'another_call'
+}
+
+/** Start times of one call in two answers differ by at most this (seconds). */
+const SAME_START_SECONDS = 1
+
+function beganAt(call: CallStart, start: CallStart | undefined): boolean {
+  const isSame = (time = Infinity, other = -Infinity) => Math.abs(time - other) <= SAME_START_SECONDS
+  return isSame(call.initiatedAt, start?.initiatedAt) || isSame(call.startedAt, start?.startedAt)
 }
 
 function newestOf(calls: readonly SeenCall[]): SeenCall | undefined {

@@ -29,15 +29,11 @@ const MAX_TEXT = 2000
 /** With its comma. */
 const sizeOf = (hint: PassedHint) => JSON.stringify(hint).length + 1
 
-const received = z.array(
-  z.strictObject({
-    target: z.string(),
-    hint: z.strictObject({
-      id: z.string().optional(),
-      trigger: z.custom<Trigger>((name) => Object.hasOwn(TRIGGERS, String(name))),
-    }),
-  }),
-)
+const isTrigger = (name: unknown): name is Trigger => typeof name === 'string' && Object.hasOwn(TRIGGERS, name)
+const received = z.strictObject({
+  target: z.string(),
+  hint: z.strictObject({ id: z.string().optional(), trigger: z.custom<Trigger>(isTrigger) }),
+})
 
 export function hintChannel(clock: Clock) {
   const hints$ = new Subject<readonly PassedHint[]>()
@@ -65,10 +61,11 @@ export function hintChannel(clock: Clock) {
   }
 }
 
-/** Another program may use the channel as well. */
+/** The hints of a text that this daemon knows. Another program, or another version of callwatch, may use the channel as well. */
 function readHints(text: string): readonly PassedHint[] {
   try {
-    return received.safeParse(JSON.parse(text)).data ?? []
+    const hints: unknown = JSON.parse(text)
+    return Array.isArray(hints) ? hints.flatMap((hint) => received.safeParse(hint).data ?? []) : []
   } catch {
     return []
   }

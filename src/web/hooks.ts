@@ -77,7 +77,7 @@ export async function hooks(
 ): Promise<void> {
   // No client knows this password, so targets that accept no webhooks answer as slowly as others.
   const nobody = { username: '', password: randomBytes(32).toString('hex') }
-  const bodies = rememberedFor(DUPLICATE_SECONDS, hookClock)
+  const bodies = keptFor<Promise<void>>(DUPLICATE_SECONDS, hookClock)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BYTES }, (_request, body, done) => done(null, body))
 
@@ -103,10 +103,12 @@ export async function hooks(
       const isOther = appId !== undefined && expected !== undefined && appId !== expected
       const key = `${target} ${digest(content).toString('base64')}`
       const take = async (one: Hint): Promise<HookEvent['outcome']> => {
-        if (bodies.has(key)) return 'duplicate'
-        bodies.add(key)
-        return onHint(target, one).then(
-          () => 'hint',
+        const before = bodies.get(key)
+        const taking = before ?? onHint(target, one)
+        bodies.set(key, taking)
+        const outcome = before === undefined ? 'hint' : 'duplicate'
+        return taking.then(
+          () => outcome,
           () => {
             // The service sends it again.
             bodies.delete(key)
@@ -140,20 +142,20 @@ function tokenIn(authorization = ''): string {
   return /^basic +(\S+)$/i.exec(authorization)?.[1] ?? ''
 }
 
-/** Keys that are remembered for some seconds. */
-function rememberedFor(seconds: number, { monotonic }: Pick<Clock, 'monotonic'>) {
-  /** When each was added, oldest first. */
-  const added = new Map<string, number>()
+/** Values that are kept for some seconds. */
+function keptFor<Value>(seconds: number, { monotonic }: Pick<Clock, 'monotonic'>) {
+  /** Oldest first. */
+  const kept = new Map<string, { at: number; value: Value }>()
   return {
-    has: (key: string) => {
+    get: (key: string): Value | undefined => {
       const now = monotonic()
-      for (const [old, at] of added) {
-        if (now - at <= seconds && added.size < MAX_REMEMBERED) break
-        added.delete(old)
+      for (const [old, { at }] of kept) {
+        if (now - at <= seconds && kept.size < MAX_REMEMBERED) break
+        kept.delete(old)
       }
-      return added.has(key)
+      return kept.get(key)?.value
     },
-    add: (key: string) => void added.set(key, monotonic()),
-    delete: (key: string) => void added.delete(key),
+    set: (key: string, value: Value) => void (kept.has(key) || kept.set(key, { at: monotonic(), value })),
+    delete: (key: string) => void kept.delete(key),
   }
 }

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { reporter } from '../../src/daemon/reporting/reporter.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { healthRecord, NO_POLL } from '../../src/pipeline/health.ts'
@@ -118,40 +118,48 @@ test('an outage of the service right after a bug is a line', () => {
   expect(logged()).toEqual([`warn poll failed: ${REFUSED}`])
 })
 
-test('Get Call that fails is a line when that begins, whether a poll or a look shows it, and one when it ends', () => {
-  const { names, poll, report, logged } = daemonWith(1)
-  const target = names[0]!
-  poll(target)
-  logged()
-  const problem = 'the service answered Get Call without a call that callwatch can read: no_status'
-  const get = (code: string) => ({ operation: 'get_call', code, seconds: 1 }) as const
-  const list = { operation: 'list_calls', code: '200', seconds: 1 } as const
-  const look = (...codes: string[]) =>
-    report({ kind: 'looked', target, requests: codes.length, made: codes.map(get), problem })
-  const pollWith = (...codes: string[]) => {
-    const event = pollEvent(target)
-    const fails = codes.length > 0 && !codes.includes('200')
-    const report_ = {
-      ...event.report,
-      requests: [list, ...codes.map(get)],
-      ...(fails && { problem, fault: 'service' as const }),
+describe('Get Call', () => {
+  const UNREADABLE = 'the service answered Get Call without a call that callwatch can read: no_status'
+
+  function watched() {
+    const daemon = daemonWith(1)
+    const target = daemon.names[0]!
+    daemon.poll(target)
+    daemon.logged()
+    const look = (answered: number, problem?: string) =>
+      daemon.report({ kind: 'looked', target, requests: 1, made: [], singleCalls: { answered, problem } })
+    const poll = (answered: number, problem?: string, listProblem = problem) => {
+      const event = pollEvent(target)
+      const failed = listProblem === undefined ? {} : { problem: listProblem, fault: 'service' as const }
+      const report = { ...event.report, ...failed, singleCalls: { answered, problem } }
+      daemon.report({ ...event, report, before: { ...event.before, successful: true } })
     }
-    report({ ...event, report: report_, before: { ...event.before, successful: true } })
+    return { ...daemon, look, poll }
   }
-  for (const code of ['200', '404', 'invalid', 'invalid']) look(code)
-  pollWith()
-  pollWith('invalid', 'invalid')
-  // It was repeated after a failure.
-  look('500', '200')
-  pollWith('timeout')
-  pollWith()
-  pollWith('404', '200')
-  expect(logged()).toEqual([
-    `warn Get Call fails: ${problem}`,
-    'info Get Call succeeds again',
-    `warn Get Call fails: ${problem}`,
-    'info Get Call succeeds again',
-  ])
+
+  test('that fails is a line when that begins, whether a poll or a look shows it, and one when it has ended for long', async () => {
+    const { look, poll, run, logged } = watched()
+    look(1)
+    for (let i = 0; i < 3; i++) {
+      look(0, UNREADABLE)
+      poll(2)
+      poll(0, UNREADABLE)
+      // One of two calls is answered.
+      poll(1, 'the service answered 500')
+    }
+    await run(20 * MINUTES)
+    look(1)
+    look(1)
+    expect(logged()).toEqual([`warn Get Call fails: ${UNREADABLE}`, 'info Get Call succeeds again'])
+    look(0, 'the service answered 404 without an error body')
+    expect(logged()).toEqual(['warn Get Call fails: the service answered 404 without an error body'])
+  })
+
+  test('that fails while a page fails as well is named by its own problem, and so is the page', () => {
+    const { poll, logged } = watched()
+    poll(0, UNREADABLE, 'page 3 did not answer')
+    expect(logged()).toEqual([`warn Get Call fails: ${UNREADABLE}`, 'warn poll complete: page 3 did not answer'])
+  })
 })
 
 test('another problem of successful polls is a line when it begins', () => {

@@ -92,7 +92,6 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
       apiKey: KEY,
       callsPerMinute: 300,
       speed: 20,
-      webhook: new URL(`http://vendor:secret-password@127.0.0.1:${port}/hooks/a`),
     })
     onTestFinished(service.close)
     const webhook = { username: 'vendor', password: 'secret-password' }
@@ -106,7 +105,9 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     }
     const one = await start()
     const receiver = await start({ host: '127.0.0.1', port })
-    await vi.waitFor(async () => expect(await exportedBy(one)).toEqual(['a']), WAIT)
+    await vi.waitFor(async () => expect(await exportedBy(one)).toHaveLength(1), WAIT)
+    const [owned] = await exportedBy(one)
+    service.sendWebhooks(new URL(`http://vendor:secret-password@127.0.0.1:${port}/hooks/${owned}`))
     const announced = async ({ samples }: DaemonInProcess) =>
       (await samples()).filter(
         ({ name, labels, value }) =>

@@ -217,6 +217,33 @@ describe('an end whose kind no webhook has named', () => {
     expect(counted()).toEqual([1, 1, 5])
   })
 
+  test('is unknown if the first webhook of its kind came after it', async () => {
+    const { ends, hint, poll, counted } = await listening({ isNamed: false })
+    for (let i = 0; i < 5; i++) ends[`before ${i}`] = 90 + i
+    await poll(100)
+    hint('first')
+    ends['first'] = 99
+    await poll(170)
+    expect(counted()).toEqual([1, 0, 5])
+    ends['after'] = 180
+    await poll(300)
+    expect(counted()).toEqual([1, 1, 5])
+  })
+
+  test('is expected for 30 days after the last one, of several days, also after a restart', async () => {
+    const { ends, hint, poll, counted, restart, clock } = await listening()
+    for (const day of [0, 20, 40]) {
+      await poll(86_400 * day + 10)
+      hint(`of day ${day}`)
+      await poll(86_400 * day + 20)
+      await restart()
+    }
+    await clock.advance(86_400)
+    ends['missed'] = 86_400 * 41 + 100
+    await poll(86_400 * 41 + 300)
+    expect(counted()).toEqual([0, 1, 0])
+  })
+
   test('is unknown again 30 days after the last one, also after a restart', async () => {
     const { ends, poll, counted, restart, clock } = await listening()
     ends['a'] = 1
@@ -231,6 +258,19 @@ describe('an end whose kind no webhook has named', () => {
     await poll(end(31) + 200)
     expect(counted()).toEqual([0, 2, 1])
   })
+})
+
+test.each([
+  ['call_rejected', 'a call that ended', [0, 1, 0]],
+  ['meeting_ended', 'a call that ended', [1, 0, 0]],
+  ['call_ended', 'rejected', [0, 0, 1]],
+  ['call_cancelled', 'rejected', [1, 0, 0]],
+] as const)('a webhook %s announces %s as [yes, no, unknown] %j', async (trigger, id, expected) => {
+  const { ends, hint, poll, counted } = await listening()
+  hint(id, trigger)
+  ends[id] = 100
+  await poll(300)
+  expect(counted()).toEqual(expected)
 })
 
 test('calls that a webhook named and no poll showed within the lookback are counted, once', async () => {

@@ -29,10 +29,18 @@ async function polledOnce(ids: string[], options: Parameters<typeof running>[0] 
 
 test('one tracked call that has ended is requested within a second', async () => {
   const { clock, service, end, announce, isOpen, target } = await polledOnce(['a', 'b'])
+  const starts: unknown[] = []
+  const { getCall } = service.client
+  service.client.getCall = (id, signal, start) => {
+    starts.push(start?.initiatedAt)
+    return getCall(id, signal, start)
+  }
   end('a')
   announce('a')
   await clock.advance(1)
   expect([service.asked, isOpen('a'), isOpen('b')]).toEqual([['a'], false, true])
+  // Of several calls of a session, the client chooses this one.
+  expect(starts).toEqual([CREATED])
   await clock.advance(20)
   expect(service.asked).toEqual(['a'])
   expect(target.ledger.calls.get('a')?.finish?.status).toBe('ended')
@@ -175,8 +183,51 @@ describe('an end that names no call', () => {
     expect([polls(service.asked), target.ledger.calls.size]).toEqual([2, 2])
     hints.add(failed, target.ledger)
     await clock.advance(18)
-    // After 2, 5 and 10 s again.
-    expect(polls(service.asked)).toBe(6)
+    // After 5 s again, and then no more.
+    expect(polls(service.asked)).toBe(4)
+    await clock.advance(INTERVAL - 20)
+    service.asked.length = 0
+    await clock.advance(15)
+    expect(service.asked).toEqual([])
+  })
+
+  test('does not request calls that have rung for more than five minutes, or are answered', async () => {
+    const { clock, service, hints, target } = await polledOnce(['a', 'b', 'c'], { pageSize: 2 })
+    service.calls = [...service.calls, rings('d')]
+    await clock.advance(INTERVAL)
+    await clock.advance(300)
+    service.asked.length = 0
+    hints.add(failed, target.ledger)
+    await clock.advance(1)
+    expect(service.asked.filter((one) => typeof one === 'string')).toEqual([])
+  })
+
+  test('of a group in which many reject one call costs two polls for each, and at most 45 requests a minute', async () => {
+    const { clock, service, hints, target } = await polledOnce(['a'], { maxRequestsPerMinute: 400 })
+    for (let i = 0; i < 10; i++) {
+      hints.add(failed, target.ledger)
+      await clock.advance(4)
+    }
+    expect(polls(service.asked)).toBeLessThanOrEqual(21)
+    await clock.advance(20)
+    service.asked.length = 0
+    await clock.advance(25)
+    expect(polls(service.asked)).toBeLessThanOrEqual(1)
+  })
+
+  test('is found at once although an earlier webhook was about no end', async () => {
+    const { clock, service, hints, target } = await polledOnce([])
+    hints.add(failed, target.ledger)
+    await clock.advance(3)
+    for (const id of ['a', 'b', 'c']) {
+      service.calls = [rejected(id), ...service.calls]
+      hints.add(failed, target.ledger)
+      await clock.advance(1)
+      expect(target.ledger.calls.has(id)).toBe(true)
+      await clock.advance(7)
+    }
+    // The first is looked for once more.
+    expect(polls(service.asked)).toBe(5)
   })
 
   test('causes no request if as many calls have failed before the look', async () => {
@@ -263,15 +314,18 @@ test('looks end when the pipeline is draining', async () => {
 })
 
 test('an answer to a look that cannot be read is in the status, and in the event of the look', async () => {
-  const { service, clock, announce, target, events, end } = await polledOnce(['a'])
-  const problem = 'the service answered Get Call without a call that callwatch can read: no_status'
-  service.fails = (operation) => (operation === 'get' ? new ServiceError('invalid', problem) : undefined)
+  const mask = (text: string) => text.replace('k3y', '********')
+  const { service, clock, announce, target, events, end } = await polledOnce(['a'], { mask })
+  const problem = 'the service answered 500 ERR: unknown key ********'
+  service.fails = (operation) =>
+    operation === 'get' ? new ServiceError('invalid', problem.replace('********', 'k3y')) : undefined
   end('a')
   announce('a')
   await clock.advance(1)
-  expect(events.findLast(({ kind }) => kind === 'looked')).toMatchObject({ problem, made: [{ code: 'invalid' }] })
+  const looked = { singleCalls: { answered: 0, problem }, made: [{ code: 'invalid' }] }
+  expect(events.findLast(({ kind }) => kind === 'looked')).toMatchObject(looked)
   expect(target.health()).toMatchObject({ successful: true, problem })
   service.fails = () => undefined
-  await clock.advance(INTERVAL)
+  await clock.advance(2)
   expect(target.health().problem).toBeUndefined()
 })

@@ -24,6 +24,7 @@ export async function running({
   held = 0,
   interval = INTERVAL,
   lookback = 86_400,
+  mask = (text: string) => text,
   /** What an earlier process counted. */
   before = [] as Observation[],
 } = {}) {
@@ -74,7 +75,7 @@ export async function running({
     offset,
     draining$,
     aborted$,
-    mask: (text) => text,
+    mask,
   }).subscribe({
     next: (event) => events.push(event),
     error: (error) => void errors.push(error),

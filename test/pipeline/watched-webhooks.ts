@@ -52,6 +52,8 @@ export async function watched({
   }
   let running: { target: Target; hints: ReturnType<typeof hintQueue>; stop: () => void } | undefined
   const restarts: number[] = []
+  /** When a webhook of each trigger first named a call. */
+  const named = new Map<string, number>()
 
   async function start() {
     running?.stop()
@@ -82,13 +84,15 @@ export async function watched({
       const { hints, target } = running!
       hints.add(hint!, target.ledger)
       target.ends?.note(hint!, clock.wall(), target.ledger)
+      const { id, trigger } = hint!
+      if (id !== undefined && !named.has(trigger)) named.set(trigger, clock.wall())
     }
   }
   running!.stop()
   const counted = (announced: string) =>
     running!.target.ledger.counters.get(seriesKey(COUNTERS.webhookEnds, announced)) ?? 0
   const ended = service.world.ledger.filter(({ event }) => END.test(`_${event.replace('canceled', 'cancelled')}`))
-  return { counted, ended, lost: webhooks.sent.lost, restarts, target: running!.target }
+  return { counted, ended, lost: webhooks.sent.lost, named, restarts, target: running!.target }
 }
 
 /** How long the ends of calls with a status took to be known, sorted (seconds). */

@@ -116,6 +116,13 @@ describe('the answers to follow-ups', () => {
     expect(distrusted).toBe(true)
   })
 
+  test('are dropped if most calls are unknown and the control call cannot be read, which is the problem then', async () => {
+    const unreadable = (id: string) => (id === 'listed' ? new ServiceError('invalid', 'without a call') : undefined)
+    const { found, notFound, problems, distrusted } = await ask(['a', 'listed'], ['listed'], unreadable)
+    expect([found, notFound, distrusted]).toEqual([['a'], [], true])
+    expect(problems[0]?.message).toBe('without a call')
+  })
+
   test('are dropped if most calls are unknown and the poll is aborted before the control call is answered', async () => {
     const known = { serviceTime: CREATED, hostTime: CREATED, limit: undefined, call: seen('a', 'ongoing') }
     const fetchCall = async (id: string) => {

@@ -369,21 +369,26 @@ describe('Get Call', () => {
   })
 
   describe('of a session with several calls', () => {
-    const began = [SERVICE - 300, SERVICE - 200, SERVICE - 100]
-    const calls = began.map((initiatedAt) => ({ ...call, initiatedAt, startedAt: initiatedAt + 5 }))
-    test.each([calls, calls.toReversed()])(
-      'gives the one that began when the known one did, else the newest',
-      async (...data) => {
+    const at = (initiatedAt: number, more: object = {}) => ({ ...call, initiatedAt, ...more })
+    const [old, middle, newest] = [SERVICE - 300, SERVICE - 200, SERVICE - 100]
+    const several = [at(old, { startedAt: old + 5 }), at(middle), at(newest, { startedAt: newest + 5 }), call]
+    test.each([
+      ['the one that began when the known one did', { initiatedAt: old, startedAt: undefined }, old],
+      ['the one that was answered when the known one was', { initiatedAt: undefined, startedAt: old + 5 }, old],
+      [
+        'the one that rings as the known one, not a later one',
+        { initiatedAt: middle, startedAt: undefined, phase: 'open' },
+        middle,
+      ],
+      ['the newest if none began when the known one did', { initiatedAt: 17, startedAt: 18 }, newest],
+      ['the newest if the known one has no times', { initiatedAt: undefined, startedAt: undefined }, newest],
+      ['the newest if none is known', undefined, newest],
+    ] as const)('gives %s, in any order', async (_what, start, initiatedAt) => {
+      for (const data of [several, several.toReversed()]) {
         const { client } = clientOf({ headers: { date: DATE }, body: { data } })
-        for (const initiatedAt of began)
-          expect((await client.getCall('s', never, { initiatedAt, startedAt: undefined })).call).toMatchObject({
-            initiatedAt,
-          })
-        const newest = { initiatedAt: SERVICE - 100 }
-        expect((await client.getCall('s', never)).call).toMatchObject(newest)
-        expect((await client.getCall('s', never, { initiatedAt: 17, startedAt: 18 })).call).toMatchObject(newest)
-      },
-    )
+        expect((await client.getCall('s', never, start)).call).toMatchObject({ initiatedAt })
+      }
+    })
   })
 
   test.each([

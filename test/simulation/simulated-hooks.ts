@@ -32,14 +32,15 @@ export type SimulatedHooks = {
   stop: () => void
 }
 
-/** The triggers that announce an end, by its status. */
-const OF_END: Readonly<Record<string, readonly string[]>> = {
-  ended: ['call_ended', 'meeting_ended'],
+/** The triggers that announce the end of a session: of a call, of a meeting. */
+const SESSION = ['call_ended', 'meeting_ended']
+/** The triggers that announce that a call failed, by its status. */
+const OF_FAILED: Readonly<Record<string, readonly string[]>> = {
   unanswered: ['call_unanswered'],
   rejected: ['call_rejected', 'call_busy'],
   canceled: ['call_cancelled'],
 }
-const ENDS = new Set(Object.values(OF_END).flat())
+const RINGING = Object.values(OF_FAILED).flat()
 
 type Outcome = 'yes' | 'no' | 'unknown'
 
@@ -54,9 +55,9 @@ export function simulatedHooks(service: WorldService, clock: VirtualClock): Simu
   const heard = new WeakMap<Listener, Map<string, number>>()
   const differences: string[] = []
   const counted = new Set<string>()
-  /** The triggers that named a call: those that the store has, and those of this process that it may not have. */
+  /** When each trigger first named a call, as this process knows it, and which of them the store has. */
+  const first = new Map<string, number>()
   const stored = new Set<string>()
-  const lately = new Set<string>()
   /** How often each outcome is expected, at least and at most. */
   const expected: Record<Outcome, [least: number, most: number]> = { yes: [0, 0], no: [0, 0], unknown: [0, 0] }
   /** When calls ended that are not counted yet, as this process knows it, and the known skew of the service's clock. */
@@ -71,23 +72,26 @@ export function simulatedHooks(service: WorldService, clock: VirtualClock): Simu
     const { appId, hint } = readWebhook(Buffer.from(webhook.body))!
     if (appId !== SIMULATED_APP || hint === undefined) return
     const { id, trigger } = hint
-    if (id !== undefined && ENDS.has(trigger) && !heard.get(listener)!.has(id))
-      heard.get(listener)!.set(id, listener.now())
-    if (id !== undefined && !stored.has(trigger)) lately.add(trigger)
+    const now = listener.now()
+    const key = `${trigger} ${id}`
+    if (id !== undefined && !heard.get(listener)!.has(key)) heard.get(listener)!.set(key, now)
+    if (id !== undefined && !first.has(trigger)) first.set(trigger, now)
     listener.hear(hint)
   }
 
   function outcomesOf({ id, finish }: TrackedCall, ended: number, now: number): Outcome[] {
-    const at = heard.get(hooks.listener!)!.get(id)
-    if (at !== undefined && at <= ended + WINDOW) return ['yes']
+    const { status, labels } = finish!
+    const announcing = status === 'ended' || status === 'other' ? SESSION : RINGING
+    const isAnnounced = announcing.some(
+      (one) => (heard.get(hooks.listener!)!.get(`${one} ${id}`) ?? Infinity) <= ended + WINDOW,
+    )
+    if (isAnnounced) return ['yes']
     if (now <= ended + WINDOW) return []
     const { from, to } = hooks.listener!.since
-    const triggers = (OF_END[finish!.status] ?? []).filter(
-      (one) => !one.startsWith(finish!.labels.mode === 'call' ? 'meeting' : 'call_ended'),
-    )
-    const mayNo = from <= ended - WINDOW && triggers.some((one) => stored.has(one) || lately.has(one))
-    const mayUnknown = to > ended - WINDOW || !triggers.some((one) => stored.has(one))
-    return [...(mayNo ? ['no' as const] : []), ...(mayUnknown ? ['unknown' as const] : [])]
+    const expected = status === 'ended' ? [SESSION[labels.mode === 'call' ? 0 : 1]!] : (OF_FAILED[status] ?? [])
+    const isExpected = expected.some((one) => (first.get(one) ?? Infinity) <= ended)
+    const mayNo = isExpected && from <= ended - WINDOW
+    return [...(mayNo ? ['no' as const] : []), ...(!isExpected || to > ended - WINDOW ? ['unknown' as const] : [])]
   }
 
   function count(outcomes: readonly Outcome[]): void {
@@ -106,7 +110,7 @@ export function simulatedHooks(service: WorldService, clock: VirtualClock): Simu
     },
     set listener(listener) {
       current = listener
-      lately.clear()
+      for (const trigger of first.keys()) if (!stored.has(trigger)) first.delete(trigger)
       if (listener === undefined) return
       heard.set(listener, new Map())
       // Another process knows only what the store has.
@@ -115,8 +119,8 @@ export function simulatedHooks(service: WorldService, clock: VirtualClock): Simu
     committed: ({ ledger: { calls, sync } }, now) => {
       skew = sync.clockSkew ?? 0
       for (const trigger of Object.keys(sync.webhooks ?? {})) {
-        if (lately.delete(trigger)) stored.add(trigger)
-        if (trigger !== 'any' && !stored.has(trigger))
+        stored.add(trigger)
+        if (trigger !== 'any' && !first.has(trigger))
           differences.push(`no ${trigger} named a call, but the store says so`)
       }
       for (const call of calls.values()) {

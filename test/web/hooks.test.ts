@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { deflateSync, gzipSync } from 'node:zlib'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Hint } from '../../src/ledger/hint.ts'
 import type { HookEvent } from '../../src/web/hooks.ts'
 import { AUTH, basic, serve, shownTarget, type ServeOptions } from './serve.ts'
@@ -111,6 +111,20 @@ test('a webhook that no daemon can take is refused, and is no duplicate when it 
   expect([(await post(ended('a'))).status, (await post(ended('a'))).status]).toEqual([200, 200])
   expect(hints).toHaveLength(1)
   expect(outcomes()).toEqual(['call_ended unavailable', 'call_ended hint', 'call_ended duplicate'])
+})
+
+test('a webhook that comes again while no daemon has taken the first one yet waits for it', async () => {
+  const passed = Promise.withResolvers<void>()
+  let takes = 0
+  const onHint = () => {
+    takes += 1
+    return passed.promise
+  }
+  const { post } = await serveHooks({ onHint })
+  const answers = [post(ended('a')), post(ended('a'))]
+  await vi.waitFor(() => expect(takes).toBe(1))
+  passed.reject(new Error('away'))
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([503, 503])
 })
 
 test('a webhook of another app is no hint', async () => {

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino'
 import { listWarnings } from '../../ledger/list-warnings.ts'
 import { formatNumber, formatSeconds } from '../../text/format.ts'
+import type { Clock } from '../../clock/clock.ts'
+import type { SingleCalls } from '../../polling/poll-report.ts'
 import type { ChangeLog } from './change-log.ts'
 import type { DaemonEvent } from '../daemon-event.ts'
 
@@ -11,9 +13,9 @@ type Looked = Extract<DaemonEvent, { kind: 'looked' }>
  * Logs polls and looks: a problem with a target's list once while it lasts, when a target goes up or down, and when Get Call
  * begins or ceases to fail.
  */
-export function pollLog(log: Logger, changes: ChangeLog) {
+export function pollLog(log: Logger, changes: ChangeLog, clock: Pick<Clock, 'monotonic'>) {
   const warned = new Map<string, readonly string[]>()
-  const noteGetCalls = getCallLog(changes)
+  const logSingleCalls = singleCallLog(changes, clock)
   const polled = (event: Polled) => {
     const { target } = event
     const warnings = warningsOf(event)
@@ -23,34 +25,37 @@ export function pollLog(log: Logger, changes: ChangeLog) {
       target,
       warnings.map(({ kind }) => kind),
     )
-    logPoll(log, changes, event, noteGetCalls(target, event.report))
+    logSingleCalls(target, event.report.singleCalls)
+    logPoll(log, changes, event)
   }
-  const looked = ({ target, made, problem }: Looked) => void noteGetCalls(target, { requests: made, problem })
+  const looked = ({ target, singleCalls }: Looked) => logSingleCalls(target, singleCalls)
   return { polled, looked }
 }
 
-/** The codes of an answered Get Call: with the call, and without such a call. */
-const ANSWERED = ['200', '404']
+/** Get Call succeeds again once it has not failed for so long (seconds). */
+const SETTLED_SECONDS = 900
 
-type GetCalls = { requests: Looked['made']; problem?: string | undefined }
-
-/** Logs when all requests of single calls begin to fail, and when they no longer do. Returns whether they fail. */
-function getCallLog(changes: ChangeLog) {
-  const failing = new Set<string>()
-  return (target: string, { requests, problem = '' }: GetCalls): boolean => {
-    const codes = requests.flatMap(({ operation, code }) => (operation === 'get_call' ? [code] : []))
-    const isFailing = !codes.some((code) => ANSWERED.includes(code))
-    if (codes.length === 0 || isFailing === failing.has(target)) return failing.has(target)
-    failing[isFailing ? 'add' : 'delete'](target)
-    const change = isFailing
-      ? ({
-          level: 'warn',
-          line: `Get Call fails: ${problem}`,
-          together: 'more targets have no answers to Get Call',
-        } as const)
-      : ({ level: 'info', line: 'Get Call succeeds again', together: 'more targets have answers to Get Call' } as const)
-    changes.add({ ...change, target, fields: {}, ...(isFailing && { cause: problem }) })
-    return isFailing
+/**
+ * Logs when no request of a single call is answered any more, and when they are again. What fails again and again is one ongoing
+ * problem.
+ */
+function singleCallLog(changes: ChangeLog, { monotonic }: Pick<Clock, 'monotonic'>) {
+  /** When each target last had this problem. */
+  const failedAt = new Map<string, number>()
+  return (target: string, singleCalls: SingleCalls | undefined): void => {
+    if (singleCalls === undefined) return
+    const { answered, problem = '' } = singleCalls
+    const before = failedAt.get(target)
+    const isFailing = answered === 0
+    if (isFailing) failedAt.set(target, monotonic())
+    const line = `Get Call fails: ${problem}`
+    const together = 'more targets have no answers to Get Call'
+    if (isFailing && before === undefined)
+      changes.add({ level: 'warn', target, fields: {}, line, together, cause: problem })
+    if (isFailing || before === undefined || monotonic() - before < SETTLED_SECONDS) return
+    failedAt.delete(target)
+    const again = { line: 'Get Call succeeds again', together: 'more targets have answers to Get Call again' }
+    changes.add({ level: 'info', target, fields: {}, ...again })
   }
 }
 
@@ -70,19 +75,21 @@ function warningsOf({ report: { refusedFrom: page, slowSweep }, sync }: Polled) 
   return warnings
 }
 
-function isNew({ successful }: Polled['report'], before: Polled['before'], isLogged: boolean): boolean {
-  return successful ? !isLogged && before.fault !== 'service' : before.failed === undefined
+/** Whether a problem has no line yet. That of single calls has its own. */
+function isNew({ successful, problem, singleCalls }: Polled['report'], before: Polled['before']): boolean {
+  if (!successful) return before.failed === undefined
+  return problem !== singleCalls?.problem && before.fault !== 'service'
 }
 
 /**
  * Logs whether the target went up or down with this poll, and a new problem of a successful one that has no line of its own.
  * Other polls are logged at level debug.
  */
-function logPoll(log: Logger, changes: ChangeLog, { target, report, before }: Polled, isLogged: boolean): void {
+function logPoll(log: Logger, changes: ChangeLog, { target, report, before }: Polled): void {
   const { outcome, requests, problem = '', successful } = report
   const fields = { outcome, requests: requests.length, seconds: Math.round(report.seconds * 1000) / 1000 }
   const line = `poll ${outcome}${problem && `: ${problem}`}`
-  if (report.fault === 'service' && isNew(report, before, isLogged)) {
+  if (report.fault === 'service' && isNew(report, before)) {
     changes.add({ level: 'warn', target, fields, line, together: 'more targets cannot be polled', cause: problem })
   } else if (successful && (before.failed !== undefined || (!before.successful && before.fault !== 'store'))) {
     const { polls, seconds } = before.failed ?? { polls: 0, seconds: 0 }

@@ -84,8 +84,8 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
 }
 
 /** A target has series only while this daemon owns it, but one of its polls may end after another daemon acquired it. */
-function targetReports({ log, metrics: { operational: metrics }, mask, series, changes }: Context) {
-  const logPoll = pollLog(log, changes)
+function targetReports({ log, metrics: { operational: metrics }, clock, mask, series, changes }: Context) {
+  const logPoll = pollLog(log, changes, clock)
   const hasSeries = (target: string) => series.has('target', target)
   /** The last logged problem, until a target is polled. */
   let loadProblem: string | undefined

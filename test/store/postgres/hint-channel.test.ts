@@ -36,6 +36,10 @@ inPostgres('hints that daemons pass to each other', (postgres) => {
     const heard = heardBy(one)
     const connection = await connect(url)
     onTestFinished(() => connection.close())
+    const other = { target: 'a', hint: { id: '1', trigger: 'call_transferred' } }
+    await connection.run("SELECT pg_notify('callwatch_hints', $1)", [JSON.stringify([other, END])])
+    await vi.waitFor(() => expect(heard).toEqual([END]))
+    heard.length = 0
     for (const text of ['', 'hello', '[{"target":1}]', '{}', '[{"target":"a","hint":{"id":"1","shows":"me"}}]'])
       await connection.run("SELECT pg_notify('callwatch_hints', $1)", [text])
     await one.cluster.hints.pass([END])
