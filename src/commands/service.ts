@@ -1,7 +1,7 @@
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { createAuthToken } from '../service/auth-token.ts'
-import { getCallAnswer } from '../service/get-call-answer.ts'
+import { getCallText } from '../service/calls-client.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 import { subcommand, type Declare } from './command.ts'
@@ -26,9 +26,10 @@ export const declare: Declare = (service, { configured, print }) => {
     .option('--target <name>', 'request it from this target; required with several targets')
     .action(async (sessionId, options) => {
       const config = await configured(options)
-      const { baseUrl, apiKey, onBehalfOf } = targetOf(config, options.target)
-      const request = { apiKey, onBehalfOf, sessionId, hostTime: systemClock.wall(), signal: timeoutOf(config) }
-      print((await getCallAnswer(undiciTransport(baseUrl, config.poll.maxAnswerBytes), request)).trimEnd())
+      const target = targetOf(config, options.target)
+      const transport = undiciTransport(target.baseUrl, config.poll.maxAnswerBytes)
+      const client = { ...target, ...config.poll, wall: systemClock.wall }
+      print((await getCallText(transport, client, sessionId, timeoutOf(config))).trimEnd())
     })
 }
 

@@ -78,9 +78,14 @@ export type CallsClient = {
   getCall: (sessionId: string, signal: AbortSignal, start?: CallStart) => Promise<CallAnswer>
 }
 
-/** The headers of both operations. */
-export function requestHeaders({ apiKey, onBehalfOf }: { apiKey: string; onBehalfOf?: string | undefined }) {
-  return { accept: 'application/json', apikey: apiKey, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) }
+/** The body of a Get Call answer, unchanged. Rejects with a {@link ServiceError}, also if the answer is an error. */
+export async function getCallText(
+  transport: Transport,
+  options: CallsClientOptions,
+  sessionId: string,
+  signal: AbortSignal,
+): Promise<string> {
+  return (await getFrom(transport, options)(callPath(sessionId), signal)).text
 }
 
 export function callsClient(transport: Transport, options: CallsClientOptions): CallsClient {
@@ -131,7 +136,6 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       return { ...answered, page, ...read, ...readTotals(body['meta']) }
     },
     getCall: async (sessionId, signal, start) => {
-      if (!isRequestable(sessionId)) throw new ServiceError('refused', 'a call with this id cannot be requested')
       const { answered, body } = await get(callPath(sessionId), signal)
       const read = rowsOf(body).map((row) => readRow(row, sessionId, { ...readOptions, now: latest(answered) }))
       const calls = read.filter((row) => typeof row === 'object')
@@ -145,8 +149,13 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
 /** What a segment of a path may contain (RFC 3986 §3.3): the vendor's clients send it as it is. */
 const ALLOWED = /%(?:2[146-9A-C]|3[ABD]|40)/g
 
-/** The path of a call, below the base address. */
+/**
+ * The path of a call, below the base address.
+ *
+ * @throws {ServiceError} for an id that cannot be requested
+ */
 export function callPath(sessionId: string): string {
+  if (!isRequestable(sessionId)) throw new ServiceError('refused', 'a call with this id cannot be requested')
   return `/calls/${encodeURIComponent(sessionId).replaceAll(ALLOWED, decodeURIComponent)}`
 }
 
@@ -190,12 +199,13 @@ function unreadable(reasons: readonly unknown[]): ServiceError {
 
 /** A request, which rejects with a {@link ServiceError}. `isEmptyList` decides whether its answer is a list without calls. */
 function getFrom(transport: Transport, options: CallsClientOptions) {
-  const headers = requestHeaders(options)
+  const { apiKey, onBehalfOf } = options
+  const headers = { accept: 'application/json', apikey: apiKey, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) }
   return async (
     path: string,
     signal: AbortSignal,
     isEmptyList: (response: TransportResponse) => Promise<boolean> = async () => false,
-  ): Promise<{ answered: AnswerMetadata; body: ReturnType<typeof readAnswer> }> => {
+  ): Promise<{ answered: AnswerMetadata; body: ReturnType<typeof readAnswer>; text: string }> => {
     const response = await transport({ method: 'GET', path, headers, signal }).catch((error: unknown) => {
       throw networkError(error)
     })
@@ -204,8 +214,9 @@ function getFrom(transport: Transport, options: CallsClientOptions) {
     const serviceTime = date ?? wholeMilliseconds(hostTime + (options.clockSkew?.() ?? 0))
     const limit = rateLimitWindow(response, serviceTime)
     const answered = { serviceTime, isUndated: date === undefined, hostTime, limit }
-    if (await isEmptyList(response)) return { answered, body: { data: [] } }
-    return { answered, body: readAnswer(response, { now: serviceTime, apiKey: options.apiKey }) }
+    const text = response.body
+    if (await isEmptyList(response)) return { answered, body: { data: [] }, text }
+    return { answered, body: readAnswer(response, { now: serviceTime, apiKey }), text }
   }
 }
 
