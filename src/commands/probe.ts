@@ -3,7 +3,7 @@ import type { PollConfig } from '../polling/poll-section.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import { callsClient } from '../service/calls-client.ts'
 import { collecting, type Exchange } from '../service/exchange.ts'
-import { ServiceError } from '../service/service-error.ts'
+import { ServiceError, type ServiceErrorKind } from '../service/service-error.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 import type { Recording } from './record.ts'
 import { survey, type Finding } from './survey.ts'
@@ -82,71 +82,47 @@ export async function probe(target: TargetConfig, poll: PollConfig, exchanges: E
 
 /** What a failed probe means, and what to check. */
 function explain(error: ServiceError, { baseUrl }: TargetConfig, timeout: number): Pick<Probe, 'kind' | 'message'> {
-  const { message, kind } = error
-  const region = /\.call-(us|eu|in)\./.exec(new URL(baseUrl).host)?.[1]
+  const { message } = error
+  const { host } = new URL(baseUrl)
+  const region = /\.call-(us|eu|in)\./.exec(host)?.[1]
   const place = region === undefined ? 'app_id and region' : `app_id and region, which is ${region} here`
-  switch (kind) {
-    case 'timeout':
-      return {
-        kind: 'timeout',
-        message: `no answer from ${baseUrl} within ${timeout} s; check the network, a firewall or HTTPS_PROXY`,
-      }
-    case 'auth':
-      return {
-        kind: 'bad_key',
-        message: `the key is not accepted at ${baseUrl}; check api_key, and ${place}, since a key belongs to one app (${message})`,
-      }
-    case 'scope':
-      return {
-        kind: 'auth_only_key',
-        message: `the key may not list calls: its scope is authOnly; use a key of scope fullAccess (${message})`,
-      }
-    case 'app':
-      return { kind: 'unknown_app', message: `${message} (${baseUrl})` }
-    case 'plan':
-      return { kind: 'plan', message: `${message} (${baseUrl})` }
-    case 'rate_limited':
-      return {
-        kind: 'rate_limited',
-        message: `the key works, but the service refuses more requests for now; lower max_requests_per_minute if this continues (${message})`,
-      }
-    case 'invalid':
-      return {
-        kind: 'not_the_service',
-        message: `${baseUrl} is not the calls service; check ${place}, and domain, or base_url (${message})`,
-      }
-    case 'network':
-      return unreachable(message, baseUrl, place)
-    default:
-      if (error.status === 404) {
-        return {
-          kind: 'unknown_app',
-          message: `${baseUrl} does not exist; check ${place}, or base_url (${message})`,
-        }
-      }
-      return { kind: 'service', message: `${message} (${baseUrl})` }
+  const there = `${message} (${baseUrl})`
+  const messages: Partial<Record<ProbeKind, string>> = {
+    timeout: `no answer from ${baseUrl} within ${timeout} s; check the network, a firewall or HTTPS_PROXY`,
+    bad_key: `the key is not accepted at ${baseUrl}; check api_key, and ${place}, since a key belongs to one app (${message})`,
+    auth_only_key: `the key may not list calls: its scope is authOnly; use a key of scope fullAccess (${message})`,
+    rate_limited: `the key works, but the service refuses more requests for now; lower max_requests_per_minute if this continues (${message})`,
+    not_the_service: `${baseUrl} is not the calls service; check ${place}, and domain, or base_url (${message})`,
+    unknown_app: error.kind === 'app' ? there : `${baseUrl} does not exist; check ${place}, or base_url (${message})`,
+    no_such_host: `there is no host ${host}; check ${place}, domain or base_url (${message})`,
+    connection_refused: `${there}; nothing is listening on that port: check base_url and a firewall`,
+    tls: `${there}; check base_url and proxies in between`,
+    network: `${there}; check the network and HTTPS_PROXY`,
   }
+  const kind = kindOf(error)
+  return { kind, message: messages[kind] ?? there }
 }
 
-/** The message of such an error ends with an error code. */
-function unreachable(message: string, baseUrl: string, place: string): Pick<Probe, 'kind' | 'message'> {
-  const code = /\b[A-Z][A-Z_\d]+$/.exec(message)?.[0] ?? ''
-  const there = `${message} (${baseUrl})`
-  if (code === 'ENOTFOUND') {
-    const { host } = new URL(baseUrl)
-    return {
-      kind: 'no_such_host',
-      message: `there is no host ${host}; check ${place}, domain or base_url (${message})`,
-    }
-  }
-  if (code === 'ECONNREFUSED') {
-    return {
-      kind: 'connection_refused',
-      message: `${there}; nothing is listening on that port: check base_url and a firewall`,
-    }
-  }
-  if (/TLS/.test(message)) return { kind: 'tls', message: `${there}; check base_url and proxies in between` }
-  return { kind: 'network', message: `${there}; check the network and HTTPS_PROXY` }
+const KINDS: Partial<Record<ServiceErrorKind, ProbeKind>> = {
+  timeout: 'timeout',
+  auth: 'bad_key',
+  scope: 'auth_only_key',
+  app: 'unknown_app',
+  plan: 'plan',
+  rate_limited: 'rate_limited',
+  invalid: 'not_the_service',
+}
+/** Kinds of failed connections. The message of such an error ends with an error code. The first match counts. */
+const CONNECTIONS: readonly [RegExp, ProbeKind][] = [
+  [/\bENOTFOUND$/, 'no_such_host'],
+  [/\bECONNREFUSED$/, 'connection_refused'],
+  [/TLS/, 'tls'],
+  [/^/, 'network'],
+]
+
+function kindOf({ kind, status, message }: ServiceError): ProbeKind {
+  if (kind === 'network') return CONNECTIONS.find(([pattern]) => pattern.test(message))![1]
+  return KINDS[kind] ?? (status === 404 ? 'unknown_app' : 'service')
 }
 
 /** @param ahead how far the service's clock is ahead of this machine's (seconds) */
