@@ -79,11 +79,9 @@ function rewrite(exchanges: readonly Exchange[], shift: number, standIn: (text: 
   }
   const ofPath = (path: string): string => {
     const [place = '', query] = path.split('?')
+    // The parameters of the configuration are left out, so that a replay answers another configuration.
+    if (query !== undefined) return `${place}?${/page=\d+&perPage=\d+$/.exec(query)![0]}`
     const id = place.slice('/calls/'.length)
-    const parameters = Object.entries(ofMap(Object.fromEntries(new URLSearchParams(query)), 'query'))
-    if (query !== undefined) {
-      return `/calls?${new URLSearchParams(parameters.map(([name, value]) => [name, String(value)])).toString()}`
-    }
     return id === UNKNOWN_ID ? path : callPath(ofText(decodeURIComponent(id), 'id'))
   }
   const answers = exchanges.map((exchange) => {

@@ -1,10 +1,8 @@
-const LABELS = 'type mode status receiverType'
 const MINUTES = 'totalAudioMinutes totalVideoMinutes totalDurationInMinutes totalDuration'
 
 /**
- * The documented fields of answers, and the parameters of List Calls: for each form of an object, the names of its fields by
- * kind. A kind is another form, or what a value is: `id`, `label`, `number` (also a flag, and `HH:MM:SS`), `time`, or `text`,
- * which callwatch does not read.
+ * The documented fields of answers: for each form of an object, the names of its fields by kind. A kind is another form, or what a
+ * value is: `id`, `label`, `number` (also a flag, and `HH:MM:SS`), `time`, or `text`, which callwatch does not read.
  */
 const FORMS: Record<string, Record<string, string>> = {
   envelope: { call: 'data', meta: 'meta', error: 'error' },
@@ -13,7 +11,7 @@ const FORMS: Record<string, Record<string, string>> = {
   error: { label: 'code', text: 'message details devMessage source' },
   call: {
     id: 'sessionId mid initiator receiver',
-    label: LABELS,
+    label: 'type mode status receiverType',
     number: `${MINUTES} totalParticipants hasRecording hasTranscription`,
     time: 'initiatedAt startedAt endedAt',
     participant: 'participants',
@@ -24,7 +22,6 @@ const FORMS: Record<string, Record<string, string>> = {
   participant: { id: 'uid deviceId mid', label: 'state', number: `${MINUTES} isJoined`, time: 'joinedAt leftAt' },
   recording: { id: 'rid recording_url', number: 'duration', time: 'startTime endTime' },
   entities: { entities: 'entities initiator receiver entity' },
-  query: { id: 'uid guid', label: LABELS, number: 'page perPage participantsCount', time: 'startedAt endedAt' },
 }
 
 /** The kind of a field of such an object; undefined if the field is not documented. */

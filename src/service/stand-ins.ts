@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 
-/** What replaces a character: one of the first pool that has it, or one of the same length beyond ASCII. */
+/** What replaces a character: one of the first pool that has it, or one of the same length from a block beyond ASCII. */
 const POOLS = ['abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', '123456789', '0123456789']
-const BEYOND = ['áäåçéêëíîñóôõöøúûüýþ', '🌀🌁🌂🌃🌄🌅🌆🌇🌈🌉🌊🌋🌌🌍🌎🌏🌐🌑🌒🌓🌔🌕🌖🌗']
+const [BEYOND, BLOCK] = [[0x4e00, 0x1f300], 512]
 /** Separators and control characters stay. */
 const REPLACED = /[a-zA-Z\d]|[^\p{ASCII}\p{C}\p{Z}]/gu
 /** So many draws find an unused stand-in, unless the text is so short that almost all are used. Half avoid other texts too. */
@@ -31,9 +31,8 @@ export function standIns(texts: ReadonlySet<string>): (text: string) => string {
 }
 
 function draw(text: string): string {
-  const bytes = randomBytes(text.length)
-  return text.replaceAll(REPLACED, (character, at: number) => {
-    const pool = Array.from(POOLS.find((each) => each.includes(character)) ?? BEYOND[character.length - 1]!)
-    return pool[bytes[at]! % pool.length]!
+  return text.replaceAll(REPLACED, (character) => {
+    const pool = POOLS.find((each) => each.includes(character))
+    return pool?.[randomInt(pool.length)] ?? String.fromCodePoint(BEYOND[character.length - 1]! + randomInt(BLOCK))
   })
 }

@@ -125,9 +125,9 @@ test('a recording of answers that are full of names has none of them, in no enco
 
 const findingsOf = (stdout: string) => stdout.match(/^ {2}[✓!] .*/gm)!
 
-async function probeAndReplay(url: string, key = KEY) {
+async function probeAndReplay(url: string, more = '') {
   const file = join(emptyFolder(), 'recording.json')
-  const yaml = configFile(`targets: [{ name: a, base_url: '${url}', api_key: '${key}' }]\n`)
+  const yaml = config(url, more, 'a')
   const original = await callwatch(['check', '--record', file, '--config', yaml])
   expect(original.code).toBe(0)
   const { answers }: { answers: { headers: { date: string } }[] } = JSON.parse(readFileSync(file, 'utf8'))
@@ -149,17 +149,18 @@ test('a replayed recording makes `check --probe` print the same lines, with stan
   expect(replay.join('\n')).not.toContain('customer')
 })
 
-test.each<[string, SimulatorOptions]>([
+test.each<[string, SimulatorOptions, string?]>([
   ['as it is', {}],
   ['oldest first, without totals', { switches: { order: 'oldest', total: 'absent' } }],
   ['in no order, with small pages', { switches: { order: 'shuffled', perPage: 20 } }],
   ['with a limit', { requestsPerMinute: 100 }],
   ['that refuses after three requests', { requestsPerMinute: 3 }],
+  ['with parameters', {}, ', query: { status: ended }'],
   ['without calls', { history: 0, open: 0, callsPerMinute: 0.001 }],
-])('so does a recording of the simulator %s', async (_how, options) => {
+])('so does a recording of the simulator %s', async (_how, options, more) => {
   const simulator = await startSimulator({ history: 300, apiKey: KEY, ...options })
   onTestFinished(simulator.close)
-  const { original, replay } = await probeAndReplay(simulator.url)
+  const { original, replay } = await probeAndReplay(simulator.url, more)
   expect(replay).toEqual(original)
   expect(original.length).toBeGreaterThan(5)
 })

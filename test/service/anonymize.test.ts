@@ -204,13 +204,9 @@ describe('an anonymous answer', () => {
     })
   })
 
-  test('replaces the parameters of the configuration', () => {
+  test('has no parameters of the configuration', () => {
     const path = '/calls?uid=ana+torres&tag=vip&status=ended&startedAt=1790000000&page=2&perPage=100'
-    const { answers } = anonymize([exchange({}, { path })])
-    expect(answers[0]!.path).toMatch(
-      /^\/calls\?uid=[a-z]{3}\+[a-z]{6}&[a-z]{3}=[a-z]{3}&status=ended&startedAt=\d{10}&page=2&perPage=100$/,
-    )
-    expect(answers[0]!.path).not.toMatch(/ana|torres|tag|vip|1790000000/)
+    expect(anonymize([exchange({}, { path })]).answers[0]!.path).toBe('/calls?page=2&perPage=100')
   })
 
   test('keeps the path of the id that no call has', () => {
