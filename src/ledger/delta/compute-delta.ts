@@ -119,7 +119,7 @@ function change({ calls, stale, userMinutes }: Delta, before: TrackedCall | unde
     const at = call && inHistorySince(call)
     if (at !== undefined) stale.add(quarterHourOf(at))
   }
-  const more = userMinutesOf(after) - (before === undefined ? 0 : userMinutesOf(before))
+  const more = userMinutesOf(after) - userMinutesOf(before)
   if (more !== 0) addUsage(userMinutes, quarterHourOf(after.finish!.known), more)
 }
 

@@ -194,12 +194,10 @@ export function answeredTimes(
 }
 
 /** The user minutes of a call: its duration × who joined, as the vendor publishes it; 0 unless it ended and both are known. */
-export function userMinutesOf(
-  call: Pick<TrackedCall, 'startedAt' | 'endedAt' | 'totalParticipants' | 'finish'>,
-): number {
-  const { finish, totalParticipants = 0 } = call
-  const { duration = 0 } = finish === undefined ? {} : answeredTimes({ initiatedAt: undefined, ...call }, finish.status)
-  return (duration / 60) * totalParticipants
+export function userMinutesOf(call: TrackedCall | undefined): number {
+  if (call?.finish === undefined) return 0
+  const { duration = 0 } = answeredTimes(call, call.finish.status)
+  return (duration / 60) * (call.totalParticipants ?? 0)
 }
 
 function countTransitions(before: TrackedCall | undefined, change: Details, draft: DeltaDraft): void {
