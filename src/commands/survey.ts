@@ -89,12 +89,15 @@ async function requestAll({ target, poll, transport, exchanges }: Surveyed) {
   const pages = page.items === 0 ? 1 : Math.max(1, Math.ceil((page.total ?? 0) / page.items))
   const last = pages > 2 ? await list(pages) : [page, second][pages - 1]!
   const beyond = pages > 1 ? await list(pages + 1) : second
+  const listed = (pages - 1) * page.items + last.items + beyond.items
+  // The total of the later answer has the calls that began meanwhile.
+  const isTotal = [last.total, beyond.total].includes(listed)
   const shown = exchanges.flatMap(callsOf)
   const isCheap = (JSON.stringify(shown).length / shown.length) * LARGE_PAGE < poll.maxAnswerBytes
   const isLarger = isCheap && poll.pageSize < LARGE_PAGE && second.items > 0
   const large = isLarger ? await list(1, LARGE_PAGE) : NO_PAGE
   const rows = exchanges.flatMap(callsOf)
-  return { poll, exchanges, unknown, ...seen, page, second, pages, last, beyond, known, missing, large, rows }
+  return { poll, exchanges, unknown, ...seen, page, second, pages, isTotal, last, beyond, known, missing, large, rows }
 }
 
 /** The calls of an answer, in any form. */
@@ -126,28 +129,29 @@ function ofList(seen: Seen): Finding[] {
     finding('order', isOrdered, isOrdered ? order : 'not by time'),
     finding('page_size', hasSize, `${page.items} calls of ${poll.pageSize} requested${larger}`),
     ...ofTotal(seen),
-    requests(seen, isOrdered === true),
+    requests(seen, order),
   ]
 }
 
-function ofTotal({ page, last, beyond, pages, stop }: Seen): Finding[] {
+function ofTotal({ page, last, beyond, pages, isTotal, stop }: Seen): Finding[] {
   if (page.total === undefined) return [finding('total', false, 'none')]
-  const isDeep = last !== NO_PAGE || (stop === undefined ? false : undefined)
-  const listed = (pages - 1) * page.items + last.items + beyond.items
-  // The total of the later answer has the calls that began meanwhile.
-  const isTotal = [last.total, beyond.total].includes(listed)
+  const isShown = last !== NO_PAGE
+  const isDeep = isShown || (stop === undefined ? false : undefined)
+  const ends = isTotal ? '' : `, but page ${pages} has ${last.items} calls, and the next one ${beyond.items}`
   return [
-    finding('depth', isDeep, `page ${pages}, the last one, is ${isDeep ? 'shown' : 'refused'}`),
-    finding('total', isDeep && isTotal, `${page.total}; the pages have ${listed} calls`),
+    finding('depth', isDeep, `page ${pages}, the last one by the total, is ${isDeep ? 'shown' : 'refused'}`),
+    finding('total', isShown ? isTotal : undefined, `${page.total}${ends}`),
   ]
 }
 
-/** Without Get Call for open calls further back: how many there are changes. */
-function requests({ page, second, poll, ...seen }: Seen, isOrdered: boolean): Finding {
-  const starts = page.calls.flatMap((call) => ownStart(call) ?? [])
-  const secondsPerPage = ((Math.max(...starts) - Math.min(...starts)) / starts.length) * page.items
-  const pages = page.total === undefined && second.items > 0 ? Infinity : seen.pages
-  const pagesOf = (seconds: number) => (isOrdered ? Math.min(pages, Math.ceil(seconds / secondsPerPage)) : pages)
+/** Without Get Call for open calls further back: how many there are changes. The newest page shows how often calls began lately. */
+function requests({ page, second, last, poll, ...seen }: Seen, order: ReturnType<typeof knownOrder>): Finding {
+  const { calls, items } = order === 'oldest first' ? last : page
+  const starts = calls.flatMap((call) => ownStart(call) ?? [])
+  const secondsPerPage = ((Math.max(...starts) - Math.min(...starts)) / items) * page.items
+  const pages = seen.isTotal || second.items === 0 ? seen.pages : Infinity
+  const isKnown = order !== 'unknown' && starts.length > 1
+  const pagesOf = (seconds: number) => (isKnown ? Math.min(pages, Math.ceil(seconds / secondsPerPage)) : pages)
   const [ofPoll, ofSweep] = [pagesOf(poll.interval), pagesOf(poll.lookback)]
   const perMinute = Math.ceil((60 * ofPoll) / poll.interval + (60 * ofSweep) / poll.sweepInterval)
   const most = poll.maxRequestsPerMinute
@@ -156,16 +160,18 @@ function requests({ page, second, poll, ...seen }: Seen, isOrdered: boolean): Fi
 }
 
 function ofCalls({ rows, unknown }: Seen): Finding[] {
-  const inside = (key: string) => rows.flatMap((row) => [row[key]].flat().filter(isMap))
+  const inside = (key: string) => rows.flatMap((row) => (Array.isArray(row[key]) ? row[key].filter(isMap) : []))
   const parts = { call: rows, participant: inside('participants'), recording: inside('recordings') }
   const fields = Object.entries(parts).flatMap(([form, objects]) => {
     const names = [...new Set(objects.flatMap(Object.keys))]
     return names.filter((name) => kindOf(form, name) === undefined).map((name) => `${form}.${name}`)
   })
   const sessions = [...Map.groupBy(rows, ({ sessionId }) => sessionId).values()]
-  const startsOf = (session: typeof rows) =>
-    new Set(session.flatMap((row) => row['initiatedAt'] ?? row['startedAt'] ?? []))
-  const again = sessions.filter((session) => startsOf(session).size > 1).length
+  const timesOf = (session: typeof rows, field: string) => session.flatMap((row) => Number(row[field]) || [])
+  // Get Call may omit a time that the list has.
+  const again = sessions.filter((session) =>
+    ['initiatedAt', 'startedAt'].some((field) => new Set(timesOf(session, field)).size > 1),
+  ).length
   const sessionsWith = (field: string) => sessions.filter((session) => session.some((row) => row[field])).length
   const [withStart, withMid] = [sessionsWith('initiatedAt'), sessionsWith('mid')]
   const ifSeen = (isGood: boolean) => (rows.length === 0 ? undefined : isGood)
@@ -201,10 +207,11 @@ function ofAnswers({ page, exchanges }: Seen): Finding[] {
   const ahead = page.serviceTime - page.hostTime
   const isDated = exchanges.every((each) => serviceClock(each) !== undefined)
   const date = `${isDated ? 'each answer has a' : 'answers have no'} Date; the clock of the service is ${Math.round(ahead / 60)} min ahead`
-  const left = rateLimitWindow(exchanges.at(-1)!, 0)?.remaining
+  // An error may come without the headers.
+  const left = exchanges.flatMap((each) => rateLimitWindow(each, 0)?.remaining ?? []).at(-1)
   const encoding = exchanges.map((each) => header(each, 'content-encoding')).find(Boolean)
   return [
-    finding('clock', isDated && Math.abs(ahead) <= MAX_SKEW_SECONDS, date),
+    finding('clock', page === NO_PAGE ? undefined : isDated && Math.abs(ahead) <= MAX_SKEW_SECONDS, date),
     finding('rate_limit', left !== undefined, left === undefined ? 'no headers' : `${left} requests are left`),
     finding('compression', encoding !== undefined, encoding ?? 'none'),
   ]

@@ -12,8 +12,8 @@ describe('the survey of a service', () => {
     expect(lines(findings)).toEqual([
       'ok order: newest first',
       'ok page_size: 100 calls of 100 requested, 250 of 1000',
-      'ok depth: page 3, the last one, is shown',
-      'ok total: 250; the pages have 250 calls',
+      'ok depth: page 3, the last one by the total, is shown',
+      'ok total: 250',
       'ok requests: 1 for a poll and 3 for a sweep, so about 5 a minute of at most 200',
       'ok fields: all are known',
       'ok values: all are known',
@@ -59,12 +59,14 @@ describe('the survey of a service', () => {
     ],
     [
       'depth',
-      'page 3, the last one, is refused: callwatch requests older open calls one by one',
+      'page 3, the last one by the total, is refused: callwatch requests older open calls one by one',
       { instead: (_n, path) => (/page=[34]&/.test(path) ? { status: 400 } : undefined) },
     ],
     ['total', 'none: callwatch cannot use it: ', { total: () => undefined }],
-    ['total', '300; the pages have 250 calls: ', { total: (rows) => rows + 50 }],
-    ['total', '200; the pages have 250 calls: ', { total: (rows) => rows - 50 }],
+    ['total', '5000, but page 50 has 0 calls, and the next one 0: ', { total: () => 5000 }],
+    ['total', '300, but page 3 has 50 calls, and the next one 0: ', { total: (rows) => rows + 50 }],
+    ['total', '200, but page 2 has 100 calls, and the next one 50: ', { total: (rows) => rows - 50 }],
+    ['total', '50, but page 1 has 100 calls, and the next one 100: ', { total: () => 50 }],
     [
       'requests',
       '1 for a poll and 3 for a sweep, so about 5 a minute of at most 2: polls take longer',
@@ -137,6 +139,46 @@ describe('the survey of a service', () => {
   test.each([404, 500])('believes the total of a service that answers %i after the last page', async (status) => {
     const { of } = await surveyed({ instead: (_n, path) => (path.includes('page=4&') ? { status } : undefined) })
     expect([of('depth')?.result, of('total')?.result, of('get_call')?.result]).toEqual(['ok', 'ok', 'ok'])
+  })
+
+  test('takes two answers with different times of one call for one call', async () => {
+    const rows = rowsOf(250, (row) => ({ ...row, startedAt: Number(row['initiatedAt']) + 5 }))
+    const getCall = ({ initiatedAt: _none, ...row }: object & { initiatedAt?: unknown }) => ({ data: row })
+    expect((await surveyed({ rows, getCall })).of('session_ids')?.message).toContain('0 of 250')
+    const asText = (row: Record<string, unknown>) => ({ ...row, startedAt: String(row['startedAt']) })
+    expect((await surveyed({ rows, getCall: asText })).of('session_ids')?.message).toContain('0 of 250')
+  })
+
+  test('says nothing of the clock if the page is refused, as the error may come from elsewhere', async () => {
+    const headers = { date: new Date(Date.now() + 7_200_000).toUTCString() }
+    const { of } = await surveyed({ headers, instead: (number) => (number === 1 ? { status: 400 } : undefined) })
+    expect(of('clock')?.result).toBe('not_checked')
+  })
+
+  test('knows the limit although errors do not say it', async () => {
+    const { of } = await surveyed({
+      instead: (_n, path) => (path.includes('page=4&') ? { status: 400, headers: {} } : undefined),
+    })
+    expect(of('rate_limit')?.message).toBe('499 requests are left')
+  })
+
+  test('does not show keys of what should be a list, which may be ids of users', async () => {
+    const rows = rowsOf(250, (row) => ({ ...row, participants: { 'zoe.quist': { isJoined: true } } }))
+    expect(JSON.stringify((await surveyed({ rows })).findings)).not.toContain('zoe')
+  })
+
+  test('knows how many requests a poll takes from the newest calls, although the oldest are first', async () => {
+    const days = (row: object, i: number) => ({
+      ...row,
+      initiatedAt: START + (i < 200 ? 86_400 * i : 86_400 * 200 + i / 20),
+    })
+    const { of } = await surveyed({ rows: rowsOf(250, days) })
+    expect(of('requests')?.message).toMatch(/^3 for a poll and 3 for a sweep/)
+  })
+
+  test('does not know how many requests a poll takes if there is no order and no total', async () => {
+    const rows = rowsOf(250, (row) => ({ ...row, initiatedAt: START }))
+    expect((await surveyed({ rows, total: () => 50 })).of('requests')?.result).toBe('not_checked')
   })
 
   test('requests no page of 1000 calls that callwatch would not read', async () => {
