@@ -108,12 +108,11 @@ async function* probesOf(config: Config, { probe: isWanted, target: name, record
   const targets = name === undefined && file === undefined ? config.targets : [targetOf(config, name)]
   for (const target of targets) {
     const exchanges: Exchange[] = []
-    const { message, findings, ...probed } = await probe(target, config.poll, exchanges)
-    const masked = findings?.map((each) => ({ ...each, message: mask(each.message) }))
-    const recording = file === undefined ? undefined : record(file, exchanges)
+    const found = await probe(target, config.poll, exchanges)
     // A service may repeat the key in its error, in any spelling.
-    const result: Probe = { ...probed, message: mask(message), ...(masked && { findings: masked }) }
-    yield recording === undefined ? result : { ...result, recording }
+    for (const said of [found, ...(found.findings ?? [])]) said.message = mask(said.message)
+    if (file !== undefined) found.recording = record(file, exchanges)
+    yield found
   }
 }
 

@@ -6,7 +6,7 @@ import { collecting, type Exchange } from '../service/exchange.ts'
 import { ServiceError, type ServiceErrorKind } from '../service/service-error.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 import type { Recording } from './record.ts'
-import { survey, type Finding } from './survey.ts'
+import { MAX_SKEW_SECONDS, survey, type Finding } from './survey.ts'
 
 /** The result of the requests to a target. */
 export type Probe = {
@@ -40,9 +40,6 @@ export type ProbeKind =
   | 'rate_limited'
   | 'not_the_service'
   | 'service'
-
-/** A smaller difference is harmless, or comes from the duration of the request (seconds). */
-const MAX_SKEW_SECONDS = 60
 
 /**
  * Requests one call from a target's service. If that works, at most seven further requests show what the service does.

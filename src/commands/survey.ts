@@ -39,8 +39,8 @@ export type Finding = { check: Check; result: 'ok' | 'notice' | 'not_checked'; m
 const LARGE_PAGE = 1000
 /** Errors that say something of the request. After others, nothing more is requested. */
 const REFUSALS = ['refused', 'not_found', 'invalid']
-/** A smaller difference between the clocks may come from the duration of the request (seconds). */
-const MAX_SKEW_SECONDS = 60
+/** A smaller difference between the clocks is harmless, or comes from the duration of the request (seconds). */
+export const MAX_SKEW_SECONDS = 60
 const MAX_NAMES = 10
 
 /** What is known of a page. A page that the service refused, or that was not requested, is NO_PAGE. */
