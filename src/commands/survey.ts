@@ -101,11 +101,8 @@ async function requestAll({ target, poll, transport, exchanges }: Surveyed) {
 }
 
 /** The calls of an answer, in any form. */
-function callsOf({ body }: Exchange): Record<string, unknown>[] {
-  return rowsOf(body)
-    .filter(isMap)
-    .filter((row) => 'sessionId' in row)
-}
+const callsOf = ({ body }: Exchange) =>
+  rowsOf(body).filter((row): row is Record<string, unknown> => isMap(row) && 'sessionId' in row)
 
 /** @param isGood undefined if the answers do not show it */
 function finding(check: Check, isGood: boolean | undefined, text: string, meaning = MEANINGS[check]): Finding {

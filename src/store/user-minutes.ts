@@ -9,11 +9,7 @@ import { OF_TARGET, type RowReader } from './sql.ts'
  * @returns undefined if a call that ended since then may have been deleted
  * @throws {StoreError} if the store cannot be read now
  */
-export async function userMinutesSince(
-  store: RowReader,
-  target: string,
-  since: number,
-): Promise<Map<number, number> | undefined> {
+export async function userMinutesSince(store: RowReader, target: string, since: number) {
   const expired = await store.rows('SELECT 1 FROM callwatch.targets WHERE name = $1 AND expired >= $2', [target, since])
   if (expired.length > 0) return undefined
   const rows = await store.rows(
