@@ -26,20 +26,7 @@ export type Probe = {
   recording?: Recording
 }
 
-export type ProbeKind =
-  | 'works'
-  | 'bad_key'
-  | 'auth_only_key'
-  | 'plan'
-  | 'unknown_app'
-  | 'no_such_host'
-  | 'connection_refused'
-  | 'tls'
-  | 'timeout'
-  | 'network'
-  | 'rate_limited'
-  | 'not_the_service'
-  | 'service'
+export type ProbeKind = 'works' | 'service' | (typeof KINDS)[keyof typeof KINDS] | (typeof CONNECTIONS)[number][1]
 
 /**
  * Requests one call from a target's service. If that works, at most seven further requests show what the service does.
@@ -100,7 +87,7 @@ function explain(error: ServiceError, { baseUrl }: TargetConfig, timeout: number
   return { kind, message: messages[kind] ?? there }
 }
 
-const KINDS: Partial<Record<ServiceErrorKind, ProbeKind>> = {
+const KINDS = {
   timeout: 'timeout',
   auth: 'bad_key',
   scope: 'auth_only_key',
@@ -108,18 +95,19 @@ const KINDS: Partial<Record<ServiceErrorKind, ProbeKind>> = {
   plan: 'plan',
   rate_limited: 'rate_limited',
   invalid: 'not_the_service',
-}
+} as const satisfies Partial<Record<ServiceErrorKind, string>>
 /** Kinds of failed connections. The message of such an error ends with an error code. The first match counts. */
-const CONNECTIONS: readonly [RegExp, ProbeKind][] = [
+const CONNECTIONS = [
   [/\bENOTFOUND$/, 'no_such_host'],
   [/\bECONNREFUSED$/, 'connection_refused'],
   [/TLS/, 'tls'],
   [/^/, 'network'],
-]
+] as const
 
 function kindOf({ kind, status, message }: ServiceError): ProbeKind {
   if (kind === 'network') return CONNECTIONS.find(([pattern]) => pattern.test(message))![1]
-  return KINDS[kind] ?? (status === 404 ? 'unknown_app' : 'service')
+  const kinds: Partial<Record<ServiceErrorKind, ProbeKind>> = KINDS
+  return kinds[kind] ?? (status === 404 ? 'unknown_app' : 'service')
 }
 
 /** @param ahead how far the service's clock is ahead of this machine's (seconds) */

@@ -79,13 +79,8 @@ export type CallsClient = {
 }
 
 /** The body of a Get Call answer, unchanged. Rejects with a {@link ServiceError}, also if the answer is an error. */
-export async function getCallText(
-  transport: Transport,
-  options: CallsClientOptions,
-  sessionId: string,
-  signal: AbortSignal,
-): Promise<string> {
-  return (await getFrom(transport, options)(callPath(sessionId), signal)).text
+export async function getCallText(transport: Transport, options: CallsClientOptions, id: string, signal: AbortSignal) {
+  return (await getFrom(transport, options)(callPath(id), signal)).text
 }
 
 export function callsClient(transport: Transport, options: CallsClientOptions): CallsClient {
