@@ -20,6 +20,7 @@ export type MetricDefinition = {
 }
 
 const OPERATIONS = ['list_calls', 'get_call']
+const HOOK_OUTCOMES = ['hint', 'duplicate', 'other_app', 'invalid', 'unauthorized', 'unavailable']
 
 /** The metrics about callwatch itself. They are not durable: they restart with the process. */
 export const COUNTER_DEFINITIONS = {
@@ -52,10 +53,7 @@ export const COUNTER_DEFINITIONS = {
     name: 'callwatch_service_webhooks_total',
     help: 'Webhooks of the calls service that this daemon received, by trigger (other: an unknown one, or not read) and outcome: hint, duplicate, other_app, invalid, unauthorized, unavailable (no daemon could take it)',
     labels: ['target', 'trigger', 'outcome'],
-    values: {
-      trigger: Object.keys(TRIGGERS),
-      outcome: ['hint', 'duplicate', 'other_app', 'invalid', 'unauthorized', 'unavailable'],
-    },
+    values: { trigger: Object.keys(TRIGGERS), outcome: HOOK_OUTCOMES },
     isSparse: true,
   },
   serviceWebhookUnlisted: {

@@ -74,6 +74,9 @@ export function serviceNow({ ledger: { sync }, pollAge }: Pick<TargetStatus, 'le
 }
 
 /** The part of a target's view that changes without a commit. */
+const warningKind = z.enum(['clock_skew', 'order_unverified', 'order_refuted', 'no_webhooks'])
+const warning = z.object({ kind: warningKind, message: z.string() })
+
 const current = z.object({
   name: z.string(),
   up: z.boolean().describe('Whether the last poll was successful'),
@@ -87,14 +90,7 @@ const current = z.object({
   listing: z.object({ pages_read: count, pages: count.nullable(), seconds_left: count.nullable() }).optional(),
   slow_sweep: z.object({ pages: count, seconds }).optional(),
   refused_from_page: count.optional(),
-  warnings: z
-    .array(
-      z.object({
-        kind: z.enum(['clock_skew', 'order_unverified', 'order_refuted', 'no_webhooks']),
-        message: z.string(),
-      }),
-    )
-    .optional(),
+  warnings: z.array(warning).optional(),
   problem: z.string().optional().describe('What failed, also if the poll was successful'),
 })
 
