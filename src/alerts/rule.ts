@@ -106,17 +106,20 @@ export function checkWindows(
   rules: readonly Record<string, unknown>[],
   history: unknown,
   report: (path: (string | number)[], message: string) => void,
+  lookback: unknown = 0,
 ): void {
   if (typeof history !== 'number') return
+  // A call that ended at the beginning of the lookback is used in the month in which it was noticed.
+  const month = USAGE_RETENTION_SECONDS + (typeof lookback === 'number' ? lookback : 0)
   const limit = `at most \`store.history\`, which is ${formatDuration(history)}`
   rules.forEach((rule, index) => {
     // A rule that failed its own checks still has the file's keys here.
     const { name, signal } = rule
     const isOfMonth = (isMap(signal) ? signal['of'] : rule['of']) === 'duration'
-    if (isOfMonth && history < USAGE_RETENTION_SECONDS)
+    if (isOfMonth && history < month)
       report(
         ['alerts', index, 'of'],
-        `\`duration\` adds up the calls of a month; expected a \`store.history\` of at least ${formatDuration(USAGE_RETENTION_SECONDS)}, which is ${formatDuration(history)}`,
+        `\`duration\` adds up the calls of a month; expected a \`store.history\` of at least ${formatDuration(month)}, 32d and \`poll.lookback\`, which is ${formatDuration(history)}`,
       )
     const window = isMap(signal) ? signal['window'] : rule['window']
     if (typeof window !== 'number') return

@@ -103,15 +103,16 @@ async function checkAsJson(load: () => Config, options: CheckOptions, print: (li
 async function* probesOf(config: Config, { probe: isWanted, target: name, record: file }: CheckOptions) {
   if (!isWanted) return
   const { probe } = await import('./probe.ts')
-  const [{ record }, { targetOf }] = await Promise.all([import('./record.ts'), import('./service.ts')])
+  const [{ newRecording }, { targetOf }] = await Promise.all([import('./record.ts'), import('./service.ts')])
   const mask = maskSecrets(secretsOf(config))
   const targets = name === undefined && file === undefined ? config.targets : [targetOf(config, name)]
+  const record = file === undefined ? undefined : newRecording(file)
   for (const target of targets) {
     const exchanges: Exchange[] = []
     const found = await probe(target, config.poll, exchanges)
     // A service may repeat the key in its error, in any spelling.
     for (const said of [found, ...(found.findings ?? [])]) said.message = mask(said.message)
-    if (file !== undefined) found.recording = record(file, exchanges)
+    if (record !== undefined) found.recording = record(exchanges)
     yield found
   }
 }

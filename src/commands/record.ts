@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { anonymize, type Replaced } from '../service/anonymize.ts'
 import type { Exchange } from '../service/exchange.ts'
 import { UsageError } from './explain-error.ts'
@@ -7,18 +7,28 @@ import { UsageError } from './explain-error.ts'
 export type Recording = { file: string; answers: number; replaced: Replaced }
 
 /**
- * Writes the exchanges to a new file, anonymous, for `callwatch simulate --replay`.
+ * Creates a file for a recording, before anything is requested.
  *
- * @throws {UsageError} if there is such a file, or it cannot be written
+ * @returns writes the exchanges to it, anonymous, for `callwatch simulate --replay`
+ * @throws {UsageError} if there is such a file, or it cannot be created
  */
-export function record(file: string, exchanges: readonly Exchange[]): Recording {
-  try {
-    const { answers, replaced } = anonymize(exchanges)
-    writeFileSync(file, `${JSON.stringify({ answers }, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' })
+export function newRecording(file: string): (exchanges: readonly Exchange[]) => Recording {
+  const descriptor = orRefuse('--record needs a new file: delete this one, or name another', () =>
+    openSync(file, 'wx', 0o600),
+  )
+  return (exchanges) => {
+    // Objects that are nested thousands of times deep cannot be rewritten.
+    const { answers, replaced } = orRefuse('the answers are nested too deeply', () => anonymize(exchanges))
+    writeFileSync(descriptor, `${JSON.stringify({ answers }, undefined, 2)}\n`)
+    closeSync(descriptor)
     return { file, answers: answers.length, replaced }
+  }
+}
+
+function orRefuse<Result>(problem: string, run: () => Result): Result {
+  try {
+    return run()
   } catch (error) {
-    throw new UsageError(
-      `nothing was recorded; --record needs a new file: delete this one, or name another (${String(error)})`,
-    )
+    throw new UsageError(`nothing was recorded; ${problem} (${String(error)})`)
   }
 }

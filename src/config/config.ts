@@ -120,7 +120,7 @@ export const configSchema = section(
       webhooks.map((webhook) => webhook['name']),
     )
     const history = isMap(file.store) ? file.store['history'] : undefined
-    checkWindows(rules, history, report)
+    checkWindows(rules, history, report, isMap(file.poll) ? file.poll['lookback'] : undefined)
     checkDigest(file.notify, history, report)
     checkMatches(file.notify, names, report)
     checkWebhookTargets(webhooks, names.target, report)

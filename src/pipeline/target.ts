@@ -126,7 +126,12 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
   const stored = await runExclusive(async () => {
     const opened = await store.openTarget(identityOf(config), clock.wall(), longestWindow)
     if (rules.some(({ signal }) => signal.name === 'budget_minutes'))
-      opened.ledger.userMinutes = await userMinutesSince(store, config.name, clock.wall() - USAGE_RETENTION_SECONDS)
+      opened.ledger.userMinutes = await userMinutesSince(
+        store,
+        config.name,
+        clock.wall() - USAGE_RETENTION_SECONDS,
+        poll.lookback,
+      )
     return opened
   })
   const now = clock.monotonic()

@@ -13,10 +13,10 @@ const ROOT = join(import.meta.dirname, '../..')
  */
 const ROOMS: Record<string, number> = {
   src: 238,
-  'src/alerts': 2014,
+  'src/alerts': 2016,
   'src/clock': 86,
   'src/cluster': 350,
-  'src/commands': 3364,
+  'src/commands': 3374,
   'src/config': 886,
   'src/daemon': 1579,
   'src/events': 1184,
@@ -26,7 +26,7 @@ const ROOMS: Record<string, number> = {
   'src/metrics': 656,
   'src/network': 153,
   'src/notifications': 2901,
-  'src/pipeline': 1285,
+  'src/pipeline': 1290,
   'src/polling': 1987,
   'src/schema': 414,
   'src/service': 1007,

@@ -36,11 +36,14 @@ export const webAddress = parser('a URL such as http://user:password@127.0.0.1:9
 /** Seconds of a duration above 0 such as `30m`, `2h` or `7d`. */
 export const duration = parser('a duration such as 30m, 2h or 7d', parseDuration, (seconds) => seconds > 0)
 
+const isAnswer = (one: { path?: unknown; status?: unknown; headers?: unknown } | null) =>
+  typeof one?.path === 'string' && Number.isInteger(one.status) && typeof one.headers === 'object'
+
 /** The answers of a recording. */
 export const recording = parser('a file that `callwatch check --record` has written', (file) => {
   try {
     const { answers } = JSON.parse(readFileSync(file, 'utf8'))
-    return Array.isArray(answers) ? answers : undefined
+    return Array.isArray(answers) && answers.every(isAnswer) ? answers : undefined
   } catch {
     return undefined
   }

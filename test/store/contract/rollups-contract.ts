@@ -174,14 +174,14 @@ export function rollupsContract(newPlace: NewPlace): void {
           const target = await openIn(store, { ...A, name })
           target.ledger.userMinutes = new Map()
           for (const observation of observations) await observe(target, name, observation)
-          const stored = await userMinutesSince(store, name, CREATED - 1)
+          const stored = await userMinutesSince(store, name, CREATED - 1, 0)
           const quarters = new Set([...stored!.keys(), ...target.ledger.userMinutes.keys()])
           for (const quarter of quarters)
             expect(stored!.get(quarter) ?? 0).toBeCloseTo(target.ledger.userMinutes.get(quarter) ?? 0, 6)
         }),
         { numRuns: 25 },
       )
-      expect(await userMinutesSince(store, 'target 1', LATER)).toEqual(new Map())
+      expect(await userMinutesSince(store, 'target 1', LATER, 0)).toEqual(new Map())
     })
 
     test('are of quarters that are over, and are read instead of the calls', async () => {
