@@ -127,13 +127,13 @@ function endsIn({ calls, finishes, sync }: Delta): [id: string, end: End][] {
 }
 
 /** The ends that an earlier process found, but had not counted; also those of a first poll that it did not complete. */
-function uncountedEnds({ calls, sync: { lastSuccess = -Infinity, clockSkew } }: LedgerState): [string, End][] {
-  const oldest = lastSuccess - WINDOW_SECONDS
-  return [...calls.values()].flatMap((call) =>
-    call.finish !== undefined && call.finish.at > oldest && (call.marks & MARK.endCounted) === 0
-      ? endOf(call, clockSkew)
-      : [],
-  )
+function uncountedEnds({ calls, sync: { lastSuccessHostTime = -Infinity, clockSkew } }: LedgerState): [string, End][] {
+  const oldest = lastSuccessHostTime - WINDOW_SECONDS
+  return [...calls.values()]
+    .flatMap((call) =>
+      call.finish !== undefined && (call.marks & MARK.endCounted) === 0 ? endOf(call, clockSkew) : [],
+    )
+    .filter(([, { at }]) => at > oldest)
 }
 
 /** None for a call that had ended when the target was created. */

@@ -51,7 +51,8 @@ async function listening({ webhook = true, isShared = false, hears = true, isNam
     },
     hint,
     ends,
-    poll: async (at: number) => {
+    /** Polls; the last answer has a `Date` that is that many seconds ahead. */
+    poll: async (at: number, ahead = 0) => {
       await clock.advance(at - now())
       const calls = Object.entries(ends).map(([id, ended]) => {
         const status = FAILED.find((one) => id.startsWith(one)) ?? 'ended'
@@ -62,7 +63,9 @@ async function listening({ webhook = true, isShared = false, hears = true, isNam
           ...(status === 'ended' && { startedAt: CREATED + 100 }),
         })
       })
-      return commitObservation(target, completePoll(300 + at, ...calls))
+      const { answers, success } = completePoll(300 + at, ...calls)
+      const serviceTime = CREATED + 300 + at + ahead
+      return commitObservation(target, { answers, success: { ...success!, serviceTime } })
     },
     /** The first page of a poll that is not completed. */
     page: (at: number, id: string) => {
@@ -130,6 +133,15 @@ test('ends of which nobody listened are unknown, also those that waited for thei
   await restart()
   await poll(1000)
   expect(counted()).toEqual([3, 2, 3])
+})
+
+test('an end that waits for its webhook at a restart is counted, also if the last answer had a false date', async () => {
+  const { ends, poll, counted, restart } = await listening()
+  ends['a'] = 0
+  await poll(10, 400)
+  await restart()
+  await poll(100)
+  expect(counted()).toEqual([0, 0, 1])
 })
 
 test('an end in a first poll that was not completed before a restart is counted', async () => {
