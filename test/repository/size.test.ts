@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 133,
   'src/web': 2891,
   'src/web/page': 4532,
-  test: 57967,
+  test: 57977,
 }
 
 /** How far a folder of src may be below its line. */
