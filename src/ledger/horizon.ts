@@ -2,13 +2,12 @@ import { finalStatus, ownTime, type SeenCall } from './call.ts'
 import type { SyncState } from './state.ts'
 
 /**
- * The horizon (UNIX seconds): `lookback` before the last complete sweep began, or before the target was created. If that
- * sweep listed invalid items, the sweep before it counts, because each item may be a call that was not seen yet. The horizon
- * never moves back, so a longer lookback does not make evicted calls look new.
+ * The horizon (UNIX seconds): `lookback` before the last but one confirmed sweep began, or before the target was created. So what
+ * one sweep missed, the next one counts. The horizon never moves back, so a longer lookback does not make evicted calls look new.
  */
 export function horizon(sync: SyncState, lookback: number): number {
-  const { horizon = -Infinity, horizonSweep, lastSweepBegan, created } = sync
-  return Math.max(horizon, (horizonSweep ?? lastSweepBegan ?? created) - lookback)
+  const { horizon = -Infinity, horizonSweep, created } = sync
+  return Math.max(horizon, (horizonSweep ?? created) - lookback)
 }
 
 /**

@@ -15,6 +15,13 @@ export type KnownList = {
   readonly elsewhere?: { readonly readings: number; readonly at: number }
   /** When the last reading of the whole list began that found all pages sorted by time (or one unsorted). */
   readonly order?: { readonly isByTime: boolean; readonly at: number }
+  /**
+   * If the last sweep did not prove that it has read all of the list: when that was, since when none was confirmed, the last page
+   * with calls, and the last row.
+   */
+  readonly unsure?:
+    | { readonly at: number; readonly since: number; readonly pages: number; readonly last: string }
+    | undefined
 }
 
 /** How long findings about a list are valid, unless they are confirmed (seconds). */

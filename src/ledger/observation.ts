@@ -33,8 +33,8 @@ export type PollSuccess = {
   hostTime: number
   /** The ids that were listed with a usable status. */
   listed: ReadonlySet<string>
-  /** Whether invalid items were listed. Each of them may be a call that was not seen. */
-  hasInvalid?: boolean
+  /** Whether it is sure that the sweep has read all of the list that it had to. */
+  isConfirmed?: boolean
   /** The list as the next poll needs it. */
   list: KnownList
   /** Whether the service refused deeper pages. */

@@ -42,9 +42,9 @@ export type SyncState = {
   readonly clockSkewSince?: number
   /** When the last complete sweep began. Undefined before the first one, which ends the baseline. */
   readonly lastSweepBegan: number | undefined
-  /**
-   * When the previous sweep began. Set if the last sweep listed invalid items: the horizon then depends on the previous one.
-   */
+  /** When the last confirmed sweep began (polling/list/confirmed.ts). */
+  readonly confirmedSweep?: number
+  /** When the last but one confirmed sweep began, on which the horizon depends. */
   readonly horizonSweep?: number
   /** The horizon of the last complete sweep. Never decreases. Absent before the first complete sweep. */
   readonly horizon?: number

@@ -140,6 +140,7 @@ async function* pages(run: Run): AsyncGenerator<CallPage, void> {
       state: ledger,
       clock,
       horizon: horizon(ledger.sync, lookback),
+      lookback,
       sweepInterval,
       ...budget,
       ...(hinted && { maySweep: () => false }),

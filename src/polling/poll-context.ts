@@ -17,6 +17,7 @@ export type PollContextOptions = {
   clock: Clock
   /** How far back to read the list (UNIX seconds). */
   horizon: number
+  lookback: number
   /** How often a complete sweep is due (seconds). */
   sweepInterval: number
   /** The most pages of a sweep in one poll. */

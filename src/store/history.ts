@@ -24,6 +24,14 @@ const USAGE = `
 /** The most keys in one query. */
 const BATCH = 200
 
+/** Reads evicted calls of a target by their ids. Calls that the history no longer has are left out. */
+export const evictedCallsOf =
+  (sql: Sql) =>
+  async (target: string, ids: readonly string[]): Promise<Map<string, TrackedCall>> => {
+    const rows = await sql.all(EVICTED, [target, list(ids)])
+    return new Map(rows.map(callOfRow).map((call) => [call.id, call]))
+  }
+
 /** The daemon's queries of calls and usage, and the pauses of rate limits. */
 export function history(sql: Sql, isEager = false) {
   const pausedUntil = batched(
@@ -34,11 +42,7 @@ export function history(sql: Sql, isEager = false) {
     { most: BATCH, isEager },
   )
   return {
-    /** Reads evicted calls of a target by their ids. Calls that the history no longer has are left out. */
-    evictedCalls: async (target: string, ids: readonly string[]): Promise<Map<string, TrackedCall>> => {
-      const rows = await sql.all(EVICTED, [target, list(ids)])
-      return new Map(rows.map(callOfRow).map((call) => [call.id, call]))
-    },
+    evictedCalls: evictedCallsOf(sql),
     /** The outcomes of a target's calls that finished in a period, without its end. */
     countFinished: async (target: string, from: number, to: number) => {
       const rows = await sql.all(COUNT_FINISHED, [target, from, to])

@@ -7,7 +7,7 @@ import { BASELINE_CODE, LOST_CODE } from '../ledger/call-codes.ts'
 import { CALL_COLUMNS, callOf } from './call-columns.ts'
 import { HOUR, unpackEvaluations } from './evaluation-log.ts'
 import { eventLog } from './events.ts'
-import { openCallsOf, pauses } from './history.ts'
+import { evictedCallsOf, openCallsOf, pauses } from './history.ts'
 import { waitingIn } from './outbox.ts'
 import { OF_TARGET, parse, type RowReader, type Sql } from './sql.ts'
 
@@ -29,10 +29,15 @@ export function readerOf(sql: Sql) {
   return {
     /** The name of the store in sentences: its file or its database. */
     place: sql.place,
-    /** The last committed sync state of a target; undefined if the store does not know the target. */
+    /**
+     * The last committed sync state of a target, and when the latest call finished that was deleted from its history (UNIX
+     * seconds); undefined if the store does not know the target.
+     */
     target: async (name: string) => {
-      const [row] = await sql.all('SELECT fingerprint, sync FROM callwatch.targets WHERE name = $1', [name])
-      return row && { fingerprint: String(row['fingerprint']), sync: parse<SyncState>(row['sync']) }
+      const [row] = await sql.all('SELECT fingerprint, sync, expired FROM callwatch.targets WHERE name = $1', [name])
+      if (row === undefined) return undefined
+      const expired = Number(row['expired'] ?? -Infinity)
+      return { fingerprint: String(row['fingerprint']), sync: parse<SyncState>(row['sync']), expired }
     },
     /** The tracked calls of a target, by id. */
     calls: async (target: string): Promise<TrackedCalls> => {
@@ -47,6 +52,7 @@ export function readerOf(sql: Sql) {
       await sql.each(`${CALLS} AND tracked AND id = $2`, [target, id], (values) => (found = callOf(values)))
       return found
     },
+    evictedCalls: evictedCallsOf(sql),
     /** The sums of a target's counters and of its calls, read at the same moment. */
     balance: (target: string): Promise<StoredBalance> =>
       sql.transaction(async (reading) => {

@@ -77,6 +77,24 @@ test(
   },
 )
 
+test('audit finds a call that ended after the set-up, but is neither counted nor in the history', SLOW, async () => {
+  const world = await countedWorld({ callsPerMinute: 3000 })
+  await world.finished(30)
+  await world.settle()
+  const [missed] = countedCalls(world.store).filter(({ finish }) => finish?.status === 'ended')
+  withStore(world.store, (db) => {
+    db.exec("UPDATE targets SET sync = json_set(sync, '$.horizon', 9e9)")
+    db.exec('UPDATE calls SET tracked = 0')
+  })
+  const evicted = await callwatch(['audit', '--full', '--config', world.config])
+  expect(evicted.stdout).toContain('production: equal: ')
+  withStore(world.store, (db) => db.prepare('DELETE FROM calls WHERE id = ?').run(missed!.id))
+  const { code, stdout } = await callwatch(['audit', '--full', '--config', world.config])
+  expect(code).toBe(1)
+  expect(stdout).toContain('production: NOT EQUAL: 1 call differs from the ledger')
+  expect(stdout).toContain(`DIFFERS ${missed!.id}: ended at the service, unknown to the ledger\n`)
+})
+
 test('audit finds minutes that the service corrected after the last poll', SLOW, async () => {
   const world = await countedWorld({ speed: 300, switches: { facts: { corrected: 1 } } })
   await world.finished(20)

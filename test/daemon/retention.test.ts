@@ -25,6 +25,7 @@ async function retained(
   await finished.see(completePoll(16 * DAY + 60, ...calls))
   // By now they are evicted.
   await finished.see(completePoll(17 * DAY))
+  await finished.see(completePoll(17 * DAY))
   const { see } = await openIn(store, { name: 'b', fingerprint: 'y' })
   for (const [i, day] of days.entries()) {
     const events = { id: `${i}`, at: CREATED + day * DAY, texts: ['{}'] }

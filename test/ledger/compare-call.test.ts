@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compareCall, lastMinutes } from '../../src/ledger/delta/compare-call.ts'
+import { compareCall, isMissed, lastMinutes } from '../../src/ledger/delta/compare-call.ts'
 import type { SeenCall } from '../../src/ledger/call.ts'
 import { applyDelta, newLedger, type LedgerState } from '../../src/ledger/state.ts'
 import { computeDelta, type LedgerOptions } from '../../src/ledger/delta/compute-delta.ts'
@@ -105,6 +105,18 @@ describe('the verdict on an unknown call', () => {
     const verdict = compareCall(undefined, served, ledger.sync, { ...OPTIONS, baseline: 'count' })
     expect(verdict).toMatchObject({ kind: 'difference', discrepancies: [{ what: 'call', served: 'ended' }] })
   })
+})
+
+test.each([
+  ['that ended after the set-up', 'skip', 1, 0, true],
+  ['that ended before the set-up', 'skip', -1, 0, false],
+  ['that ended within the lookback before the set-up', 'count', -1000, -2000, true],
+  ['that ended before that lookback', 'count', -1001, -2000, false],
+  ['whose row has expired', 'skip', 100, 100, false],
+] as const)('a call before the horizon %s, with baseline: %s', (_what, baseline, endedAt, expired, missed) => {
+  const { sync } = after()
+  const served = { ...over, endedAt: CREATED + endedAt }
+  expect(isMissed(served, sync, { lookback: 1000, baseline }, CREATED + expired)).toBe(missed)
 })
 
 test('the verdict on a baseline call is baseline, however the call is served', () => {

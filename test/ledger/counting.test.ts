@@ -157,7 +157,7 @@ describe('of all listed calls,', () => {
   test('those that ended since the last complete sweep count, even after an outage longer than the lookback', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(1))
-    book.see(completePoll(9000, seen('a', 'ended', { endedAt: CREATED + 2 })))
+    book.settle(9000, seen('a', 'ended', { endedAt: CREATED + 2 }))
     expect(book.finished()).toBe(1)
     book.see(completePoll(9001, seen('b', 'ended', { endedAt: CREATED + 2 })))
     expect(book.finished()).toBe(1)
@@ -166,9 +166,9 @@ describe('of all listed calls,', () => {
   test('one is evicted when the horizon has passed its own time and the moment its end was seen', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(10, seen('a', 'ended', { endedAt: CREATED + 5 })))
-    book.see(completePoll(1010))
+    book.settle(1010)
     expect(book.state.calls.has('a')).toBe(true)
-    book.see(completePoll(1011))
+    book.settle(1011)
     expect(book.state.calls.has('a')).toBe(false)
   })
 
@@ -185,9 +185,9 @@ describe('of all listed calls,', () => {
     const book = ledgerBook({ lookback: 10_000 })
     book.see(completePoll(1))
     for (const seconds of [2, 4000, 8000, 12_000]) book.see(completePoll(seconds, seen('a', 'ended')))
-    book.see(completePoll(21_000))
+    book.settle(21_000)
     expect(book.state.calls.has('a')).toBe(true)
-    book.see(completePoll(22_001))
+    book.settle(22_001)
     expect(book.state.calls.has('a')).toBe(false)
     expect(book.finished()).toBe(1)
   })

@@ -8,18 +8,14 @@ const over = (id: string, seconds: number) => seen(id, 'ended', { endedAt: CREAT
 
 describe('the horizon', () => {
   test.each<[string, Partial<SyncState>, number]>([
-    ['the lookback before the set-up, until a sweep was complete', {}, -1000],
-    ['the lookback before the last complete sweep', { lastSweepBegan: CREATED + 5000 }, 4000],
+    ['the lookback before the set-up, until two sweeps were confirmed', { lastSweepBegan: CREATED + 5000 }, -1000],
+    ['the lookback before the confirmed sweep before the last', { horizonSweep: CREATED + 5000 }, 4000],
     [
       'where an earlier sweep set it, if that is later',
-      { lastSweepBegan: CREATED + 5000, horizon: CREATED + 4700 },
+      { horizonSweep: CREATED + 5000, horizon: CREATED + 4700 },
       4700,
     ],
-    [
-      'not where an earlier sweep set it, if that is earlier',
-      { lastSweepBegan: CREATED + 5000, horizon: CREATED },
-      4000,
-    ],
+    ['not where an earlier sweep set it, if that is earlier', { horizonSweep: CREATED + 5000, horizon: CREATED }, 4000],
   ])('is %s', (_what, sync, seconds) => {
     expect(horizon({ ...newLedger(CREATED).sync, ...sync }, 1000)).toBe(CREATED + seconds)
   })
@@ -30,33 +26,26 @@ describe('the horizon', () => {
     book.see(part)
     book.see({ answers: [], success: { ...success!, movesHorizon: false } })
     expect(book.state.sync.horizon).toBeUndefined()
-    book.see(completePoll(200))
+    book.settle(200)
     expect(book.state.sync.horizon).toBe(CREATED - 800)
   })
 
-  test('depends on the sweep before where items cannot be used: any may be a call that was not seen, after a long outage', () => {
-    const book = ledgerBook({ lookback: 1000 })
-    book.see(completePoll(100))
-    const unusable = (seconds: number, ...calls: Parameters<typeof completePoll>[1][]) => {
-      const { answers, success } = completePoll(seconds, ...calls)
-      book.see({ answers, success: { ...success!, hasInvalid: true } })
-    }
-    unusable(5000)
-    expect([book.state.sync.horizon, book.state.sync.lastSweepBegan]).toEqual([CREATED - 900, CREATED + 5000])
-    unusable(5015, over('a', 200))
-    expect([book.finished(), book.state.sync.horizon]).toEqual([1, CREATED + 4000])
-    book.see(completePoll(5030))
-    expect([book.state.sync.horizon, book.state.sync.horizonSweep]).toEqual([CREATED + 4030, undefined])
-  })
-
-  test('depends on the set-up where items of the first sweep cannot be used, after an outage since the set-up', () => {
-    const book = ledgerBook({ lookback: 1000 })
-    const { answers, success } = completePoll(5000)
-    book.see({ answers, success: { ...success!, hasInvalid: true } })
-    expect(book.state.sync.horizon).toBe(CREATED - 1000)
-    book.see(completePoll(5015, over('a', 200)))
-    expect([book.finished(), book.state.sync.horizon]).toEqual([1, CREATED + 4015])
-  })
+  test.each([1, 5])(
+    'does not move before two sweeps were confirmed after a long outage, after %i that were not',
+    (bad) => {
+      const book = ledgerBook({ lookback: 1000 })
+      book.settle(100)
+      for (let sweep = 0; sweep < bad; sweep++) {
+        const { answers, success } = completePoll(5000 + sweep)
+        book.see({ answers, success: { ...success!, isConfirmed: false } })
+      }
+      expect([book.state.sync.horizon, book.state.sync.lastSweepBegan]).toEqual([CREATED - 900, CREATED + 4999 + bad])
+      book.see(completePoll(5015, over('a', 200)))
+      expect([book.finished(), book.state.sync.horizon]).toEqual([1, CREATED - 900])
+      book.see(completePoll(5030, over('b', 200)))
+      expect([book.finished(), book.state.sync.horizon]).toEqual([2, CREATED + 4015])
+    },
+  )
 
   test('is never ahead of the host’s clock less the lookback, until the service has been ahead of it for an hour', () => {
     const book = ledgerBook({ lookback: 1000 })
@@ -65,11 +54,12 @@ describe('the horizon', () => {
     const poll = (seconds: number) => {
       const { answers, success } = completePoll(seconds + ahead)
       const hostTime = CREATED + seconds
-      book.see({
-        answers: answers.map((answer) => ({ ...answer, hostTime })),
-        clockSkew: ahead,
-        success: { ...success!, hostTime, beganHostTime: hostTime },
-      })
+      for (let sweep = 0; sweep < 2; sweep++)
+        book.see({
+          answers: answers.map((answer) => ({ ...answer, hostTime })),
+          clockSkew: ahead,
+          success: { ...success!, hostTime, beganHostTime: hostTime },
+        })
       return book.state.sync.horizon! - CREATED
     }
     expect([poll(2000), poll(5000)]).toEqual([1000, 4000])
@@ -79,7 +69,7 @@ describe('the horizon', () => {
   test('does not move back for a larger lookback, so that evicted calls are not new', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(10, over('a', 5)))
-    book.see(completePoll(2000))
+    book.settle(2000)
     expect(book.state.calls.has('a')).toBe(false)
     book.history.clear()
     book.settings.lookback = 100_000
@@ -90,19 +80,19 @@ describe('the horizon', () => {
 
   test('stays until a larger lookback has reached it, and evicts nothing meanwhile', () => {
     const book = ledgerBook({ lookback: 1000 })
-    book.see(completePoll(2000, over('a', 1001)))
+    book.settle(2000, over('a', 1001))
     book.settings.lookback = 5000
-    for (const seconds of [4000, 6000]) book.see(completePoll(seconds))
+    for (const seconds of [4000, 6000]) book.settle(seconds)
     expect([book.state.sync.horizon, book.state.calls.has('a')]).toEqual([CREATED + 1000, true])
-    book.see(completePoll(7002))
+    book.settle(7002)
     expect([book.state.sync.horizon, book.state.calls.has('a')]).toEqual([CREATED + 2002, false])
   })
 
   test('moves forward at once for a smaller lookback', () => {
     const book = ledgerBook({ lookback: 1000 })
-    book.see(completePoll(2000, over('a', 1500)))
+    book.settle(2000, over('a', 1500))
     book.settings.lookback = 100
-    book.see(completePoll(2200))
+    book.settle(2200)
     expect([book.state.sync.horizon, book.state.calls.has('a')]).toEqual([CREATED + 2100, false])
   })
 })
@@ -110,7 +100,7 @@ describe('the horizon', () => {
 describe('the calls to look up in the history', () => {
   const known = (...seconds: number[]) => {
     const book = ledgerBook({ lookback: 1000 })
-    for (const at of seconds) book.see(completePoll(at, seen('known', 'ongoing', { initiatedAt: CREATED })))
+    for (const at of seconds) book.settle(at, seen('known', 'ongoing', { initiatedAt: CREATED }))
     return book
   }
 

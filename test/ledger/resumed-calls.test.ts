@@ -13,7 +13,7 @@ describe('an evicted call', () => {
   function afterEviction() {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(10, seen('a', 'ended', { endedAt: CREATED + 5, ...audio(4) })))
-    book.see(completePoll(5000))
+    book.settle(5000)
     expect([...book.history.keys(), book.state.calls.size]).toEqual(['a', 0])
     return book
   }

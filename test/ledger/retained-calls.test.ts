@@ -23,16 +23,16 @@ describe('a call with a time in the far future', () => {
     }
     book.see(completePoll(9 * DAY + 60, plausible(began)))
     expect([book.started(), book.finished()]).toEqual([counts, counts])
-    book.see(completePoll(10 * DAY + 1000))
+    book.settle(10 * DAY + 1000)
     expect(book.state.calls.has('a')).toBe(true)
-    book.see(completePoll(10 * DAY + 1001))
+    book.settle(10 * DAY + 1001)
     expect(book.state.calls.has('a')).toBe(false)
   })
 
   test('does not replace its row in the history', () => {
     const book = ledgerBook({ lookback: 1000 })
     book.see(completePoll(20, seen('a', 'ended', { initiatedAt: CREATED + 10, endedAt: CREATED + 12 })))
-    book.see(completePoll(DAY))
+    book.settle(DAY)
     expect([...book.history.keys()]).toEqual(['a'])
     book.see(completePoll(DAY + 60, misdated(10)))
     expect(book.state.calls.get('a')?.phase).toBe('final')

@@ -59,6 +59,7 @@ export function completePoll(seconds: number, ...calls: SeenCall[]): Observation
     answers: [listed(now, ...calls)],
     success: {
       movesHorizon: true,
+      isConfirmed: true,
       beganServiceTime: now,
       beganHostTime: now,
       serviceTime: now,
@@ -78,20 +79,25 @@ export function ledgerBook(options: Partial<LedgerOptions> = {}, state: LedgerSt
   const history = new Map<string, TrackedCall>()
   const counted = (counter: DurableCounter, ...values: string[]) =>
     state.counters.get([counter.name, ...values].join('|')) ?? 0
+  /** Applies an observation; returns what it changed. */
+  const see = (observation: Observation): Delta | undefined => {
+    const rows = possiblyEvictedIds(state, observation, settings).flatMap((id) => history.get(id) ?? [])
+    const delta = computeDelta(state, observation, settings, new Map(rows.map((row) => [row.id, row])))
+    if (delta === undefined) return undefined
+    applyDelta(state, delta, 86_400)
+    for (const id of delta.calls.keys()) history.delete(id)
+    for (const call of delta.evicted) if (isCounted(call)) history.set(call.id, call)
+    return delta
+  }
   return {
     state,
     /** A test may change them, as a reload of the configuration does. */
     settings,
     history,
-    /** Applies an observation; returns what it changed. */
-    see: (observation: Observation): Delta | undefined => {
-      const rows = possiblyEvictedIds(state, observation, settings).flatMap((id) => history.get(id) ?? [])
-      const delta = computeDelta(state, observation, settings, new Map(rows.map((row) => [row.id, row])))
-      if (delta === undefined) return undefined
-      applyDelta(state, delta, 86_400)
-      for (const id of delta.calls.keys()) history.delete(id)
-      for (const call of delta.evicted) if (isCounted(call)) history.set(call.id, call)
-      return delta
+    see,
+    /** Two sweeps, one after the other: the horizon is at the lookback before them. */
+    settle: (...polled: Parameters<typeof completePoll>) => {
+      for (let sweep = 0; sweep < 2; sweep++) see(completePoll(...polled))
     },
     counted,
     started: () => total(state, COUNTERS.started),

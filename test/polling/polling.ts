@@ -53,7 +53,7 @@ export function polling({
     const signal = new AbortController().signal
     const fetchPage = (page: number): Promise<CallPage> => service.client.listCalls(page, signal)
     const wanted = () => [...book.state.calls.values()].filter((call) => isWanted(call) && !poll.listed.has(call.id))
-    const options = { memory, state: book.state, clock, horizon: horizon(book.state.sync, lookback) }
+    const options = { memory, state: book.state, clock, horizon: horizon(book.state.sync, lookback), lookback }
     const pages = readList(poll, {
       ...options,
       sweepInterval,

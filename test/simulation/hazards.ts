@@ -449,6 +449,45 @@ export const hazards = {
       return { sendsWebhooks: true, standing: { webhookFault }, facts: kind === 'calm' ? { set_back: 0 } : {} }
     },
   },
+  /**
+   * The service is away for longer than the lookback, and then one reading or two end early: at a page without calls, at pages that
+   * fail, or at the first page instead of others.
+   */
+  longOutage: {
+    probability: { ordinary: 0.15, troubled: 0.1 },
+    isAlone: true,
+    change: ({ kind }, stream, { seconds }) => {
+      const lookback = whole(stream, 5, 8) * MINUTE
+      const from = between(stream, 0.2, 0.3) * seconds
+      const to = from + lookback + between(stream, 3, 6) * MINUTE
+      const early = pick(stream, [
+        { emptyPages: 0.3 },
+        { firstPages: 1 },
+        { deepestPage: whole(stream, 1, 3), deepPages: 'unavailable' as const },
+      ])
+      return {
+        settings: { lookback: always(lookback), sweepInterval: 120, pageSizes: [10] },
+        standing: {
+          order: pick(stream, ['newest', 'newest', 'oldest']),
+          // Whether replayed answers are the whole list is known by the total alone.
+          total: kind === 'calm' ? 'given' : pick(stream, ['given', 'absent', 'zero', 'pages']),
+          perPage: 'honoured',
+          listedSeconds: 'forever',
+          mostListed: 'all',
+          imports: 0,
+        },
+        spells: [
+          { from, to, switches: { outage: true } },
+          { from: to, to: to + between(stream, 10, 150), switches: early },
+        ],
+        // Corrections come in for longer than such a lookback.
+        facts: { corrected: 0, recorded_late: 0 },
+        odd: { fields: 0 },
+        mostIntensity: 0.3,
+        outages: false,
+      }
+    },
+  },
 } satisfies Record<string, Hazard>
 
 type HazardName = keyof typeof hazards

@@ -79,6 +79,9 @@ export const switchTable = {
   deepestPage: wholeNumberOr('the last page that is given', ['any']),
   /** Refused, never answered, without calls, the deepest one again, or 503. */
   deepPages: oneOf('what pages after the deepest one are', ['refused', 'hang', 'empty', 'repeated', 'unavailable']),
+  /** As where a backend or a cache answers for another page. */
+  emptyPages: fraction('the probability that a page after the first one has no calls', 'a probability', 0),
+  firstPages: fraction('the probability that the first page is answered instead of another one', 'a probability', 0),
   /** 200 with an error or without a list in the body; no answer. */
   pastLast: oneOf('what a page after the last one is', ['empty', 404, 400, 500, 'error_200', 'null', 'reset']),
   /** Of a list without a call. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock/clock.ts'
 import type { PollConfig } from '../../polling/poll-section.ts'
 import { imbalancesOf, type Imbalance } from '../../ledger/balance.ts'
 import type { SeenCall } from '../../ledger/call.ts'
-import { compareCall, type Verdict } from '../../ledger/delta/compare-call.ts'
+import { compareCall, difference, isMissed, type Verdict } from '../../ledger/delta/compare-call.ts'
 import { compareStart } from '../../ledger/delta/repeated-id.ts'
 import type { TrackedCalls } from '../../ledger/tracked-calls.ts'
 import { newLedger, type SyncState } from '../../ledger/state.ts'
@@ -93,6 +93,7 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
     const verdict = confirmed.gone.has(id) ? { kind: 'gone' as const } : compare(call)
     return { seen: call, counted: rows.get(id), verdict }
   })
+  await markMissed(calls, options, latest)
   const oldest = horizon(latest, poll.lookback)
   const isMissing = ({ id, finish }: TrackedCall) => finish !== undefined && finish.at >= oldest && !seen.has(id)
   return {
@@ -109,6 +110,16 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
     orderUnverified: isEarly && !isOrderVerified(sync.list),
     imbalances: imbalancesOf(await reader.balance(target)),
   }
+}
+
+/** Calls before the horizon that are not in the history either, and should be, differ. */
+async function markMissed(calls: ComparedCall[], { target, reader, poll }: AuditTargetOptions, sync: SyncState) {
+  const { expired = -Infinity } = (await reader.target(target)) ?? {}
+  const missed = calls.filter(({ verdict, seen }) => verdict.kind === 'ignored' && isMissed(seen, sync, poll, expired))
+  const ids = missed.map(({ seen }) => seen.id)
+  const evicted = ids.length === 0 ? undefined : await reader.evictedCalls(target, ids)
+  for (const call of missed)
+    if (evicted?.has(call.seen.id) !== true) call.verdict = difference('call', 'unknown', call.seen.status)
 }
 
 /** An unknown open call may be newer than the daemon's last poll, and a difference older than it. */
@@ -129,6 +140,7 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
       state: { ...newLedger(sync.created), sync: { ...sync, list: undefined }, calls: rows },
       clock,
       horizon: horizon(sync, poll.lookback),
+      lookback: poll.lookback,
       sweepInterval: poll.sweepInterval,
       slice: Infinity,
       maySweep: () => true,

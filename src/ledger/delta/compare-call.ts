@@ -68,6 +68,22 @@ function uncounted(
   return baseline === 'skip' && wasFinalBefore(own, sync) ? { kind: 'baseline' } : undefined
 }
 
+/**
+ * Whether a final call from before the horizon must have a row, since it ended after the set-up. If it has none, the ledger has
+ * missed it.
+ *
+ * @param expired when the latest call finished whose row was deleted (UNIX seconds)
+ */
+export function isMissed(
+  seen: SeenCall,
+  { created }: SyncState,
+  { lookback, baseline }: Pick<LedgerOptions, 'lookback' | 'baseline'>,
+  expired: number,
+): boolean {
+  const own = ownTime(seen)
+  return own !== undefined && own >= (baseline === 'skip' ? created : created - lookback) && own > expired
+}
+
 /** The labels that the service shows for a call. A label that the answer omits keeps its last value. */
 export function servedLabels(counted: TrackedCall | undefined, { type, mode, receiverType }: SeenCall): Labels {
   const last = counted?.labels ?? labelsOf('other', 'other', 'other')
@@ -118,6 +134,6 @@ function wasFinalBefore(own: number | undefined, { created, lastSweepBegan }: Sy
   return own === undefined ? lastSweepBegan === undefined : Math.floor(own) < Math.floor(created)
 }
 
-function difference(what: Discrepancy['what'], counted: string, served: string): Verdict {
+export function difference(what: Discrepancy['what'], counted: string, served: string): Verdict {
   return { kind: 'difference', discrepancies: [{ what, counted, served }] }
 }

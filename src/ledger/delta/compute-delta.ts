@@ -188,16 +188,18 @@ function isBaseline(own: number | undefined, { created, lastSweepBegan }: SyncSt
 }
 
 function recordSuccess(success: PollSuccess, computation: Computation): void {
-  const { movesHorizon, beganServiceTime, beganHostTime, serviceTime, hostTime, listed, hasInvalid, list } = success
+  const { movesHorizon, beganServiceTime, beganHostTime, serviceTime, hostTime, listed, list } = success
   const { state, draft, options, find } = computation
   const { delta } = draft
-  const { lastSuccess: previousSuccess, lastSweepBegan: completeBefore } = state.sync
+  const { lastSuccess: previousSuccess, confirmedSweep } = state.sync
   delta.sync = { ...delta.sync, lastSuccess: serviceTime, previousSuccess, lastSuccessHostTime: hostTime, list }
   if (!movesHorizon) return
   const lastSweepBegan = steadyTime(delta.sync, beganServiceTime, beganHostTime)
-  const { horizonSweep: _before, ...sync } = delta.sync
-  const horizonSweep = completeBefore ?? sync.created
-  const swept = { ...sync, lastSweepBegan, ...(hasInvalid === true && { horizonSweep }) }
+  const confirmed = {
+    ...(success.isConfirmed === true && { confirmedSweep: lastSweepBegan }),
+    ...(success.isConfirmed === true && confirmedSweep !== undefined && { horizonSweep: confirmedSweep }),
+  }
+  const swept = { ...delta.sync, lastSweepBegan, ...confirmed }
   const newHorizon = horizon(swept, options.lookback)
   delta.sync = { ...swept, horizon: newHorizon, excluded: countExcluded(listed, computation) }
   for (const id of new Set([...state.calls.evictable(newHorizon), ...delta.calls.keys()])) {

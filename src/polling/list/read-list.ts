@@ -8,6 +8,7 @@ import { type Sweep, noteTotal, resetTripwire } from './list-state.ts'
 import { type Reading, listedIds, newReading } from './reading.ts'
 import { jointAfter } from './joint.ts'
 import { growingEnd, readPages, type Ended } from './read-pages.ts'
+import { confirm } from './confirmed.ts'
 import { readOpenCalls } from './read-open-calls.ts'
 
 /** How much of the interval a reading may take: a poll that misses the next tick must wait for the one after it. */
@@ -141,13 +142,19 @@ async function* sweep(context: PollContext, joined: Reading): AsyncGenerator<Cal
     : { state: 'read', reading, at: ended.at, last: sweep.last }
 }
 
-/** Completes a sweep with a successful poll: it has seen all that the service shows back to the horizon. */
+/** Completes a sweep with a successful poll: it has seen all that the service showed back to the horizon. */
 function endSweep(context: PollContext, { reading, at }: Extract<Sweep, { state: 'read' }>): void {
-  const { memory, poll, clock } = context
+  const { memory, poll, clock, lookback, sweepInterval } = context
   const { startedAt, pages, rows, reachedHorizon } = reading
   resetTripwire(memory.total, rows.found > 0, clock.monotonic())
   learn(context, reading, at)
   const last = { at: startedAt, seconds: clock.monotonic() - startedAt, pages: pages.read }
+  const { isConfirmed, unsure } = confirm(reading, at, memory.list?.unsure, {
+    now: poll.serviceTime,
+    lookback,
+    sweepInterval,
+  })
+  memory.list = { ...memory.list!, unsure }
   memory.sweep = { state: 'idle', last }
   poll.limited = at === 'refused' && !reachedHorizon
   poll.ended = { reading, at }
@@ -156,8 +163,8 @@ function endSweep(context: PollContext, { reading, at }: Extract<Sweep, { state:
     movesHorizon: true,
     ...began(reading, poll),
     listed: listedIds(rows),
-    hasInvalid: rows.invalid.size > 0,
-    list: memory.list!,
+    isConfirmed,
+    list: memory.list,
   }
 }
 

@@ -31,6 +31,8 @@ export type Rows = {
   /** The keys of all items, and the keys of invalid items. */
   readonly seen: Set<string>
   readonly invalid: Set<string>
+  /** The key of the row that is furthest from where the reading began. */
+  last: string
   /** The oldest time by which most calls of a page had begun (UNIX seconds). */
   oldest: number
   /**
@@ -46,6 +48,9 @@ export type Pages = {
   readonly requested: number
   size: number
   read: number
+  /** The highest number of a page with items, and the first and the highest total that such pages had. */
+  furthest: number
+  total: { first: number; most: number } | undefined
   /** The last page that was read in this poll. */
   previous: PageRead | undefined
   /** The page at which the reading last went back by one, and whether that page was equally short the second time. */
@@ -110,11 +115,13 @@ export function newReading(made: {
     began: undefined,
     next: 1,
     joining: newJoining(list),
-    rows: { seen: new Set(), invalid: new Set(), oldest: Infinity, found: 0, lateBy: undefined },
+    rows: { seen: new Set(), invalid: new Set(), last: '', oldest: Infinity, found: 0, lateBy: undefined },
     pages: {
       requested,
       size: 0,
       read: 0,
+      furthest: 0,
+      total: undefined,
       previous: undefined,
       wentBackAt: undefined,
       areUneven: false,
@@ -217,7 +224,10 @@ function addRows(reading: Reading, page: CallPage, facts: Facts): void {
     addToOrder(reading.order, starts)
     for (const call of placed) addToJoining(reading, call, facts)
   }
-  if (!isAgain && items > 0) addToPass(reading, page, leadsOn)
+  if (!isAgain && items > 0) {
+    rows.last = innermost(reading, page)
+    addToPass(reading, page, leadsOn)
+  }
 }
 
 function innermost({ end }: Reading, { keys }: CallPage): string {
@@ -255,7 +265,14 @@ function addToPages(pages: Pages, page: CallPage): void {
   pages.size = Math.max(pages.size, items)
   pages.last = lastPageBy(page, pages.size) ?? pages.last
   pages.read += 1
+  if (items > 0) addToFurthest(pages, page)
   pages.previous = { page: page.page, items, total, keys }
+}
+
+function addToFurthest(pages: Pages, { page, total }: CallPage): void {
+  pages.furthest = Math.max(pages.furthest, page)
+  const { first = total, most = total } = pages.total ?? {}
+  if (total !== undefined) pages.total = { first: first!, most: Math.max(most!, total) }
 }
 
 /** Whether most of a page was on the previous page, although fewer calls have appeared since. */
@@ -297,8 +314,13 @@ const COUNTED_AT_MOST = 1000
  * The number of the last page according to the service. Undefined if the total is always 0, or may be a limit of counting.
  */
 export function lastPageBy({ total, totalPages }: CallPage, size: number): number | undefined {
-  if (total !== undefined && total % COUNTED_AT_MOST === 0) return undefined
+  if (total !== undefined && !isCounted(total)) return undefined
   return total === undefined || size === 0 ? totalPages : Math.max(Math.ceil(total / size), 1)
+}
+
+/** Whether the service counts all calls: its total is not always 0, and is not a limit of counting. */
+export function isCounted(total: number | undefined): total is number {
+  return total !== undefined && total % COUNTED_AT_MOST !== 0
 }
 
 /** The ids that were listed with a valid status. */

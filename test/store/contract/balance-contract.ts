@@ -44,6 +44,7 @@ export function balanceContract(newPlace: NewPlace): void {
     test('agrees when calls are evicted, and when they expire', async () => {
       const { balance, see, ledger, store } = await counted(newPlace)
       await see(completePoll(5000))
+      await see(completePoll(5000))
       expect([...ledger.calls.values()].map(({ id }) => id)).toEqual(['open'])
       const evicted = await balance()
       expect(evicted.deletedTotals).toEqual([0, 0, 0, 0, 0, 0])
@@ -74,6 +75,7 @@ export function balanceContract(newPlace: NewPlace): void {
 
     test('begins from nothing with a target that was reset, and is of one target', async () => {
       const { balance, see, store } = await counted(newPlace)
+      await see(completePoll(5000))
       await see(completePoll(5000))
       const before = await balance()
       await openIn(store, B)

@@ -101,6 +101,7 @@ export function callHistoryContract(newPlace: NewPlace): void {
         )
       }
       expect(await shown()).toEqual(expected)
+      await see(completePoll(5000))
       await see(completePoll(5000, open))
       expect([...ledger.calls.values()].map(({ id }) => id)).toEqual(['open'])
       expect(await shown()).toEqual(expected)

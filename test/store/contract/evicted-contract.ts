@@ -15,6 +15,7 @@ export function evictedContract(newPlace: NewPlace): void {
       const ended = { initiatedAt: CREATED + 1, endedAt: CREATED + 9, totalParticipants: 2, ...minutes }
       await see(completePoll(10, seen('gone', 'ended', ended), seen("ü ' {,} NULL", 'ended', ended)))
       const rows = new Map(contents(ledger).calls)
+      await see(completePoll(2000))
       await see(completePoll(2000, seen('tracked', 'ended', { endedAt: CREATED + 1990 })))
       const found = await store.evictedCalls('a', ['gone', 'tracked', "ü ' {,} NULL", 'unknown'])
       expect(found).toStrictEqual(rows)
@@ -55,6 +56,7 @@ export function evictedContract(newPlace: NewPlace): void {
       await see(completePoll(10, seen('c', 'ongoing', { initiatedAt: CREATED + 1 })))
       for (const seconds of [11, 12]) await see({ answers: [asked(CREATED + seconds, undefined, ['c'])] })
       await see(completePoll(2000))
+      await see(completePoll(2000))
       expect(contents(ledger).calls).toEqual(new Map())
       const again = completePoll(2010, seen('c', 'ongoing', { initiatedAt: CREATED + 1 }))
       const delta = computeDelta(ledger, again, OPTIONS, await store.evictedCalls('a', ['c']))!
@@ -69,6 +71,7 @@ export function evictedContract(newPlace: NewPlace): void {
     test('are one row again once they were resumed, and no evicted one any more', async () => {
       const { store, ledger, see, restart } = await openAt(newPlace)
       await see(completePoll(10, seen('c', 'ended', { endedAt: CREATED + 5 })))
+      await see(completePoll(2000))
       await see(completePoll(2000))
       const again = completePoll(2010, seen('c', 'ended', { endedAt: CREATED + 2005 }))
       const delta = computeDelta(ledger, again, OPTIONS, await store.evictedCalls('a', ['c']))!

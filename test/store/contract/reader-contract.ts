@@ -27,6 +27,7 @@ export function readerContract(newPlace: NewPlace): void {
       await see(completePoll(10, seen('c1', 'ended', { endedAt: CREATED + 5 })))
       const { finish } = ledger.calls.get('c1')!
       await see(completePoll(5000))
+      await see(completePoll(5000))
       const reader = await place.reader()
       expect(callsById(await reader.calls('a'))).toEqual(new Map())
       expect(await reader.call('a', 'c1')).toBeUndefined()

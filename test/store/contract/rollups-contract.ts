@@ -257,12 +257,14 @@ export function rollupsContract(newPlace: NewPlace): void {
         (await seriesOf(store, { ...ever, step: 3600 }, LATER)).points.reduce((sum, { calls }) => sum + calls.ended, 0)
       expect(await all()).toBe(2)
       // Of a quarter of an hour that was never added up.
+      await see(completePoll(5000))
       await see(completePoll(5000, ended('first', 10), ended('second', 1100), ended('third', 4500)))
       await updateRollups(
         whenSaving(() => store.resetTarget('a', [])),
         LATER,
       )
       const { see: seeOther } = await openIn(store, { name: 'z', fingerprint: '' })
+      await seeOther(completePoll(9000))
       await seeOther(completePoll(9000, ended('earlier', 20), ended('later', 8500)))
       await updateAll(store)
       expect([await all(), await staleIn(store)]).toEqual([2, 0])
@@ -295,6 +297,7 @@ export function rollupsContract(newPlace: NewPlace): void {
         const { see } = await openIn(store, identity)
         await see(completePoll(20_000, ended('old', 10), ended('new', 15_000)))
         await see(completePoll(40_000))
+        await see(completePoll(40_000))
       }
       const counted = async () => {
         const [sum] = await usageOf(store, { ...period, zone: 'UTC', by: [] })
@@ -312,6 +315,7 @@ export function rollupsContract(newPlace: NewPlace): void {
       await updateAll(store)
       expect(await counted()).toEqual([1, 1])
       const { see } = await openIn(store, { ...B, name: 'c' })
+      await see(completePoll(20_000))
       await see(completePoll(20_000, ended('new', 15_000)))
       await updateAll(store)
       expect(await counted()).toEqual([2, 2])

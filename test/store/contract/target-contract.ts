@@ -131,6 +131,7 @@ export function targetContract(newPlace: NewPlace): void {
       const { see, restart } = await openAt(newPlace)
       const over = [seen('old', 'ended', { endedAt: CREATED - 5 }), seen('c', 'ended', { endedAt: CREATED + 1 })]
       await see(completePoll(2, ...over))
+      await see(completePoll(2000))
       const { evicted } = await see(completePoll(2000))
       expect(evicted.map(({ id }) => id).toSorted()).toEqual(['c', 'old'])
       const { ledger, store } = await restart()
@@ -145,6 +146,7 @@ export function targetContract(newPlace: NewPlace): void {
     test('tracks a call again that was evicted and counts again, also after a restart', async () => {
       const { ledger, see, restart } = await openAt(newPlace)
       await see(completePoll(2, seen('c', 'ended', { endedAt: CREATED + 1 })))
+      await see(completePoll(2000))
       await see(completePoll(2000))
       await see(completePoll(2010, seen('c', 'ended')))
       const again = await restart()

@@ -52,6 +52,7 @@ inPostgres('many targets', (postgres) => {
     await added.see(completePoll(1, seen('lost', 'ongoing', { initiatedAt: CREATED })))
     for (const seconds of [2, 3]) await added.see({ answers: [asked(CREATED + seconds, undefined, ['lost'])] })
     await added.see(completePoll(5000))
+    await added.see(completePoll(5000))
     await store.deleteExpired(CREATED + 4)
     const reader = await openReader({ url })
     const balance = await reader.balance('target 7')
@@ -140,6 +141,7 @@ inPostgres('many targets', (postgres) => {
         alerts: { ...NO_ALERTS, changed: [{ ...instance, value: i }] },
       })
       await see(completePoll(1000 + 500 * i, over('late', 900)))
+      await see(completePoll(4000))
       await see(completePoll(4000))
     }
     const longestWindow = (i: number) => [3600, 60, DAY][i % 3]!

@@ -60,7 +60,12 @@ function pageOfCalls(service: WorldService, { query, at }: Asked, visible: Entry
     const message = `page ${asked.page} exceeds the allowed maximum of ${deepest * perPage} records`
     return errorReply(400, 'ERR_PAGE_TOO_DEEP', message)
   }
-  const page = beyond === 'repeated' ? deepest : asked.page
+  const { emptyPages, firstPages } = switches
+  const isEmpty = asked.page > 1 && emptyPages > 0 && chance(streams.behaviours, emptyPages)
+  const isFirst = asked.page > 1 && firstPages > 0 && chance(streams.behaviours, firstPages)
+  if (isEmpty) reach(state, 'list.empty_page')
+  if (isFirst) reach(state, 'list.first_page_again')
+  const page = beyond === 'repeated' ? deepest : isFirst ? 1 : asked.page
   const repeated = repeatedCalls(service, page, perPage)
   const listing = filtered(visible, query)
   const from = (page - 1) * perPage
@@ -70,7 +75,7 @@ function pageOfCalls(service: WorldService, { query, at }: Asked, visible: Entry
   }
   reach(state, `order.${state.order}`)
   const entries =
-    beyond === 'empty' ? [] : cutInOrder(state, listing, from - repeated, from + perPage, streams.behaviours)
+    beyond === 'empty' || isEmpty ? [] : cutInOrder(state, listing, from - repeated, from + perPage, streams.behaviours)
   const items = entries.map((entry) => showCall(service, entry, 'list', timeShift))
   return listReply(items, paginationOf(service, listing, items.length, { page, perPage, at }))
 }
