@@ -24,8 +24,8 @@ export type ServiceAnswer = {
 
 /** The result of a successful poll, one that saw every new call. */
 export type PollSuccess = {
-  /** Whether it saw everything that the service shows back to the horizon. True also if the service limits its list. */
-  movesHorizon: boolean
+  /** Whether a sweep ended with it, which has seen what the service showed back to the horizon. */
+  endsSweep: boolean
   /** When it began and ended, by the service's clock and by the host's clock (UNIX seconds). */
   beganServiceTime: number
   beganHostTime: number
@@ -33,7 +33,7 @@ export type PollSuccess = {
   hostTime: number
   /** The ids that were listed with a usable status. */
   listed: ReadonlySet<string>
-  /** Whether it is sure that the sweep has read all of the list that it had to. */
+  /** Whether that sweep is confirmed (polling/list/confirmed.ts). Only such sweeps move the horizon. */
   isConfirmed?: boolean
   /** The list as the next poll needs it. */
   list: KnownList

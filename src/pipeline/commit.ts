@@ -73,6 +73,6 @@ export function apply(target: Target, committed: Committed, success?: PollSucces
   times.polled = clock.monotonic()
   times.evaluated = times.polled
   times.awaited = -Infinity
-  if (success.movesHorizon) times.swept = times.polled - Math.max(0, success.serviceTime - success.beganServiceTime)
+  if (success.endsSweep) times.swept = times.polled - Math.max(0, success.serviceTime - success.beganServiceTime)
   return committed
 }

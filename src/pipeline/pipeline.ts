@@ -209,8 +209,7 @@ export async function* runPoll(
     }
   }
   if (isUnsubscribed()) return
-  const { problem } = next.value
-  const { singleCalls } = next.value
+  const { problem, singleCalls } = next.value
   const masked = singleCalls && {
     singleCalls: { ...singleCalls, problem: singleCalls.problem && mask(singleCalls.problem) },
   }

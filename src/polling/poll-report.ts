@@ -66,7 +66,7 @@ function problemOf(
 function outcomeOf({ pages, success, limited }: RunningPoll): PollReport['outcome'] {
   if (pages === 0) return 'failed'
   if (success === undefined || limited) return 'partial'
-  return success.movesHorizon ? 'complete' : 'incremental'
+  return success.endsSweep ? 'complete' : 'incremental'
 }
 
 function slowSweepOf(

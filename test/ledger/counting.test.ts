@@ -227,7 +227,7 @@ describe('a clock step,', () => {
   const pollAt = (service: number, host: number, ...calls: SeenCall[]): Observation => ({
     answers: [{ ...listed(service, ...calls), hostTime: host }],
     success: {
-      movesHorizon: true,
+      endsSweep: true,
       beganServiceTime: service,
       beganHostTime: host,
       serviceTime: service,

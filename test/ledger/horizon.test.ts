@@ -24,7 +24,7 @@ describe('the horizon', () => {
     const book = ledgerBook({ lookback: 1000 })
     const { success, ...part } = completePoll(100)
     book.see(part)
-    book.see({ answers: [], success: { ...success!, movesHorizon: false } })
+    book.see({ answers: [], success: { ...success!, endsSweep: false } })
     expect(book.state.sync.horizon).toBeUndefined()
     book.settle(200)
     expect(book.state.sync.horizon).toBe(CREATED - 800)

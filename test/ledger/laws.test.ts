@@ -97,7 +97,7 @@ function play(lives: readonly Life[], polls: readonly PollPlan[]) {
       book.see({
         answers: [],
         success: {
-          movesHorizon: true,
+          endsSweep: true,
           beganServiceTime: at,
           beganHostTime: at,
           serviceTime: at,

@@ -58,7 +58,7 @@ export function completePoll(seconds: number, ...calls: SeenCall[]): Observation
   return {
     answers: [listed(now, ...calls)],
     success: {
-      movesHorizon: true,
+      endsSweep: true,
       isConfirmed: true,
       beganServiceTime: now,
       beganHostTime: now,

@@ -127,12 +127,12 @@ function observationsOf(calls: readonly SeededCall[]) {
       const shown = open.map((call) => shownAt(call, now))
       past.push(...open.filter(({ shownFinished }) => shownFinished <= now))
       open = open.filter(({ shownFinished }) => shownFinished > now)
-      const movesHorizon = began - swept >= SWEEP_INTERVAL
-      if (movesHorizon) {
+      const endsSweep = began - swept >= SWEEP_INTERVAL
+      if (endsSweep) {
         swept = began
         past = past.filter(({ endedAt }) => endedAt > now - 2 * 86_400)
       }
-      const listed = new Set((movesHorizon ? [...past, ...open] : []).map(({ id }) => id))
+      const listed = new Set((endsSweep ? [...past, ...open] : []).map(({ id }) => id))
       const at = {
         beganServiceTime: CREATED + began,
         beganHostTime: CREATED + began,
@@ -141,7 +141,7 @@ function observationsOf(calls: readonly SeededCall[]) {
       }
       return {
         answers: [listedAt(CREATED + now, ...shown)],
-        success: { ...at, movesHorizon, listed, list: KNOWN_LIST },
+        success: { ...at, endsSweep, listed, list: KNOWN_LIST },
       }
     },
   }

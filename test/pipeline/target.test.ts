@@ -280,7 +280,7 @@ describe('a target', () => {
     await clock.advance(30)
     await commitObservation(target, {
       ...completePoll(50),
-      success: { ...completePoll(50).success!, movesHorizon: false },
+      success: { ...completePoll(50).success!, endsSweep: false },
     })
     expect([target.sweepAge(), target.pollAge()]).toEqual([35, 0])
     expect((await open()).sweepAge()).toBe(35)

@@ -228,7 +228,7 @@ describe('a poll reads on for open calls', () => {
     // The second page has three open calls, the third one; a single one further back gets a follow-up.
     const { poll, service } = await afterTheFirst(withOpen(1, 12, 14, 18, 25))
     const { listed, success } = await poll()
-    expect([service.asked, success?.movesHorizon]).toEqual([[1, 2], false])
+    expect([service.asked, success?.endsSweep]).toEqual([[1, 2], false])
     expect([...listed].toSorted()).toEqual(['call 1', 'call 12', 'call 14', 'call 18'])
   })
 

@@ -107,7 +107,7 @@ describe('the initial sync', () => {
       turn += 1
       service.calls = calls.toSorted((a, b) => hash(`${turn} ${a.id}`) - hash(`${turn} ${b.id}`))
     }
-    expect((await poll()).success?.movesHorizon).toBe(true)
+    expect((await poll()).success?.endsSweep).toBe(true)
     expect(tracked()).toBe(24)
   })
 

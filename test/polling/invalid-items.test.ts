@@ -14,7 +14,7 @@ test('a call that the first sweep after a long outage shows without its id count
     const keys = shown.keys.map((key) => (key === 'call -70' ? 'without id' : key))
     return { ...shown, calls: shown.calls.filter(({ id }) => id !== 'call -70'), keys }
   }
-  expect((await poll()).success?.movesHorizon).toBe(true)
+  expect((await poll()).success?.endsSweep).toBe(true)
   expect([has(-500), has(-70)]).toEqual([true, false])
   service.client.listCalls = listCalls
   await poll()

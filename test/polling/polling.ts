@@ -81,12 +81,12 @@ export function polling({
   /** Lets an answer take that long. */
   const wait = (seconds: number) => (waited += seconds)
   const kind = ({ success }: RunningPoll) =>
-    success === undefined ? 'unsuccessful' : success.movesHorizon ? 'complete' : 'incremental'
+    success === undefined ? 'unsuccessful' : success.endsSweep ? 'complete' : 'incremental'
   /** Polls once; the kind of that poll, and the pages that it requested. */
   const next = async () => [kind(await poll()), [...service.asked]] as const
   /** Polls until one is complete; throws after fifty. */
   const untilComplete = async () => {
-    for (let polls = 0; polls < 50; polls++) if ((await poll()).success?.movesHorizon) return
+    for (let polls = 0; polls < 50; polls++) if ((await poll()).success?.endsSweep) return
     throw new Error('fifty polls, and none was complete')
   }
   const isVerified = () => isOrderVerified(memory.list)

@@ -27,7 +27,7 @@ describe.each<[string, ServiceError, number]>([
       expect([success, problem, memory.depth.refusedFrom]).toEqual([undefined, error, undefined])
     }
     const { success, limited } = await poll()
-    expect([success?.movesHorizon, limited, memory.depth.refusedFrom, tracked()]).toEqual([true, true, 5, 40])
+    expect([success?.endsSweep, limited, memory.depth.refusedFrom, tracked()]).toEqual([true, true, 5, 40])
     service.calls = numbered(0, 100)
     expect(await next()).toEqual(['incremental', [1]])
   })
@@ -117,7 +117,7 @@ test.each([
     expect([memory.depth.refusedFrom, memory.catchUp?.next]).toEqual([undefined, 1])
     service.fails = () => undefined
     service.beforePage = () => undefined
-    expect(await poll()).toMatchObject({ limited: false, success: { movesHorizon: true } })
+    expect(await poll()).toMatchObject({ limited: false, success: { endsSweep: true } })
     expect(tracked()).toBe(100)
   },
 )
@@ -137,7 +137,7 @@ test('an outage amid a long reading of a list that grows at its last page does n
   expect(Math.max(...[...asked].map(Number))).toBeLessThanOrEqual(11)
   service.fails = () => undefined
   service.beforePage = () => undefined
-  expect(await poll()).toMatchObject({ limited: false, success: { movesHorizon: true } })
+  expect(await poll()).toMatchObject({ limited: false, success: { endsSweep: true } })
   expect(tracked()).toBe(100)
 })
 

@@ -14,7 +14,7 @@ function long(options?: Parameters<typeof polling>[0]) {
     for (let polls = 0; polls < 50; polls++) {
       const { success } = await world.poll()
       for (const page of world.service.asked) pages.add(Number(page))
-      if (success?.movesHorizon) return [...pages].toSorted((a, b) => a - b)
+      if (success?.endsSweep) return [...pages].toSorted((a, b) => a - b)
     }
     throw new Error('no poll was complete')
   }
@@ -107,7 +107,7 @@ describe('a sweep', () => {
     const sweeps: { began: number; ended: number }[] = []
     for (let i = 0; i < 160; i++) {
       const { success } = await poll()
-      if (success?.movesHorizon) sweeps.push({ began: success.beganServiceTime, ended: clock.wall() })
+      if (success?.endsSweep) sweeps.push({ began: success.beganServiceTime, ended: clock.wall() })
     }
     const gaps = sweeps.slice(1).map(({ ended }, i) => ended - sweeps[i]!.began)
     expect(sweeps.length).toBeGreaterThan(3)
@@ -121,7 +121,7 @@ describe('a sweep', () => {
     const { service, poll, clock, untilComplete } = long({ maySweep: () => maySweep })
     await untilComplete()
     const began = clock.wall()
-    while ((await poll()).success?.movesHorizon !== true) continue
+    while ((await poll()).success?.endsSweep !== true) continue
     expect(service.asked.length).toBeGreaterThan(2)
     expect(Math.abs(clock.wall() - began - seconds)).toBeLessThanOrEqual(30)
   })

@@ -188,18 +188,21 @@ function isBaseline(own: number | undefined, { created, lastSweepBegan }: SyncSt
 }
 
 function recordSuccess(success: PollSuccess, computation: Computation): void {
-  const { movesHorizon, beganServiceTime, beganHostTime, serviceTime, hostTime, listed, list } = success
+  const { endsSweep, beganServiceTime, beganHostTime, serviceTime, hostTime, listed, list } = success
   const { state, draft, options, find } = computation
   const { delta } = draft
   const { lastSuccess: previousSuccess, confirmedSweep } = state.sync
   delta.sync = { ...delta.sync, lastSuccess: serviceTime, previousSuccess, lastSuccessHostTime: hostTime, list }
-  if (!movesHorizon) return
+  if (!endsSweep) return
   const lastSweepBegan = steadyTime(delta.sync, beganServiceTime, beganHostTime)
-  const confirmed = {
-    ...(success.isConfirmed === true && { confirmedSweep: lastSweepBegan }),
-    ...(success.isConfirmed === true && confirmedSweep !== undefined && { horizonSweep: confirmedSweep }),
+  const swept: SyncState = {
+    ...delta.sync,
+    lastSweepBegan,
+    ...(success.isConfirmed === true && {
+      confirmedSweep: lastSweepBegan,
+      ...(confirmedSweep !== undefined && { horizonSweep: confirmedSweep }),
+    }),
   }
-  const swept = { ...delta.sync, lastSweepBegan, ...confirmed }
   const newHorizon = horizon(swept, options.lookback)
   delta.sync = { ...swept, horizon: newHorizon, excluded: countExcluded(listed, computation) }
   for (const id of new Set([...state.calls.evictable(newHorizon), ...delta.calls.keys()])) {

@@ -42,7 +42,7 @@ export async function* readList(poll: RunningPoll, options: PollContextOptions):
   const reading = yield* catchUp(context)
   if (reading === undefined) return
   poll.success = {
-    movesHorizon: false,
+    endsSweep: false,
     ...began(reading, poll),
     serviceTime: poll.serviceTime,
     hostTime: poll.hostTime,
@@ -160,7 +160,7 @@ function endSweep(context: PollContext, { reading, at }: Extract<Sweep, { state:
   poll.ended = { reading, at }
   poll.success = {
     ...poll.success!,
-    movesHorizon: true,
+    endsSweep: true,
     ...began(reading, poll),
     listed: listedIds(rows),
     isConfirmed,
