@@ -88,7 +88,7 @@ export function requestLimits(options: RequestLimitsOptions) {
       isResizing = true
       clock.scheduler.schedule(() => {
         isResizing = false
-        for (const [key, { limit, own, all }] of shares()) rateLimiters.get(key)?.setLimit((limit * own) / all)
+        for (const [key, { limit, own, all }] of shares()) rateLimiters.get(key)?.setLimit(limit, own / all)
       }, 0)
     },
     /**

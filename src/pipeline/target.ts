@@ -185,9 +185,10 @@ export function targetFingerprint({ baseUrl, onBehalfOf = '', query }: TargetCon
   return digest(JSON.stringify([baseUrl, onBehalfOf, sorted]))
 }
 
-/** The service limits the requests of an app, whichever key is used. An app has its own base URL. */
+/** The service limits the requests of an app, whichever key is used. An app has its own base URL, in whatever spelling. */
 export function rateLimitKey({ baseUrl }: TargetConfig): string {
-  return digest(baseUrl)
+  const { protocol, host, pathname } = new URL(baseUrl)
+  return digest(`${protocol}//${host.replace(/\.(?=:|$)/, '')}${pathname.replace(/\/+/g, '/').replace(/\/$/, '')}`)
 }
 
 function digest(text: string): string {

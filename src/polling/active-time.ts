@@ -11,6 +11,7 @@ export function activeTime(rateLimiter: RateLimiter, clock: Clock) {
   let waited = 0
   let waiting = 0
   let waitingSince = 0
+  let isBegun = false
   const waitedUntilNow = () => waited + (waiting === 0 ? 0 : clock.monotonic() - waitingSince)
   const elapsed = () => clock.monotonic() - startedAt - waitedUntilNow()
   return {
@@ -21,7 +22,8 @@ export function activeTime(rateLimiter: RateLimiter, clock: Clock) {
         if (waiting === 0) waitingSince = clock.monotonic()
         waiting += 1
         try {
-          await rateLimiter.take(signal)
+          await rateLimiter.take(signal, isBegun)
+          isBegun = true
         } finally {
           waiting -= 1
           if (waiting === 0) waited += clock.monotonic() - waitingSince

@@ -20,10 +20,10 @@ export function serviceClock(response: Headers): number | undefined {
 }
 
 /**
- * The service's own rate limit: how many requests are left in its window, and when the window ends, if known (seconds from
- * now).
+ * The service's own rate limit: how many requests are left in its window, when the window ends (seconds from now), and how many
+ * requests a window allows; the last two if known.
  */
-export type RateLimitWindow = { remaining: number; resetIn: number | undefined }
+export type RateLimitWindow = { remaining: number; resetIn: number | undefined; limit: number | undefined }
 
 /**
  * The service's documentation spells these headers in two ways. Others omit the X, or use a single header (the IETF's draft).
@@ -42,7 +42,12 @@ export function rateLimitWindow(response: Headers, now: number): RateLimitWindow
   const remaining = read('remaining', /\b(?:r|remaining)=(\d+)/)
   if (remaining === undefined) return undefined
   const reset = read('reset', /\b(?:t|reset)=(\d+)/)
-  return { remaining, resetIn: reset === undefined || reset < SMALLEST_TIME ? reset : Math.max(0, reset - now) }
+  const resetIn = reset === undefined || reset < SMALLEST_TIME ? reset : Math.max(0, reset - now)
+  return {
+    remaining,
+    resetIn,
+    limit: read('limit', /\b(?:q|limit)=(\d+)/) ?? numberOf(header(response, 'x-rate-limit')),
+  }
 }
 
 function numberOf(value = ''): number | undefined {

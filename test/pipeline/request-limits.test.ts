@@ -81,6 +81,17 @@ test('daemons that share the targets of an app share its limit, by how many of t
   expect(await Promise.all([granted(x.rateLimiter, time, 60), granted(y.rateLimiter, time, 60)])).toEqual([0, 540])
 })
 
+test('daemons that share the targets of an app share what others leave of its limit', async () => {
+  const { daemons, time } = await cluster(['x', 'y'])
+  const [x, y] = [daemons[0]!, daemons[1]!]
+  x.poll('a')
+  y.poll('b', 'c')
+  await time.advance(1)
+  for (const { rateLimiter } of daemons) rateLimiter.note({ remaining: 239, resetIn: 60, limit: 600 })
+  // If all other daemons took their shares, half of the rest would be left.
+  expect(daemons.map(({ rateLimiter }) => Math.round(rateLimiter.pace().perMinute))).toEqual([60, 96])
+})
+
 test('a rate limit pause of the previous owner applies to the next one', async () => {
   const { daemons, time, pauses, reads } = await cluster(['x'])
   const { poll, limits, rateLimiter } = daemons[0]!
@@ -128,6 +139,21 @@ test('targets of one app share one rate limiter, whatever their keys are, others
   const [first, second, other] = [settingsOf('one'), settingsOf('one', 600, 'second key'), settingsOf('another')]
   expect(await limits.rateLimiterOf(second)).toBe(await limits.rateLimiterOf(first))
   expect(await limits.rateLimiterOf(other)).not.toBe(await limits.rateLimiterOf(first))
+})
+
+test('the spellings of one address are one app', async () => {
+  const { limits } = alone()
+  const spellings = ['https://one.example/v3', 'https://ONE.example/v3', 'https://one.example:443/v3', 'https://one.example./v3', 'https://one.example//v3', 'HTTPS://one.example/v4/../v3', 'https://one.example/v3/'] // oxfmt-ignore
+  const limitersOf = spellings.map((baseUrl) =>
+    limits.rateLimiterOf({ ...settingsOf('one'), target: targetConfig({ baseUrl }) }),
+  )
+  expect(new Set(await Promise.all(limitersOf)).size).toBe(1)
+  expect(
+    await limits.rateLimiterOf({
+      ...settingsOf('one'),
+      target: targetConfig({ baseUrl: 'https://one.example/app/v3' }),
+    }),
+  ).not.toBe(await limitersOf[0])
 })
 
 test('an existing rate limiter gets the limit of a reloaded configuration', async () => {

@@ -48,7 +48,10 @@ export async function sharing(
   const config = { targets, poll, alerts: [], events: {} } as unknown as Config
   const limits: number[] = []
   const opened: string[] = []
-  const shared: AdjustableRateLimiter = { ...rateLimiter, setLimit: (limit) => void limits.push(limit) }
+  const shared: AdjustableRateLimiter = {
+    ...rateLimiter,
+    setLimit: (limit, share = 1) => void limits.push(limit * share),
+  }
   const leases = new Map(names.map((name) => [name, new Subject<Lease>()]))
   const draining$ = new ReplaySubject<void>(1)
   const store = openSqliteStore({ path: ':memory:' })

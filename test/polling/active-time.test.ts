@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sleep } from '../../src/clock/clock.ts'
 import { activeTime } from '../../src/polling/active-time.ts'
-import { UNLIMITED, type RateLimiter } from '../../src/polling/rate-limiter.ts'
+import { newRateLimiter, UNLIMITED, type RateLimiter } from '../../src/polling/rate-limiter.ts'
 import { ServiceError } from '../../src/service/service-error.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { CREATED, seen } from '../ledger/seen.ts'
@@ -106,4 +106,29 @@ describe('a rate limit that grants fewer than two requests before the deadline o
     await clock.advance(10)
     expect(reports().map(({ outcome }) => outcome)).toEqual(['failed'])
   })
+})
+
+test('a poll of 200 pages ends in time among 119 other targets of its app, which together want more than the limit', async () => {
+  const clock = virtualClock()
+  const shared = newRateLimiter({ clock, maxRequestsPerMinute: 200, pausedUntil: undefined, onPause: () => undefined })
+  const { signal } = new AbortController()
+  const polls = Array.from({ length: 119 }, () => 0)
+  const poll = async (requests: number) => {
+    const { rateLimiter } = activeTime(shared, clock)
+    for (let n = 0; n < requests; n++) await rateLimiter.take(signal)
+  }
+  const target = async (n: number): Promise<void> => {
+    await poll(1)
+    polls[n]! += 1
+    await sleep(clock, 15)
+    return target(n)
+  }
+  for (const n of polls.keys()) void target(n)
+  let isRead = false
+  void poll(200).then(() => (isRead = true))
+  await clock.advance(180)
+  expect(isRead).toBe(true)
+  // The others are still polled, each as often as any other.
+  expect(Math.min(...polls)).toBeGreaterThanOrEqual(2)
+  expect(Math.max(...polls) - Math.min(...polls)).toBeLessThanOrEqual(1)
 })

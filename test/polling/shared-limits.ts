@@ -11,7 +11,7 @@ export function windowedLimit(most: number, saysReset: boolean): SharedLimit {
     if (Math.floor(at / 60) > window) [window, used] = [Math.floor(at / 60), 0]
     if (used >= most) return undefined
     used += 1
-    return { remaining: most - used, resetIn: saysReset ? 60 * (window + 1) - at : undefined }
+    return { remaining: most - used, resetIn: saysReset ? 60 * (window + 1) - at : undefined, limit: undefined }
   }
 }
 
@@ -22,7 +22,7 @@ export function slidingLimit(most: number): SharedLimit {
     while (admitted[0]! <= at - 60) admitted.shift()
     if (admitted.length >= most) return undefined
     admitted.push(at)
-    return { remaining: most - admitted.length, resetIn: admitted[0]! + 60 - at }
+    return { remaining: most - admitted.length, resetIn: admitted[0]! + 60 - at, limit: undefined }
   }
 }
 
@@ -33,6 +33,25 @@ export function tokenBucket(most: number): SharedLimit {
     ;[left, since] = [Math.min(most, left + ((at - since) * most) / 60), at]
     if (left < 1) return undefined
     left -= 1
-    return { remaining: Math.floor(left), resetIn: undefined }
+    return { remaining: Math.floor(left), resetIn: undefined, limit: undefined }
+  }
+}
+
+/** Begins anew each second, and says so in whole seconds, as gateways do. */
+export function eachSecond(most: number): SharedLimit {
+  let [used, second] = [0, 0]
+  return (at) => {
+    if (Math.floor(at) > second) [second, used] = [Math.floor(at), 0]
+    if (used >= most) return undefined
+    used += 1
+    return { remaining: most - used, resetIn: 1, limit: undefined }
+  }
+}
+
+/** The same limit without a time of its end. */
+export function silent(service: SharedLimit): SharedLimit {
+  return (at) => {
+    const left = service(at)
+    return left && { ...left, resetIn: undefined }
   }
 }

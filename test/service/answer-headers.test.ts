@@ -22,7 +22,7 @@ test.each([
 
 const NOW = 1_790_000_000
 
-test.each<[Record<string, string | string[]>, number | undefined, (number | undefined)?]>([
+test.each<[Record<string, string | string[]>, number | undefined, (number | undefined)?, number?]>([
   [{ 'x-rate-limit-remaining': '17' }, 17],
   [{ 'x-ratelimit-remaining': '17' }, 17],
   [{ 'ratelimit-remaining': '17' }, 17],
@@ -39,11 +39,13 @@ test.each<[Record<string, string | string[]>, number | undefined, (number | unde
   [{ 'x-rate-limit-remaining': '17', 'x-rate-limit-reset': String(NOW - 5) }, 17, 0],
   [{ 'ratelimit-remaining': '17', 'ratelimit-reset': '42' }, 17, 42],
   [{ 'ratelimit-remaining': '17', 'ratelimit-reset': 'soon' }, 17, undefined],
-  [{ ratelimit: 'limit=500, remaining=17, reset=42' }, 17, 42],
+  [{ ratelimit: 'limit=500, remaining=17, reset=42' }, 17, 42, 500],
+  [{ 'x-rate-limit': '500', 'x-rate-limit-remaining': '17' }, 17, undefined, 500],
+  [{ 'x-ratelimit-limit': '500', 'x-ratelimit-remaining': '17' }, 17, undefined, 500],
   [{ ratelimit: '"default";r=17;t=42' }, 17, 42],
-])('the limit of the service by the headers %j has %j requests left', (headers, remaining, resetIn) => {
+])('the limit of the service by the headers %j has %j requests left', (headers, remaining, resetIn, most) => {
   const limit = rateLimitWindow({ headers }, NOW)
-  expect(limit).toEqual(remaining === undefined ? undefined : { remaining, resetIn })
+  expect(limit).toEqual(remaining === undefined ? undefined : { remaining, resetIn, limit: most })
 })
 
 test.each([
