@@ -27,7 +27,7 @@ const ROOMS: Record<string, number> = {
   'src/network': 153,
   'src/notifications': 2901,
   'src/pipeline': 1290,
-  'src/polling': 2102,
+  'src/polling': 2104,
   'src/schema': 414,
   'src/service': 1012,
   'src/simulator': 1518,
