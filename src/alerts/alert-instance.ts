@@ -110,9 +110,10 @@ export function advance(
 
 /** The same for an alert that has fired and not ended. */
 function advanceFired(before: AlertInstance, rule: Rule, latest: RuleValue, evaluation: Evaluation): NextState {
-  if (latest.tooFew) return withTooFewCalls(before, rule, evaluation)
-  const { now } = evaluation
   const { value, calls, counts } = latest
+  const isBreach = isBeyond(rule, value, rule.clear)
+  if (latest.tooFew || (isBreach && !latest.isComparable)) return withTooFewCalls(before, rule, evaluation)
+  const { now } = evaluation
   // With another signal, the earlier peak does not count.
   const isSameSignal = before.rule.signal.name === rule.signal.name && before.rule.breach === rule.breach
   const peak = isSameSignal && !isBeyond(rule, value, before.peak) ? before.peak : value
@@ -130,7 +131,7 @@ function advanceFired(before: AlertInstance, rule: Rule, latest: RuleValue, eval
     lastGaps,
     tooFewSince: undefined,
   }
-  return isBeyond(rule, value, rule.clear)
+  return isBreach
     ? remind({ ...seen, state: 'firing', credited: 0 }, now, before.rule)
     : recover(before, { ...seen, state: 'recovering' }, evaluation)
 }

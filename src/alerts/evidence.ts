@@ -13,7 +13,8 @@ export const TREND_WINDOWS = 8
 /** How far back a rule reads finished calls (seconds), including the earlier windows that its messages show. */
 export function reachOf({ signal, onlyIf }: Rule): number {
   const window = windowOf(signal) ?? 0
-  return Math.max(TREND_WINDOWS * window, window + (onlyIf?.offset ?? 0))
+  // A day on which the clocks change has an hour more.
+  return Math.max(TREND_WINDOWS * window, window + (onlyIf === undefined ? 0 : onlyIf.offset + 3600))
 }
 
 /** What explains a value in a notification: the top contributor, the trend, the forecast, other minutes. */

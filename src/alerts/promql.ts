@@ -123,18 +123,20 @@ export function increaseOf(record: PrometheusRecord, { signal, by }: Counted, of
 /** Conditions of a breach besides the value. */
 type Needed = {
   /** The calls that any result requires. Without them a firing alert continues for one window. */
-  enough?: { calls: string; least: number; window: number }
-  /**
-   * What must have been true before, such as the calls that `only_if` requires. Applies to a breach only, not to a firing
-   * alert.
-   */
+  enough?: Enough
+  /** The calls that `only_if` requires. A breach without them is treated alike. */
+  comparable?: Enough
+  /** What must have been true before. Applies to a breach only, not to a firing alert. */
   before?: string
 }
+
+type Enough = { calls: string; least: number; window: number }
 
 /** What must have been recorded before for a breach to count. */
 export function neededBefore(record: PrometheusRecord, rule: Counted): Needed {
   const { onlyIf, breach, signal } = rule
-  if (onlyIf !== undefined) return { before: `${increaseOf(record, rule, onlyIf.offset)} >= ${onlyIf.atLeast}` }
+  const calls = increaseOf(record, rule, onlyIf?.offset)
+  if (onlyIf !== undefined) return { comparable: { calls, least: onlyIf.atLeast, window: signal.window } }
   if (breach === 'above') return {}
   // A record that covers only a part of the window is too small.
   return { before: `sum by (${groupOf(rule)}) (${seriesOf(record)} offset ${formatDuration(signal.window)})` }
@@ -148,19 +150,23 @@ export function countQuery(metric: keyof typeof COUNTERS, rule: Counted, interva
 }
 
 /** Beyond the threshold, or firing and not yet cleared. */
-export function hysteresis(rule: RuleOn<unknown>, value: string, { enough, before }: Needed = {}): string {
+export function hysteresis(rule: RuleOn<unknown>, value: string, { enough, comparable, before }: Needed = {}): string {
   const { breach, threshold, clear, keepFiringFor } = rule
   const firing = `on (${groupOf(rule)}) ${firesOf(rule)}`
   const isBeyond = (limit: number) => `${value} ${breach === 'above' ? '>' : '<'} ${limit}`
-  const suffices = enough === undefined ? '' : ` and ${enough.calls} >= ${enough.least}`
+  const conditions = [enough, comparable].filter((each) => each !== undefined)
+  const suffices = conditions.map(({ calls, least }) => ` and ${calls} >= ${least}`).join('')
   const parts = [`(${isBeyond(threshold)}${suffices}${before === undefined ? '' : ` and ${before}`})`]
   if (clear !== threshold || before !== undefined) parts.push(`(${isBeyond(clear)}${suffices} and ${firing})`)
   // A firing alert continues for one window without enough calls. Prometheus's own keep_firing_for covers the last part of
   // it.
-  const kept = (enough?.window ?? 0) - keepFiringFor
-  if (enough !== undefined && kept > 0) {
-    const had = `max_over_time((${enough.calls} >= bool ${enough.least})[${formatDuration(kept)}:]) > 0`
-    parts.push(`(${value} and ${enough.calls} < ${enough.least} and ${had} and ${firing})`)
+  const hadAll = conditions.map(({ calls, least }) => `(${calls} >= bool ${least})`).join(' * ')
+  for (const condition of conditions) {
+    const { calls, least, window } = condition
+    if (window <= keepFiringFor) continue
+    const had = `max_over_time((${hadAll})[${formatDuration(window - keepFiringFor)}:]) > 0`
+    const shown = condition === comparable ? isBeyond(clear) : value
+    parts.push(`(${shown} and ${calls} < ${least} and ${had} and ${firing})`)
   }
   return parts.join('\nor ')
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { duration } from '../schema/duration.ts'
-import { link, nameOfRule, oneOf, someOf, text, wholeNumber } from '../schema/scalars.ts'
+import { link, nameOfRule, oneOf, someOf, text, timezone, wholeNumber } from '../schema/scalars.ts'
 import { labelMap, section, type Inside } from '../schema/section.ts'
 import { RULE_LABELS, type RuleLabel } from './groups.ts'
 import { SEVERITIES } from './match-keys.ts'
@@ -32,6 +32,9 @@ export const windowed = {
   })
     .optional()
     .describe('A breach counts only if the same window, earlier by `offset`, had `at_least` calls'),
+  timezone: timezone()
+    .optional()
+    .describe("Time zone of the days of `only_if.offset` (IANA name); default: the daemon's"),
 }
 
 export const minCalls = {

@@ -1,3 +1,4 @@
+import { earlierBy } from '../clock/calendar.ts'
 import { windowStart } from '../ledger/failure-ratio.ts'
 import type { Labels } from '../ledger/call.ts'
 import { definitionOf } from './definition-of.ts'
@@ -12,9 +13,9 @@ export type RuleValue = Measurement & {
   labels: RuleLabels
   /** Too few calls for a result. */
   tooFew: boolean
-  /**
-   * Whether a value beyond the threshold is a breach: it is statistically sure enough, and there were calls to compare with.
-   */
+  /** Whether there were as many calls before as `only_if` demands. */
+  isComparable: boolean
+  /** Whether a value beyond the threshold is a breach: it is comparable, and statistically sure enough. */
   mayBreach: boolean
 }
 
@@ -38,7 +39,7 @@ export function ruleValues(
   const length = windowOf(signal) ?? 0
   const callsBetween = (from: number, to: number, groups?: readonly RuleLabels[]) =>
     groupCalls<{ readonly labels: Labels }>(rule, definition.calls(trigger, { from, to }, signal), groups)
-  const isComparable = comparison(rule, (offset) => callsBetween(now - offset - length, now - offset))
+  const isComparable = comparison(rule, now, (to) => callsBetween(to - length, to))
   // A value that the service does not document may occur once and never again, so its absence is not a breach.
   const expected =
     breach === 'below' ? new Set(documentedGroups(rule).map((labels) => instanceKey(name, labels))) : undefined
@@ -46,8 +47,9 @@ export function ruleValues(
   for (const [key, { labels, calls }] of callsBetween(windowStart(length, trigger), now, known)) {
     if (expected?.has(key) === false) continue
     const measured = definition.measure(calls, signal)
-    const mayBreach = isComparable(key) && definition.isSure?.(measured, rule) !== false
-    values.set(key, { ...measured, labels, tooFew: hasTooFew(signal, measured), mayBreach })
+    const comparable = isComparable(key)
+    const mayBreach = comparable && definition.isSure?.(measured, rule) !== false
+    values.set(key, { ...measured, labels, tooFew: hasTooFew(signal, measured), isComparable: comparable, mayBreach })
   }
   return values
 }
@@ -55,16 +57,17 @@ export function ruleValues(
 function ungrouped(key: string, value: number | undefined): Map<string, RuleValue> | undefined {
   if (value === undefined) return undefined
   const measured = { value, calls: undefined, counts: undefined }
-  return new Map([[key, { ...measured, labels: {}, tooFew: Number.isNaN(value), mayBreach: true }]])
+  return new Map([[key, { ...measured, labels: {}, tooFew: Number.isNaN(value), isComparable: true, mayBreach: true }]])
 }
 
 /** Whether a group, by its key, had as many calls before as `only_if` demands. */
 function comparison(
-  { onlyIf }: Rule,
-  callsBefore: (offset: number) => ReadonlyMap<string, { calls: readonly object[] }>,
+  { onlyIf, signal }: Rule,
+  now: number,
+  callsUntil: (time: number) => ReadonlyMap<string, { calls: readonly object[] }>,
 ): (key: string) => boolean {
   if (onlyIf === undefined) return () => true
-  const before = callsBefore(onlyIf.offset)
+  const before = callsUntil(earlierBy(now, onlyIf.offset, 'timezone' in signal ? signal.timezone : undefined))
   return (key) => numberOf(before.get(key)?.calls ?? []) >= onlyIf.atLeast
 }
 

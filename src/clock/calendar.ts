@@ -21,6 +21,19 @@ export function lastTime(pattern: string, timezone: string, time: number): numbe
   return last === undefined ? undefined : last.getTime() / 1000
 }
 
+/**
+ * The same time of the day so much earlier (UNIX seconds), also across a change of the clocks.
+ *
+ * @param offset seconds; only its whole days are days of the calendar
+ * @param timezone an IANA name; default: that of the host
+ */
+export function earlierBy(time: number, offset: number, timezone = Temporal.Now.timeZoneId()): number {
+  const days = Math.floor(offset / 86_400)
+  const at = Temporal.Instant.fromEpochMilliseconds(Math.floor(time * 1000)).toZonedDateTimeISO(timezone)
+  const passed = at.epochMilliseconds - at.subtract({ days }).epochMilliseconds
+  return time - passed / 1000 - (offset - days * 86_400)
+}
+
 /** The date of a time in a time zone: `2026-11-20`. */
 export function dayName(time: number, timezone: string): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' }).format(time * 1000)

@@ -3,7 +3,7 @@ import type { AlertInstance } from '../../src/alerts/alert-instance.ts'
 import { evaluate } from '../../src/alerts/evaluate.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
 import { labelled, times } from './sample-calls.ts'
-import { POLL_AGE, RATIO } from './sample-rules.ts'
+import { POLL_AGE, RATIO, ruleOn } from './sample-rules.ts'
 import { at, finishedAt, INTERVAL, poll, pollAt, monthOf, stored, evaluatedTarget } from './evaluated-target.ts'
 
 describe('a failure ratio', () => {
@@ -219,4 +219,25 @@ test('an alert instance is the same after the store’s JSON', () => {
   expect(kept.map(({ state }) => state)).toEqual(['pending', 'pending', 'firing'])
   target.poll(at(45), 0)
   expect(target.kinds()).toEqual(['firing', 'resolved'])
+})
+
+test('an alert is released a window after `only_if` holds no longer, and resolved at once when the value is cleared', () => {
+  const week = 7 * 86_400
+  const rule = ruleOn(
+    { name: 'calls_finished', window: 900, timezone: 'UTC' },
+    { breach: 'below', threshold: 1, onlyIf: { offset: week, atLeast: 5 } },
+  )
+  // A week ago, calls ended until ten minutes after the start.
+  const before = Array.from({ length: 20 }, (_, n) => finishedAt(at(n * 60 - 600 - week), { ended: 1 })).flat()
+  const run = (now: number) => {
+    const target = evaluatedTarget([rule])
+    for (let time = 0; time <= 3600; time += INTERVAL) {
+      const finished = [...before, ...(time >= now ? finishedAt(at(now), { ended: 1 }) : [])]
+      target.evaluate(pollAt(at(time), { finished, previousSuccess: at(time - INTERVAL) }), at(time))
+    }
+    return target.notifications.map(({ kind, at: sent, expiredBecause }) => [kind, (sent - at(0)) / 60, expiredBecause])
+  }
+  // Five calls are in the window of a week ago until the 20th minute.
+  expect(run(Infinity)).toEqual([['firing', 0, undefined], ['expired', 35.25, 'too few calls']]) // oxfmt-ignore
+  expect(run(25 * 60)).toEqual([['firing', 0, undefined], ['resolved', 25, undefined]]) // oxfmt-ignore
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dayName, dayOf, lastTime, monthOf } from '../../src/clock/calendar.ts'
+import { dayName, dayOf, earlierBy, lastTime, monthOf } from '../../src/clock/calendar.ts'
 
 const unix = (time: string) => Date.parse(time) / 1000
 /** As `2026-11-20T08:00:00Z`. */
@@ -38,6 +38,21 @@ describe('the day of a time', () => {
     ['2026-09-06T03:59:59Z', 'America/Santiago', '2026-09-05T04:00:00Z', '2026-09-06T04:00:00Z', 24],
   ])('%s in %s is from %s to %s: %d hours', (moment, timezone, from, to, hours) => {
     expect(period(dayOf(unix(moment), timezone))).toEqual([from, to, hours])
+  })
+})
+
+describe('the time of the day', () => {
+  test.each([
+    ['2026-11-20T08:00:00Z', 7 * 86_400, 'Europe/Berlin', '2026-11-13T08:00:00Z'],
+    ['2026-10-26T05:50:00Z', 7 * 86_400, 'Europe/Berlin', '2026-10-19T04:50:00Z'],
+    ['2026-10-26T05:50:00Z', 7 * 86_400, 'UTC', '2026-10-19T05:50:00Z'],
+    ['2026-03-30T16:00:00Z', 7 * 86_400, 'Europe/Berlin', '2026-03-23T17:00:00Z'],
+    ['2026-11-02T13:00:00Z', 7 * 86_400, 'America/New_York', '2026-10-26T12:00:00Z'],
+    ['2026-03-30T16:00:00Z', 86_400 + 1800, 'Europe/Berlin', '2026-03-29T15:30:00Z'],
+    ['2026-03-29T04:00:00Z', 6 * 3600, 'Europe/Berlin', '2026-03-28T22:00:00Z'],
+  ])('%s, %i s earlier in %s, is that of %s', (time, offset, timezone, earlier) => {
+    expect(utc(earlierBy(unix(time), offset, timezone))).toBe(earlier)
+    expect(earlierBy(unix(time) + 0.1234567, offset, timezone)).toBeCloseTo(unix(earlier) + 0.1234567, 6)
   })
 })
 

@@ -13,8 +13,8 @@ const ROOT = join(import.meta.dirname, '../..')
  */
 const ROOMS: Record<string, number> = {
   src: 238,
-  'src/alerts': 2016,
-  'src/clock': 86,
+  'src/alerts': 2031,
+  'src/clock': 92,
   'src/cluster': 350,
   'src/commands': 3384,
   'src/config': 886,
@@ -34,8 +34,8 @@ const ROOMS: Record<string, number> = {
   'src/store': 4094,
   'src/text': 133,
   'src/web': 2891,
-  'src/web/page': 4532,
-  test: 58304,
+  'src/web/page': 4536,
+  test: 58375,
 }
 
 /** How far a folder of src may be below its line. */

@@ -96,7 +96,7 @@ export function notesOf(notification: Notification, flaps: number): string[] {
     const why = notification.cause === undefined ? 'Why: see `problem` at /api/v1/status, or the log. ' : ''
     notes.push(`${why}Calls made meanwhile are counted when polls work again.`)
   }
-  if (expiredBecause === 'too few calls') notes.push('Too few calls finished since to know whether this has ended.')
+  if (expiredBecause === 'too few calls') notes.push('Too few calls finished to know whether this has ended.')
   if (expiredBecause === 'rule removed') {
     notes.push('The rule was removed from the configuration: it is evaluated no longer.')
   }

@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { SeriesPoint } from '../../../src/history/series.ts'
 import type { CallSeries, Rule } from '../../../src/web/page/model/api.ts'
 import { drawnData, movedStep, shownStep, stepAt, valueText, type Chart } from '../../../src/web/page/model/chart.ts'
 import { bandsOf, chartsOf, eventsOf, missingTimes, thresholdsOf } from '../../../src/web/page/model/chart-series.ts'
 import { callsAddress, chartsRequest, earlierRequest, widerPeriod } from '../../../src/web/page/model/charts.ts'
-import { span } from '../../../src/web/page/model/format.ts'
+import { chooseZone, span, weekBefore } from '../../../src/web/page/model/format.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import { RATIO } from '../../alerts/sample-rules.ts'
 import { NOW, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
@@ -95,6 +95,25 @@ describe('the request of the charts', () => {
       'target=a&target=b&mode=meet&since=2026-09-14T14:00:00Z&until=2026-09-14T15:00:00Z&step=3600',
     )
   })
+})
+
+test('last week is by the clock of the zone, also across a change of the clocks, by whole steps', () => {
+  onTestFinished(() => chooseZone(''))
+  chooseZone('Europe/Berlin')
+  const at = (time: string) => Date.parse(time) / 1000
+  const before = (time: string, step?: number) => isoTime(weekBefore(at(time), step))
+  expect(before('2026-10-26T05:50:00Z')).toBe(isoTime(at('2026-10-19T04:50:00Z')))
+  expect(before('2026-10-26T06:00:00Z', 10_800)).toBe(isoTime(at('2026-10-19T06:00:00Z')))
+  expect(before('2026-03-30T16:00:00Z', 3600)).toBe(isoTime(at('2026-03-23T17:00:00Z')))
+  const from = at('2026-10-26T05:00:00Z')
+  const series = seriesFrom(from, three({}, from))
+  expect(decodeURIComponent(earlierRequest(series, new URLSearchParams()))).toBe('since=2026-10-19T04:00:00Z&until=2026-10-19T07:00:00Z&step=3600') // oxfmt-ignore
+  const past = at('2026-10-19T04:00:00Z')
+  const earlier = seriesFrom(
+    past,
+    [2, 3, 4].map((ended, i) => point(past + i * HOUR, { calls: { ...NONE, ended } })),
+  )
+  expect(values(charts({ series, earlier })['calls'])['last week']).toEqual([2, 3, 4])
 })
 
 describe('the charts', () => {

@@ -3,8 +3,7 @@ import { stepOf } from '../../../alerts/values-over-time.ts'
 import { addressOf } from './address.ts'
 import { getPastAlerts, getReport, type Alert, type PastAlert, type Report } from './api.ts'
 import type { Chart } from './chart.ts'
-import { WEEK } from './chart-series.ts'
-import { isoOf, named, unitOf } from './format.ts'
+import { isoOf, named, unitOf, weekBefore } from './format.ts'
 import { parameterTime } from './period.ts'
 import { change, current, load, serverTime, type State } from './state.ts'
 
@@ -98,8 +97,8 @@ async function breakdownOf(alert: PastAlert | undefined): Promise<Breakdown[]> {
   if (alert === undefined || asked === undefined) return []
   const { since, until } = asked
   const wanted = { ...alert.match, ...alert.labels }
-  const rowsOf = async (secondsAgo: number) => {
-    const earlier = (time: string) => isoOf(Date.parse(time) / 1000 - secondsAgo)
+  const rowsOf = async (at: (time: number) => number) => {
+    const earlier = (time: string) => isoOf(at(Date.parse(time) / 1000))
     const period = { since: earlier(since), until: earlier(until) }
     const query = new URLSearchParams({ target: alert.target, ...period, by: RULE_LABELS.join(',') })
     const { rows, coverage } = await getReport(query.toString())
@@ -108,8 +107,8 @@ async function breakdownOf(alert: PastAlert | undefined): Promise<Breakdown[]> {
     return { isKnown, byKind: new Map(rows.filter(isSelected).map((row) => [kindOf(row), row])) }
   }
   // One after the other: the server answers few reports at a time.
-  const { byKind } = await rowsOf(0)
-  return besideLastWeek(byKind, await rowsOf(WEEK))
+  const { byKind } = await rowsOf((time) => time)
+  return besideLastWeek(byKind, await rowsOf((time) => weekBefore(time)))
 }
 
 /** @param lastWeek is left out if not all of its calls are known */

@@ -1,11 +1,8 @@
 import type { CallSeries, PastAlert, PerMinute, Point, Target } from './api.ts'
 import type { Bands, Chart, Series, Threshold } from './chart.ts'
 import type { ShownCharts } from './charts.ts'
-import { labelText, named } from './format.ts'
+import { labelText, named, weekBefore } from './format.ts'
 import { minutesOf, OUTCOMES, STATUSES, sum } from './totals.ts'
-
-/** Seconds. */
-export const WEEK = 7 * 86_400
 
 /** What the charts show of an alert. */
 export type Episode = Pick<PastAlert, 'target' | 'alert' | 'key' | 'severity' | 'labels' | 'since' | 'until'>
@@ -96,9 +93,9 @@ export function chartsOf(given: {
     points.map((point) => (isMissing(point, of, names) ? undefined : point))
   const points = known(series.points, series)
   const byTime = new Map(
-    earlier && known(earlier.points, earlier).map((point) => [Date.parse(point?.at ?? '') / 1000 + WEEK, point]),
+    earlier && known(earlier.points, earlier).map((point) => [Date.parse(point?.at ?? '') / 1000, point]),
   )
-  const past = times.map((at) => byTime.get(at))
+  const past = times.map((at) => byTime.get(weekBefore(at, step)))
   const hasPast = past.some((point) => point !== undefined && (callsOf(point) > 0 || (point.in_progress ?? 0) > 0))
   const lineOf = ([name, colour, shape, of]: Line, among = points): Series => ({
     name,

@@ -2,8 +2,8 @@ import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { addressOf, changedAddress } from './address.ts'
 import { getPastAlerts, getSeries, type CallSeries } from './api.ts'
 import type { Bands, Chart } from './chart.ts'
-import { bandsOf, chartsOf, missingTimes, WEEK, type Episode } from './chart-series.ts'
-import { isoOf, momentInZone } from './format.ts'
+import { bandsOf, chartsOf, missingTimes, type Episode } from './chart-series.ts'
+import { isoOf, momentInZone, weekBefore } from './format.ts'
 import { addFilters, periodOf } from './period.ts'
 import { change, current, messageOf, serverTime, type State } from './state.ts'
 
@@ -49,7 +49,8 @@ export function earlierRequest(
   filters: URLSearchParams,
 ) {
   const request = new URLSearchParams(filters)
-  for (const [name, time] of Object.entries({ since, until })) request.set(name, isoOf(Date.parse(time) / 1000 - WEEK))
+  for (const [name, time] of Object.entries({ since, until }))
+    request.set(name, isoOf(weekBefore(Date.parse(time) / 1000, step)))
   request.set('step', String(step))
   return request.toString()
 }

@@ -52,6 +52,13 @@ export function momentOf(text: string) {
   return shown - offsetAt(new Date(near))
 }
 
+/** The same time of the day a week earlier, or nearly: by whole steps (UNIX seconds; `step` in seconds). */
+export function weekBefore(time: number, step = 1) {
+  const shown = Date.parse(`${local(time * 1000)}Z`) - 7 * 86_400_000
+  const passed = time - momentOf(new Date(shown).toISOString().slice(0, -1)) / 1000
+  return time - Math.round(passed / step) * step
+}
+
 /** For a zone. Creating a format takes much longer than using it. */
 let shortNames: { key: string; format: Intl.DateTimeFormat } | undefined
 
