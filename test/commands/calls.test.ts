@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { systemClock } from '../../src/clock/clock.ts'
 import { newEvents } from '../../src/events/new-events.ts'
 import type { Observation } from '../../src/ledger/observation.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
@@ -54,6 +55,28 @@ test('calls prints the calls in progress, or those of a time, by the filters of 
   const some = await callwatch([...args, '--since', '2026-09-21', '--limit', '2'])
   expect(idsIn(some.stdout)).toEqual(['last', 'fine'])
   expect(some.stderr).toBe('these are the newest 2; --limit prints more\n')
+  await store.close()
+})
+
+test('calls prints as many calls as --limit says, and finds calls by id, however long the search takes', async () => {
+  const { args, store, see, over } = await counted()
+  const times = Array.from({ length: 6000 }, (_, i) => i % 150)
+  await see(completePoll(400, ...times.map((at, i) => over(`many ${i}`, 'ended', 201 + at))))
+  // Each time that the search looks at the clock, it has taken ten seconds more.
+  let now = 0
+  const slow = vi.spyOn(systemClock, 'monotonic').mockImplementation(() => (now += 10))
+  onTestFinished(() => slow.mockRestore())
+  const list = async (...more: string[]) => {
+    const { code, stdout, stderr } = await callwatch([...args, '--since', '2026-09-21', ...more])
+    return [code, stdout.trimEnd().split('\n').length, stderr]
+  }
+  expect(await list('--limit', '5900', '--format', 'ndjson')).toEqual([
+    0,
+    5900,
+    'these are the newest 5900; --limit prints more\n',
+  ])
+  expect(await list('--limit', '7000', '--format', 'ndjson')).toEqual([0, 6003, ''])
+  expect(await list('--session-id', 'fir', '--format', 'ndjson')).toEqual([0, 1, ''])
   await store.close()
 })
 

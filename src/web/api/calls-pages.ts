@@ -43,12 +43,21 @@ export type CallsSource = {
 const CALLS_PER_TURN = 500
 /** How many calls are read from the history at a time, for a response without a limit. */
 const CALLS_PER_READ = 5000
-/** How long the history is searched for one response (seconds), if few calls match. */
-const SEARCH_SECONDS = 2
+/** How long the history is searched for one page or one part (seconds), if few calls match. */
+export const SEARCH_SECONDS = 2
 
-/** Lists at most `max` calls of a selection, in parts, each in its own iteration of the event loop. */
-export async function* pagesOf(wanted: CallsWanted, max: number, from: CallsSource): AsyncGenerator<ListedPart, void> {
-  yield* wanted.finished === undefined ? inProgress(wanted, max, from) : finished(wanted, max, from)
+/**
+ * Lists at most `max` calls of a selection, in parts, each in its own iteration of the event loop.
+ *
+ * @param searchSeconds after this long no further part of the history is searched; only for a reader that continues at `next`
+ */
+export async function* pagesOf(
+  wanted: CallsWanted,
+  max: number,
+  from: CallsSource,
+  searchSeconds = Infinity,
+): AsyncGenerator<ListedPart, void> {
+  yield* wanted.finished === undefined ? inProgress(wanted, max, from) : finished(wanted, max, from, searchSeconds)
 }
 
 async function* inProgress(
@@ -72,17 +81,17 @@ async function* finished(
   { filter, finished: times, from }: CallsWanted,
   max: number,
   { store }: CallsSource,
+  searchSeconds: number,
 ): AsyncGenerator<ListedPart> {
   const { since, until } = times!
   const begun = systemClock.monotonic()
   const spent = () => systemClock.monotonic() - begun
   let { after } = from
   for (let left = max; left > 0;) {
-    const isAll = max === Infinity
     const options = {
       limit: Math.min(left, CALLS_PER_READ),
       after,
-      searchSeconds: isAll ? SEARCH_SECONDS : SEARCH_SECONDS - spent(),
+      searchSeconds: Math.min(SEARCH_SECONDS, searchSeconds - spent()),
     }
     const page = await listCalls(store, { ...filter, since, until }, options)
     after = page.next
@@ -93,7 +102,7 @@ async function* finished(
       yield { calls: page.calls.slice(i, i + CALLS_PER_TURN), next }
       await setImmediate()
     }
-    if (after === undefined || (!isAll && spent() > SEARCH_SECONDS)) return
+    if (after === undefined || spent() > searchSeconds) return
   }
 }
 

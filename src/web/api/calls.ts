@@ -7,7 +7,7 @@ import { readMoment } from '../../history/moment.ts'
 import { FINAL_STATUSES, MODES, OPEN_STATUSES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
 import { csvLine } from '../../text/csv.ts'
 import { withoutNoise } from '../../text/without-noise.ts'
-import { cursorOf, pagesOf, readCursor, type CallsSource, type CallsWanted } from './calls-pages.ts'
+import { cursorOf, pagesOf, readCursor, SEARCH_SECONDS, type CallsSource, type CallsWanted } from './calls-pages.ts'
 import { concurrencyLimit } from '../concurrency-limit.ts'
 import { BadRequest } from '../problem.ts'
 import { count, minutes, namedObject, namedText, seconds, statuses, time } from './parts.ts'
@@ -105,7 +105,7 @@ export const callsRoute = route(
       const wanted = wantedOf(query, clock.wall())
       const alive = max > MAX_SMALL ? large.admits(reply) : () => undefined
       if (alive === undefined) return reply
-      const pages = pagesOf(wanted, max, { targets, store })
+      const pages = pagesOf(wanted, max, { targets, store }, isStream ? Infinity : SEARCH_SECONDS)
       if (isStream) return streamed(pages, CALL_FORMATS[format], { reply, alive })
       const page = await joined(pages)
       if (format === 'json') return page
