@@ -1,3 +1,6 @@
+/** The start of the year 2000 (UNIX seconds): an earlier number is no time of a call or a report. */
+export const EARLIEST_TIME = 946_684_800
+
 /** Times that were formatted recently: the events of a poll share most of theirs. */
 const formatted = new Map<number, string>()
 const MAX_FORMATTED = 5000

@@ -108,11 +108,11 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
   }
 
   /** The tracked call, if the item does not differ from it. */
-  function unchanged(item: unknown): TrackedCall | undefined {
+  function unchanged(item: unknown, now: number): TrackedCall | undefined {
     if (!isMap(item) || typeof item['sessionId'] !== 'string') return undefined
     const known = options.known?.(item['sessionId'])
     if (known === undefined || readOptions.statusMap.has(known.status)) return undefined
-    return isUnchanged(item, known) ? known : undefined
+    return isUnchanged(item, known, now) ? known : undefined
   }
 
   return {
@@ -127,7 +127,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       }
       refuseTooLarge(items, options.pageSize)
       const readAt = { ...readOptions, now: latest(answered) }
-      const read = readItems(items, (item) => unchanged(item) ?? readCall(item, readAt))
+      const read = readItems(items, (item) => unchanged(item, readAt.now) ?? readCall(item, readAt))
       return { ...answered, page, ...read, ...readTotals(body['meta']) }
     },
     getCall: async (sessionId, signal, start) => {

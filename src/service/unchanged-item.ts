@@ -1,14 +1,16 @@
 import { FINAL_STATUSES, ownTime } from '../ledger/call.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
-import { MAX_MINUTES } from './wire-call.ts'
+import { isPossible, MAX_MINUTES } from './wire-call.ts'
 
 type Item = Readonly<Record<string, unknown>>
 
 /**
  * Whether an item of a list is equal to a tracked final call, and has the documented form. In doubt it is not, and the item
  * is parsed like any other. Most calls of a sweep are unchanged, and this check is much faster than parsing.
+ *
+ * @param now the service's clock (UNIX seconds)
  */
-export function isUnchanged(item: Item, known: TrackedCall): boolean {
+export function isUnchanged(item: Item, known: TrackedCall, now: number): boolean {
   if (ownTime(known) === undefined || typeof item['status'] !== 'string' || item['status'] === '') return false
   // A baseline call that is open again, or another call with its id, must be counted.
   if (known.phase === 'baseline')
@@ -20,7 +22,7 @@ export function isUnchanged(item: Item, known: TrackedCall): boolean {
     hasStart(item, known) &&
     hasEnd(item, known) &&
     hasRecording(item, known) &&
-    hasMinutes(item, known)
+    hasMinutes(item, known, now)
   )
 }
 
@@ -47,13 +49,13 @@ function hasRecording(item: Item, { marks }: TrackedCall): boolean {
 }
 
 /** Whether the minutes and the number of joined participants are equal. */
-function hasMinutes(item: Item, { counted, joined }: TrackedCall): boolean {
+function hasMinutes(item: Item, { counted, joined }: TrackedCall, now: number): boolean {
   if (item['totalAudioMinutes'] !== counted[0] || item['totalVideoMinutes'] !== counted[1]) return false
   const entries: unknown = item['participants']
   if (!Array.isArray(entries) || !isValid(item['totalDurationInMinutes'])) return false
   let [audio, video, inCall] = [0, 0, 0]
   for (const entry of entries as readonly (Item | null)[]) {
-    if (entry === null || !isDocumented(entry)) return false
+    if (entry === null || !isDocumented(entry, now)) return false
     audio += entry['totalAudioMinutes']
     video += entry['totalVideoMinutes']
     if (entry['isJoined'] && entry['leftAt'] === undefined) inCall += 1
@@ -61,9 +63,11 @@ function hasMinutes(item: Item, { counted, joined }: TrackedCall): boolean {
   return audio === counted[2] && video === counted[3] && inCall === joined
 }
 
+type Entry = Item & { totalAudioMinutes: number; totalVideoMinutes: number }
+
 /** Whether a participant's entry has the documented form, and no anomaly. */
-function isDocumented(entry: Item): entry is Item & { totalAudioMinutes: number; totalVideoMinutes: number } {
-  const { totalAudioMinutes: audio, totalVideoMinutes: video, totalDuration, leftAt } = entry
+function isDocumented(entry: Item, now: number): entry is Entry {
+  const { totalAudioMinutes: audio, totalVideoMinutes: video, totalDuration } = entry
   return (
     typeof audio === 'number' &&
     typeof video === 'number' &&
@@ -72,8 +76,13 @@ function isDocumented(entry: Item): entry is Item & { totalAudioMinutes: number;
     isValid(entry['totalDurationInMinutes']) &&
     (typeof totalDuration !== 'number' || isValid(totalDuration)) &&
     typeof entry['isJoined'] === 'boolean' &&
-    (leftAt === undefined || (typeof leftAt === 'number' && leftAt > 0))
+    isTime(entry['joinedAt'], now) &&
+    isTime(entry['leftAt'], now)
   )
+}
+
+function isTime(time: unknown, now: number): boolean {
+  return time === undefined || (typeof time === 'number' && isPossible(time, now))
 }
 
 function isValid(minutes: unknown): boolean {

@@ -1,3 +1,4 @@
+import { EARLIEST_TIME } from '../clock/times.ts'
 import {
   FINAL_STATUSES,
   MODES,
@@ -37,7 +38,7 @@ const toNumber = (value: unknown) => {
 }
 const toPeople = (value: unknown) => {
   const read = toNumber(value)
-  return read !== undefined && read > MAX_PEOPLE ? Number.NaN : read
+  return read !== undefined && (read > MAX_PEOPLE || !Number.isInteger(read)) ? Number.NaN : read
 }
 const toMinutes = (value: unknown) => {
   const read = toNumber(value)
@@ -49,6 +50,8 @@ const toTime = (value: unknown) => {
   if (read === undefined || read === 0) return undefined
   return read > MAX_SECONDS ? read / 1000 : read
 }
+/** Whether a time of an answer can be true. @param now the service's clock (UNIX seconds) */
+export const isPossible = (time: number, now: number) => time >= EARLIEST_TIME && time <= now + DAY
 /** The service also sends `users` and `groups`. */
 const singular = (value: unknown) => (value === 'users' ? 'user' : value === 'groups' ? 'group' : value)
 const toText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -63,16 +66,22 @@ function readMinutes(item: Readonly<Record<string, unknown>>): SeenMinutes {
 }
 
 /** An entry of the list of participants. */
-type Entry = { minutes: SeenMinutes; duration: number | undefined; isJoined: boolean; hasLeft: boolean }
+type Entry = { minutes: SeenMinutes; duration: number | undefined; isJoined: boolean; hasLeft: boolean; isBad: boolean }
 
-function readEntry(item: Readonly<Record<string, unknown>>): Entry {
+type IsBad = (time: number | undefined) => boolean
+
+function readEntry(item: Readonly<Record<string, unknown>>, isBad: IsBad): Entry {
   const { totalDuration } = item
+  const minutes = readMinutes(item)
+  // The published sample has minutes as a float, other places have `HH:MM:SS`. Only a number means minutes.
+  const duration = typeof totalDuration === 'number' ? toMinutes(totalDuration) : undefined
+  const leftAt = toTime(item['leftAt'])
   return {
-    minutes: readMinutes(item),
-    // The published sample has minutes as a float, other places have `HH:MM:SS`. Only a number means minutes.
-    duration: typeof totalDuration === 'number' ? toMinutes(totalDuration) : undefined,
+    minutes,
+    duration,
     isJoined: toFlag(item['isJoined']),
-    hasLeft: toTime(item['leftAt']) !== undefined,
+    hasLeft: leftAt !== undefined,
+    isBad: hasBadMinutes(minutes) || Number.isNaN(duration) || isBad(toTime(item['joinedAt'])) || isBad(leftAt),
   }
 }
 
@@ -96,13 +105,14 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
   if (status === undefined) return 'no_status'
   const { participants } = item
   const items = mapsOf(participants)
-  const entries = items?.map(readEntry)
+  const isBad: IsBad = (time) => time !== undefined && !isPossible(time, options.now)
+  const plausible: Plausible = (time) => (isBad(time) ? undefined : time)
+  const entries = items?.map((entry) => readEntry(entry, isBad))
   const own = readMinutes(item)
   const initiatedAt = toTime(item['initiatedAt'])
   const startedAt = toTime(item['startedAt'])
   const endedAt = toTime(item['endedAt'])
   const people = toPeople(item['totalParticipants'])
-  const plausible: Plausible = (time) => (time !== undefined && time <= options.now + DAY ? time : undefined)
   const call: SeenCall = {
     id,
     status: readStatus(status, options),
@@ -121,8 +131,8 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
     ahead: timeAhead(latestOf(initiatedAt, startedAt, endedAt), options.now),
     badValue:
       isLonger(participants, MAX_ENTRIES) ||
-      [initiatedAt, startedAt, endedAt, people].some(Number.isNaN) ||
-      areBad(own, entries),
+      [initiatedAt, startedAt, endedAt].some(isBad) ||
+      areBad(own, people, entries),
   }
   if (options.participants === true && items !== undefined)
     call.participants = items.map((item, i) => readParticipant(item, entries![i]!, plausible))
@@ -149,8 +159,8 @@ const isPresent = ({ isJoined, hasLeft }: Entry) => isJoined && !hasLeft
 const hasBadMinutes = ({ audio, video, total }: SeenMinutes) =>
   Number.isNaN(audio) || Number.isNaN(video) || Number.isNaN(total)
 
-const areBad = (own: SeenMinutes, entries: readonly Entry[] = NO_ENTRIES) =>
-  hasBadMinutes(own) || entries.some(({ minutes, duration }) => hasBadMinutes(minutes) || Number.isNaN(duration))
+const areBad = (own: SeenMinutes, people: number | undefined, entries: readonly Entry[] = NO_ENTRIES) =>
+  hasBadMinutes(own) || Number.isNaN(people) || entries.some(({ isBad }) => isBad)
 
 type Plausible = (time: number | undefined) => number | undefined
 

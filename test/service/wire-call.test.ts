@@ -230,9 +230,10 @@ describe('the minutes of a call', () => {
     })
   })
 
-  test('more participants than possible are a bad value', () => {
+  test('more participants than possible, or a part of one, are a bad value', () => {
     expect(readWith({ totalParticipants: 1e6 })).toMatchObject({ totalParticipants: 1e6, badValue: false })
-    expect(readWith({ totalParticipants: 1e308 })).toMatchObject({ totalParticipants: undefined, badValue: true })
+    for (const people of [1e308, 2.5, '0.5'])
+      expect(readWith({ totalParticipants: people })).toEqual({ ...BARE, badValue: true })
   })
 
   test.each([undefined, null, '', '  '])('that are %j are missing, not a bad value', (value) => {
@@ -282,9 +283,6 @@ describe('a time of a call', () => {
     [(NOW - 5) * 1000, NOW - 5],
     [(NOW - 5) * 1000 + 250, NOW - 4.75],
     [NOW + 86_400, NOW + 86_400],
-    [1e11, undefined],
-    [NOW + 86_401, undefined],
-    [(NOW + 86_401) * 1000, undefined],
     [0, undefined],
     ['0', undefined],
   ])('%j is %j, without a bad value', (value, time) => {
@@ -293,12 +291,26 @@ describe('a time of a call', () => {
       initiatedAt: time,
       startedAt: time,
       endedAt: time,
-      ahead: value === NOW + 86_401 || value === (NOW + 86_401) * 1000 ? NOW + 86_401 : undefined,
     })
   })
 
-  test('that is more than ten years ahead is ignored', () => {
-    expect(readWith({ endedAt: NOW + 11 * 365.25 * 86_400 })).toEqual(BARE)
+  test.each([NOW + 86_401, (NOW + 86_401) * 1000])('that is %d, a day ahead, is a bad value until then', (value) => {
+    expect(readWith({ endedAt: value })).toEqual({ ...BARE, ahead: NOW + 86_401, badValue: true })
+  })
+
+  test.each([
+    ['in microseconds', NOW * 1e6],
+    ['in nanoseconds', String(NOW * 1e9)],
+    ['in minutes', Math.floor(NOW / 60)],
+    ['in days', NOW / 86_400],
+    ['in 1999', 946_684_799],
+    ['eleven years ahead', NOW + 11 * 365.25 * 86_400],
+    ['at the limit of seconds', 1e11],
+  ])('%s cannot be true, and is a bad value: %j', (_what, value) => {
+    for (const name of ['initiatedAt', 'startedAt', 'endedAt'])
+      expect(readWith({ [name]: value })).toEqual({ ...BARE, badValue: true })
+    for (const name of ['joinedAt', 'leftAt'])
+      expect(readWith({ participants: [{ [name]: value }] })).toMatchObject({ badValue: true })
   })
 
   test.each([-5, 'yesterday', '2026-11-20T08:15:30Z', 'Infinity', '1e400', {}, false])(
@@ -383,12 +395,16 @@ describe('the participants of a call', () => {
     [{ isJoined: true, leftAt: '' }, 1],
     [{ isJoined: true, leftAt: 0 }, 1],
     [{ isJoined: true, leftAt: NOW }, 0],
-    [{ isJoined: true, leftAt: '2026-11-20T08:15:30Z' }, 0],
     [{ isJoined: false }, 0],
     [{ isJoined: 'false' }, 0],
     [{}, 0],
   ])('are in the call if they joined and did not leave: %j counts %d', (entry, joined) => {
     expect(readWith({ participants: [entry] })).toMatchObject({ joined, badValue: false })
+  })
+
+  test('are not in the call if they left at a time that is a bad value', () => {
+    const participants = [{ isJoined: true, leftAt: '2026-11-20T08:15:30Z' }]
+    expect(readWith({ participants })).toMatchObject({ joined: 0, badValue: true })
   })
 })
 

@@ -50,6 +50,9 @@ describe('an anomaly', () => {
   test.each([
     ['bad_value', { totalVideoMinutes: 'many' }],
     ['bad_value', { startedAt: -1 }],
+    ['bad_value', { startedAt: CREATED * 1e6 }],
+    ['bad_value', { participants: [{ leftAt: 60 }] }],
+    ['bad_value', { totalParticipants: 1.5 }],
     ['time_reversed', { startedAt: CREATED + 20, endedAt: CREATED + 10 }],
     ['too_many_participants', { totalParticipants: '51' }],
   ])('%s is counted once a call: %j', (kind, odd) => {

@@ -87,13 +87,17 @@ describe('a time', () => {
   test.each([
     [0, undefined],
     ['0', undefined],
-    [NOW + 86_401, undefined],
     [NOW + 86_400, NOW + 86_400],
     [NOW * 1000 + 999, NOW],
     [String(NOW), NOW],
   ])('%j is %j', (endedAt, expected) => {
     const { ownTime, anomalies } = read({ endedAt })
     expect([ownTime, [...anomalies]]).toEqual([expected, []])
+  })
+
+  test.each([NOW + 86_401, NOW * 1e6, 60])('that cannot be true is an anomaly: %j', (endedAt) => {
+    const { ownTime, anomalies } = read({ endedAt })
+    expect([ownTime, [...anomalies]]).toEqual([undefined, ['bad_value']])
   })
 })
 

@@ -31,6 +31,7 @@ const DOCUMENTED = {
   mode: ['call', 'meet', 'presenter'],
   receiverType: ['user', 'group'],
 }
+const YEAR_2000 = Date.UTC(2000) / 1000
 const MOST_MINUTES = 50 * 31 * 24 * 60
 
 /** Reads one item; a text is the reason for which it is rejected. */
@@ -48,19 +49,25 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | string
   const status = STATUSES.includes(mapped) ? mapped : 'other'
   if (status === 'other') anomalies.add('unknown_status')
 
-  const time = (name: string): number | undefined => {
-    const value = usable(numberOf(item[name], anomalies))
-    if (value === undefined || value === 0) return undefined
-    const seconds = value > 1e11 ? value / 1000 : value
-    return seconds > options.now + 86_400 ? undefined : Math.floor(seconds)
+  const time = (value: unknown): number | undefined => {
+    const number = usable(numberOf(value, anomalies))
+    if (number === undefined || number === 0) return undefined
+    const seconds = number > 1e11 ? number / 1000 : number
+    if (seconds >= YEAR_2000 && seconds <= options.now + 86_400) return Math.floor(seconds)
+    anomalies.add('bad_value')
+    return undefined
   }
-  const initiatedAt = time('initiatedAt')
-  const startedAt = time('startedAt')
-  const endedAt = time('endedAt')
+  const initiatedAt = time(item['initiatedAt'])
+  const startedAt = time(item['startedAt'])
+  const endedAt = time(item['endedAt'])
+  const entries = Array.isArray(item['participants']) ? item['participants'].filter(isObject) : []
+  for (const { joinedAt, leftAt } of entries) [joinedAt, leftAt].map(time)
   if (reversed(initiatedAt, startedAt) || reversed(startedAt, endedAt) || reversed(initiatedAt, endedAt)) {
     anomalies.add('time_reversed')
   }
-  if ((usable(numberOf(item['totalParticipants'], anomalies)) ?? 0) > 50) anomalies.add('too_many_participants')
+  const people = usable(numberOf(item['totalParticipants'], anomalies, 1e6)) ?? 0
+  if (!Number.isInteger(people)) anomalies.add('bad_value')
+  else if (people > 50) anomalies.add('too_many_participants')
   const ownTime = endedAt ?? startedAt ?? initiatedAt
   return {
     id: text,

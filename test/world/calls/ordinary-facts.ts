@@ -90,7 +90,7 @@ export const ordinaryFacts = {
     )
   },
   /**
-   * One of the call's times is twenty years ahead. Expected: that time is missing, and so is what depends on it. Where
+   * One of the call's times is twenty years ahead. Expected: that time is a bad value, and what depends on it is missing. Where
    * it is `endedAt` the call counts among those `withoutEndedAt`.
    */
   far_future: (life, { random }) => {
