@@ -1,3 +1,4 @@
+import { EARLIEST_TIME } from '../clock/times.ts'
 import { parseDuration } from '../schema/duration-text.ts'
 
 /** The forms that {@link readMoment} accepts, in a sentence: with a time zone, and without one. */
@@ -31,10 +32,22 @@ const LOCAL = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?$/
 const EXACT = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/i
 
 function timeOf(text: string, zone: string | undefined, now: number): number | undefined {
-  if (/^\d{1,12}(\.\d+)?$/.test(text)) return Number(text)
-  const ago = parseDuration(text)
-  if (ago !== undefined) return Math.max(EARLIEST, now - ago)
+  const seconds = readSeconds(text, now)
+  if (seconds !== undefined) return seconds
   if (EXACT.test(text)) return Temporal.Instant.from(text).epochMilliseconds / 1000
   if (!LOCAL.test(text) || (zone === undefined && /[T ]/.test(text))) return undefined
   return Temporal.PlainDateTime.from(text).toZonedDateTime(zone ?? 'UTC').epochMilliseconds / 1000
+}
+
+/**
+ * A time in UNIX seconds, or how long ago it was (UNIX seconds); undefined for any other text. 0 means all times. Other numbers
+ * before 2000 are no times, because `2026` and `20261101` are meant as dates.
+ *
+ * @param now UNIX seconds
+ */
+export function readSeconds(text: string, now: number): number | undefined {
+  const seconds = /^\d{1,10}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+  if (seconds === 0 || seconds >= EARLIEST_TIME) return seconds
+  const ago = parseDuration(text)
+  return ago === undefined ? undefined : Math.max(EARLIEST, now - ago)
 }

@@ -183,6 +183,7 @@ test.each([
   [['HighFailureRate', '--at', '2026-09-21T14:00'], 'no alert HighFailureRate fired at 2026-09-21T14:00;'],
   [['HighFailureRate', '--at', '2026-09-22'], 'no alert HighFailureRate fired at 2026-09-22;'],
   [['HighFailureRate', '--at', 'then'], '--at then: expected a time in UTC such as 2026-11-20 08:00:00,'],
+  [['HighFailureRate', '--at', '2026'], '--at 2026: expected a time in UTC such as'],
   [['HighFailureRate', '--at', '7d'], '--at 7d: expected a time in UTC such as'],
   [['NoGoodPoll'], 'there is no list of the calls behind NoGoodPoll: it measures poll_age'],
   [['Freed'], 'the calls behind Freed are not known any more: it has ended, and it measured calls in progress'],

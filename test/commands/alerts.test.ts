@@ -78,6 +78,7 @@ test('alerts says that none fired', async () => {
 })
 
 test.each([
+  [['--since', '2026'], '--since 2026: expected a date such as'],
   [['--since', 'soon'], '--since soon: expected a date such as'],
   [['--since', '2026-09-21', '--until', '2026-09-21'], '--since must be before --until'],
   [['--target', 'nope'], 'there is no target nope; the targets are production'],

@@ -167,6 +167,7 @@ ${YAML}`)
 })
 
 test.each([
+  [['--since', '2026'], 2, '--since 2026: expected a date such as 2026-11-01'],
   [['--since', 'yesterday'], 2, '--since yesterday: expected a date such as 2026-11-01'],
   [[], 2, 'there is no store'],
 ])('backtest %j without a store exits 2 with a sentence', async (args, expected, sentence) => {

@@ -81,6 +81,7 @@ test('calls prints as many calls as --limit says, and finds calls by id, however
 })
 
 test.each([
+  [['--since', '2026'], '--since: must be a time: ISO 8601 in UTC like 2026-11-20T08:00:00Z or 2026-11-20'],
   [['--type', 'fax'], '--type: '],
   [['--status', 'rejected'], 'status=rejected is a status of finished calls'],
   [['--target', 'b'], '--target b: there is no such target; there is: a'],

@@ -209,6 +209,7 @@ test.each([
   [['--type', 'call.endd'], `there is no type call.endd; there is: ${EVENT_TYPES.join(', ')}\n`],
   [['--type', 'call.ended,,call.lost'], 'It must be a name, or several separated by commas.'],
   [['--target', ''], 'It must be a name, or several separated by commas.'],
+  [['--since', '20261101'], '--since 20261101: expected a date such as 2026-11-01'],
   [['--since', 'yesterday'], '--since yesterday: expected a date such as 2026-11-01'],
   [['--since', '1h', '--after', '0'], "option '--since <time>' cannot be used with option '--after <cursor>'"],
   [['--limit', 'all'], 'It must be a whole number, 0 or more.'],

@@ -114,6 +114,8 @@ test('report says in every format that a period begins before what is kept', asy
 
 test.each([
   [['--since', 'soon'], '--since soon: expected a date such as 2026-11-01'],
+  [['--since', '2026'], '--since 2026: expected a date such as 2026-11-01'],
+  [['--until', '20261101'], '--until 20261101: expected a date such as 2026-11-01'],
   [['--since', '2026-13-01'], '--since 2026-13-01: expected a date'],
   [['--until', 'x'], '--until x: expected a date'],
   [['--since', '2026-09-02', '--until', '2026-09-02'], '--since must be before --until'],

@@ -111,6 +111,7 @@ describe('events webhooks', () => {
     [['pause', 'erp'], 'there is no webhook erp in the store; there is: crm'],
     [['replay', 'crm'], 'which events? Expected either --since or --dead'],
     [['replay', 'crm', '--dead', '--since', '1h'], 'which events? Expected either --since or --dead'],
+    [['replay', 'crm', '--since', '2026'], '--since 2026: expected a date such as 2026-11-01'],
     [['replay', 'crm', '--since', 'long'], '--since long: expected a date such as 2026-11-01'],
     [['dead'], "missing required argument 'name'"],
     [['stop', 'crm'], 'too many arguments'],

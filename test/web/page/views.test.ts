@@ -52,9 +52,11 @@ describe('a time of the address', () => {
     expect(addressTime(inputTime(new URLSearchParams({ since: text }), 'since', TIME))).toBe(expected)
   })
 
-  test.each(['yesterday', '2026-09-32', '2026-09-21T25:00Z'])('cannot be %s', (text) => {
+  test.each(['yesterday', '2026', '20260921', '2026-09-32', '2026-09-21T25:00Z'])('cannot be %s', (text) => {
     const query = new URLSearchParams({ since: text })
-    expect(() => parameterTime(query, 'since', TIME)).toThrow(`since=${text} is not a time`)
+    expect(() => parameterTime(query, 'since', TIME)).toThrow(
+      `since=${text} is not a time: expected a date such as 2026-11-01,`,
+    )
     expect(inputTime(query, 'since', TIME)).toBe('')
   })
 

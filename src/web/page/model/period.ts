@@ -1,4 +1,4 @@
-import { parseDuration } from '../../../schema/duration-text.ts'
+import { MOMENT, readSeconds } from '../../../history/moment.ts'
 import { isoOf, local, momentOf } from './format.ts'
 
 /**
@@ -11,12 +11,12 @@ import { isoOf, local, momentOf } from './format.ts'
 export function parameterTime(query: URLSearchParams, name: 'since' | 'until', now: number) {
   const text = query.get(name) ?? ''
   if (text === '') return undefined
-  if (/^\d{1,12}(\.\d+)?$/.test(text)) return Number(text) * 1000
-  const ago = parseDuration(text)
-  if (ago !== undefined) return now - ago * 1000
+  const seconds = readSeconds(text, now / 1000)
+  if (seconds !== undefined) return seconds * 1000
   const hasOffset = /T.*(Z|[+-]\d{2}:\d{2})$/i.test(text)
   const time = hasOffset ? Date.parse(text) : momentOf(text.includes('T') ? text : `${text}T00:00`)
-  if (Number.isNaN(time) || !/^\d{4}-\d{2}-\d{2}/.test(text)) throw new RangeError(`${name}=${text} is not a time`)
+  if (Number.isNaN(time) || !/^\d{4}-\d{2}-\d{2}/.test(text))
+    throw new RangeError(`${name}=${text} is not a time: expected ${MOMENT}`)
   return time
 }
 
