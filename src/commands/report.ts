@@ -1,4 +1,5 @@
 import { systemClock } from '../clock/clock.ts'
+import { serviceNow } from '../history/coverage.ts'
 import { USAGE_COLUMNS, usageCsv, usageReport, type UsageReport, USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
 import { formatNumber, formatSeconds, formatShare } from '../text/format.ts'
@@ -25,9 +26,11 @@ export const declare: Declare = (command, { configured, print, warn }) =>
       const config = await configured(options)
       const by = keysOf(options.by ?? [])
       const now = systemClock.wall()
-      const { from, to } = periodOf(options, now, '--')
       const known = { configured: config.targets.map(({ name }) => name), now }
-      const found = await withReader(config, (reader) => usageReport(reader, { from, to, by, zone, targets }, known))
+      const found = await withReader(config, async (reader) => {
+        const { from, to } = periodOf(options, await serviceNow(reader, targets, now), '--')
+        return usageReport(reader, { from, to, by, zone, targets }, known)
+      })
       if (json) return print(JSON.stringify(found, undefined, 2))
       const lines = format === 'csv' ? usageCsv(found, by).trimEnd().split('\r\n') : tableOf(found, by)
       lines.forEach((line) => print(line))

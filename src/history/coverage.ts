@@ -22,7 +22,9 @@ export type Coverage = {
   blind: BlindTime[]
 }
 
-export type CoverageOptions = { targets?: readonly string[] | undefined; configured?: readonly string[]; now: number }
+type Targets = readonly string[] | undefined
+
+export type CoverageOptions = { targets?: Targets; configured?: readonly string[]; now: number }
 
 /** After this long without a successful poll, a target counts as not covered: at least these seconds, and these intervals. */
 const MIN_BLIND_SECONDS = 300
@@ -72,6 +74,20 @@ export async function coverageOf(
       .toSorted((a, b) => a.from - b.from)
   })
   return { blindSeconds: lengthOf(blind), blind }
+}
+
+/**
+ * Now by the service's clock, to which the times of calls belong (UNIX seconds).
+ *
+ * @param targets by name; undefined for all targets in the store. Removed ones do not count.
+ * @param now the host's clock (UNIX seconds)
+ * @param which chooses if the clocks of several targets differ: by default the earliest, so that each has its last hour
+ */
+export async function serviceNow(store: RowReader, targets: Targets, now: number, which = Math.min): Promise<number> {
+  const rows = await store.rows('SELECT name, sync FROM callwatch.targets WHERE removed IS NULL', [])
+  const wanted = rows.filter(({ name }) => targets?.includes(String(name)) !== false)
+  const skews = wanted.flatMap(({ sync }) => parse<SyncState>(sync).clockSkew ?? [])
+  return now + (skews.length === 0 ? 0 : which(...skews))
 }
 
 /** The total length of periods (seconds). Time that several have in common counts once. */

@@ -21,9 +21,9 @@ export class QueryError extends Error {
 }
 
 /**
- * The end of a period that lasts until now. If the service's clock is ahead of the host's, it is after the newest call.
+ * The end of a period that lasts until now. It is after the newest call, also if a clock was set back.
  *
- * @param now the host's clock (UNIX seconds)
+ * @param now the service's clock (UNIX seconds)
  */
 export function endOf({ newest }: Pick<HistoryScope, 'newest'>, now: number): number {
   return Math.max(now, Math.floor(newest) + 1)

@@ -3,6 +3,7 @@ import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { IS_OPEN, shown } from '../store/call-columns.ts'
 import type { RowReader } from '../store/sql.ts'
 import { conditionsOf, queryArguments, type CallFilter, type LabelFilter } from './call-filter.ts'
+import { serviceNow } from './coverage.ts'
 import type { Period } from './days.ts'
 import { countFinished, endOf, historyScope, QueryError, withCalls, type HistoryScope } from './history-scope.ts'
 import { readRollups } from './rollups.ts'
@@ -50,7 +51,7 @@ export type Series = { since: string; until: string; step_seconds: number; point
  */
 export async function seriesOf(store: RowReader, query: SeriesQuery, now: number): Promise<Series> {
   const scope = await historyScope(store, query, 0)
-  const end = endOf(scope, now)
+  const end = endOf(scope, await serviceNow(store, query.targets, now, Math.max))
   const step = await stepOf(store, { ...query, to: query.to ?? end }, scope)
   const from = Math.floor(query.from / step) * step
   const size = Math.ceil((Math.max(query.from + 1, query.to ?? end) - from) / step)

@@ -6,7 +6,7 @@ import { daysOf, type Period } from './days.ts'
 import { historyScope, withCalls, endOf, QueryError } from './history-scope.ts'
 import { ALL_TARGETS, readRollups } from './rollups.ts'
 import { add, amountOf, KEYS, sumsView, type Sums, USAGE_STATUSES } from './sums.ts'
-import { coverageOf, type Coverage } from './coverage.ts'
+import { coverageOf, serviceNow, type Coverage } from './coverage.ts'
 
 /** The keys by which a report can be split into rows, in the order of its columns. */
 export const USAGE_KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const
@@ -110,11 +110,12 @@ export async function usageReport(
   await expectTargets(store, targets ?? [], configured)
   const isOpen = begin === undefined || to === undefined
   const { oldest, newest } = isOpen ? await historyScope(store, { targets }, 0) : { oldest: begin, newest: to }
-  const from = begin ?? Math.min(now, Math.floor(oldest))
+  const end = endOf({ newest }, await serviceNow(store, targets, now, Math.max))
+  const from = begin ?? Math.min(end, Math.floor(oldest))
   const coverage = await coverageOf(store, { from, to: to ?? Infinity }, { targets, configured, now })
   return {
     since: isoTime(from),
-    until: isoTime(to ?? endOf({ newest }, now)),
+    until: isoTime(to ?? end),
     zone,
     coverage: coverageView(coverage),
     rows: await usageOf(store, { ...query, from, to: to ?? Infinity }),

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { systemClock } from '../../src/clock/clock.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { completePoll, CREATED, seen } from '../ledger/seen.ts'
 import { A, filled, openIn } from '../store/contract/place.ts'
@@ -110,6 +111,42 @@ test('report says in every format that a period begins before what is kept', asy
       { kind: 'expired', since: '2026-09-21T14:13:20.000Z', until: '2026-09-21T14:13:22.000Z' },
     ],
   })
+})
+
+test.each([-3, 0, 3])('report and calls of the last hour are by a service whose clock is %i h ahead', async (hours) => {
+  const path = join(emptyFolder(), 'callwatch.db')
+  const store = openSqliteStore({ path })
+  const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
+  const at = (minutes: number) => AT(hours + minutes / 60)
+  const ended = (id: string, minutes: number) => seen(id, 'ended', { endedAt: at(minutes) })
+  for (const minutes of [1, 115, 120]) {
+    const calls = minutes === 1 ? [] : [ended('early', 50), ended('late', 100)]
+    await see({ ...completePoll((hours * 60 + minutes) * 60, ...calls), clockSkew: hours * 3600 })
+  }
+  // No daemon has run for the last four minutes.
+  const wall = vi.spyOn(systemClock, 'wall').mockReturnValue(AT(2) + 240)
+  onTestFinished(() => wall.mockRestore())
+  const config = configFile(target(path))
+  const reported = async (...args: string[]) => {
+    const { stdout, stderr } = await callwatch(['report', '--config', config, '--json', ...args])
+    const { since, until, rows, coverage } = JSON.parse(stdout)
+    return { since, until, ended: rows[0].calls.ended, coverage, stderr }
+  }
+  const isoAt = (minutes: number) => new Date(at(minutes) * 1000).toISOString()
+  const covered = { coverage: { blind_seconds: 0, blind: [] }, stderr: '' }
+  expect(await reported('--since', '1h')).toEqual({ since: isoAt(64), until: isoAt(124), ended: 1, ...covered })
+  expect(await reported('--since', '80m', '--until', '70m')).toMatchObject({
+    since: isoAt(44),
+    until: isoAt(54),
+    ended: 1,
+  })
+  expect((await reported()).until).toBe(isoAt(124))
+  const listed = async (...args: string[]) => {
+    const { stdout } = await callwatch(['calls', '--config', config, '--format', 'ndjson', ...args])
+    return [...stdout.matchAll(/early|late/g)].join(' ')
+  }
+  expect([await listed('--since', '1h'), await listed('--since', '2h', '--until', '1h')]).toEqual(['late', 'early'])
+  await store.close()
 })
 
 test.each([

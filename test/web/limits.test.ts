@@ -40,6 +40,7 @@ test('four large responses are made at a time: a fifth gets 503 with Retry-After
   isHeld = true
   const next = list()
   await vi.waitFor(() => expect(waiting).toHaveLength(1))
+  isHeld = false
   waiting[0]?.()
   expect((await next).statusCode).toBe(200)
 })

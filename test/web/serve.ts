@@ -73,6 +73,8 @@ export function basic({ username, password } = AUTH): { authorization: string } 
 export type ServeOptions = {
   /** When the targets with a history were set up (UNIX seconds). */
   created?: number
+  /** How far the clocks of the services of these targets are ahead (seconds). */
+  clockSkews?: Readonly<Record<string, number>>
   /** Webhooks of events, by their names. */
   webhooks?: Readonly<Record<string, Partial<WebhookProgress> & { deadLetters?: number }>>
   history?: { target: string; call: TrackedCall }[]
@@ -116,7 +118,16 @@ export type Served = {
 /** Serves hand-made targets on a free port of loopback; closes after the test. */
 export async function serve(
   targets: TargetStatus[],
-  { history = [], others = [], webhooks = {}, storeProblem, onRead, publicUrl, ...options }: ServeOptions = {},
+  {
+    history = [],
+    others = [],
+    webhooks = {},
+    clockSkews = {},
+    storeProblem,
+    onRead,
+    publicUrl,
+    ...options
+  }: ServeOptions = {},
 ): Promise<Served> {
   const store = openSqliteStore({ path: ':memory:' })
   onTestFinished(() => store.close())
@@ -127,7 +138,7 @@ export async function serve(
   }
   for (const [target, calls] of Map.groupBy(history, (each) => each.target)) {
     const { ledger } = await store.openTarget({ name: target, fingerprint: '' }, options.created ?? NOW - 1000, 86_400)
-    const { delta } = newDraft(ledger.sync)
+    const { delta } = newDraft({ ...ledger.sync, clockSkew: clockSkews[target] })
     for (const { call } of calls) {
       delta.calls.set(call.id, call)
       const finished = inHistorySince(call)

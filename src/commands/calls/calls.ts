@@ -3,6 +3,7 @@ import { systemClock } from '../../clock/clock.ts'
 import { writeCursor } from '../../events/cursor.ts'
 import { readLatest, type ReadEvent } from '../../events/read-events.ts'
 import { isSelected, type CallFilter } from '../../history/call-filter.ts'
+import { serviceNow } from '../../history/coverage.ts'
 import { MARK } from '../../ledger/tracked-call.ts'
 import { CALL_FORMATS, readCallsRequest } from '../../web/api/calls.ts'
 import type { CallsWanted } from '../../web/api/calls-pages.ts'
@@ -39,17 +40,18 @@ export const declare: Declare = (command, context) =>
     .action(async (options) => {
       const { format, json, limit, follow } = options
       const config = await context.configured(options)
-      const [known, now] = [config.targets.map(({ name }) => name), systemClock.wall()]
+      const known = config.targets.map(({ name }) => name)
       const unknown = options.target?.find((name) => !known.includes(name))
       if (unknown !== undefined)
         throw new UsageError(`--target ${unknown}: there is no such target; there is: ${known.join(', ')}`)
-      const wanted = wantedOf(options, now)
-      const [found, cursor] = await withReader(config, async (reader) => {
+      const targets = options.target ?? known
+      const [found, cursor, wanted] = await withReader(config, async (reader) => {
+        const selected = wantedOf(options, await serviceNow(reader, targets, systemClock.wall()))
         // What happens while the calls are listed is printed afterwards.
         const { next } = await readLatest(reader, 0)
         // One more, to know whether there are more.
-        const parts = await Array.fromAsync(partsOf(reader, options.target ?? known, wanted, limit + 1))
-        return [parts.flat(), writeCursor(next)] as const
+        const parts = await Array.fromAsync(partsOf(reader, targets, selected, limit + 1))
+        return [parts.flat(), writeCursor(next), selected] as const
       })
       const calls = found.slice(0, limit)
       if (found.length > limit) context.warn(`these are the newest ${limit}; --limit prints more`)

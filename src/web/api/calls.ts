@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import * as z from 'zod'
 import { systemClock, type Clock } from '../../clock/clock.ts'
 import { callRowView, type CallRowView } from '../../events/call-data.ts'
+import { serviceNow } from '../../history/coverage.ts'
 import { readMoment } from '../../history/moment.ts'
 import { FINAL_STATUSES, MODES, OPEN_STATUSES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
 import { csvLine } from '../../text/csv.ts'
@@ -81,7 +82,7 @@ const answers = {
   'application/x-ndjson': namedText('CallsNdjson', 'The same, each call as a line of JSON'),
 }
 
-export type CallsRouteOptions = CallsSource & { clock?: Pick<Clock, 'scheduler' | 'wall'> }
+export type CallsRouteOptions = CallsSource & { clock?: Pick<Clock, 'scheduler'>; wall?: () => number }
 
 /**
  * Calls in progress, or with `since` the calls that finished since then, newest first. As JSON a response is one page; its
@@ -96,15 +97,16 @@ export const callsRoute = route(
     answers: { 200: answers },
     head: false,
   },
-  ({ targets, store, clock = systemClock }: CallsRouteOptions) => {
+  ({ targets, store, clock = systemClock, wall = systemClock.wall }: CallsRouteOptions) => {
     const large = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
     return async ({ query }, reply) => {
       const { limit, format = 'json' } = query
       const isStream = format !== 'json' && limit === undefined
       const max = isStream ? Infinity : Math.min(limit ?? MAX_CALLS, MAX_CALLS)
-      const wanted = wantedOf(query, clock.wall())
       const alive = max > MAX_SMALL ? large.admits(reply) : () => undefined
       if (alive === undefined) return reply
+      const now = query.since === undefined ? 0 : await serviceNow(store, query.target, wall())
+      const wanted = wantedOf(query, now)
       const pages = pagesOf(wanted, max, { targets, store }, isStream ? Infinity : SEARCH_SECONDS)
       if (isStream) return streamed(pages, CALL_FORMATS[format], { reply, alive })
       const page = await joined(pages)

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { coverageOf } from '../../history/coverage.ts'
+import { coverageOf, serviceNow } from '../../history/coverage.ts'
 import { coverageView, expectTargets, usageCsv, usageReport, USAGE_KEYS, type UsageKey } from '../../history/usage.ts'
 import type { WebOptions } from '../server.ts'
 import { count, namedObject, namedText, seconds, sums, time } from './parts.ts'
@@ -58,7 +58,8 @@ export const reportRoute = route(
     async ({ query }, reply) => {
       const by = USAGE_KEYS.filter((key) => query.by.includes(key))
       const now = wall()
-      const asked = { ...periodOf(query, now), by, zone: query.zone, targets: query.target, aborted: abortedBy(reply) }
+      const period = periodOf(query, await serviceNow(store, query.target, now))
+      const asked = { ...period, by, zone: query.zone, targets: query.target, aborted: abortedBy(reply) }
       const found = await usageReport(store, asked, { configured: targets.all(), now })
       return query.format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found, by))
     },
@@ -75,7 +76,7 @@ export const coverageRoute = route(
   ({ store, wall, targets }: WebOptions) =>
     async ({ query }) => {
       const [now, all] = [wall(), targets.all()]
-      const { from, to = Infinity } = periodOf(query, now)
+      const { from, to = Infinity } = periodOf(query, await serviceNow(store, query.target, now))
       await expectTargets(store, query.target ?? [], all)
       return coverageView(await coverageOf(store, { from, to }, { targets: query.target, configured: all, now }))
     },

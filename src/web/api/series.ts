@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { coverageOf } from '../../history/coverage.ts'
+import { coverageOf, serviceNow } from '../../history/coverage.ts'
 import { seriesOf, STEPS } from '../../history/series.ts'
 import { coverageView, expectTargets } from '../../history/usage.ts'
 import type { WebOptions } from '../server.ts'
@@ -50,7 +50,7 @@ export const seriesRoute = route(
     async ({ query }, reply) => {
       const { target, type, mode, receiver_type: receiverType, step } = query
       const [now, all] = [wall(), targets.all()]
-      const { from, to } = periodOf(query, now)
+      const { from, to } = periodOf(query, await serviceNow(store, target, now))
       await expectTargets(store, target ?? [], all)
       const wanted = { from, to, targets: target, type, mode, receiverType, step, aborted: abortedBy(reply) }
       const series = await seriesOf(store, wanted, now)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { coverageOf } from '../../../src/history/coverage.ts'
+import { coverageOf, serviceNow } from '../../../src/history/coverage.ts'
 import type { CallFilter } from '../../../src/history/call-filter.ts'
 import { listCalls, oneCall, type CallsPage } from '../../../src/history/list-calls.ts'
 import { seriesOf } from '../../../src/history/series.ts'
@@ -268,6 +268,25 @@ export function queriesContract(newPlace: NewPlace): void {
       expect(Date.parse(report.until) / 1000).toBeGreaterThan(endedAt)
       const unheard = await seriesOf(store, { from, to: undefined, targets: ['b'], step: 60 }, now)
       expect(unheard.until).toBe(isoTime(CREATED + 120 - (CREATED % 60)))
+    })
+
+    test('know the time by the clock of the service, of several targets the earliest, without removed ones', async () => {
+      const store = await (await newPlace()).open()
+      for (const [name, clockSkew] of [
+        ['a', 7200],
+        ['b', -60],
+        ['gone', -7200],
+      ] as const)
+        // oxfmt-ignore
+        await (await openIn(store, { name, fingerprint: name })).see({ ...completePoll(5), clockSkew })
+      await openIn(store, { name: 'unseen', fingerprint: 'unseen' })
+      await store.expireAlerts('gone', [], undefined, CREATED + 10)
+      const at = async (targets?: string[], which?: typeof Math.max) =>
+        (await serviceNow(store, targets, CREATED, which)) - CREATED
+      expect(await Promise.all([at(), at(['a']), at(['a', 'unseen']), at(['unseen']), at(['gone'])])).toEqual([
+        -60, 7200, 7200, 0, 0,
+      ])
+      expect(await at(undefined, Math.max)).toBe(7200)
     })
 
     test('report up to when calls were deleted, also of a target that is not configured any more', async () => {

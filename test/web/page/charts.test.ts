@@ -68,8 +68,8 @@ describe('the request of the charts', () => {
     Object.fromEntries(new URLSearchParams(chartsRequest(new URLSearchParams(query), NOW * 1000)))
 
   test.each([
-    ['', { since: '2026-09-20T14:13:20.000Z' }],
-    ['since=7d&minutes=participant&zone=UTC', { since: '2026-09-14T14:13:20.000Z' }],
+    ['', { since: '24h' }],
+    ['since=7d&minutes=participant&zone=UTC', { since: '7d' }],
     [
       'since=2026-09-20&until=2026-09-21T08:00Z&type=audio&mode=call&receiver_type=user&target=a',
       {

@@ -88,7 +88,12 @@ describe('the request of the calls', () => {
 
   test.each([
     ['', { since: '1970-01-01T00:00:00.000Z' }],
-    ['since=1d&until=1h', { since: '2026-09-20T14:13:20.000Z', until: '2026-09-21T13:13:20.000Z' }],
+    // The server knows the clock of the service.
+    ['since=1d&until=1h', { since: '1d', until: '1h' }],
+    [
+      'since=1790000000&until=2026-09-22T00:00Z',
+      { since: '2026-09-21T14:13:20.000Z', until: '2026-09-22T00:00:00.000Z' },
+    ],
     ['status=in_progress&since=1d', {}],
     ['status=ongoing&until=1d&type=audio', { status: 'ongoing', type: 'audio' }],
     ['status=lost&zone=UTC', { since: '1970-01-01T00:00:00.000Z', status: 'lost' }],

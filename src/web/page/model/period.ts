@@ -1,4 +1,5 @@
 import { MOMENT, readSeconds } from '../../../history/moment.ts'
+import { DURATION_FORM } from '../../../schema/duration-text.ts'
 import { isoOf, local, momentOf } from './format.ts'
 
 /**
@@ -31,8 +32,10 @@ export function periodOf(query: URLSearchParams, since: string, now: number, end
   const named = new URLSearchParams({ since: query.get('since') || since, until: query.get('until') ?? '' })
   const [from = 0, to] = [parameterTime(named, 'since', now), parameterTime(named, 'until', now)]
   if (from >= (to ?? end)) throw new RangeError('“From” is not before “Before”')
-  const iso = (time: number) => new Date(time).toISOString()
-  return { since: iso(from), ...(to !== undefined && { until: iso(to) }) }
+  // The API counts a time ago from now by the clock of the service, which may differ from that of callwatch.
+  const shown = (text: string | null, time: number) =>
+    DURATION_FORM.test(text!) ? text! : new Date(time).toISOString()
+  return { since: shown(named.get('since'), from), ...(to !== undefined && { until: shown(named.get('until'), to) }) }
 }
 
 /** Adds the targets of the address, and those of its parameters that have a value. */
