@@ -12,44 +12,25 @@ const MAX_DELAY_SECONDS = 5
 /** The most peers whose failures are kept; the oldest are evicted. */
 const MAX_PEERS = 10_000
 
-/** Slows down password guessing, by the address of the peer. */
-export type LoginAttempts = {
-  /**
-   * Resolves with true once an attempt of this peer may be checked, and with false if another attempt of the peer is waiting already, so
-   * that parallel connections cannot avoid the delay.
-   */
-  admit: (peer: string) => Promise<boolean>
-  /** @param guess a repeated guess counts once: a program with an outdated password guesses nothing */
-  failed: (peer: string, guess: string) => void
-}
-
-/** When to try again after an attempt that was not checked. */
+/** When to try again after an attempt that was refused. */
 export const LOGIN_RETRY_AFTER_SECONDS = MAX_DELAY_SECONDS
 
-/** A successful log-in does not clear failures: other clients may have the same address. */
-export function loginAttempts(clock: Clock = systemClock): LoginAttempts {
+/**
+ * Slows down password guessing, by the address of the peer. The result resolves with true once a failed attempt may be answered, and with
+ * false if another one of the peer is waiting already, so that parallel connections cannot avoid the delay. A repeated guess counts once:
+ * a program with an outdated password guesses nothing. A successful log-in does not clear failures: other clients may have the same
+ * address.
+ */
+export function delayedFailures(clock: Clock = systemClock): (peer: string, guess: string) => Promise<boolean> {
   const peers = new Map<string, { failures: number; guesses: Set<string>; at: number; isWaiting: boolean }>()
-  return {
-    admit: async (peer) => {
-      const known = peers.get(networkOf(peer))
-      const isExpired = known !== undefined && clock.monotonic() - known.at > EXPIRE_AFTER_SECONDS
-      if (known === undefined || isExpired || known.failures < FREE_FAILURES) return true
-      if (known.isWaiting) return false
-      known.isWaiting = true
-      const delay = Math.min(MAX_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (known.failures - FREE_FAILURES))
-      await sleep(clock, delay)
-      known.isWaiting = false
-      return true
-    },
-    failed: (peer, guess) => {
-      const key = networkOf(peer)
-      const at = clock.monotonic()
-      const known = peers.get(key) ?? { failures: 0, guesses: new Set(), at, isWaiting: false }
-      if (at - known.at > EXPIRE_AFTER_SECONDS) {
-        known.failures = 0
-        known.guesses.clear()
-      }
-      if (known.guesses.has(guess)) return
+  return async (peer, guess) => {
+    const key = networkOf(peer)
+    const at = clock.monotonic()
+    let known = peers.get(key)
+    if (known === undefined || at - known.at > EXPIRE_AFTER_SECONDS)
+      known = { failures: 0, guesses: new Set(), at, isWaiting: false }
+    const { failures } = known
+    if (!known.guesses.has(guess)) {
       if (known.guesses.size < FREE_FAILURES) known.guesses.add(guess)
       known.failures += 1
       known.at = at
@@ -57,7 +38,13 @@ export function loginAttempts(clock: Clock = systemClock): LoginAttempts {
       peers.delete(key)
       peers.set(key, known)
       if (peers.size > MAX_PEERS) peers.delete(peers.keys().next().value!)
-    },
+    }
+    if (failures < FREE_FAILURES) return true
+    if (known.isWaiting) return false
+    known.isWaiting = true
+    await sleep(clock, Math.min(MAX_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (failures - FREE_FAILURES)))
+    known.isWaiting = false
+    return true
   }
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { logWebEvents } from '../../src/daemon/reporting/log-web-events.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 
-test('failed log-ins and changes of silences are logged with the peer, and counted', async () => {
+test('failed log-ins and changes of silences are logged with the peer, and counted; refused log-ins are only counted', async () => {
   const { operational, expose } = metricsOf(() => [], 'test')
   const log: Record<string, unknown>[] = []
   const onEvent = logWebEvents(
@@ -19,14 +19,15 @@ test('failed log-ins and changes of silences are logged with the peer, and count
     'callwatch_silence_changes_total{change="expired"} 0',
   ])
   const peer = '10.0.0.1'
-  onEvent({ kind: 'login failed', peer })
-  onEvent({ kind: 'login failed', peer })
+  onEvent({ kind: 'login failed', peer, refused: false })
+  onEvent({ kind: 'login failed', peer, refused: false })
+  onEvent({ kind: 'login failed', peer, refused: true })
   const silence = { id: 3, match: { alert: 'NoCalls' }, since: 0, until: 3600, reason: 'maintenance' }
   onEvent({ kind: 'silence added', peer, user: 'ops', silence })
   onEvent({ kind: 'silence edited', peer, user: 'ops', silence: { ...silence, edits: 1 } })
   onEvent({ kind: 'silence expired', peer, user: 'ops', id: 3 })
   expect(await counted()).toEqual([
-    'callwatch_login_failures_total 2',
+    'callwatch_login_failures_total 3',
     'callwatch_silence_changes_total{change="added"} 1',
     'callwatch_silence_changes_total{change="edited"} 1',
     'callwatch_silence_changes_total{change="expired"} 1',

@@ -12,7 +12,8 @@ export function logWebEvents(
     const { peer } = event
     if (event.kind === 'login failed') {
       loginFailures.inc()
-      log.warn({ peer }, `log-in failed: wrong user name or password, from ${peer}`)
+      // Their number has no limit.
+      if (!event.refused) log.warn({ peer }, `log-in failed: wrong user name or password, from ${peer}`)
       return
     }
     const { user } = event
