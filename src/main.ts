@@ -32,8 +32,8 @@ process.exitCode = await runProgram(process.argv.slice(2), { env, cwd: process.c
 )
 if (isDaemon()) {
   await endOutput()
-  // A daemon that failed while running may not have closed everything that keeps a process alive.
-  if (process.exitCode !== 0) process.exit()
+  // A daemon that failed, or that something did not answer, may not have closed everything that keeps a process alive.
+  process.exit()
 }
 
 /**

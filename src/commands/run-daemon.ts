@@ -1,4 +1,4 @@
-import { lastValueFrom } from 'rxjs'
+import { concatMap, defer, delay, endWith, firstValueFrom, ignoreElements, map, race } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets.ts'
@@ -10,6 +10,9 @@ import { logOutput } from '../log/log-output.ts'
 import { secretsMask } from '../log/mask-secrets.ts'
 import { VERSION } from '../daemon/version.ts'
 import { hangUpSignal, stopSignal } from './stop-signal.ts'
+
+/** From the signal to the end (seconds), whatever has not answered by then. Supervisors often kill a process after ten. */
+const STOPPED_WITHIN_SECONDS = 9
 
 /**
  * Runs the daemon until SIGTERM or SIGINT. It reloads a changed configuration while it runs, and at once on SIGHUP.
@@ -31,11 +34,25 @@ export async function runDaemon(load: () => Config, resetTarget: string | undefi
   const { dropped: droppedLines } = output
   const { random } = Math
   const options = { config, readings$, secrets, clock, random, log, droppedLines, draining$, resetTarget }
-  const daemon = await startDaemon(options)
-  const shared = 'url' in config.store ? ' with other daemons' : ''
-  const message = `monitoring ${names.join(', ')}${shared}; page at ${daemon.url}`
-  log.info({ targets: names, url: daemon.url, version: VERSION }, message)
-  for (const warning of leftOutWarnings(config)) log.warn(warning)
-  await lastValueFrom(daemon.events$, { defaultValue: undefined })
-  log.info('stopped')
+  const run$ = defer(() => startDaemon(options)).pipe(
+    concatMap((daemon) => {
+      const shared = 'url' in config.store ? ' with other daemons' : ''
+      const message = `monitoring ${names.join(', ')}${shared}; page at ${daemon.url}`
+      log.info({ targets: names, url: daemon.url, version: VERSION }, message)
+      for (const warning of leftOutWarnings(config)) log.warn(warning)
+      return daemon.events$
+    }),
+    ignoreElements(),
+    endWith(true),
+  )
+  const late$ = draining$.pipe(
+    delay(STOPPED_WITHIN_SECONDS * 1000, clock.scheduler),
+    map(() => false),
+  )
+  if (await firstValueFrom(race(run$, late$))) log.info('stopped')
+  else
+    log.warn(
+      `stopped ${STOPPED_WITHIN_SECONDS} s after the signal without all answers, of the store for example: the next start counts ` +
+        'and sends what is missing',
+    )
 }

@@ -43,6 +43,9 @@ export type PostgresServer = {
   readonly useTls: (key: string, certificate: string) => Promise<void>
   /** A connection of the superuser. */
   readonly connect: () => Promise<Connection>
+  /** Halts the postmaster and all its backends, as if its machine were suspended, until `resume`. */
+  readonly halt: () => void
+  readonly resume: () => void
   /** kill -9 of the postmaster and all its backends, as if the machine had died. */
   readonly kill: () => Promise<void>
   /** Starts it again in the same folder, on the same port. */
@@ -141,6 +144,9 @@ async function startIn(folder: string): Promise<PostgresServer> {
     postmaster.kill(signal)
     await ended
   }
+  const signalAll = (signal: NodeJS.Signals) => {
+    for (const pid of [postmaster.pid!, ...childrenOf(postmaster.pid!)]) signalIfThere(pid, signal)
+  }
   const restart = async () => {
     await end('SIGINT')
     postmaster = await launch(folder, port)
@@ -173,10 +179,12 @@ async function startIn(folder: string): Promise<PostgresServer> {
       await restart()
     },
     connect: admin,
+    halt: () => signalAll('SIGSTOP'),
+    resume: () => signalAll('SIGCONT'),
     kill: async () => {
       const backends = childrenOf(postmaster.pid!)
       await end('SIGKILL')
-      for (const pid of backends) killIfThere(pid)
+      for (const pid of backends) signalIfThere(pid, 'SIGKILL')
     },
     restart,
     promote: async () => {
@@ -260,9 +268,9 @@ function childrenOf(pid: number): number[] {
   return existsSync(path) ? readFileSync(path, 'utf8').split(' ').filter(Boolean).map(Number) : []
 }
 
-function killIfThere(pid: number): void {
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, signal)
   } catch {
     // It has ended by itself.
   }

@@ -51,6 +51,9 @@ export type ConnectOptions = {
 
 const DEFAULT_DEADLINE_SECONDS = 5
 
+/** How long a server that was told of the end of a connection may take to close it. */
+const CLOSE_TIMEOUT_SECONDS = 1
+
 const MAX_PIPELINE = 5000
 
 /** The oldest version with every feature that is used here. */
@@ -204,7 +207,8 @@ function openConnection(address: PostgresAddress, server: Host, options: OpenOpt
     },
     close: async () => {
       if (!fail(closedError())) return
-      await sql.end({ timeout: deadline })
+      // All statements have been answered or given up.
+      await sql.end({ timeout: CLOSE_TIMEOUT_SECONDS })
       socket?.destroy()
     },
   }

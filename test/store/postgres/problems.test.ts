@@ -87,6 +87,17 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     expect((await store.cluster.renew('{}'))?.members).toHaveLength(1)
   })
 
+  test('and is halted: a connection is closed without its answer, however long its statements may take', async () => {
+    const connection = await connect(await newDatabase(), { deadline: 600 })
+    server().halt()
+    try {
+      await connection.close()
+    } finally {
+      server().resume()
+    }
+    expect(connection.isDropped()).toBe(true)
+  })
+
   test('and is started again, or killed: what was committed is there, and the daemon continues', async () => {
     const { store, ledger, next, sees } = await owner(await newDatabase())
     await sees('b')
