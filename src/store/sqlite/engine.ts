@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { GIVEN, givenColumns, AnswerLost, fenced, type Step, type TransactionKind, type Value } from '../sql.ts'
+import { isBusy } from './sqlite-error.ts'
 
 /** Whether a statement only inserts the rows of its relation `given`. Then it can have several rows at a time. */
 function isPlainInsert(statement: string): boolean {
@@ -56,6 +57,10 @@ const ROWS_AT_ONCE = 5000
 /** The most rows of one INSERT. More gain nothing. */
 const ROWS_A_STATEMENT = 50
 
+/** How long a statement waits for a store that another process has locked, and between two attempts (milliseconds). */
+export const BUSY_TIMEOUT_MS = 5000
+const BUSY_RETRY_MS = 10
+
 /** The most prepared statements that are kept. Queries of the history often have new texts. */
 const MAX_PREPARED = 200
 
@@ -70,6 +75,7 @@ type Prepared = { statement: StatementSync; names: string[] }
 export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, release: () => void) {
   const { prepare, kept } = statementsOf(db)
   const cursors = new Map<string, Iterator<unknown>>()
+  const lock = newLock(db, expectInPlace)
 
   function all(query: string, args: readonly Value[]): Rows {
     const { statement, names } = kept(query)
@@ -91,8 +97,8 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
   }
 
   function begin(kind: TransactionKind): void {
-    if (kind !== 'snapshot') expectInPlace()
-    db.exec(kind === 'snapshot' ? 'BEGIN' : 'BEGIN IMMEDIATE')
+    if (kind === 'snapshot') db.exec('BEGIN')
+    else lock()
   }
 
   function next(cursor: string): unknown[][] {
@@ -130,6 +136,30 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
       release()
     } else if (db.isTransaction) db.exec(request.keep ? 'COMMIT' : 'ROLLBACK')
     return undefined
+  }
+}
+
+/**
+ * Begins a transaction that writes, once no other process does. SQLite's own wait would delay the end of the process. After a wait in
+ * vain, further ones fail at once until one succeeds, because their waits would add up.
+ */
+function newLock(db: DatabaseSync, expectInPlace: () => void): () => void {
+  const pause = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  /** Since when every attempt has found the database locked. */
+  let busySince: number | undefined
+  return () => {
+    for (const begun = performance.now(); ; Atomics.wait(pause, 0, 0, BUSY_RETRY_MS)) {
+      try {
+        expectInPlace()
+        db.exec('BEGIN IMMEDIATE')
+        busySince = undefined
+        return
+      } catch (error) {
+        if (!isBusy(error)) throw error
+        busySince ??= begun
+        if (performance.now() - busySince >= BUSY_TIMEOUT_MS) throw error
+      }
+    }
   }
 }
 

@@ -3,14 +3,11 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../store-error.ts'
-import { sqliteEngine, type Engine } from './engine.ts'
+import { BUSY_TIMEOUT_MS, sqliteEngine, type Engine } from './engine.ts'
 import type { Say } from '../migrations.ts'
 import { expectUndamaged } from './damage.ts'
 import { expectSchema, migrate } from './schema.ts'
 import { isBusy, sqliteError } from './sqlite-error.ts'
-
-/** How long a command waits for a busy store (milliseconds). It is never busy for long. */
-const BUSY_TIMEOUT_MS = 5000
 
 export type SqliteOptions = {
   /** The file, which is created if it does not exist. `:memory:` keeps nothing. */
@@ -60,7 +57,7 @@ export function openOwn(path: string, durable = true, say?: Say): { db: Database
       if (release === undefined) throw heldError(path)
       makePrivate(path)
     }
-    db = new DatabaseSync(path, { timeout: 0 })
+    db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     migrate(db, path, undefined, say)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`)
     // Without temp_store, SQLite makes and deletes a file in each commit to undo one INSERT of many rows: two thirds of its writes.
@@ -70,6 +67,8 @@ export function openOwn(path: string, durable = true, say?: Say): { db: Database
     // Deleted data of participants does not stay in free parts of the file.
     if (db.prepare("SELECT 1 FROM events WHERE participants <> '' LIMIT 1").get()) db.exec('PRAGMA secure_delete = ON')
     db.prepare('INSERT OR REPLACE INTO holder (only, who) VALUES (1, ?)').run(holder)
+    // From now on the engine waits.
+    db.exec('PRAGMA busy_timeout = 0')
     return { db, release }
   } catch (error) {
     db?.close()
