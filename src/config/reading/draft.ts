@@ -10,7 +10,7 @@ export type Draft = {
   /** The problems so far, with paths as the user knows them. */
   problems: readonly Problem[]
   /** Places in the tree that already have a problem. */
-  reported: readonly string[]
+  reported: ReadonlySet<string>
   /** Places in the tree whose value is not from that place in the file, and what the user calls them. */
   origins: ReadonlyMap<string, string>
   /** Places with an interpolated value, and the text before the interpolation. Only that text may be shown. */
@@ -28,7 +28,7 @@ export function withProblem(draft: Draft, path: Path, message: string): Draft {
   return {
     ...draft,
     problems: [...draft.problems, { path: nameOf(draft, path), message }],
-    reported: [...draft.reported, formatPath(path)],
+    reported: new Set(draft.reported).add(formatPath(path)),
   }
 }
 
@@ -45,7 +45,7 @@ const kinds: Record<string, string> = { object: 'a map', record: 'a map', array:
  */
 export function problemsOf(issues: readonly z.core.$ZodIssue[], draft: Draft): Problem[] {
   return issues.flatMap((issue) => {
-    if (draft.reported.includes(formatPath(issue.path))) return []
+    if (draft.reported.has(formatPath(issue.path))) return []
     return issue.code === 'unrecognized_keys' ? unknownKeys(issue, draft) : [problemOf(issue, draft)]
   })
 }

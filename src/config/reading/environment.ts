@@ -1,7 +1,8 @@
 import { isMap, valueAt, withValue, type Path, formatPath, placesOf } from '../../schema/path.ts'
 import { variables, type Variable } from '../../schema/variables.ts'
 import { configSchema } from '../config.ts'
-import { withOrigin, type Draft, withProblem } from './draft.ts'
+import type { Problem } from '../config-error.ts'
+import { withOrigin, type Draft } from './draft.ts'
 
 /** Variables by name, as in `process.env`. An empty variable counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -83,15 +84,15 @@ const variableName = /^[A-Za-z_]\w*$/
 export function interpolate(content: unknown, env: Environment): { draft: Draft; names: ReadonlySet<string> } {
   const templates = new Map<string, string>()
   const names = new Set<string>()
-  const mistakes: { path: Path; message: string }[] = []
+  const problems: Problem[] = []
 
   const replaceIn = (template: string, path: Path): string =>
     template.replaceAll(reference, (whole: string, name: string | undefined, end: string | undefined) => {
       if (name === undefined) return '${'
       templates.set(formatPath(path), template)
       if (end === '' || !variableName.test(name)) {
-        mistakes.push({
-          path,
+        problems.push({
+          path: formatPath(path),
           message: 'found `${` without a name and `}`; expected `${NAME}`, or `$${` for a plain `${`',
         })
         return whole
@@ -100,7 +101,10 @@ export function interpolate(content: unknown, env: Environment): { draft: Draft;
       const value = env[name]
       if (value !== undefined && value !== '') return value
       const state = value === undefined ? 'not set' : 'empty'
-      mistakes.push({ path, message: `the environment variable \`${name}\` is ${state}; expected a value for it` })
+      problems.push({
+        path: formatPath(path),
+        message: `the environment variable \`${name}\` is ${state}; expected a value for it`,
+      })
       return whole
     })
 
@@ -114,6 +118,6 @@ export function interpolate(content: unknown, env: Environment): { draft: Draft;
   }
 
   const tree = walk(content ?? {}, [])
-  const start: Draft = { tree, problems: [], reported: [], origins: new Map(), templates }
-  return { draft: mistakes.reduce((draft, { path, message }) => withProblem(draft, path, message), start), names }
+  const reported = new Set(problems.map(({ path }) => path))
+  return { draft: { tree, problems, reported, origins: new Map(), templates }, names }
 }

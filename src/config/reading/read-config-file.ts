@@ -1,28 +1,22 @@
 import { dirname, resolve } from 'node:path'
-import {
-  isMap as isMapNode,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  visit,
-  type Document,
-  type YAMLError,
-} from 'yaml'
+import { isMap as isMapNode, isNode, isScalar, isSeq, LineCounter, parseDocument, type YAMLError } from 'yaml'
 import { ConfigError, type Problem } from '../config-error.ts'
-import { formatPath, isMap, type Path } from '../../schema/path.ts'
+import { formatPath, type Path } from '../../schema/path.ts'
 import type { Environment } from './environment.ts'
+import { NO_ANCHOR, plainValue, TOO_DEEP } from './plain-value.ts'
 import { fileProblem, readAnyText, type ReadText } from './read-text.ts'
 
 /** Replacements for messages of the library that would quote the file, and might contain a secret. */
 const discreet: Partial<Record<YAMLError['code'], string>> = {
-  BAD_ALIAS: 'found `*` with the name of an anchor that is not there; a text that begins with `*` needs quotes',
+  BAD_ALIAS: NO_ANCHOR,
   BAD_DIRECTIVE: 'found `%` at the beginning of a line, where a directive would stand',
   BAD_DQ_ESCAPE: 'found an unknown escape after `\\` between double quotes',
+  RESOURCE_EXHAUSTION: TOO_DEEP,
   TAG_RESOLVE_FAILED: 'found `!` with the name of an unknown tag; a text that begins with `!` needs quotes',
   UNEXPECTED_TOKEN: 'found something that cannot stand here; a text with one of `{}[],#&*!|>%@` in it may need quotes',
 }
+
+const LOST: readonly YAMLError['code'][] = ['UNEXPECTED_TOKEN', 'RESOURCE_EXHAUSTION']
 
 /** What a YAML text contains. */
 type YamlContent = {
@@ -44,24 +38,27 @@ type YamlContent = {
  */
 export function parseYaml(source: string, name: string): YamlContent {
   const lineCounter = new LineCounter()
-  const document = parseDocument(hideReferences(source), { lineCounter, prettyErrors: false, logLevel: 'silent' })
+  const options = { lineCounter, prettyErrors: false, logLevel: 'silent', uniqueKeys: false } as const
+  const document = parseDocument(hideReferences(source), options)
   const placeAt = (offset: number) => {
     const { line, col } = lineCounter.linePos(offset)
     return `${name}:${line}:${col}`
   }
-  const mistakes = mistakesOf(document)
-  if (mistakes.length > 0) {
-    throw new ConfigError(
-      mistakes.map(({ code, message, at }) => ({
-        path: placeAt(at),
-        message: `not valid YAML: ${discreet[code] ?? message}`,
-      })),
-    )
+  const mistakes: Problem[] = []
+  const report = (offset: number, mistake: string) =>
+    mistakes.push({ path: placeAt(offset), message: `not valid YAML: ${mistake}` })
+  for (const { code, message, pos } of [...document.errors, ...document.warnings]) {
+    report(pos[0], discreet[code] ?? message)
+    // The parser is lost, and complains about everything after it.
+    if (LOST.includes(code)) throw new ConfigError(mistakes)
   }
+  const content = plainValue(document.contents, { keyOf, scalarOf: showReferences }, (node, mistake) => {
+    report(node.range?.[0] ?? 0, mistake)
+  })
+  if (mistakes.length > 0) throw new ConfigError(mistakes)
   let offsets: Map<string, number> | undefined
   return {
-    // Many targets may share the same alias.
-    content: showReferences(document.toJS({ maxAliasCount: -1 })),
+    content,
     placeOf: (path) => {
       offsets ??= new Map(offsetsIn(document.contents))
       const offset = offsetOf(offsets, path)
@@ -70,35 +67,10 @@ export function parseYaml(source: string, name: string): YamlContent {
   }
 }
 
-type Mistake = { code: YAMLError['code']; message: string; at: number }
-
-/** The mistakes up to the first unexpected token. After that token the parser is lost and complains about everything. */
-function mistakesOf(document: Document): Mistake[] {
-  const mistakes = [...document.errors, ...document.warnings].map(({ code, message, pos }): Mistake => ({
-    code,
-    message,
-    at: pos[0],
-  }))
-  const anchors = new Set<string>()
-  visit(document, {
-    Node(_, node) {
-      if ('anchor' in node && node.anchor !== undefined) anchors.add(node.anchor)
-    },
-    Alias(_, alias, path) {
-      const at = alias.range?.[0] ?? 0
-      if (!anchors.has(alias.source)) mistakes.push({ code: 'BAD_ALIAS', message: '', at })
-      const isWithin = path.some((node) => 'anchor' in node && node.anchor === alias.source)
-      if (isWithin) mistakes.push({ code: 'IMPOSSIBLE', message: 'found `*` within the anchor that it names', at })
-    },
-  })
-  const lost = mistakes.findIndex(({ code }) => code === 'UNEXPECTED_TOKEN')
-  return lost === -1 ? mistakes : mistakes.slice(0, lost + 1)
-}
-
 /** Where each key and each item of a list begins, by path. */
 function* offsetsIn(node: unknown, path: Path = []): Generator<[path: string, offset: number]> {
   const items: [key: PropertyKey, start: unknown, value: unknown][] = isMapNode(node)
-    ? node.items.map(({ key, value }) => [String(showReferences(isScalar(key) ? key.value : key)), key, value])
+    ? node.items.map(({ key, value }) => [keyOf(key), key, value])
     : isSeq(node)
       ? node.items.map((item, index) => [index, item, item])
       : []
@@ -122,14 +94,12 @@ function hideReferences(source: string): string {
   return source.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, `${opening}$1${closing}`)
 }
 
-function showReferences(node: unknown): unknown {
-  if (typeof node === 'string') return node.replaceAll(/\uF5D0\uF5D0([A-Za-z_]\w*)\uF5D1/g, '$${$1}')
-  if (Array.isArray(node)) return node.map(showReferences)
-  if (!isMap(node)) return node
-  return Object.fromEntries(
-    Object.entries(node).map(([key, value]) => [String(showReferences(key)), showReferences(value)]),
-  )
+function showReferences(value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll(/\uF5D0\uF5D0([A-Za-z_]\w*)\uF5D1/g, '$${$1}') : value
 }
+
+/** The text of a key. */
+const keyOf = (key: unknown) => String(showReferences(isScalar(key) ? key.value : String(key)))
 
 const defaultFile = 'callwatch.yaml'
 

@@ -26,7 +26,7 @@ function readSecretFile(draft: Draft, secret: Path, folders: Folders): Draft {
     const own = draft.origins.get(formatPath(secret)) ?? String(secret.at(-1))
     return withProblem(draft, place, `not accepted together with \`${own}\`; expected one of them`)
   }
-  if (typeof name !== 'string' || name === '' || draft.reported.includes(formatPath(place))) return draft
+  if (typeof name !== 'string' || name === '' || draft.reported.has(formatPath(place))) return draft
 
   const folder = draft.origins.has(formatPath(place)) ? folders.cwd : folders.file
   const content = read(resolve(folder, name), folders.readText)
@@ -81,7 +81,7 @@ export function readTlsFiles(draft: Draft, from: From): { draft: Draft; tls: Cer
 function readPem(draft: Draft, place: Path, { folder, readText }: From, what: string): { draft: Draft; pem?: string } {
   const name = valueAt(draft.tree, place)
   // The schema reports any other problem.
-  if (typeof name !== 'string' || name === '' || draft.reported.includes(formatPath(place))) return { draft }
+  if (typeof name !== 'string' || name === '' || draft.reported.has(formatPath(place))) return { draft }
   try {
     return { draft, pem: readText(resolve(folder, name)) }
   } catch (error) {

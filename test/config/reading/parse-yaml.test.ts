@@ -73,6 +73,64 @@ test('any number of targets may share a template', () => {
   expect(content).toHaveProperty('targets.199', { name: 't199', query: { a: ['x'], b: ['x'] } })
 })
 
+test('lists of aliases that stand for more values than any configuration has are refused where they become too many', () => {
+  const list = (of: string) => `[${Array<string>(9).fill(of).join(', ')}]`
+  const levels = [1, 2, 3, 4, 5].map((level) => `a${level}: &a${level} ${list(`*a${level - 1}`)}`)
+  expect(problemsIn([`a0: &a0 ${list('x')}`, ...levels].join('\n'))).toEqual([
+    {
+      path: 'f:6:15',
+      message: expect.stringContaining('more than 200,000 values up to here, if each `*` counts as all'),
+    },
+  ])
+})
+
+test('a list that merges the same map again and again counts with all keys of each', () => {
+  const keys = Array.from({ length: 1000 }, (_, i) => `k${i}: 1`)
+  const merges = Array<string>(300).fill('- <<: *a')
+  expect(problemsIn(`a: &a { ${keys.join(', ')} }\nb:\n${merges.join('\n')}`)).toEqual([
+    { path: 'f:201:7', message: expect.stringContaining('more than 200,000 values') },
+  ])
+})
+
+test.each([150, 1500, 100_000])(
+  '%i lists within each other are refused, whatever the parser makes of them',
+  (levels) => {
+    const problems = problemsIn(`a: ${'['.repeat(levels)}${']'.repeat(levels)}`)
+    const message = 'not valid YAML: found more than 100 lists and maps within each other; expected fewer levels'
+    expect(problems).toEqual([{ path: expect.stringMatching(/^f:1:/), message }])
+  },
+)
+
+test('a map of as many keys as a file has room for takes no minute', () => {
+  const keys = Array.from({ length: 80_000 }, (_, i) => `k${i}: ${i}`)
+  expect(parseYaml(keys.join('\n'), 'f').content).toHaveProperty('k79999', 79_999)
+})
+
+test.each([
+  ['a map', 'c: { <<: *a, y: 3 }', { x: 1, y: 3 }],
+  ['a map after the own keys', 'c: { y: 3, <<: *a }', { x: 1, y: 3 }],
+  ['a list of maps, the first of which counts', 'c: { <<: [*b, *a] }', { x: 1, y: 4, z: 5 }],
+  ['a map that merges another one', 'd: &d { <<: *b, w: 6 }\nc: { <<: *d }', { w: 6, y: 4, z: 5 }],
+  ['nothing if it is quoted', 'c: { "<<": 1 }', { '<<': 1 }],
+])('the key `<<` adds what the map lacks of %s', (_, source, c) => {
+  const { content } = parseYaml(`a: &a { x: 1, y: 2 }\nb: &b { y: 4, z: 5 }\n${source}`, 'f')
+  expect(content).toHaveProperty('c', c)
+})
+
+test.each(['1', '', '[*a, 1]'])('the key `<<` with "%s" is refused', (value) => {
+  expect(problemsIn(`a: &a { x: 1 }\nb: { <<: ${value} }`)).toEqual([
+    {
+      path: 'f:2:6',
+      message:
+        'not valid YAML: found `<<` without a map; expected `<<: *NAME`, where `&NAME` marks a map, or a list of such names',
+    },
+  ])
+})
+
+test('the key `<<` with an anchor that is not there is one mistake', () => {
+  expect(problemsIn('b: { <<: *a }')).toHaveLength(1)
+})
+
 function problemsIn(source: string) {
   try {
     parseYaml(source, 'f')
