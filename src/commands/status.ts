@@ -28,7 +28,9 @@ export const declare: Declare = (command, context) =>
     .option('--watch', 'print it again every two seconds, until SIGINT or SIGTERM', false)
     .option(...WIDE)
     .option('--json', 'print it as JSON', false)
+    .option('--health', 'only ask the daemon of this configuration whether it works (/healthz)', false)
     .action(async (options) => {
+      if (options.health) return askHealth(options, context)
       const config = await context.configured(options)
       const show = async () => {
         const status = await withReader(config, (reader) => readStatus(reader, config, systemClock.wall()))
@@ -39,6 +41,20 @@ export const declare: Declare = (command, context) =>
       }
       await (options.watch ? untilStopped(show, WATCH_SECONDS, context) : show())
     })
+
+/** How long the daemon may take (milliseconds). The image allows its health check ten seconds. */
+const HEALTH_TIMEOUT_MS = 4000
+
+/** Prints the answer of `/healthz`. It uses no proxy, and does not verify the certificate, which has another name than localhost. */
+async function askHealth({ config: file }: { config?: string | undefined }, context: CommandContext): Promise<void> {
+  const [{ Agent, fetch }, { daemonUrl }] = await Promise.all([import('undici'), import('../config/daemon-url.ts')])
+  const url = `${daemonUrl({ ...(file !== undefined && { file }), ...context })}healthz`
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
+  const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS)
+  const answer = await fetch(url, { dispatcher, signal }).catch(() => undefined)
+  context.print(`${url} ${answer === undefined ? 'does not answer' : `answers ${answer.status}`}`)
+  context.succeed(answer?.ok === true)
+}
 
 type TargetState = {
   target: string

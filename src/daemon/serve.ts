@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { isLoopback } from '../network/loopback.ts'
 import type { Credentials } from '../web/authentication.ts'
-import type { HttpConfig } from '../web/http-section.ts'
+import { pageUrl } from '../web/http-section.ts'
 import { shownLog } from '../events/read-events.ts'
 import { startWeb, type Web } from '../web/server.ts'
 import { logWebEvents } from './reporting/log-web-events.ts'
@@ -58,10 +58,4 @@ function credentialsOf(config: () => Config): Credentials {
       return auth().password
     },
   }
-}
-
-function pageUrl({ host, tls }: HttpConfig, port: number): string {
-  const scheme = tls === undefined ? 'http' : 'https'
-  if (host === '0.0.0.0' || host === '::') return `${scheme}://localhost:${port}/`
-  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}/`
 }

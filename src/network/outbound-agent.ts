@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js'
 import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici'
 import { isLoopback } from './loopback.ts'
 
@@ -6,6 +7,24 @@ import { isLoopback } from './loopback.ts'
  * loopback address never uses a proxy: the proxy may be another machine, and would see secrets in plain HTTP.
  */
 export function outboundAgent(address: string, options: Agent.Options = {}): Dispatcher {
-  const { hostname } = new URL(address)
-  return isLoopback(hostname) ? new Agent(options) : new EnvHttpProxyAgent(options)
+  return isDirect(new URL(address).hostname) ? new Agent(options) : new EnvHttpProxyAgent(options)
+}
+
+/**
+ * Whether a host uses no proxy, by what the client does not know: loopback, and the entries of NO_PROXY that are a network
+ * (`10.0.0.0/8`) or end with `*` (`10.0.*`).
+ *
+ * @param hostname of a URL
+ */
+export function isDirect(hostname: string): boolean {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  const excluded = (process.env['no_proxy'] ?? process.env['NO_PROXY'] ?? '').toLowerCase().split(/[\s,]+/)
+  return isLoopback(hostname) || excluded.some((entry) => isWithin(host, entry))
+}
+
+function isWithin(host: string, entry: string): boolean {
+  if (entry.endsWith('*')) return host.startsWith(entry.slice(0, -1))
+  if (!ipaddr.isValidCIDR(entry) || !ipaddr.isValid(host)) return false
+  const [address, [network, bits]] = [ipaddr.process(host), ipaddr.parseCIDR(entry)]
+  return address.kind() === network.kind() && address.match(network, bits)
 }

@@ -1,8 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
-import { outboundAgent } from '../network/outbound-agent.ts'
-import { isLoopback } from '../network/loopback.ts'
+import { isDirect, outboundAgent } from '../network/outbound-agent.ts'
 import { ServiceError } from './service-error.ts'
 import type { Transport } from './transport.ts'
 
@@ -28,7 +27,7 @@ const MAX_IDLE_MS = 45_000
  */
 export function undiciTransport(baseUrl: string, maxAnswerBytes: number): Transport {
   const { origin, pathname, hostname } = new URL(baseUrl)
-  const key = `${isLoopback(hostname)} ${maxAnswerBytes}`
+  const key = `${isDirect(hostname)} ${maxAnswerBytes}`
   const agent = agents.get(key) ?? newAgent(baseUrl, maxAnswerBytes)
   agents.set(key, agent)
   const prefix = pathname === '/' ? '' : pathname

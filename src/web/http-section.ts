@@ -21,14 +21,14 @@ const tls = section({
 })
 
 const hooks = section({
-  host: text('a host name or an address').prefault('0.0.0.0').describe('Address of that listener'),
+  host: text('a host name or an address').prefault('::').describe('Address of that listener'),
   port: wholeNumber(0, 65_535).prefault(9465).describe('Port of that listener; 0: any free one'),
 })
 
 const given = section({
   host: text('a host name or an address')
     .optional()
-    .describe('Address where callwatch listens; default: 127.0.0.1 without auth, 0.0.0.0 with it')
+    .describe('Address where callwatch listens; default: 127.0.0.1 without auth, with it :: (all addresses)')
     .register(variables, { name: 'CALLWATCH_HTTP_HOST' }),
   port: wholeNumber(0, 65_535)
     .prefault(9464)
@@ -47,7 +47,7 @@ const given = section({
 /** The section `http`. Without a password callwatch listens on loopback only, unless the file names another address. */
 export const httpSection = completed(given, ({ host, ...http }) => ({
   ...http,
-  host: host ?? (http.auth === undefined ? '127.0.0.1' : '0.0.0.0'),
+  host: host ?? (http.auth === undefined ? '127.0.0.1' : '::'),
 }))
 
 /** The content of the files of `tls` (PEM): a certificate chain and its private key, which is a secret. */
@@ -55,3 +55,9 @@ export type Certificate = { cert: string; key: string }
 
 /** The section with the content of its files. */
 export type HttpConfig = z.output<typeof httpSection> & { tls?: Certificate }
+
+/** The address at which a browser on this machine finds the page. @param port where the server listens */
+export function pageUrl({ host, tls }: { host: string; tls?: unknown }, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `${tls === undefined ? 'http' : 'https'}://${name}:${port}/`
+}

@@ -1,4 +1,5 @@
 import { Server as TlsServer } from 'node:https'
+import os from 'node:os'
 import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { KnownNames } from '../alerts/match.ts'
@@ -124,7 +125,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   })
   for (const each of ROUTES) mount(app, each, options)
 
-  await app.listen({ host, port })
+  await app.listen({ host: listening(host), port })
   const servers = hooksListener === undefined ? [app] : [app, hooksListener]
   return {
     port: portOf(app),
@@ -165,8 +166,14 @@ async function startHooks(options: WebOptions, { host, port }: { host: string; p
   const app = newServer(options)
   answerErrors(app)
   await app.register(hooks, options)
-  await app.listen({ host, port })
+  await app.listen({ host: listening(host), port })
   return app
+}
+
+/** All addresses include those of IPv4. On a machine without IPv6, `::` cannot be listened on. */
+function listening(host: string): string {
+  const hasIpv6 = Object.values(os.networkInterfaces()).some((some) => some?.some(({ family }) => family === 'IPv6'))
+  return host === '::' && !hasIpv6 ? '0.0.0.0' : host
 }
 
 function portOf({ server }: FastifyInstance): number {
@@ -182,7 +189,7 @@ function refuseOtherHosts(app: FastifyInstance, publicUrl: () => string | undefi
   app.addHook('onRequest', async (request, reply) => {
     const { host } = request.headers
     const name = URL.parse(`http://${host}`)?.hostname.replace(/\.$/, '') ?? ''
-    if (host === undefined || isExempt(request) || isLoopback(name)) return undefined
+    if (host === undefined || isExempt(request) || isLoopback(name) || isLoopback(host)) return undefined
     if (name === URL.parse(publicUrl() ?? '')?.hostname) return undefined
     return sendProblem(
       reply,

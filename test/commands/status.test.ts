@@ -6,7 +6,9 @@ import { firingOf, RATIO } from '../alerts/sample-rules.ts'
 import { completePoll, CREATED, seen } from '../ledger/seen.ts'
 import { firing } from '../metrics/hand-made-target.ts'
 import { openIn } from '../store/contract/place.ts'
+import { AUTH, serve, shownTarget } from '../web/serve.ts'
 import { callwatch, configFile, emptyFolder, start } from './callwatch.ts'
+import { selfSigned } from './self-signed.ts'
 
 /** A store that `production` was polled into so many seconds ago, and the configuration that also has `staging`. */
 async function polled(secondsAgo: number, { fires = false, targets = ['production', 'staging'] } = {}) {
@@ -66,6 +68,49 @@ describe('status', () => {
     await vi.waitFor(() => expect(stdout().match(/^target/gm)).toHaveLength(2), 10_000)
     child.kill('SIGINT')
     expect(await ended).toMatchObject({ code: 1, stderr: '' })
+  })
+})
+
+describe('status --health', () => {
+  const env = (url: string) => ({
+    CALLWATCH_HTTP_PORT: new URL(url).port,
+    // A proxy on which nothing listens.
+    HTTP_PROXY: 'http://127.0.0.1:1',
+    HTTPS_PROXY: 'http://127.0.0.1:1',
+    NODE_USE_ENV_PROXY: '1',
+  })
+
+  test.each(['127.0.0.1', '0.0.0.0', '::', '::1'])('reaches a daemon on %s without a proxy', async (host) => {
+    const { url } = await serve([shownTarget()], { host })
+    const variables = { ...env(url), CALLWATCH_HTTP_HOST: host }
+    expect(await callwatch(['status', '--health'], { env: variables })).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('needs no password, and no configuration without mistakes', async () => {
+    const { url } = await serve([shownTarget()], { auth: AUTH })
+    const http = `{ port: \${PORT}, auth: { username: a, password: b } }`
+    const args = ['status', '--health', '--config', configFile(`http: ${http}\nalert: {}`)]
+    const { code, stdout } = await callwatch(args, { env: { PORT: new URL(url).port } })
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `${url}/healthz answers 200\n`,
+    })
+    const broken = ['status', '--health', '--config', configFile('http: { port: 1')]
+    expect(await callwatch(broken, { env: env(url) })).toMatchObject({ code: 0 })
+  })
+
+  test('uses HTTPS with http.tls, whoever has signed the certificate', async () => {
+    const { url } = await serve([shownTarget()], { tls: selfSigned('callwatch.example') })
+    const http = `{ port: ${new URL(url).port}, tls: { cert_file: gone.crt, key_file: gone.key } }`
+    const args = ['status', '--health', '--config', configFile(`http: ${http}`)]
+    expect(await callwatch(args)).toMatchObject({ code: 0 })
+  })
+
+  test('fails if nothing answers', async () => {
+    const { url, close } = await serve([shownTarget()])
+    await close()
+    const { code, stdout } = await callwatch(['status', '--health'], { env: env(url) })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: `${url}/healthz does not answer\n` })
   })
 })
 

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { request } from 'node:https'
 import type { IncomingMessage } from 'node:http'
@@ -7,7 +6,6 @@ import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/simulator.ts'
-import { execForm, only, readDockerfile } from '../container/dockerfile.ts'
 import { emptyFolder, start } from './callwatch.ts'
 import { selfSigned } from './self-signed.ts'
 
@@ -64,14 +62,4 @@ test('http.tls serves HTTPS, and reloads a renewed certificate without closing a
   running.child.kill('SIGHUP')
   await running.printed(/was refused, .*http\.tls\.key_file: the key in the file is the key of another certificate/)
   expect((await get(`${page}healthz`, second.cert)).fingerprint).toBe(renewed.fingerprint)
-})
-
-test("the image's health check uses HTTPS when http.tls is set", async () => {
-  const { page } = await serving()
-  const dockerfile = readFileSync(join(import.meta.dirname, '../../Dockerfile'), 'utf8')
-  const check = only(readDockerfile(dockerfile), 'HEALTHCHECK').replace(/^.*?CMD /, '')
-  const [, ...args] = execForm(check)
-  const env = { ...process.env, CALLWATCH_HTTP_PORT: new URL(page).port }
-  const { status, stderr } = spawnSync(process.execPath, args, { env, timeout: 5000, encoding: 'utf8' })
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
 })

@@ -38,7 +38,7 @@ test('the shipped example loads, and but for targets, password and channels it s
   expect(own.map(({ name }) => name)).toEqual(['slack', 'alertmanager', 'webhook', 'email', 'heartbeat'])
   expect(own[0]?.config).toMatchObject({ dashboardUrl: 'https://grafana.example/d/callwatch' })
   const { auth, publicUrl, ...http } = example.http
-  expect(http.host).toBe('0.0.0.0')
+  expect(http.host).toBe('::')
   expect(publicUrl).toBe('https://callwatch.example')
   expect(auth?.username).toBe('ops')
   const notify = { ...defaults.notify, groupBy, groupWait, groupInterval }

@@ -6,7 +6,7 @@ const env = { CALLWATCH_APP_ID: 'a', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: 
 
 test.each([
   ['{}', {}, '127.0.0.1'],
-  ['{ auth: { username: ops, password: secret } }', {}, '0.0.0.0'],
+  ['{ auth: { username: ops, password: secret } }', {}, '::'],
   ['{ host: 0.0.0.0 }', {}, '0.0.0.0'],
   ['{ host: 127.0.0.1, auth: { username: ops, password: secret } }', {}, '127.0.0.1'],
   ['{}', { CALLWATCH_HTTP_HOST: '0.0.0.0' }, '0.0.0.0'],

@@ -28,7 +28,7 @@ describe('the image', () => {
     const env = { ...settings.env, CALLWATCH_BASE_URL: 'http://127.0.0.1:1', CALLWATCH_API_KEY: 'k' }
     const checked = spawnSync('node', ['dist/main.js', 'check'], { ...settings, env, encoding: 'utf8' })
     expect(checked.stdout).toContain(`port: ${only(image.instructions, 'EXPOSE')}\n`)
-    expect(checked.stdout).toContain('host: 0.0.0.0\n')
+    expect(checked.stdout).toContain('host: "::"\n')
   })
 
   test('keeps the store in its volume', () => {

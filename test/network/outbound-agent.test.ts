@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeEach, afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { isLoopback } from '../../src/network/loopback.ts'
+import { isDirect } from '../../src/network/outbound-agent.ts'
 import { undiciTransport } from '../../src/service/undici-transport.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { proxyInEnvironment } from '../notifications/proxy.ts'
@@ -69,7 +70,44 @@ test.each(['localhost', '127.8.9.10', '[::1]'])('%s is a loopback address', asyn
   expect([asked, proxy.asked]).toEqual([['/calls'], []])
 })
 
-test.each(['localhost.example.com', '127.0.0.1.example.com', '128.0.0.1', '[::2]', '0.0.0.0', '::'])(
-  '%s is not a loopback address',
-  (host) => expect(isLoopback(host)).toBe(false),
+test.each(['[::ffff:127.0.0.1]', '::ffff:7f00:1', '0:0:0:0:0:0:0:1', '::1'])(
+  '%s is another spelling of a loopback address',
+  (host) => expect(isLoopback(host)).toBe(true),
 )
+
+test.each(SENT)('%s to a network that NO_PROXY names does not go through the proxy', async (_who, send) => {
+  const proxy = await proxyInEnvironment()
+  vi.stubEnv('NO_PROXY', 'other.example, 0.0.0.0/8')
+  const { url, asked } = await onLoopback('0.0.0.0')
+  await send(url).catch(() => undefined)
+  expect([asked.length, proxy.asked]).toEqual([1, []])
+})
+
+test.each([
+  ['10.0.0.0/8', '10.1.2.3', true],
+  ['10.0.0.0/8', '11.1.2.3', false],
+  ['10.0.0.0/8', '10.example.com', false],
+  ['10.0.0.0/8', '[fd00::1]', false],
+  ['a.example fd00::/8', '[fd00::1]', true],
+  ['fd00::/8', '10.1.2.3', false],
+  ['10.0.*', '10.0.2.3', true],
+  ['10.0.*', '10.10.2.3', false],
+  ['Calls-*', 'calls-eu.example.com', true],
+  ['*', 'anything.example', true],
+  ['10.0.0.0/99,10.0.0.0/', '10.0.0.1', false],
+  ['', 'calls.example', false],
+])('with NO_PROXY=%s, that %s needs no proxy is %s', (entries, host, isExcluded) => {
+  vi.stubEnv('NO_PROXY', entries)
+  expect(isDirect(host)).toBe(isExcluded)
+})
+
+test.each([
+  'localhost.example.com',
+  '127.0.0.1.example.com',
+  '128.0.0.1',
+  '[::2]',
+  '0.0.0.0',
+  '::',
+  '[::ffff:10.0.0.1]',
+  '',
+])('%s is not a loopback address', (host) => expect(isLoopback(host)).toBe(false))

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
+import os from 'node:os'
 import { text } from 'node:stream/consumers'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { AUTH, basic, serve, shownTarget, type ServeOptions } from './serve.ts'
 import { statusFor } from './status-for.ts'
 
@@ -34,12 +35,20 @@ describe('on loopback without a password', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1.1 200 /)
   })
 
-  test.each(['localhost', 'localhost.', 'LOCALHOST:9464', '127.0.0.1:9464', '127.1.2.3', '[::1]:9464'])(
-    'requests for %s are answered',
-    async (host) => {
-      expect(await statusOf(host, '/metrics')).toBe(200)
-    },
-  )
+  test.each([
+    'localhost',
+    'localhost.',
+    'LOCALHOST:9464',
+    '127.0.0.1:9464',
+    '127.1.2.3',
+    '[::1]:9464',
+    // Some health checks leave out the brackets.
+    '::1',
+    '[0:0:0:0:0:0:0:1]:9464',
+    '[::ffff:127.0.0.1]:9464',
+  ])('requests for %s are answered', async (host) => {
+    expect(await statusOf(host, '/metrics')).toBe(200)
+  })
 
   test.each(['localhost.example', '127.0.0.1.example', '[::2]', '0.0.0.0', 'a b', '192.0.2.1'])(
     'requests for %j are refused',
@@ -65,4 +74,23 @@ test('a password is enough, whatever the name', async () => {
 
 test('a server that others reach has names that only they know', async () => {
   expect(await statusOf('callwatch.internal:9464', '/metrics', { host: '0.0.0.0' })).toBe(200)
+})
+
+describe('a server on `::`', () => {
+  const statuses = async (listener: 'url' | 'hooksUrl') => {
+    const served = await serve([shownTarget()], { host: '::', hooks: { host: '::', port: 0 } })
+    const { port } = new URL(served[listener])
+    const ask = async (host: string) => (await fetch(`http://${host}:${port}/none`).catch(() => undefined))?.status
+    return [await ask('127.0.0.1'), await ask('[::1]')]
+  }
+
+  test.each(['url', 'hooksUrl'] as const)('is reached by IPv4 and by IPv6: %s', async (listener) => {
+    expect(await statuses(listener)).toEqual([404, 404])
+  })
+
+  test.each(['url', 'hooksUrl'] as const)('is reached by IPv4 on a machine without IPv6: %s', async (listener) => {
+    const spy = vi.spyOn(os, 'networkInterfaces').mockReturnValue({ lo: [] })
+    onTestFinished(() => spy.mockRestore())
+    expect(await statuses(listener)).toEqual([404, undefined])
+  })
 })

@@ -10,6 +10,7 @@ import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import type { Credentials, WebEvent } from '../../src/web/authentication.ts'
 import type { Changes } from '../../src/events/event.ts'
 import { expiryEvents, newEvents } from '../../src/events/new-events.ts'
+import type { Certificate } from '../../src/web/http-section.ts'
 import type { HooksOptions } from '../../src/web/hooks.ts'
 import { startWeb } from '../../src/web/server.ts'
 import type { PollReport } from '../../src/polling/poll-report.ts'
@@ -97,6 +98,7 @@ export type ServeOptions = {
   onHook?: HooksOptions['onHook']
   onHint?: HooksOptions['onHint']
   hookClock?: NonNullable<HooksOptions['hookClock']>
+  tls?: Certificate
   /** A listener of its own for them. */
   hooks?: { host: string; port: number }
 }

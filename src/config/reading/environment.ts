@@ -89,23 +89,16 @@ export function interpolate(content: unknown, env: Environment): { draft: Draft;
   const replaceIn = (template: string, path: Path): string =>
     template.replaceAll(reference, (whole: string, name: string | undefined, end: string | undefined) => {
       if (name === undefined) return '${'
-      templates.set(formatPath(path), template)
-      if (end === '' || !variableName.test(name)) {
-        problems.push({
-          path: formatPath(path),
-          message: 'found `${` without a name and `}`; expected `${NAME}`, or `$${` for a plain `${`',
-        })
+      const refuse = (message: string) => {
+        problems.push({ path: formatPath(path), message })
         return whole
       }
+      templates.set(formatPath(path), template)
+      if (end === '' || !variableName.test(name))
+        return refuse('found `${` without a name and `}`; expected `${NAME}`, or `$${` for a plain `${`')
       names.add(name)
-      const value = env[name]
-      if (value !== undefined && value !== '') return value
-      const state = value === undefined ? 'not set' : 'empty'
-      problems.push({
-        path: formatPath(path),
-        message: `the environment variable \`${name}\` is ${state}; expected a value for it`,
-      })
-      return whole
+      const state = env[name] === undefined ? 'not set' : 'empty'
+      return env[name] || refuse(`the environment variable \`${name}\` is ${state}; expected a value for it`)
     })
 
   const walk = (node: unknown, path: Path): unknown => {

@@ -42,21 +42,17 @@ export function plainValue(
 
   const mapOf = (pairs: readonly Pair[], level: number) => {
     const own = new Map<string, unknown>()
-    const inherited = new Map<string, unknown>()
+    const merged: object[][] = []
     for (const { key, value: node } of pairs) {
       const name = keyOf(key)
       if (isNode(key) && own.has(name)) report(key, 'Map keys must be unique')
       const value = valueOf(node, level)
-      if (isScalar(key) && key.type === 'PLAIN' && name === '<<') inherit(inherited, value, key)
-      else own.set(name, value)
+      const maps = [value ?? []].flat()
+      if (!isScalar(key) || key.type !== 'PLAIN' || name !== '<<') own.set(name, value)
+      else if (maps.every(isRecord)) merged.push(maps)
+      else report(key, NO_MAP)
     }
-    return Object.fromEntries([...inherited, ...own])
-  }
-
-  const inherit = (inherited: Map<string, unknown>, value: unknown, key: Node) => {
-    const maps = value === undefined ? [] : [value].flat()
-    if (!maps.every(isRecord)) return report(key, NO_MAP)
-    for (const [name, one] of maps.flatMap(Object.entries)) if (!inherited.has(name)) inherited.set(name, one)
+    return Object.fromEntries([...merged.flat().toReversed().flatMap(Object.entries), ...own])
   }
 
   const contentOf = (node: Node, level: number): unknown => {
