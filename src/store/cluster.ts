@@ -32,7 +32,7 @@ const RENEW = `
  */
 const READ_MEMBERS = `
   SELECT 'settings' AS kind, NULL AS id, name, settings AS text, NULL::float8 AS number FROM (${DECLARED}) AS declared
-    WHERE md5(settings) <> $1
+    WHERE encode(sha256(convert_to(settings, 'UTF8')), 'hex') <> $1
   UNION ALL SELECT 'member', id, name, note, joined FROM callwatch.members
   UNION ALL SELECT 'owner', owner, NULL, json_object_agg(name, epoch)::text, NULL
     FROM callwatch.targets WHERE owner IS NOT NULL GROUP BY owner`
@@ -268,10 +268,10 @@ const OF_THE_DATABASE = {
   tablesOfUse: ['overviews'],
 }
 
-/** Settings, and their digest as PostgreSQL's md5() has it. */
+/** Settings, and their digest as READ_MEMBERS computes it. It is SHA-256, because servers in FIPS mode refuse MD5. */
 function asJson(values: Settings) {
   const json = JSON.stringify(values)
-  return { values, json, digest: createHash('md5').update(json).digest('hex') }
+  return { values, json, digest: createHash('sha256').update(json).digest('hex') }
 }
 
 /**

@@ -140,6 +140,21 @@ inPostgres('the daemons on one database', (postgres) => {
     expect((await second.cluster.renew('{}'))?.members).toHaveLength(2)
   })
 
+  test('need no MD5, which servers in FIPS mode refuse', async () => {
+    const url = await newDatabase()
+    const settings = { notify: 'zürich' }
+    const [first] = [await joined(url, 'first', { settings }), await joined(url, 'second', { settings })]
+    const connection = await connect(url)
+    const rename = (from: string, to: string) =>
+      connection.run(`ALTER FUNCTION pg_catalog.${from}(text) RENAME TO ${to}`)
+    await rename('md5', 'refused')
+    onTestFinished(async () => {
+      await rename('refused', 'md5')
+      await connection.close()
+    })
+    expect(await first.cluster.renew('{}')).toMatchObject({ differing: undefined, members: [{}, {}] })
+  })
+
   test('leave the outbox as it is where they are refused, and clear it where they join', async () => {
     const url = await newDatabase()
     const first = await joined(url, 'first', { settings: { notify: 'slack' }, receivers: ['slack', 'webhook'] })
