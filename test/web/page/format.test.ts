@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { finishedQuery } from '../../../src/web/page/model/calls.ts'
-import { clock, moment, momentInZone, valueOf, zone } from '../../../src/web/page/model/format.ts'
+import { clock, moment, momentInZone, valueOf, zone, zoneName } from '../../../src/web/page/model/format.ts'
 import { stateOf } from './render-text.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
@@ -21,6 +21,12 @@ describe('times on the page', () => {
       time,
       `${time} ${name}`,
     ])
+  })
+
+  test('are in UTC in a browser that knows no zone', () => {
+    vi.stubEnv('TZ', 'Etc/Unknown')
+    expect(new Intl.DateTimeFormat().resolvedOptions().timeZone).toBe('Etc/Unknown')
+    expect([clock(NOW), momentInZone(NOW, NOW), zoneName()]).toEqual(['14:13:20', '14:13:20 UTC', 'UTC'])
   })
 
   test.each([

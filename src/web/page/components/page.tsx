@@ -1,5 +1,5 @@
 import { changeAddress, addressOf, namedTargets } from '../model/address.ts'
-import { clock, zone, zoneName } from '../model/format.ts'
+import { clock, readerZone, zone, zoneName } from '../model/format.ts'
 import { deliveryNotices, isAllStale, isSyncing, noticesOf, snapshotAge, staleTargets } from '../model/notices.ts'
 import type { State } from '../model/state.ts'
 import { shownAlerts } from '../model/totals.ts'
@@ -70,7 +70,7 @@ function Header({ state }: { state: State }) {
 
 /** The choice of the zone of all times; absent where the reader's zone is UTC. */
 function zoneSelect(query: URLSearchParams) {
-  const own = new Intl.DateTimeFormat().resolvedOptions().timeZone
+  const own = readerZone()
   if (own === 'UTC' && zoneName() === 'UTC') return false
   const value = zoneName() === own ? '' : (query.get('zone') ?? '')
   const options: Options = [['', `local (${own})`], ...(own === 'UTC' ? [] : [['UTC', 'UTC'] as const])]

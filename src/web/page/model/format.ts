@@ -18,8 +18,11 @@ export function chooseZone(name: string) {
   }
 }
 
+/** The zone of the reader, as IANA names it. A browser without one, as in some containers, shows UTC under a name that no format takes. */
+export const readerZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone.replace('Etc/Unknown', 'UTC')
+
 /** The zone of all times, as IANA names it. */
-export const zoneName = () => chosen?.name ?? new Intl.DateTimeFormat().resolvedOptions().timeZone
+export const zoneName = () => chosen?.name ?? readerZone()
 
 /** How far the clocks of the zone are ahead of UTC (milliseconds). */
 function offsetAt(date: Date) {
@@ -66,7 +69,7 @@ let shortNames: { key: string; format: Intl.DateTimeFormat } | undefined
 export function zone(iso: string) {
   const key = `${chosen?.name}|${new Date(0).toString()}`
   if (shortNames?.key !== key) {
-    const format = new Intl.DateTimeFormat('en', { timeZoneName: 'short', ...(chosen && { timeZone: chosen.name }) })
+    const format = new Intl.DateTimeFormat('en', { timeZoneName: 'short', timeZone: zoneName() })
     shortNames = { key, format }
   }
   return shortNames.format.formatToParts(new Date(iso)).find(({ type }) => type === 'timeZoneName')?.value ?? ''
