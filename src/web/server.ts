@@ -74,6 +74,8 @@ const REQUEST_TIMEOUT_SECONDS = 10
 const TIMEOUT_CHECK_MS = 1000
 /** The longest body, of a silence or of a webhook. */
 const MAX_BODY_BYTES = 64 * 1024
+/** The longest headers together. A browser sends the cookies of all programs below one domain, often more than Node's 16 kB. */
+const MAX_HEADER_BYTES = 64 * 1024
 /** The longest part of a path, such as the id of a call. */
 const MAX_PARAMETER_LENGTH = 5000
 
@@ -140,7 +142,8 @@ export async function startWeb(options: WebOptions): Promise<Web> {
 /** A server with limits against clients that take too much or too long. */
 function newServer({ tls, ...options }: Pick<WebOptions, 'tls' | 'requestTimeout'>): FastifyInstance {
   const requestTimeout = (options.requestTimeout ?? REQUEST_TIMEOUT_SECONDS) * 1000
-  const timeouts = {
+  const limits = {
+    maxHeaderSize: MAX_HEADER_BYTES,
     // Node.js swaps the two timeouts where this one is the longer.
     headersTimeout: requestTimeout,
     connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeout),
@@ -154,7 +157,7 @@ function newServer({ tls, ...options }: Pick<WebOptions, 'tls' | 'requestTimeout
     frameworkErrors: answerBadPath,
     // answerErrors() answers instead, with a problem.
     return503OnClosing: false,
-    ...(tls === undefined ? { http: timeouts } : { https: { ...timeouts, cert: tls.cert, key: tls.key } }),
+    ...(tls === undefined ? { http: limits } : { https: { ...limits, cert: tls.cert, key: tls.key } }),
   })
   limitConnections(app.server)
   oneRequestPerIteration(app)

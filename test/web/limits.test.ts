@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
+import { Agent, request } from 'undici'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { callsRoute } from '../../src/web/api/calls.ts'
 import { mount } from '../../src/web/api/route.ts'
 import { oneRequestPerIteration } from '../../src/web/limit-connections.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { openCall } from '../metrics/hand-made-target.ts'
+import { selfSigned } from '../commands/self-signed.ts'
 import { AUTH, basic, serve, shownTarget } from './serve.ts'
 
 const NO_TARGETS = { all: () => [], own: () => [], others: () => [] }
@@ -168,6 +170,15 @@ test('a request body longer than any silence gets 413', async () => {
   const body = JSON.stringify({ all: true, for: '1m', reason: 'x'.repeat(65 * 1024) })
   const headers = { ...basic(), 'content-type': 'application/json' }
   expect((await fetch(`${url}/api/v1/silences`, { method: 'POST', headers, body })).status).toBe(413)
+})
+
+test.each(['http', 'https'])('by %s, 60 kB of cookies of other programs are no obstacle', async (scheme) => {
+  const { url } = await serve([shownTarget()], scheme === 'https' ? { tls: selfSigned() } : {})
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
+  onTestFinished(() => dispatcher.close())
+  const headers = { cookie: Array.from({ length: 15 }, (_, i) => `other${i}=${'x'.repeat(4000)}`).join('; ') }
+  const { statusCode } = await request(`${url.replace('http:', `${scheme}:`)}/healthz`, { headers, dispatcher })
+  expect(statusCode).toBe(200)
 })
 
 test('the server keeps at most 500 connections open', async () => {

@@ -78,7 +78,7 @@ test.each([
   [408, 'GET /api/v1/status HTTP/1.1\r\n', 'the request did not arrive completely in time'],
   [
     431,
-    `GET /api/v1/status HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
+    `GET /api/v1/status HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(70_000)}\r\n\r\n`,
     'the headers of the request are too long',
   ],
 ])(
