@@ -1,9 +1,9 @@
 import { dirname, resolve } from 'node:path'
-import { isMap as isMapNode, isNode, isScalar, isSeq, LineCounter, parseDocument, type YAMLError } from 'yaml'
+import { isMap as isMapNode, isNode, isSeq, LineCounter, parseDocument, type YAMLError } from 'yaml'
 import { ConfigError, type Problem } from '../config-error.ts'
 import { formatPath, type Path } from '../../schema/path.ts'
 import type { Environment } from './environment.ts'
-import { NO_ANCHOR, plainValue, TOO_DEEP } from './plain-value.ts'
+import { hideReferences, keyOf, NO_ANCHOR, plainValue, TOO_DEEP } from './plain-value.ts'
 import { fileProblem, readAnyText, type ReadText } from './read-text.ts'
 
 /** Replacements for messages of the library that would quote the file, and might contain a secret. */
@@ -52,9 +52,7 @@ export function parseYaml(source: string, name: string): YamlContent {
     // The parser is lost, and complains about everything after it.
     if (LOST.includes(code)) throw new ConfigError(mistakes)
   }
-  const content = plainValue(document.contents, { keyOf, scalarOf: showReferences }, (node, mistake) => {
-    report(node.range?.[0] ?? 0, mistake)
-  })
+  const content = plainValue(document.contents, (node, mistake) => void report(node.range?.[0] ?? 0, mistake))
   if (mistakes.length > 0) throw new ConfigError(mistakes)
   let offsets: Map<string, number> | undefined
   return {
@@ -86,20 +84,6 @@ function offsetOf(offsets: ReadonlyMap<string, number>, path: string): number | 
   const shorter = path.replace(/(\.[\w-]+|\[(\d+|"([^"\\]|\\.)*")\])$/, '')
   return offsets.get(path) ?? (shorter === path ? undefined : offsetOf(offsets, shorter))
 }
-
-// Private-use characters of the same length, so that columns stay right.
-const [opening, closing] = ['\uF5D0\uF5D0', '\uF5D1']
-
-function hideReferences(source: string): string {
-  return source.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, `${opening}$1${closing}`)
-}
-
-function showReferences(value: unknown): unknown {
-  return typeof value === 'string' ? value.replaceAll(/\uF5D0\uF5D0([A-Za-z_]\w*)\uF5D1/g, '$${$1}') : value
-}
-
-/** The text of a key. */
-const keyOf = (key: unknown) => String(showReferences(isScalar(key) ? key.value : String(key)))
 
 const defaultFile = 'callwatch.yaml'
 

@@ -63,7 +63,7 @@ test.each([
 
 test('an alias within its own anchor is refused', () => {
   expect(problemsIn('a: &x\n  b: [*x]')).toEqual([
-    { path: 'f:2:7', message: 'not valid YAML: found `*` within the anchor that it names' },
+    { path: 'f:2:7', message: expect.stringContaining('found `*` with a name that no anchor before it has') },
   ])
 })
 
@@ -79,7 +79,7 @@ test('lists of aliases that stand for more values than any configuration has are
   expect(problemsIn([`a0: &a0 ${list('x')}`, ...levels].join('\n'))).toEqual([
     {
       path: 'f:6:15',
-      message: expect.stringContaining('more than 200,000 values up to here, if each `*` counts as all'),
+      message: expect.stringContaining('more than 200,000 values up to here, with all that each `*` repeats'),
     },
   ])
 })
