@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -103,6 +103,47 @@ describe('a start that may succeed later ends with exit code 1:', () => {
     expect({ status, stderr }).toEqual({
       status: 1,
       stderr: expect.stringMatching(/^the store .* cannot be used: .*\n$/),
+    })
+  })
+
+  describe('the store belongs to another user, which the sentence names with what to do:', () => {
+    const UID = 12_345
+    /** As that user, in a folder where it may write only what the shell command gives it. */
+    const startAs = (prepare: string, cwd = emptyFolder()) => {
+      execFileSync('sh', ['-c', `chmod 755 .; ${prepare}`], { cwd })
+      const started = spawnSync(process.execPath, [MAIN, 'run'], {
+        cwd,
+        env: { ...ENV, CALLWATCH_STORE_PATH: 'data/callwatch.db' },
+        encoding: 'utf8',
+        timeout: 5000,
+        ...(process.getuid?.() === 0 && { uid: UID, gid: UID }),
+      })
+      return { code: started.status, said: started.stderr.replaceAll(cwd, 'CWD') }
+    }
+
+    test.skipIf(process.getuid?.() !== 0).each([
+      ['its folder', 'mkdir data', `CWD/data, which belongs to user 0: run \`chown ${UID} CWD/data\``],
+      ['the folder above one that is missing', 'true', `CWD, which belongs to user 0: create CWD/data for user ${UID}`],
+      [
+        'its file',
+        `mkdir data; touch data/callwatch.db; chown ${UID} data`,
+        `data/callwatch.db, which belongs to user 0: run \`chown ${UID} data/callwatch.db\``,
+      ],
+      [
+        'its lock',
+        `mkdir data; touch data/callwatch.db.lock; chown -R ${UID} data; chown 0 data/callwatch.db.lock`,
+        `data/callwatch.db.lock, which belongs to user 0: run \`chown ${UID} data/callwatch.db.lock\``,
+      ],
+    ])('%s', (_what, prepare, sentence) => {
+      const { code, said } = startAs(prepare)
+      expect(code).toBe(1)
+      expect(said).toContain(`; user ${UID} may not write to ${sentence}, or name another file in store.path\n`)
+    })
+
+    test('a folder of this user that it may not write to', () => {
+      const owner = process.getuid?.() === 0 ? `; chown ${UID} data` : ''
+      const { code, said } = startAs(`mkdir -m 555 data${owner}`)
+      expect([code, said]).toEqual([1, expect.stringContaining('CWD/data: make it writable, or name another file')])
     })
   })
 

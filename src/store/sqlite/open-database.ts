@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -54,7 +54,10 @@ export function openOwn(path: string, durable = true, say?: Say): { db: Database
       }
       mkdirSync(dirname(path), { recursive: true })
       release = holdStore(path)
-      if (release === undefined) throw heldError(path)
+      if (release === undefined) {
+        const held = `${path} is in use by another callwatch (${holderOf(path)})`
+        throw new StoreError('unavailable', `${held}; stop it, or name another file in store.path`)
+      }
       makePrivate(path)
     }
     db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
@@ -162,6 +165,8 @@ export function holdStore(path: string): (() => void) | undefined {
 }
 
 function takeLock(path: string): (() => void) | undefined {
+  // SQLite would take no lock on a file that it can only read, and report none.
+  accessSync(path, constants.W_OK)
   const lock = new DatabaseSync(path, { timeout: 0 })
   try {
     lock.exec('BEGIN EXCLUSIVE')
@@ -178,13 +183,6 @@ function makePrivate(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch {}
-}
-
-function heldError(path: string): StoreError {
-  return new StoreError(
-    'unavailable',
-    `${path} is in use by another callwatch (${holderOf(path)}); stop it, or name another file in store.path`,
-  )
 }
 
 /** The name of the daemon that holds the store; unknown if its file was deleted while the daemon uses it. */

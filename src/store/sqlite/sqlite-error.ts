@@ -1,3 +1,5 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { isBug, StoreError } from '../store-error.ts'
 
 /**
@@ -13,7 +15,23 @@ export function sqliteError(error: unknown, path: string): Error {
       error,
     )
   }
-  return new StoreError('unavailable', `the store ${path} cannot be used: ${message}`, error)
+  return new StoreError('unavailable', `the store ${path} cannot be used: ${message}${forbidden(path)}`, error)
+}
+
+/** What of a store this user may not write to, which SQLite does not say, and what to do; empty if there is nothing. */
+function forbidden(path: string): string {
+  const folder = dirname(resolve(path))
+  let place = folder
+  try {
+    while (!existsSync(place)) place = dirname(place)
+    for (place of [place, path, `${path}-wal`, `${path}.lock`]) if (existsSync(place)) accessSync(place, constants.W_OK)
+    return ''
+  } catch {
+    const [user, { uid }] = [process.geteuid?.(), statSync(place)]
+    const fix = existsSync(folder) ? `run \`chown ${user} ${place}\`` : `create ${folder} for user ${user}`
+    const what = uid === user ? ': make it writable' : `, which belongs to user ${uid}: ${fix}`
+    return `; user ${user} may not write to ${place}${what}, or name another file in store.path`
+  }
 }
 
 /** Whether the error is SQLITE_BUSY or SQLITE_LOCKED, or one of their extended codes. */
