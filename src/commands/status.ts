@@ -50,8 +50,7 @@ async function askHealth({ config: file }: { config?: string | undefined }, cont
   const [{ Agent, fetch }, { daemonUrl }] = await Promise.all([import('undici'), import('../config/daemon-url.ts')])
   const url = `${daemonUrl({ ...(file !== undefined && { file }), ...context })}healthz`
   const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
-  const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS)
-  const answer = await fetch(url, { dispatcher, signal }).catch(() => undefined)
+  const answer = await fetch(url, { dispatcher, signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) }).catch(() => undefined)
   context.print(`${url} ${answer === undefined ? 'does not answer' : `answers ${answer.status}`}`)
   context.succeed(answer?.ok === true)
 }

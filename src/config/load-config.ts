@@ -98,17 +98,16 @@ function load(options: LoadConfigOptions & { readConfig: ReadText }): Loaded {
         throw error
       }
     }
+  let outcome: Loaded['outcome']
   try {
     const config = loadConfig({ ...options, readText: noting(readText), readConfig: noting(options.readConfig) })
-    return { seen, outcome: () => config }
+    outcome = () => config
   } catch (error) {
-    return {
-      seen,
-      outcome: () => {
-        throw error
-      },
+    outcome = () => {
+      throw error
     }
   }
+  return { seen, outcome }
 }
 
 /** The content of a file, or the reason why it cannot be read. */

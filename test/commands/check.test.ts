@@ -48,8 +48,8 @@ notify: { slack: { webhook_url: https://hooks.example/services/hunter2 } }
   })
 
   test.each([
-    ['?connect_timeout=3', 'has a parameter connect_timeout; known are'],
-    ['?sslmode=allow', 'has sslmode=allow; it must be one of'],
+    ['?connect_timeout=3', 'has a parameter connect_timeout; remove it, known are'],
+    ['?sslmode=allow', 'has sslmode=allow; it must be prefer or'],
   ])('refuses a store address that no daemon could use: %s', async (query, problem) => {
     const env = { CALLWATCH_APP_ID: 'x1', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: KEY }
     const address = `postgres://u:hunter2@127.0.0.1/callwatch${query}`

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os'
 import { MAX_SILENCE_SECONDS, type Silence, unknownIn, isPattern } from '../../alerts/match.ts'
 import type { AlertMatch } from '../../alerts/match-keys.ts'
 import { systemClock } from '../../clock/clock.ts'
@@ -11,6 +10,7 @@ import { UsageError } from '../explain-error.ts'
 import { duration, matching, whole } from '../options/option-values.ts'
 import { withStore } from '../with-store.ts'
 import { momentOf } from '../../web/api/parameters.ts'
+import { systemUser } from '../../store/postgres/address.ts'
 
 type Selection = { alert?: string | undefined; match?: AlertMatch | undefined; all?: true | undefined }
 
@@ -114,15 +114,6 @@ function noSilence(id: number): UsageError {
 function timeOf(seconds: number): number {
   if (seconds > MAX_SILENCE_SECONDS) throw new UsageError('a silence is for 366d at most')
   return seconds
-}
-
-/** The name of the operating system's user who runs the command; undefined if there is none, as in some containers. */
-function systemUser(): string | undefined {
-  try {
-    return userInfo().username
-  } catch {
-    return undefined
-  }
 }
 
 function matchOf({ alerts, targets }: Config, { alert, match = {}, all }: Selection): AlertMatch {

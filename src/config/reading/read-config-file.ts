@@ -16,8 +16,6 @@ const discreet: Partial<Record<YAMLError['code'], string>> = {
   UNEXPECTED_TOKEN: 'found something that cannot stand here; a text with one of `{}[],#&*!|>%@` in it may need quotes',
 }
 
-const LOST: readonly YAMLError['code'][] = ['UNEXPECTED_TOKEN', 'RESOURCE_EXHAUSTION']
-
 /** What a YAML text contains. */
 type YamlContent = {
   /** Maps, lists and scalars; null for an empty text. */
@@ -50,7 +48,7 @@ export function parseYaml(source: string, name: string): YamlContent {
   for (const { code, message, pos } of [...document.errors, ...document.warnings]) {
     report(pos[0], discreet[code] ?? message)
     // The parser is lost, and complains about everything after it.
-    if (LOST.includes(code)) throw new ConfigError(mistakes)
+    if (code === 'UNEXPECTED_TOKEN' || code === 'RESOURCE_EXHAUSTION') throw new ConfigError(mistakes)
   }
   const content = plainValue(document.contents, (node, mistake) => void report(node.range?.[0] ?? 0, mistake))
   if (mistakes.length > 0) throw new ConfigError(mistakes)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
+import os from 'node:os'
+import { getCACertificates } from 'node:tls'
 import { StoreError } from '../store-error.ts'
 
 /** The hosts and the name of a database, and its user. */
@@ -22,7 +23,7 @@ export type Host = { host: string; port: number }
 export type Tls = { mode: 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'; ca: string | undefined }
 
 const PORT = 5432
-const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
+const MODES = ['prefer', 'disable', 'require', 'verify-ca', 'verify-full'] as const
 const KNOWN = ['sslmode', 'sslrootcert', 'target_session_attrs']
 
 /** The name or address of a host, with or without a port. */
@@ -45,16 +46,18 @@ export function readAddress(url: string): PostgresAddress {
   const { user, password = '', hosts = '', database = '', query } = ADDRESS_FORM.exec(url)?.groups ?? {}
   const settings = new URLSearchParams(query)
   const unknown = [...settings.keys()].find((name) => !KNOWN.includes(name))
-  if (unknown !== undefined) throw refused(`has a parameter ${unknown}; known are ${KNOWN.join(', ')}`)
+  if (unknown !== undefined) throw refused(`has a parameter ${unknown}; remove it, known are ${KNOWN.join(', ')}`)
   const read = hosts.split(',').map(readHost)
   const name = decodeURIComponent(database)
+  const role = user === undefined ? systemUser() : decodeURIComponent(user)
+  if (role === undefined) throw refused('has no user, nor has the user of this process a name; write postgres://USER@…')
   return {
     hosts: read,
     database: name,
-    user: user === undefined ? userInfo().username : decodeURIComponent(user),
+    user: role,
     password: decodeURIComponent(password),
     tls: readTls(settings),
-    readWrite: readSession(settings) === 'read-write',
+    readWrite: choice(settings, 'target_session_attrs', ['any', 'read-write']) === 'read-write',
     place: `the database ${name} at ${read.map(({ host, port }) => `${host}:${port}`).join(', ')}`,
   }
 }
@@ -65,12 +68,13 @@ function readHost(text: string): Host {
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
+/** `sslrootcert=system` trusts the authorities of the machine and of Node.js, and those of NODE_EXTRA_CA_CERTS. */
 function readTls(settings: URLSearchParams): Tls {
-  const given = settings.get('sslmode') ?? 'prefer'
-  const mode = MODES.find((known) => known === given)
-  if (mode === undefined) throw refused(`has sslmode=${given}; it must be one of ${MODES.join(', ')}`)
   const file = settings.get('sslrootcert')
+  const mode = choice(settings, 'sslmode', file === 'system' ? ['verify-full'] : MODES)
   if (file === null) return { mode, ca: undefined }
+  if (file === 'system')
+    return { mode, ca: [...getCACertificates('system'), ...getCACertificates('default')].join('\n') }
   try {
     // As in libpq, `require` with a root certificate checks the server's against it.
     return { mode: mode === 'require' ? 'verify-ca' : mode, ca: readFileSync(file, 'utf8') }
@@ -79,10 +83,21 @@ function readTls(settings: URLSearchParams): Tls {
   }
 }
 
-function readSession(settings: URLSearchParams): 'any' | 'read-write' {
-  const given = settings.get('target_session_attrs') ?? 'any'
-  if (given === 'any' || given === 'read-write') return given
-  throw refused(`has target_session_attrs=${given}; it must be read-write or any`)
+/** @param all the values that a parameter may have, first its default */
+function choice<Value extends string>(settings: URLSearchParams, name: string, all: readonly Value[]): Value {
+  const given = settings.get(name) ?? all[0]
+  const known = all.find((value) => value === given)
+  if (known === undefined) throw refused(`has ${name}=${given}; it must be ${all.join(' or ')}`)
+  return known
+}
+
+/** The name of the operating system's user; undefined if there is none, as in some containers. */
+export function systemUser(): string | undefined {
+  try {
+    return os.userInfo().username
+  } catch {
+    return undefined
+  }
 }
 
 function refused(what: string, cause?: unknown): StoreError {
