@@ -55,8 +55,9 @@ test('SIGHUP reloads the configuration at once: a valid one is active, of an inv
   expect(refusal).toContain('alert: unknown key `alert`; did you mean `alerts`?')
   expect(await gauge()).toBe('0')
 
-  const levels = [1, 2, 3, 4, 5, 6, 7].map((level) => `a${level}: &a${level} [${Array(9).fill(`*a${level - 1}`)}]`)
-  write('callwatch.yaml', `a0: &a0 [${Array(9).fill('x')}]\n${levels.join('\n')}`)
+  const nine = (of: string) => `[${Array<string>(9).fill(of).join(', ')}]`
+  const levels = [1, 2, 3, 4, 5, 6, 7].map((level) => `a${level}: &a${level} ${nine(`*a${level - 1}`)}`)
+  write('callwatch.yaml', `a0: &a0 ${nine('x')}\n${levels.join('\n')}`)
   child.kill('SIGHUP')
   await printed(/the configuration was refused.*more than 200,000 values/)
 
