@@ -14,10 +14,13 @@ export default defineConfig({
   external: [/bundle-page\.ts$/],
   // For Node.js the package names its CommonJS, of which nothing unused could be left out.
   resolve: { alias: { rxjs: resolve('node_modules/rxjs/dist/esm/index.js') } },
-  plugins: [page(), document(), licences()],
+  plugins: [page(), document(), licences(), oneByteStrings()],
   output: {
     dir: 'dist',
     cleanDir: true,
+    // Node.js keeps the source in memory. Names stay, so that a stack names the functions of src.
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+    comments: { legal: false },
     // Flat, since the modules find the page and the programs of the store's thread and of its check beside themselves.
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
@@ -72,6 +75,20 @@ function licences(): Plugin {
         fileName: 'licences.txt',
         source: texts.map((text) => text.join('\n\n')).join('\n\n---\n\n'),
       })
+    },
+  }
+}
+
+/** Escapes characters beyond Latin-1: with one of them, Node.js keeps the whole source with two bytes a character. */
+function oneByteStrings(): Plugin {
+  return {
+    name: 'one-byte strings',
+    generateBundle(_options, bundle) {
+      for (const file of Object.values(bundle)) {
+        if (file.type !== 'chunk') continue
+        const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+        file.code = file.code.replace(/[^\0-\xff]/g, escaped)
+      }
     },
   }
 }

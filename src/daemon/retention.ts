@@ -1,25 +1,9 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import type { Mask } from '../log/mask-secrets.ts'
-import { shown } from '../store/call-columns.ts'
-import type { RowReader } from '../store/sql.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
 import type { Job } from './jobs.ts'
-
-/**
- * The newest end of a call by the service's clock, among the newest thousand of each target. Ends that only callwatch noticed
- * are left out, because they are by callwatch's clock.
- */
-const NEWEST = `
-  SELECT max(newest) AS newest FROM (
-    SELECT (
-      SELECT max(finished) FROM (
-        SELECT finished, ${shown('noticed')} FROM callwatch.calls
-        WHERE target = number AND finished IS NOT NULL ORDER BY finished DESC LIMIT 1000
-      ) AS latest WHERE finished < noticed
-    ) AS newest FROM callwatch.targets
-  ) AS each_target`
 
 /**
  * The time from which the ages of stored rows are counted (UNIX seconds). It is the end of the latest successful poll of any
@@ -38,7 +22,7 @@ export function retentionTime(
 }
 
 export type RetentionOptions = {
-  store: Pick<Store, 'deleteExpired'> & RowReader
+  store: Pick<Store, 'deleteExpired' | 'newestEnd'>
   clock: Clock
   lastSuccesses: () => Iterable<number | undefined>
   /** How long rows are kept (seconds). */
@@ -57,8 +41,7 @@ export function newRetention({ store, clock, lastSuccesses, kept, log, mask }: R
 
   async function deleteExpired(): Promise<void> {
     try {
-      const [row] = await store.rows(NEWEST, [])
-      newest = Number(row?.['newest'] ?? Infinity)
+      newest = (await store.newestEnd()) ?? Infinity
       const time = now()
       if (time !== undefined) await store.deleteExpired(time - kept())
       hasFailed = false

@@ -239,8 +239,6 @@ async function* rollupsIn(
 
 /** How long after its end a quarter of an hour is added up. By then most of its calls were noticed (seconds). */
 const SETTLING_SECONDS = 300
-/** How many targets are added up at a time. */
-const MAX_TARGETS = 1000
 
 /** A quarter of an hour of a target (UNIX seconds). */
 export type RollupPosition = { quarter: number; target: number }
@@ -255,17 +253,11 @@ export type RollupPosition = { quarter: number; target: number }
  * @throws {StoreError} if the store cannot be used now
  */
 export async function updateRollups(
-  store: RowReader & Pick<Store, 'saveRollups'>,
+  store: RowReader & Pick<Store, 'saveRollups' | 'staleRollups'>,
   now: number,
   after: RollupPosition = { quarter: -1, target: -1 },
 ): Promise<RollupPosition | undefined> {
-  const [saves] = await store.rows('SELECT n FROM callwatch.rollup_saves WHERE id = 1', [])
-  const left = await store.rows(
-    `SELECT target, quarter, version FROM callwatch.stale_rollups
-    WHERE (quarter, target) > ($1, $2) AND quarter <= $3 ORDER BY quarter, target LIMIT ${MAX_TARGETS}`,
-    [after.quarter, after.target, Math.floor(now) - QUARTER_HOUR_SECONDS - SETTLING_SECONDS],
-  )
-  const stale = left.filter((row) => row['quarter'] === left[0]!['quarter'])
+  const { saves, stale } = await store.staleRollups(after, Math.floor(now) - QUARTER_HOUR_SECONDS - SETTLING_SECONDS)
   if (stale.length === 0) return undefined
   const quarter = Number(stale[0]!['quarter'])
   const versions = stale.map(({ target, version }) => ({ target: Number(target), version: Number(version) }))
@@ -287,7 +279,7 @@ export async function updateRollups(
     }
     for (const [target, rollup] of rollups) saved.push({ target, width, at, encoded: encodeRollup(rollup) })
   }
-  await store.saveRollups({ after: Number(saves?.['n'] ?? 0), quarter, versions, rollups: saved })
+  await store.saveRollups({ after: saves, quarter, versions, rollups: saved })
   return { quarter, target: numbers.at(-1)! }
 }
 

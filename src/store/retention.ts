@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock.ts'
 import { QUANTITIES, sumOfAmounts } from '../ledger/balance.ts'
 import { quarterHourOf, USAGE_RETENTION_SECONDS } from '../ledger/usage.ts'
-import { CALL_COLUMNS, callOfRow } from './call-columns.ts'
+import { CALL_COLUMNS, callOfRow, shown } from './call-columns.ts'
 import type { Cluster } from './cluster.ts'
 import { markStale } from './rollups.ts'
 import type { Sql, Step, Value } from './sql.ts'
@@ -42,6 +42,17 @@ const ADD_TOTALS = `
 
 const LONG_REMOVED = 'SELECT number FROM callwatch.targets WHERE removed < $1::float8 LIMIT 1 FOR UPDATE SKIP LOCKED'
 
+/** Reads few rows, because most newest ends are of the service. */
+const NEWEST = `
+  SELECT max(newest) AS newest FROM (
+    SELECT (
+      SELECT finished FROM (
+        SELECT finished, ${shown('noticed')} FROM callwatch.calls
+        WHERE target = number AND finished IS NOT NULL ORDER BY finished DESC LIMIT 1000
+      ) AS latest WHERE finished < noticed ORDER BY finished DESC LIMIT 1
+    ) AS newest FROM callwatch.targets
+  ) AS each_target`
+
 export function retention(sql: Sql, { clock, cluster }: { clock: Clock; cluster: Cluster | undefined }) {
   /** Deletes a batch of evicted calls, adds their counted amounts to the totals, and returns the number of calls. */
   const deleteCalls = (number: number, before: number) =>
@@ -62,6 +73,14 @@ export function retention(sql: Sql, { clock, cluster }: { clock: Clock; cluster:
     })
 
   return {
+    /**
+     * The newest end of a call by the service's clock (UNIX seconds), among the newest thousand of each target; undefined without one.
+     * Ends that only callwatch noticed are left out, because they are by callwatch's clock.
+     */
+    newestEnd: async (): Promise<number | undefined> => {
+      const [row] = await sql.all(NEWEST, [])
+      return row?.['newest'] == null ? undefined : Number(row['newest'])
+    },
     /**
      * Deletes expired rows: evicted calls, past alerts, silences and evaluations from before `before` (UNIX seconds), older usage,
      * and targets that were removed before that time.

@@ -31,6 +31,10 @@ const MARK_OLD = mark(
 )
 const NOTE_USER_MINUTES = 'INSERT INTO callwatch.rollup_saves (id, n) VALUES (2, 1) ON CONFLICT (id) DO NOTHING'
 export const HAS_USER_MINUTES = 'SELECT 1 FROM callwatch.rollup_saves WHERE id = 2'
+/** At most a thousand targets at a time. */
+const STALE = `
+  SELECT target, quarter, version FROM callwatch.stale_rollups
+  WHERE (quarter, target) > ($1, $2) AND quarter <= $3 ORDER BY quarter, target LIMIT 1000`
 const UNMARK = `DELETE FROM callwatch.stale_rollups WHERE ${keyIsGiven('stale_rollups')}`
 const ENCODED = ['by_labels', 'without_labels']
 const SAVE = insertInto('rollups', ['target', 'width', 'at', ...ENCODED], replacing('rollups', ENCODED))
@@ -50,6 +54,15 @@ export function markAllStale(number: number): Step[] {
 
 export function rollups(sql: Sql) {
   return {
+    /**
+     * The targets whose rollups of the oldest quarter of an hour are stale, after a position and until a time (UNIX seconds), and how
+     * often rollups have been saved. Often there are none, for which no thread that reads the history need run.
+     */
+    staleRollups: async (after: { quarter: number; target: number }, until: number) => {
+      const [saves] = await sql.all('SELECT n FROM callwatch.rollup_saves WHERE id = 1', [])
+      const left = await sql.all(STALE, [after.quarter, after.target, until])
+      return { saves: Number(saves?.['n'] ?? 0), stale: left.filter((row) => row['quarter'] === left[0]!['quarter']) }
+    },
     /** Saves rollups, and marks them as current, unless their calls have changed meanwhile. */
     saveRollups: async ({ after, quarter, versions, rollups: all }: RollupUpdate): Promise<void> => {
       const saved = all.flatMap(({ target, width, at, encoded }) =>

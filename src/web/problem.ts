@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
@@ -21,6 +20,9 @@ export type Problem = z.output<typeof problem>
 
 /** A request that is refused. The server answers it with 400 and this message. */
 export class BadRequest extends QueryError {}
+
+/** The names of statuses. An `import` of node:http would load `fetch`, which takes megabytes and is not used. */
+export const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 const CONTENT_TYPE = 'application/problem+json'
 

@@ -91,7 +91,7 @@ test('a bug is loud', async () => {
     runJobs(
       [
         rollups({
-          store: { ...store, rows: () => Promise.reject(new TypeError('a bug')) },
+          store: { ...store, staleRollups: () => Promise.reject(new TypeError('a bug')) },
           clock,
           log: { info: () => undefined },
         }),

@@ -82,6 +82,8 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         deleteEvents: alive(store.deleteEvents),
         size: alive(store.size),
         rows: alive(store.rows),
+        newestEnd: alive(store.newestEnd),
+        staleRollups: alive(store.staleRollups),
         saveRollups: (update) => between('before commit', 'after commit', () => store.saveRollups(update)),
         eraseParticipants: alive(store.eraseParticipants),
         webhooks: alive(store.webhooks),

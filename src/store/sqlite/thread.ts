@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { timer, type Subscription } from 'rxjs'
 import { StoreError } from '../store-error.ts'
 import type { Say } from '../migrations.ts'
 import { AnswerLost, type Sql } from '../sql.ts'
@@ -25,6 +26,9 @@ export type EngineResponse = {
 export type ThreadOptions = SqliteOptions & { readOnly?: true }
 
 export const OPENING = 0
+
+/** A thread for queries ends after this long without one, because it takes 15 MB. */
+const REST_SECONDS = 10
 
 /** After this many threads in a row ended without a response, the store is refused. */
 const MAX_ENDED_THREADS = 5
@@ -55,6 +59,7 @@ function engineThread(options: ThreadOptions, say?: Say) {
   let running: { worker: Worker; opened: Promise<unknown> } | undefined
   let ended = 0
   let isClosed = false
+  let rest: Subscription | undefined
 
   const stop = async (worker: Worker) => {
     if (running?.worker === worker) running = undefined
@@ -87,6 +92,10 @@ function engineThread(options: ThreadOptions, say?: Say) {
     running ??= start()
     return running
   }
+  /** Ends a thread for queries that has nothing to do. */
+  const endUnused = () => {
+    if (running !== undefined && answers.areNone()) void stop(running.worker)
+  }
   const ask: AskEngine = async (request) => {
     try {
       const { worker, opened } = open()
@@ -100,11 +109,15 @@ function engineThread(options: ThreadOptions, say?: Say) {
       if (error instanceof AnswerLost && ended >= MAX_ENDED_THREADS)
         throw new StoreError('refused', `${error.message}, ${ended} times in a row`, error)
       throw error
+    } finally {
+      rest?.unsubscribe()
+      if (options.readOnly && !isClosed) rest = timer(REST_SECONDS * 1000).subscribe(endUnused)
     }
   }
   const end = async (): Promise<void> => {
     isClosed = true
     answers.fail(closedError(options))
+    rest?.unsubscribe()
     if (running !== undefined) await stop(running.worker)
   }
   return { ask, end, start: async () => void (await open().opened) }
@@ -116,6 +129,7 @@ function pendingAnswers() {
   let lastId = OPENING
   return {
     newId: () => ++lastId,
+    areNone: () => waiting.size === 0,
     to: (id: number): Promise<unknown> => {
       const asked = Promise.withResolvers<unknown>()
       waiting.set(id, asked)

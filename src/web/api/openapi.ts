@@ -1,6 +1,5 @@
-import { STATUS_CODES } from 'node:http'
 import * as z from 'zod'
-import { problem } from '../problem.ts'
+import { problem, STATUS_CODES } from '../problem.ts'
 import { named } from './parts.ts'
 import { contentOf, route, type RouteDescription } from './route.ts'
 

@@ -211,7 +211,7 @@ export function rollupsContract(newPlace: NewPlace): void {
       const ended = (id: string) => seen(id, 'ended', { endedAt: CREATED + 10 })
       await see(completePoll(20, ended('first')))
       let isRead = false
-      const meanwhile: Pick<Store, 'rows' | 'saveRollups'> = {
+      const meanwhile: Pick<Store, 'rows' | 'saveRollups' | 'staleRollups'> = {
         rows: async (text, args) => {
           const rows = await store.rows(text, args)
           if (text.includes('answer_delay') && !isRead) {
@@ -221,6 +221,7 @@ export function rollupsContract(newPlace: NewPlace): void {
           return rows
         },
         saveRollups: store.saveRollups,
+        staleRollups: store.staleRollups,
       }
       await updateRollups(meanwhile, LATER)
       expect(isRead).toBe(true)
@@ -238,8 +239,9 @@ export function rollupsContract(newPlace: NewPlace): void {
       const { see } = await openIn(store)
       const ended = (id: string, seconds: number) => seen(id, 'ended', { endedAt: CREATED + seconds })
       await see(completePoll(1200, ended('first', 10), ended('second', 1100)))
-      const whenSaving = (work: () => Promise<unknown>): Pick<Store, 'rows' | 'saveRollups'> => ({
+      const whenSaving = (work: () => Promise<unknown>): Pick<Store, 'rows' | 'saveRollups' | 'staleRollups'> => ({
         rows: store.rows,
+        staleRollups: store.staleRollups,
         saveRollups: async (update) => {
           await work()
           await store.saveRollups(update)

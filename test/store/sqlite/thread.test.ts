@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openSqliteDaemonStore } from '../../../src/store/open-sqlite.ts'
 import { AnswerLost } from '../../../src/store/sql.ts'
 import { storeOn } from '../../../src/store/store-on.ts'
@@ -172,6 +173,30 @@ describe('queries of the SQLite store', () => {
     await Promise.all([names(store), names(store)])
     await names(store)
     expect(started).toHaveLength(1)
+  })
+
+  test('end their thread after ten seconds without one, not while one runs, and the next one starts it again', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const started: Worker[] = []
+    const store = await open(newPath())
+    threads((thread) => started.push(thread))
+    const isEnded = () => once(started.at(-1)!, 'exit')
+    const one = () => store.rows('SELECT 1 AS n', [])
+    await one()
+    vi.advanceTimersByTime(9000)
+    await one()
+    vi.advanceTimersByTime(9000)
+    const running = store.rows(LONG, [])
+    vi.advanceTimersByTime(60_000)
+    await running
+    expect(await one()).toEqual([{ n: 1 }])
+    expect(started.length).toBe(1)
+    const ended = isEnded()
+    vi.advanceTimersByTime(10_000)
+    await ended
+    expect(await one()).toEqual([{ n: 1 }])
+    expect(started.length).toBe(2)
   })
 
   test('that fail are refused, and the next ones are not; none writes', async () => {
