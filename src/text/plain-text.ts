@@ -1,6 +1,7 @@
 /**
  * Makes a text from outside safe to show. It removes control characters, which move a terminal's cursor, and format
- * characters (Unicode's Cf), which hide text or change its direction. It keeps line breaks and tabs.
+ * characters (Unicode's Cf), which hide text or change its direction. It keeps line breaks and tabs, and the joiners of letters and
+ * emoji.
  */
 export function plainText(text: string): string {
   return text.replaceAll(UNPRINTABLE, '')
@@ -27,4 +28,5 @@ export function escapedJson(json: string): string {
   )
 }
 
-const UNPRINTABLE = /\p{Cf}|(?![\n\t])\p{Cc}/gu
+// U+200C and U+200D change the letter before them, which is never ASCII; after anything else they only make names that look alike.
+const UNPRINTABLE = /(?!(?<=[^\p{ASCII}\p{Cf}])[\u200C\u200D])\p{Cf}|(?![\n\t])\p{Cc}/gu

@@ -14,6 +14,19 @@ test.each(HIDDEN)('the characters %j are removed from a text that is shown', (hi
   expect(escaped).toBe(plainText(escaped))
 })
 
+const JOINED = ['می\u200Cخواهم', 'क्\u200Dष', '👩🏽\u200D💻', '❤️\u200D🔥']
+
+test.each(JOINED)('the joiners of %s stay in a text that is shown: they make another letter or picture', (text) => {
+  expect(plainText(text)).toBe(text)
+  expect(JSON.parse(plainJson(JSON.stringify(text)))).toBe(text)
+  expect(escapedJson(JSON.stringify(text))).toBe(JSON.stringify(text))
+})
+
+test.each(['prod\u200C', 'pro\u200Dd', '\u200Dprod', 'ع\u200D\u200D', 'ع\u200B\u200C'])(
+  'joiners that join nothing are removed: %j',
+  (text) => expect(plainText(text).match(/\p{Cf}/gu) ?? []).toHaveLength(text === 'ع\u200D\u200D' ? 1 : 0),
+)
+
 test('line breaks, tabs and letters of any script stay in a text that is shown', () => {
   const text = 'ä\tשלום\n通話 \\u001b C:\\b'
   expect(plainText(text)).toBe(text)
