@@ -36,11 +36,13 @@ export function undiciTransport(baseUrl: string, maxAnswerBytes: number): Transp
     const sent = { origin, path: prefix + path, method, headers: asked, body: body ?? null, signal }
     const answer = await agent.request(sent)
     // `x-gzip` is another name of gzip (RFC 9110 §8.4.1.3).
-    const encoding = String(answer.headers['content-encoding'] || 'identity')
+    const encodings = String(answer.headers['content-encoding'] ?? '')
       .toLowerCase()
-      .replace(/^x-/, '')
-    const text =
-      encoding === 'identity' ? answer.body.text() : decoded(await answer.body.bytes(), encoding, maxAnswerBytes)
+      .split(/[\s,]+/)
+    const encoding = encodings.filter((each) => each !== '' && each !== 'identity').join(', ').replace(/^x-/, '') // oxfmt-ignore
+    // Whatever reads or records the headers sees no encoding that the answer does not have.
+    if (encoding === '') delete answer.headers['content-encoding']
+    const text = encoding === '' ? answer.body.text() : decoded(await answer.body.bytes(), encoding, maxAnswerBytes)
     return { status: answer.statusCode, headers: answer.headers, body: await text }
   }
 }

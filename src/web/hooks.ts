@@ -125,8 +125,8 @@ export async function hooks(
 }
 
 /** The decompressed body. */
-async function decoded(body: Buffer, encoding = 'identity'): Promise<Buffer> {
-  if (encoding === 'identity') return body
+async function decoded(body: Buffer, encoding = ''): Promise<Buffer> {
+  if (/^(?:identity)?$/i.test(encoding)) return body
   if (!/^(?:x-)?gzip$|^deflate$/i.test(encoding)) throw new BadRequest('the body has an unknown content encoding')
   return unzipped(body, { maxOutputLength: MAX_BYTES }).catch(() => {
     throw new BadRequest(`the body cannot be decompressed to ${MAX_BYTES} bytes at most`)

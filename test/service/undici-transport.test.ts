@@ -79,6 +79,8 @@ test.each([
   ['x-gzip', gzipSync],
   ['', (text: string) => text],
   ['identity', (text: string) => text],
+  ['Identity', (text: string) => text],
+  ['gzip, identity', gzipSync],
 ])('an answer encoded as %s is read', async (encoding, encode) => {
   const accepted: unknown[] = []
   const port = await serve((request, response) => {
@@ -87,6 +89,14 @@ test.each([
   })
   expect(await transportTo(`http://127.0.0.1:${port}`)('/calls')).toMatchObject({ status: 500, body: '{"ü":1}' })
   expect(accepted).toEqual(['gzip'])
+})
+
+test('the encoding identity is none for all that read the headers', async () => {
+  const port = await serve((_request, response) =>
+    response.writeHead(200, { 'Content-Encoding': 'Identity' }).end('{}'),
+  )
+  const { headers } = await transportTo(`http://127.0.0.1:${port}`)('/calls')
+  expect(headers).not.toHaveProperty('content-encoding')
 })
 
 test('an answer without a body is read, whatever encoding it names', async () => {
