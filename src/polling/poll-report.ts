@@ -20,7 +20,7 @@ export type PollReport = {
   /** The first page of the list that the service refuses to show. */
   refusedFrom?: number
   /** Set if the list is too long for the sweep interval: its pages, and how long a sweep takes (seconds). */
-  slowSweep?: { pages: number; seconds: number }
+  slowSweep?: { pages: number; seconds: number; polls: number }
 }
 
 /** How many single calls were answered, also by that the service does not know them, and why another request failed. */
@@ -75,8 +75,9 @@ function slowSweepOf(
   { interval, sweepInterval }: Ended['settings'],
 ): Pick<PollReport, 'slowSweep'> {
   const pages = last?.pages ?? 0
-  const seconds = Math.ceil(pages / slice) * interval
-  return seconds > sweepInterval ? { slowSweep: { pages, seconds } } : {}
+  const polls = Math.ceil(pages / slice)
+  const seconds = polls * interval
+  return seconds > sweepInterval ? { slowSweep: { pages, seconds, polls } } : {}
 }
 
 /** The progress of the reading that the next poll continues. */

@@ -177,3 +177,25 @@ test('another problem of successful polls is a line when it begins', () => {
   }
   expect(logged().filter((line) => line.startsWith('warn'))).toEqual(['warn poll complete: a page failed'])
 })
+
+test.each([
+  [{ pages: 1, seconds: 10, polls: 1 }, '(1 page) is read once in 10 s,', 'raise that or lower poll.interval'],
+  [
+    { pages: 62, seconds: 600, polls: 6 },
+    '(62 pages) is read once in 600 s,',
+    'raise that or poll.max_requests_per_minute',
+  ],
+])(
+  'a list that is read less often than poll.sweep_interval is a line, with what makes it so: %j',
+  (slowSweep, read, remedy) => {
+    const { report, lines } = daemonWith(1)
+    const event = pollEvent('app 0')
+    report({ ...event, report: { ...event.report, slowSweep } })
+    expect(lines[0]).toMatchObject({
+      level: 40,
+      target: 'app 0',
+      ...slowSweep,
+      msg: `the whole list ${read} less often than poll.sweep_interval: ${remedy}`,
+    })
+  },
+)

@@ -370,7 +370,7 @@ describe('the pipeline of a target', () => {
     service.calls = Array.from({ length: 61 }, (_, i) => seen(`call ${i}`, 'ended', { endedAt: CREATED - i }))
     await clock.advance(1000)
     // One page a cycle is a sweep's half of the rate limiter; the last one shows that the list ends.
-    expect(reports().at(-1)?.slowSweep).toEqual({ pages: 62, seconds: 62 * INTERVAL })
+    expect(reports().at(-1)?.slowSweep).toEqual({ pages: 62, seconds: 62 * INTERVAL, polls: 62 })
     expect(reports()[0]?.slowSweep).toBeUndefined()
   })
 

@@ -198,7 +198,7 @@ const TARGETS = [
       sync: WARNED,
       sweepAge: 30,
       problem: 'the key is wrong',
-      slowSweep: { pages: 5000, seconds: 1200 },
+      slowSweep: { pages: 5000, seconds: 1200, polls: 20 },
       refusedFrom: 7,
     }),
     progress: () => ({ pagesRead: 12, pages: undefined }),

@@ -72,10 +72,10 @@ test('/api/v1/status has the documented shape', async () => {
 
 test('/api/v1/status reports a sweep that takes longer than its interval', async () => {
   const { status } = await statusOf(
-    shownTarget({ slowSweep: { pages: 5000, seconds: 1200 } }),
+    shownTarget({ slowSweep: { pages: 5000, seconds: 1200, polls: 20 } }),
     shownTarget({ target: 'b' }),
   )
-  expect(status.targets[0].slow_sweep).toEqual({ pages: 5000, seconds: 1200 })
+  expect(status.targets[0].slow_sweep).toEqual({ pages: 5000, seconds: 1200, polls: 20 })
   expect(status.targets[1]).not.toHaveProperty('slow_sweep')
 })
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { listWarnings } from '../../ledger/list-warnings.ts'
-import { formatNumber, formatSeconds } from '../../text/format.ts'
+import { formatNumber, formatSeconds, plural } from '../../text/format.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { SingleCalls } from '../../polling/poll-report.ts'
 import type { ChangeLog } from './change-log.ts'
@@ -65,9 +65,10 @@ function warningsOf({ report: { refusedFrom: page, slowSweep }, sync }: Polled) 
   if (page !== undefined)
     warn(`refused ${page}`, { page }, `the service refuses page ${page} of its list and what follows`)
   if (slowSweep !== undefined) {
-    const { pages, seconds } = slowSweep
-    const long = `the whole list (${pages} pages) takes ${seconds} s to read, longer than poll.sweep_interval`
-    warn('slow sweep', slowSweep, `${long}: raise that or poll.max_requests_per_minute`)
+    const { pages, seconds, polls } = slowSweep
+    const rare = `the whole list (${plural(pages, 'page')}) is read once in ${seconds} s, less often than poll.sweep_interval`
+    const remedy = polls === 1 ? 'lower poll.interval' : 'poll.max_requests_per_minute'
+    warn('slow sweep', slowSweep, `${rare}: raise that or ${remedy}`)
   }
   // During the first polls of a new target, the order of its list is not verified yet. That is normal.
   for (const { kind, message } of listWarnings(sync, sync.lastSuccess ?? sync.created))

@@ -88,7 +88,7 @@ const current = z.object({
   rate_limit_pause_seconds: seconds.describe('Rest of a rate limit pause'),
   slowed_to_requests_per_minute: z.number().optional().describe('Where the service has few left for the app'),
   listing: z.object({ pages_read: count, pages: count.nullable(), seconds_left: count.nullable() }).optional(),
-  slow_sweep: z.object({ pages: count, seconds }).optional(),
+  slow_sweep: z.object({ pages: count, seconds, polls: count }).optional(),
   refused_from_page: count.optional(),
   warnings: z.array(warning).optional(),
   problem: z.string().optional().describe('What failed, also if the poll was successful'),

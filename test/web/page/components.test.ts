@@ -391,10 +391,10 @@ describe('the targets of the page', () => {
   })
 
   test('show a rate limit pause, a slow sweep and a refused page', () => {
-    const slowSweep = { pages: 5000, seconds: 1200 }
+    const slowSweep = { pages: 5000, seconds: 1200, polls: 20 }
     const target = { ...shownTarget({ sync: POLLED, slowSweep, refusedFrom: 7 }), pausedFor: () => 30 }
     expect(textOf(render(Targets, stateOf([target])), { 'data-label': 'Health' })).toBe(
-      'up rate limit pause: no requests for 30s; a sweep of 5,000 pages takes 20m; the service refuses page 7 of its list and later pages',
+      'up rate limit pause: no requests for 30s; the whole list (5,000 pages) is read once in 20m; the service refuses page 7 of its list and later pages',
     )
   })
 })

@@ -1,4 +1,4 @@
-import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
+import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { addressOf } from '../model/address.ts'
 import type { PerMinute, Receiver, Target, Webhook } from '../model/api.ts'
@@ -203,7 +203,8 @@ function healthText(target: Target, age: number) {
     problem !== undefined && plainText(problem),
     held > age && `rate limit pause: no requests for ${formatSeconds(held - age)}`,
     slowed !== undefined && `the service has ${slowed} requests a minute left for callwatch`,
-    slow !== undefined && `a sweep of ${formatNumber(slow.pages)} pages takes ${formatSeconds(slow.seconds)}`,
+    slow !== undefined &&
+      `the whole list (${plural(slow.pages, 'page')}) is read once in ${formatSeconds(slow.seconds)}`,
     refused !== undefined && `the service refuses page ${refused} of its list and later pages`,
     ...warnings.map(({ message }) => message),
   ].filter((reason) => reason !== false)
