@@ -136,7 +136,7 @@ export const GAUGE_DEFINITIONS = {
   targetsOwned: { name: 'callwatch_targets_owned', help: 'Targets that this daemon owns and polls', labels: [] },
   storeBytes: {
     name: 'callwatch_store_bytes',
-    help: 'Size of the store, of which the log of events is a part',
+    help: 'Size of the store, of which the log of events is a part; of SQLite with its log of writes (`-wal`)',
     labels: [],
   },
   storeWritable: {

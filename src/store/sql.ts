@@ -36,7 +36,7 @@ export type Sql = {
   readonly batch: (steps: readonly Step[]) => Promise<Row[][]>
   /** Runs `work` in one transaction, for statements that depend on the results of others. */
   readonly transaction: <T>(work: (sql: Sql) => Promise<T>, kind?: TransactionKind) => Promise<T>
-  /** The size of the database without copies and logs (bytes). */
+  /** The size of the database (bytes), with SQLite's log of writes next to the file. */
   readonly size: () => Promise<number>
   /** Runs a pragma. Only for SQLite. */
   readonly pragma?: (pragma: string) => Promise<Row[]>

@@ -36,7 +36,7 @@ export function storeOn(sql: Sql, { receivers, reading, cluster, clock = systemC
     ...webhooks(sql),
     ...rollups(sql),
     ...retention(sql, { cluster, clock }),
-    /** The size of the store without copies and logs of the database (bytes). */
+    /** The size of the store (bytes), with SQLite's log of writes next to the file. */
     size: sql.size,
     rows: reading.all satisfies RowReader['rows'],
     close: async (): Promise<void> =>

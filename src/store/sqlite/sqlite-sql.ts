@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { statSync } from 'node:fs'
 import type { Row, Sql, TransactionKind } from '../sql.ts'
 import type { Engine, EngineRequest, Rows } from './engine.ts'
 import { attempting } from './sqlite-error.ts'
@@ -48,8 +49,8 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
       return results.map(objectsOf)
     },
     size: async () => {
-      const [row] = objectsOf(await asking({ do: 'all', query: SIZE, args: [] }))
-      return Number(row!['bytes'])
+      const [{ bytes, file } = {}] = objectsOf(await asking({ do: 'all', query: SIZE, args: [] }))
+      return Number(bytes) + (statSync(`${String(file)}-wal`, { throwIfNoEntry: false })?.size ?? 0)
     },
     pragma: async (pragma) => objectsOf(await asking({ do: 'pragma', pragma })),
   })
@@ -87,7 +88,8 @@ export function sqlInPlace(engine: Engine, path: string, isOwn = false): Sql {
   return sqliteSql((request) => answer(() => engine(request)), path, isOwn)
 }
 
-const SIZE = 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size'
+// `file` has no symbolic links, as the name of the log of writes.
+const SIZE = "SELECT page_count * page_size AS bytes, file FROM pragma_page_count, pragma_page_size, pragma_database_list WHERE name = 'main'" // oxfmt-ignore
 
 function objectsOf(rows: unknown): Row[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the engine returns

@@ -223,3 +223,18 @@ test('the files of a store are readable by their owner alone, and so is a backup
     ...(existsSync(`${path}.lock-journal`) && { 'callwatch.db.lock-journal': '600' }),
   })
 })
+
+test('the size of a store includes the log of writes next to its file, also behind a link', async () => {
+  const [folder, linked] = [temporaryFolder(), temporaryFolder()]
+  const path = join(folder, 'callwatch.db')
+  const link = join(linked, 'callwatch.db')
+  const first = openSqliteStore({ path })
+  await first.close()
+  symlinkSync(path, link)
+  const store = openSqliteStore({ path: link })
+  onTestFinished(() => store.close())
+  await store.openTarget(A, CREATED, 3600)
+  const log = statSync(`${path}-wal`).size
+  expect(log).toBeGreaterThan(0)
+  expect((await store.size()) - statSync(path).size).toBe(log)
+})
