@@ -11,15 +11,19 @@ export function text(expected: string, test: (value: string) => boolean = () => 
   return z.string({ error }).min(1, { error, abort: true }).refine(test, { error })
 }
 
+/** How long a name may be (UTF-16 units). Each metric of a target repeats its name. */
+export const LONGEST_NAME = 200
+const NAME = `a name of at most ${LONGEST_NAME} characters`
+
 /** The name of something, which appears in labels, log lines and commands. */
 export function nameText() {
-  return text('a name, neither blank nor with control characters', isName)
+  return text(`${NAME}, neither blank nor with control characters`, isName)
 }
 
 /** The name of a target. Lists of names are separated by commas, so it contains none. */
 export function nameOfTarget() {
   return text(
-    'a name without commas, neither blank nor with control characters',
+    `${NAME}, without commas, neither blank nor with control characters`,
     (name) => isName(name) && !name.includes(','),
   )
 }
@@ -27,14 +31,14 @@ export function nameOfTarget() {
 /** The name of a rule. An alert's key has its labels in braces after the name, so the name contains no braces. */
 export function nameOfRule() {
   return text(
-    'a name, neither blank nor with control characters or braces',
+    `${NAME}, neither blank nor with control characters or braces`,
     (name) => isName(name) && !/[{}]/.test(name),
   )
 }
 
 /** Also excludes halves of surrogate pairs, and Unicode's line breaks, which end a line in YAML. */
 function isName(value: string): boolean {
-  return value.trim() !== '' && !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value)
+  return value.length <= LONGEST_NAME && value.trim() !== '' && !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value)
 }
 
 /** A number in the file, or a text with a number, as `${NAME}` and environment variables give it. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isMap } from '../schema/path.ts'
-import { baseAddress, headerValue, nameOfTarget, text } from '../schema/scalars.ts'
+import { baseAddress, headerValue, LONGEST_NAME, nameOfTarget, text } from '../schema/scalars.ts'
 import { secret } from '../schema/secret.ts'
 import { completed, section } from '../schema/section.ts'
 import { variables } from '../schema/variables.ts'
@@ -67,6 +67,9 @@ const given = section(
       .describe('Further parameters of List Calls, passed through'),
   },
   (target, report) => {
+    const { name, base_url: baseUrl, app_id: defaultName = hostOf(String(baseUrl)) } = target
+    if (name === undefined && typeof defaultName === 'string' && defaultName.length > LONGEST_NAME)
+      report(['name'], 'missing; expected a name, because the app id or host is too long for one')
     if (target.base_url !== undefined) {
       for (const key of ['region', 'domain'] as const) {
         if (target[key] === undefined) continue
