@@ -167,7 +167,8 @@ function contextOf(
     cwd,
     stdout,
     print: (line, colour) => {
-      const text = /^[{[]/.test(line) ? escapedJson(line) : plainText(line)
+      // The mark with which a CSV of a spreadsheet begins stays.
+      const text = /^\uFEFF?/.exec(line)![0] + (/^[{[]/.test(line) ? escapedJson(line) : plainText(line))
       const isColoured = colour !== undefined && stdout.isTTY && stdout.hasColors()
       stdout.write(`${isColoured ? styleText(colour, text, { validateStream: false }) : text}\n`)
     },

@@ -33,7 +33,10 @@ export function readRetryAfter(value: string | undefined, now: number): number |
   return date === undefined ? undefined : Math.max(0, date - now)
 }
 
-/** A time or length (seconds) as the history of evaluations keeps it: what is evaluated again must be the very same. */
+/**
+ * A time or length (seconds) as it is shown and kept: no clock is more exact, and what is evaluated again must be the very same. The
+ * difference of two UNIX times has noise of floating point.
+ */
 export function wholeMilliseconds(seconds: number): number {
   return Math.round(seconds * 1000) / 1000
 }

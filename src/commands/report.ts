@@ -18,7 +18,7 @@ export const declare: Declare = (command, { configured, print, warn }) =>
     .option('--by <keys>', 'a row for each day, target, type, mode or receiver_type; repeatable', names)
     .option('--target <names>', 'only these targets; repeatable', names)
     .option('--zone <name>', 'the time zone of dates and days', 'UTC')
-    .addOption(formatOption('how to print it', 'csv'))
+    .addOption(formatOption('how to print it', 'csv', 'excel'))
     .addOption(jsonOption('print it as JSON'))
     .action(async (options) => {
       const { zone, format, json, target: targets } = options
@@ -32,7 +32,7 @@ export const declare: Declare = (command, { configured, print, warn }) =>
         return usageReport(reader, { from, to, by, zone, targets }, known)
       })
       if (json) return print(JSON.stringify(found, undefined, 2))
-      const lines = format === 'csv' ? usageCsv(found, by).trimEnd().split('\r\n') : tableOf(found, by)
+      const lines = format === 'table' ? tableOf(found, by) : usageCsv(found, by, format).trimEnd().split('\r\n')
       lines.forEach((line) => print(line))
       gapsOf(found).forEach(warn)
     })

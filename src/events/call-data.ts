@@ -1,6 +1,6 @@
 import { answeredTimes } from '../ledger/delta/observe-call.ts'
 import { beganAt, inHistorySince, MARK, type TrackedCall } from '../ledger/tracked-call.ts'
-import { isoTime } from '../clock/times.ts'
+import { isoTime, wholeMilliseconds } from '../clock/times.ts'
 import type { CallData } from './types.ts'
 
 /**
@@ -28,8 +28,8 @@ export function callData(call: TrackedCall): Omit<CallData, 'target' | 'session_
 function answeredData(call: TrackedCall): Pick<CallData, 'duration_seconds' | 'answer_delay_seconds'> {
   const { answerDelay, duration } = answeredTimes(call, call.finish?.status ?? 'other')
   return {
-    ...(duration !== undefined && { duration_seconds: duration }),
-    ...(answerDelay !== undefined && { answer_delay_seconds: answerDelay }),
+    ...(duration !== undefined && { duration_seconds: wholeMilliseconds(duration) }),
+    ...(answerDelay !== undefined && { answer_delay_seconds: wholeMilliseconds(answerDelay) }),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { SyncState } from '../ledger/state.ts'
+import { wholeMilliseconds } from '../clock/times.ts'
 import { parse, type RowReader } from '../store/sql.ts'
 import type { Period } from './days.ts'
 
@@ -97,5 +98,5 @@ export function lengthOf(periods: readonly Period[]): number {
     length += Math.max(0, to - Math.max(from, reached))
     reached = Math.max(reached, to)
   }
-  return length
+  return wholeMilliseconds(length)
 }

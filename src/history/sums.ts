@@ -1,3 +1,4 @@
+import { wholeMilliseconds } from '../clock/times.ts'
 import { OPEN_STATUSES, FINAL_STATUSES } from '../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { LATE_SECONDS, QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
@@ -65,6 +66,7 @@ export function sumsView(sums: Sums) {
   const { lost: _lost, ...finished } = calls
   const total = Object.values(finished).reduce((all, n) => all + n, 0)
   const { known, percentiles } = histogram(sums, 'duration')
+  const mean = known === 0 ? null : wholeMilliseconds(amountOf(sums, 'duration') / known)
   return {
     calls,
     /** Call-level minutes, with the service's latest values. */
@@ -75,7 +77,7 @@ export function sumsView(sums: Sums) {
     /** Share of unanswered, rejected and canceled calls among all finished calls; null for fewer than five. */
     failure_ratio: total < MIN_EXPORTED_CALLS ? null : failureRatio({ ...finished, total }, 'any'),
     /** For calls that ended. */
-    duration_seconds: { mean: known === 0 ? null : amountOf(sums, 'duration') / known, ...percentiles },
+    duration_seconds: { mean, ...percentiles },
   }
 }
 

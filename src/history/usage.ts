@@ -1,7 +1,7 @@
 import { labelsOfCode } from '../ledger/call-codes.ts'
 import type { RowReader } from '../store/sql.ts'
 import { isoTime } from '../clock/times.ts'
-import { csvLine } from '../text/csv.ts'
+import { csvHeader, csvLine, type CsvFormat } from '../text/csv.ts'
 import { daysOf, type Period } from './days.ts'
 import { historyScope, withCalls, endOf, QueryError } from './history-scope.ts'
 import { ALL_TARGETS, readRollups } from './rollups.ts'
@@ -155,7 +155,7 @@ export const USAGE_COLUMNS: Readonly<Record<string, (row: UsageRow) => string | 
  * The rows as CSV with a header. Each row says how much of the whole period is not covered. Without rows, an empty row says
  * so.
  */
-export function usageCsv({ rows, coverage }: UsageReport, by: readonly UsageKey[]): string {
+export function usageCsv({ rows, coverage }: UsageReport, by: readonly UsageKey[], format: CsvFormat): string {
   const lines = rows.map((row) => [
     ...by.map((key) => row[key]),
     ...Object.values(USAGE_COLUMNS).map((valueOf) => valueOf(row)),
@@ -163,5 +163,5 @@ export function usageCsv({ rows, coverage }: UsageReport, by: readonly UsageKey[
   ])
   const header = [...by, ...Object.keys(USAGE_COLUMNS), 'blind_seconds']
   if (lines.length === 0) lines.push([...header.slice(1).map(() => null), coverage.blind_seconds])
-  return [header, ...lines].map(csvLine).join('')
+  return csvHeader(header, format) + lines.map((line) => csvLine(line, format)).join('')
 }

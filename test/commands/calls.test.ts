@@ -50,6 +50,12 @@ test('calls prints the calls in progress, or those of a time, by the filters of 
   expect(await ids('--since', '2026-09-21')).toEqual(['last', 'fine', 'first'])
   expect(await ids('--since', '2026-09-21', '--status', 'rejected')).toEqual(['last', 'first'])
   expect(await ids('--since', '2026-09-21', '--type', 'video', '--format', 'csv')).toEqual(['fine'])
+  const sheet = await callwatch([...args, '--since', '2026-09-21', '--type', 'video', '--format', 'excel'])
+  expect(sheet.stdout.split('\n').map((line) => line.split(';', 2).join(' '))).toEqual([
+    '\uFEFFtarget session_id',
+    expect.stringMatching(/ fine$/),
+    '',
+  ])
   expect(await ids('--since', '2026-09-21', '--session-id', 'fi', '--json')).toEqual(['fine', 'first'])
   expect(await ids('--since', '2026-09-21', '--recorded', '--mode', 'call')).toEqual([])
   const some = await callwatch([...args, '--since', '2026-09-21', '--limit', '2'])

@@ -83,6 +83,13 @@ test('report without keys is one row, also where nothing finished', async () => 
   expect(stdout.split('\n')[1]).toMatch(/^0,0,0,0,0,0,0,0,0,0,0,,,,,0,86400$/)
 })
 
+test('report --format excel begins with a byte order mark, and has semicolons and decimal commas', async () => {
+  const { stdout } = await report(...PERIOD, '--by', 'target', '--format', 'excel')
+  const [names, row] = stdout.split('\n')
+  expect(names).toMatch(/^\uFEFFtarget;ended;.*;blind_seconds$/)
+  expect(row).toMatch(/^production;\d+;[^.]*;18000$/)
+})
+
 test('report of all that the store keeps begins with its oldest call, and says that nothing is polled any more', async () => {
   const { stdout } = await report('--target', 'production', '--by', 'day', '--json')
   const { since, rows, coverage } = JSON.parse(stdout)
@@ -161,7 +168,7 @@ test.each([
   [['--target', 'nope'], 'there is no target nope; the targets are production, staging'],
   [['--since', '2026-11-20T08:00:00[Asia/Tokyo]'], 'expected a date'],
   [['--until', '999999999999'], 'expected a date'],
-  [['--format', 'xml'], "argument 'xml' is invalid. Allowed choices are table, csv."],
+  [['--format', 'xml'], "argument 'xml' is invalid. Allowed choices are table, csv, excel."],
   [['--json', '--format', 'csv'], "option '--json' cannot be used with option '--format <format>'"],
 ])('report %j is refused with a sentence', async (args, sentence) => {
   const { code, stderr } = await report(...args)

@@ -279,6 +279,19 @@ describe('/api/v1/report and /api/v1/coverage', () => {
     ])
   })
 
+  test('report for spreadsheets with a decimal comma', async () => {
+    const { text } = await ask(`report?since=${NOW - 172_800}&until=${NOW}&by=day,target&format=excel`)
+    const [names, row] = text.split('\r\n')
+    expect(names).toMatch(/^day;target;ended;.*;blind_seconds$/)
+    expect(row).toMatch(/^2026-09-20;production;1;.*;0,5;0;0,75;0;0,5;;15;15,05;15,05;0;172800$/)
+  })
+
+  test.each(['csv', 'json'])('lengths of a report as %s are whole milliseconds', async (format) => {
+    const { text } = await ask(`report?since=${NOW - 86_396.482}&until=${NOW}&format=${format}`)
+    expect(text).toMatch(/[:,]86396\.482\b/)
+    expect(text).not.toContain('86396.481')
+  })
+
   test('a report is read no further once its client has left', async () => {
     let reads = 0
     const onRead = () => {
@@ -372,6 +385,49 @@ describe('/api/v1/calls as CSV', () => {
   })
 })
 
+describe('/api/v1/calls for spreadsheets with a decimal comma', () => {
+  test('begins with a byte order mark, separates by semicolons, and has decimal commas', async () => {
+    const { url } = await serve([shownTarget({ calls: [] })], { history: [inHistory('a', 10)] })
+    const response = await fetch(`${url}/api/v1/calls?since=${NOW - 60}&format=excel`)
+    const bytes = Buffer.from(await response.arrayBuffer())
+    expect(bytes.subarray(0, 10).toString('hex')).toBe(`efbbbf${Buffer.from('target;').toString('hex')}`)
+    const [, line] = bytes.toString().split('\r\n')
+    expect(line).toBe(
+      'production;a;audio;call;user;ended;2026-09-21T14:12:50.000Z;2026-09-21T14:13:10.000Z;2;0,5;0;0,75;0;15;5;false;2026-09-21T14:13:13.000Z',
+    )
+  })
+
+  test.each([
+    ['0012', '"=""0012"""'],
+    ['31780434', '"=""31780434"""'],
+    ['1234e5', '"=""1234e5"""'],
+    ['1,5', '"=""1,5"""'],
+    ['.5', '"="".5"""'],
+    ['2-3', '"=""2-3"""'],
+    ['(7)', '"=""(7)"""'],
+    ['dec-1', '"=""dec-1"""'],
+    ['März 26', '"=""März 26"""'],
+    ['v1.us.7', 'v1.us.7'],
+    ['-1', "'-1"],
+    ['=1+1', "'=1+1"],
+    ['1"&cmd|x!A1&"', '"1""&cmd|x!A1&"""'],
+    ['a;b', '"a;b"'],
+  ])('writes the session id %j as %s, which stays the text that it is', async (id, written) => {
+    const { text } = await get('?format=excel', [], [openCall(id)])
+    expect(text).toContain(`\r\nproduction;${written};audio;`)
+  })
+})
+
+test('lengths of calls are whole milliseconds, in every format', async () => {
+  const [from, to] = [NOW - 86_396.482 - 0.3, NOW - 86_396.482]
+  const call = inHistory('a', 10, { initiatedAt: from, startedAt: to, endedAt: NOW })
+  for (const format of ['csv', 'ndjson', 'json']) {
+    const { text } = await get(`?since=${NOW - 60}&format=${format}`, [call])
+    expect(text).toMatch(/[:,]86396\.482[,}]/)
+    expect(text).toMatch(/[:,]0\.3[,}]/)
+  }
+})
+
 test.each([
   ['?since=yesterday', 'since must be a time: ISO 8601 in UTC like'],
   ['?since=', 'since must be a time'],
@@ -385,7 +441,7 @@ test.each([
   ['?status=cancelled', 'must be some of initiated, ongoing, ended, unanswered, rejected, canceled, other'],
   ['?status=ended,rejected', 'status=ended is a status of finished calls: add `since`'],
   ['?status=ended,&since=0', 'must be some of initiated'],
-  ['?format=xml', 'format must be json, csv or ndjson'],
+  ['?format=xml', 'format must be json, csv, excel or ndjson'],
   [
     '?finished_sinse=0',
     'unknown parameter finished_sinse; the parameters are since, until, target, type, mode, receiver_type, status, has_recording, session_id, limit, format, cursor',

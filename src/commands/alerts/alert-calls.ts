@@ -36,7 +36,7 @@ export const declareCalls: Declare = (command, context) => {
       'when it fired (UTC), as `callwatch alerts` shows it, or the minute or date of it (default: the last time)',
     )
     .option('--target <names>', 'only of these targets; repeatable', names)
-    .addOption(formatOption('how to print them', 'csv', 'ndjson'))
+    .addOption(formatOption('how to print them', 'csv', 'excel', 'ndjson'))
     .addOption(jsonOption('print them as JSON'))
     .option(...WIDE)
     .action(async (alert, options) => {

@@ -34,7 +34,7 @@ export const declare: Declare = (command, context) =>
     .addOption(
       new Option('--follow', 'continue with new calls until SIGINT or SIGTERM').default(false).conflicts('until'),
     )
-    .addOption(formatOption('how to print them', 'csv', 'ndjson'))
+    .addOption(formatOption('how to print them', 'csv', 'excel', 'ndjson'))
     .addOption(jsonOption('print them as JSON'))
     .option(...WIDE)
     .action(async (options) => {
@@ -55,7 +55,7 @@ export const declare: Declare = (command, context) =>
       })
       const calls = found.slice(0, limit)
       if (found.length > limit) context.warn(`these are the newest ${limit}; --limit prints more`)
-      const { header, line } = CALL_FORMATS[format === 'csv' ? 'csv' : 'ndjson']
+      const { header, line } = CALL_FORMATS[format === 'table' ? 'ndjson' : format]
       const isTable = format === 'table' && (!json || !follow)
       const text = isTable
         ? linesOf(calls, json, widthOf(context, options))

@@ -6,7 +6,7 @@ import { callRowView, type CallRowView } from '../../events/call-data.ts'
 import { serviceNow } from '../../history/coverage.ts'
 import { readMoment } from '../../history/moment.ts'
 import { FINAL_STATUSES, MODES, OPEN_STATUSES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
-import { csvLine } from '../../text/csv.ts'
+import { csvHeader, csvLine, type CsvFormat } from '../../text/csv.ts'
 import { withoutNoise } from '../../text/without-noise.ts'
 import { cursorOf, pagesOf, readCursor, SEARCH_SECONDS, type CallsSource, type CallsWanted } from './calls-pages.ts'
 import { concurrencyLimit } from '../concurrency-limit.ts'
@@ -46,7 +46,7 @@ const parameters = z.strictObject({
     .transform(Number)
     .optional()
     .describe(`Calls at most; default and maximum as JSON: ${MAX_CALLS}; default as CSV and NDJSON: all`),
-  format: z.enum(['json', 'csv', 'ndjson'], 'must be json, csv or ndjson').optional().describe('Default: json'),
+  format: z.enum(['json', 'csv', 'excel', 'ndjson'], 'must be json, csv, excel or ndjson').default('json'),
   cursor: z.string().optional().describe('`next` of a response to the same parameters'),
 })
 
@@ -100,7 +100,7 @@ export const callsRoute = route(
   ({ targets, store, clock = systemClock, wall = systemClock.wall }: CallsRouteOptions) => {
     const large = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
     return async ({ query }, reply) => {
-      const { limit, format = 'json' } = query
+      const { limit, format } = query
       const isStream = format !== 'json' && limit === undefined
       const max = isStream ? Infinity : Math.min(limit ?? MAX_CALLS, MAX_CALLS)
       const alive = max > MAX_SMALL ? large.admits(reply) : () => undefined
@@ -215,13 +215,15 @@ const CSV: Readonly<Record<string, (call: CallRowView) => string | number | bool
   noticed: (call) => call.noticed,
 }
 
+function csvOf(format: CsvFormat): Format {
+  const line: Format['line'] = (call) => csvLine(Object.values(CSV).map((valueOf) => valueOf(call)), format) // oxfmt-ignore
+  return { type: 'text/csv; charset=utf-8', header: csvHeader(Object.keys(CSV), format), line }
+}
+
 /** Calls as text: what comes first, and a line for each. */
 export const CALL_FORMATS = {
-  csv: {
-    type: 'text/csv; charset=utf-8',
-    header: csvLine(Object.keys(CSV)),
-    line: (call) => csvLine(Object.values(CSV).map((valueOf) => valueOf(call))),
-  },
+  csv: csvOf('csv'),
+  excel: csvOf('excel'),
   ndjson: {
     type: 'application/x-ndjson; charset=utf-8',
     header: '',

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
+import { wholeMilliseconds } from '../../clock/times.ts'
 import { parseMap } from '../../schema/path.ts'
 import { committedJson, currentView, joinJson, serviceNow, type CurrentView } from './target-view.ts'
 
@@ -86,13 +87,9 @@ export function otherTargetJson({ at, current, committed, owner, problem }: Othe
     ...shown,
     owner,
     ...(problem !== undefined && { up: false, problem }),
-    lag_seconds: later(lag, passed),
-    sweep_age_seconds: sweepAge === null ? null : later(sweepAge, passed),
+    lag_seconds: wholeMilliseconds(lag + passed),
+    sweep_age_seconds: sweepAge === null ? null : wholeMilliseconds(sweepAge + passed),
     rate_limit_pause_seconds: Math.max(0, paused - passed),
   }
   return joinJson(view, committed)
-}
-
-function later(age: number, passed: number): number {
-  return Math.round((age + passed) * 1000) / 1000
 }

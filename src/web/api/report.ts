@@ -12,7 +12,7 @@ const parameters = z.strictObject({
     .refine((names) => names.every(isKey), `must be some of ${USAGE_KEYS.join(', ')}`)
     .default([])
     .describe('A row for each of these, separated by commas'),
-  format: z.enum(['json', 'csv'], 'must be json or csv').default('json'),
+  format: z.enum(['json', 'csv', 'excel'], 'must be json, csv or excel').default('json'),
 })
 
 export const coverage = namedObject('Coverage', {
@@ -42,7 +42,7 @@ const row = z.object({
 })
 
 const answer = namedObject('Report', { since: time, until: time, zone: z.string(), coverage, rows: z.array(row) })
-const csv = namedText('ReportCsv', 'The rows as CSV')
+const csv = namedText('ReportCsv', 'The rows as CSV; format=excel: for a spreadsheet with a decimal comma')
 
 /** The usage of a period. */
 export const reportRoute = route(
@@ -61,7 +61,8 @@ export const reportRoute = route(
       const period = periodOf(query, await serviceNow(store, query.target, now))
       const asked = { ...period, by, zone: query.zone, targets: query.target, aborted: abortedBy(reply) }
       const found = await usageReport(store, asked, { configured: targets.all(), now })
-      return query.format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found, by))
+      const { format } = query
+      return format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found, by, format))
     },
 )
 

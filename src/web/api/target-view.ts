@@ -10,7 +10,7 @@ import { horizon } from '../../ledger/horizon.ts'
 import { usedBetween } from '../../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../../metrics/derived-metrics.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
-import { isoTime } from '../../clock/times.ts'
+import { isoTime, wholeMilliseconds } from '../../clock/times.ts'
 import {
   breach,
   count,
@@ -164,7 +164,7 @@ export function currentView(target: TargetStatus): CurrentView {
     up,
     owner: target.owner(),
     effective_interval_seconds: toMilliseconds(effectiveInterval),
-    lag_seconds: toMilliseconds(target.pollAge()),
+    lag_seconds: wholeMilliseconds(target.pollAge()),
     sweep_age_seconds: toMilliseconds(target.sweepAge()),
     requests_last_minute: requestsLastMinute,
     rate_limit_pause_seconds: target.pausedFor(),
@@ -242,11 +242,8 @@ const DAY = 86_400
 /** Each commit makes a new sync state. */
 const cache = new WeakMap<SyncState, { settings: TargetStatus['settings']; day: number; json: string }>()
 
-/** Rounds ages (seconds): clocks are not more exact than a millisecond. */
-function toMilliseconds(seconds: number): number
-function toMilliseconds(seconds: number | undefined): number | null
 function toMilliseconds(seconds: number | undefined): number | null {
-  return seconds === undefined ? null : Math.round(seconds * 1000) / 1000
+  return seconds === undefined ? null : wholeMilliseconds(seconds)
 }
 
 /** The number of open calls by type and mode. */
