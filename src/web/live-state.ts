@@ -1,5 +1,5 @@
-import { BehaviorSubject, defer, map, repeat, ReplaySubject, share, skip, takeUntil, timer } from 'rxjs'
-import type { Observable } from 'rxjs'
+import { BehaviorSubject, catchError, defer, delay, map, NEVER, repeat } from 'rxjs'
+import { ReplaySubject, share, skip, takeUntil, timer, type Observable } from 'rxjs'
 import type { Silence } from '../alerts/match.ts'
 import { webhookViews, type WebhookView } from '../events/webhooks/webhook-views.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -69,10 +69,17 @@ export function liveState(options: WebOptions, { scheduler, monotonic }: StateCl
   )
 }
 
+/** Emits a second after the state was read: until then the newest events were read, too. */
+export const onceRead = (state$: Observable<LiveState> = NEVER, { scheduler }: Pick<StateClock, 'scheduler'>) =>
+  state$.pipe(
+    delay(TICK_SECONDS * 1000, scheduler),
+    catchError(() => NEVER),
+  )
+
 /** What a client of a stream does not have yet of the state. */
 export function stateReader(
   state$: Observable<LiveState>,
-  aborted$: Observable<void>,
+  aborted$: Observable<unknown>,
   { monotonic }: Pick<StateClock, 'monotonic'>,
 ) {
   const sent = new Map<string, string>()

@@ -12,9 +12,9 @@ const again = (target: TargetStatus): TargetStatus => ({
   ledger: { ...target.ledger, sync: { ...target.ledger.sync, seq: target.ledger.sync.seq + 1 } },
 })
 
-async function watch(targets: TargetStatus[], options: ServeOptions = {}) {
+async function watch(targets: TargetStatus[], options: ServeOptions = {}, state = 'true') {
   const served = await serve(targets, options)
-  const client = await eventClient(served.url, options.auth && basic(), '?state=true')
+  const client = await eventClient(served.url, options.auth && basic(), `?state=${state}`)
   const next = async () => {
     const { event, data } = (await client.next())!
     expect(event).toBe('state')
@@ -51,6 +51,12 @@ test('a stream has the whole state at first, then only what has changed', async 
   ])
   targets.pop()
   expect(await next()).toMatchObject({ names: ['production'], targets: [] })
+})
+
+test('a stream of state=once has the whole state, and ends soon, so that a proxy that passes on only whole answers passes it on', async () => {
+  const { next, client } = await watch([shownTarget({ sync: POLLED })], {}, 'once')
+  expect(await next()).toMatchObject({ names: ['production'], targets: [{ target: { name: 'production' } }] })
+  expect(await client.next()).toBeUndefined()
 })
 
 test('a silence changes the alerts that it matches', async () => {

@@ -36,7 +36,7 @@ import type { WebOptions } from '../server.ts'
 import type { Store } from '../../store/store.ts'
 import { callShape } from './calls.ts'
 import { acceptsGzip } from '../compression.ts'
-import { liveState, stateReader, type LiveState } from '../live-state.ts'
+import { liveState, onceRead, stateReader, type LiveState } from '../live-state.ts'
 import { expiredBecause, minutes, named, namedObject, namedText, statuses, time } from './parts.ts'
 import { route } from './route.ts'
 import { BadRequest, problem, sendProblem } from '../problem.ts'
@@ -153,9 +153,9 @@ const parameters = z.strictObject({
   target: list.optional().describe('Names of targets with commas between them'),
   session_id: z.string().optional().describe('Events of one call'),
   state: z
-    .literal('true')
+    .enum(['true', 'once'], 'must be true or once')
     .optional()
-    .describe('For streams: also the state of all targets, then its changes; the stream of the page'),
+    .describe('For streams: also the state of all targets, then its changes; once: the stream ends soon; for the page'),
 })
 
 export type EventsRouteOptions = { store: Log; clock?: StreamClock }
@@ -193,7 +193,8 @@ export const eventsRoute = route(
       const resumed = headers['last-event-id'] ?? after
       if (after !== undefined) cursorIn(after)
       const begin = typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }
-      return openStream(reply, { begin, filter: wanted, state$: state && state$ }, acceptsGzip(headers))
+      const aborted$ = state === 'once' ? onceRead(state$, clock) : NEVER
+      return openStream(reply, { begin, filter: wanted, state$: state && state$, aborted$ }, acceptsGzip(headers))
     }
   },
 )
@@ -215,13 +216,13 @@ function eventStreams(log: Log, clock: StreamClock, app: FastifyInstance) {
     // Disconnects clients that do not read.
     await firstValueFrom(race(from(Promise.all(open)), timer(CLOSING_MS)))
   })
-  return (reply: FastifyReply, asked: Pick<StreamOptions, 'begin' | 'filter' | 'state$'>, isZipped: boolean) => {
+  return (reply: FastifyReply, asked: Omit<StreamOptions, 'newest$' | 'clock'>, isZipped: boolean) => {
     if (open.size >= MAX_STREAMS) {
       const detail = `${MAX_STREAMS} event streams are open already; close one, or try again later`
       return sendProblem(reply.header('retry-after', RETRY_AFTER_SECONDS), 503, detail)
     }
     const streamAborted$ = new ReplaySubject<void>(1)
-    const aborting = aborted$.subscribe(streamAborted$)
+    const aborting = race(aborted$, asked.aborted$).subscribe(() => streamAborted$.next())
     const options = { ...asked, newest$, aborted$: streamAborted$, clock }
     // One text at a time: each may have as many events as are read together.
     const texts = Readable.from(streamTexts(log, options), { highWaterMark: 1 })
@@ -270,7 +271,7 @@ type StreamOptions = {
   /** Absent where only events are wanted. */
   state$: Observable<LiveState> | undefined
   newest$: Observable<number>
-  aborted$: Observable<void>
+  aborted$: Observable<unknown>
   clock: StreamClock
 }
 

@@ -8,11 +8,17 @@ const MAX_LINES = 200
 const RECONNECT_MS = 2000
 /** A stream that says nothing for longer than two of its signs of life has no connection. */
 const SILENCE_MS = 25_000
+/** A stream of which nothing comes within this time is kept back by a proxy, or callwatch does not answer. */
+const FIRST_MS = 6000
+/** How often the page then asks, with streams that end soon, before it tries an endless one again. */
+const ASKS = 10
 const TICK_MS = 1000
 /** After a longer pause between two ticks, the machine was asleep, and the connection is probably gone. */
 const ASLEEP_MS = 5000
 
 let source: EventSource | undefined
+/** How many more times the page asks. */
+let asks = 0
 let timer: ReturnType<typeof setTimeout> | undefined
 /** Whether the next failure shows. A stream may end once, as the one of a proxy does after some time. */
 let isDoubtful = true
@@ -40,32 +46,36 @@ function disconnect() {
   clearTimeout(timer)
 }
 
-/** Nothing is heard for so long that what is shown may not be true any more. */
-function expectNews() {
+/** Nothing is heard for so long that what is shown may not be true any more. Before the page says so, it asks. */
+function expectNews(ms: number) {
   clearTimeout(timer)
   timer = setTimeout(() => {
     isDoubtful = true
-    fail()
-  }, SILENCE_MS)
+    if (asks > 0) return fail()
+    asks = ASKS
+    disconnect()
+    connect()
+  }, ms)
 }
 
 function fail() {
   disconnect()
   if (isDoubtful) change({ connected: false, isWaiting: false, now: performance.now() })
   isDoubtful = true
+  asks = Math.max(0, asks - 1)
   timer = setTimeout(connect, RECONNECT_MS)
 }
 
 function connect() {
-  const stream = new EventSource(`api/v1/events?state=true&latest=${MAX_LINES}`)
+  const stream = new EventSource(`api/v1/events?state=${asks > 0 ? 'once' : 'true'}&latest=${MAX_LINES}`)
   source = stream
-  expectNews()
+  expectNews(asks > 0 ? SILENCE_MS : FIRST_MS)
   // The browser would continue with all events since the last one.
   stream.addEventListener('error', fail)
   stream.addEventListener('state', ({ data }) => {
     applyChange(JSON.parse(data))
     isDoubtful = false
-    expectNews()
+    expectNews(SILENCE_MS)
   })
   let feed: FeedLine[] = []
   const add = (line: FeedLine) => {
