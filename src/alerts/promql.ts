@@ -160,11 +160,11 @@ export function hysteresis(rule: RuleOn<unknown>, value: string, { enough, compa
   if (clear !== threshold || before !== undefined) parts.push(`(${isBeyond(clear)}${suffices} and ${firing})`)
   // A firing alert continues for one window without enough calls. Prometheus's own keep_firing_for covers the last part of
   // it.
-  const hadAll = conditions.map(({ calls, least }) => `(${calls} >= bool ${least})`).join(' * ')
+  const all = conditions.map(({ calls, least }) => `(${calls} >= bool ${least})`).join(' * ')
   for (const condition of conditions) {
     const { calls, least, window } = condition
     if (window <= keepFiringFor) continue
-    const had = `max_over_time((${hadAll})[${formatDuration(window - keepFiringFor)}:]) > 0`
+    const had = `max_over_time(${conditions.length > 1 ? `(${all})` : all}[${formatDuration(window - keepFiringFor)}:]) > 0`
     const shown = condition === comparable ? isBeyond(clear) : value
     parts.push(`(${shown} and ${calls} < ${least} and ${had} and ${firing})`)
   }

@@ -61,17 +61,19 @@ describe('a rule in PromQL', () => {
       ],
     ],
     [
-      'failure_ratio, if there were some calls a week before: what fires does not take them',
+      'failure_ratio, if there were some calls a week before',
       { ...RATIO, by: ['type'], match: { mode: 'call' }, onlyIf: { offset: 604_800, atLeast: 5 } },
       [
         `{of="mode=call, by type"}[15m])) >= 20 and sum by (target, type) (increase(${counted('mode=call, by type')}[15m] offset 7d)) >= 5)\n`,
-        `> 0.2 and sum by (target, type) (increase(${counted('mode=call, by type')}[15m])) >= 20 and on (target, type) max`,
+        `> 0.2 and sum by (target, type) (increase(${counted('mode=call, by type')}[15m])) >= 20 and sum by (target, type) (increase(${counted('mode=call, by type')}[15m] offset 7d)) >= 5 and on (target, type) max`,
       ],
     ],
     [
-      'failure_ratio, if there were some calls before: what fires goes on without them, also where it clears at the threshold',
+      'failure_ratio, if there were some calls before: what fires goes on for a window without them',
       { ...RATIO, clear: 0.3, onlyIf: { offset: 3600, atLeast: 5 } },
-      [`offset 1h)) >= 5)\nor (${FAILED} / ${FINISHED} > 0.3 and ${FINISHED} >= 20 and ${FIRING})`],
+      [
+        `or (${FAILED} / ${FINISHED} > 0.3 and sum by (target) (increase(${counted('all')}[15m] offset 1h)) < 5 and max_over_time(((${FINISHED} >= bool 20) * (sum by (target) (increase(${counted('all')}[15m] offset 1h)) >= bool 5))[15m:]) > 0 and ${FIRING})`,
+      ],
     ],
     [
       'calls: too few of them only where they were recorded for the whole window',
@@ -86,7 +88,7 @@ describe('a rule in PromQL', () => {
       ),
       [
         `(${FINISHED} < 1 and sum by (target) (increase(${counted('all')}[15m] offset 7d)) >= 5)`,
-        `(${FINISHED} < 1 and ${FIRING})`,
+        `max_over_time((sum by (target) (increase(${counted('all')}[15m] offset 7d)) >= bool 5)[15m:]) > 0 and ${FIRING})`,
       ],
     ],
     [

@@ -48,9 +48,15 @@ export async function openSqliteThread(options: SqliteOptions, say: Say): Promis
  * Opens the same file in another thread for queries that may take long, so that no commit waits for them.
  */
 export function sqliteReadingThread(options: SqliteOptions): Sql {
-  const { ask, end } = engineThread({ ...options, readOnly: true })
+  const { ask, end, endUnused } = engineThread({ ...options, readOnly: true })
+  let rest: Subscription | undefined
+  const askAndRest: AskEngine = (request) =>
+    ask(request).finally(() => {
+      rest?.unsubscribe()
+      rest = timer(REST_SECONDS * 1000).subscribe(endUnused)
+    })
   // SQLite is not interrupted. A running query continues to its end, and nothing waits for it.
-  return { ...sqliteSql(ask, options.path), close: async () => void end() }
+  return { ...sqliteSql(askAndRest, options.path), close: async () => void end() }
 }
 
 /** A thread with an engine. When it has ended, the store is unavailable until a request has started another one. */
@@ -59,7 +65,6 @@ function engineThread(options: ThreadOptions, say?: Say) {
   let running: { worker: Worker; opened: Promise<unknown> } | undefined
   let ended = 0
   let isClosed = false
-  let rest: Subscription | undefined
 
   const stop = async (worker: Worker) => {
     if (running?.worker === worker) running = undefined
@@ -92,7 +97,7 @@ function engineThread(options: ThreadOptions, say?: Say) {
     running ??= start()
     return running
   }
-  /** Ends a thread for queries that has nothing to do. */
+  /** Ends the thread if it has nothing to do. */
   const endUnused = () => {
     if (running !== undefined && answers.areNone()) void stop(running.worker)
   }
@@ -109,18 +114,14 @@ function engineThread(options: ThreadOptions, say?: Say) {
       if (error instanceof AnswerLost && ended >= MAX_ENDED_THREADS)
         throw new StoreError('refused', `${error.message}, ${ended} times in a row`, error)
       throw error
-    } finally {
-      rest?.unsubscribe()
-      if (options.readOnly && !isClosed) rest = timer(REST_SECONDS * 1000).subscribe(endUnused)
     }
   }
   const end = async (): Promise<void> => {
     isClosed = true
     answers.fail(closedError(options))
-    rest?.unsubscribe()
     if (running !== undefined) await stop(running.worker)
   }
-  return { ask, end, start: async () => void (await open().opened) }
+  return { ask, end, endUnused, start: async () => void (await open().opened) }
 }
 
 /** The requests to a thread that it has not answered. */
