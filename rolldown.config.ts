@@ -14,11 +14,11 @@ export default defineConfig({
   external: [/bundle-page\.ts$/],
   // For Node.js the package names its CommonJS, of which nothing unused could be left out.
   resolve: { alias: { rxjs: resolve('node_modules/rxjs/dist/esm/index.js') } },
-  plugins: [page(), document(), licences(), oneByteStrings()],
+  plugins: [page(), document(), licences(), oneByteCharacters()],
   output: {
     dir: 'dist',
     cleanDir: true,
-    // Node.js keeps the source in memory. Names stay, so that a stack names the functions of src.
+    // Node.js keeps the text in memory. Names stay, so that a stack names the functions of src.
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     comments: { legal: false },
     // Flat, since the modules find the page and the programs of the store's thread and of its check beside themselves.
@@ -79,16 +79,18 @@ function licences(): Plugin {
   }
 }
 
-/** Escapes characters beyond Latin-1: with one of them, Node.js keeps the whole source with two bytes a character. */
-function oneByteStrings(): Plugin {
+/**
+ * Escapes characters beyond Latin-1: with one of them, Node.js keeps the whole file in memory with two bytes a character. Not with source
+ * maps, whose columns would be wrong.
+ */
+function oneByteCharacters(): Plugin {
   return {
-    name: 'one-byte strings',
-    generateBundle(_options, bundle) {
-      for (const file of Object.values(bundle)) {
-        if (file.type !== 'chunk') continue
-        const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-        file.code = file.code.replace(/[^\0-\xff]/g, escaped)
-      }
+    name: 'one-byte characters',
+    generateBundle({ sourcemap }, bundle) {
+      if (sourcemap !== undefined && sourcemap !== false) return
+      const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+      for (const file of Object.values(bundle))
+        if (file.type === 'chunk') file.code = file.code.replace(/[^\0-\xff]/g, escaped)
     },
   }
 }
