@@ -468,7 +468,7 @@ export const hazards = {
       return {
         settings: { lookback: always(lookback), sweepInterval: 120, pageSizes: [10] },
         standing: {
-          order: pick(stream, ['newest', 'newest', 'oldest']),
+          order: pick(stream, ['newest', 'newest', 'oldest', 'ties']),
           // Whether replayed answers are the whole list is known by the total alone.
           total: kind === 'calm' ? 'given' : pick(stream, ['given', 'absent', 'zero', 'pages']),
           perPage: 'honoured',
