@@ -25,11 +25,12 @@ export function lastTime(pattern: string, timezone: string, time: number): numbe
  * The same time of the day so much earlier (UNIX seconds), also across a change of the clocks.
  *
  * @param offset seconds; only its whole days are days of the calendar
- * @param timezone an IANA name; default: that of the host
+ * @param timezone an IANA name; default: that of the host, or UTC if it has none
  */
 export function earlierBy(time: number, offset: number, timezone = Temporal.Now.timeZoneId()): number {
   const days = Math.floor(offset / 86_400)
-  const at = Temporal.Instant.fromEpochMilliseconds(Math.floor(time * 1000)).toZonedDateTimeISO(timezone)
+  const zone = timezone.replace('Etc/Unknown', 'UTC')
+  const at = Temporal.Instant.fromEpochMilliseconds(Math.floor(time * 1000)).toZonedDateTimeISO(zone)
   const passed = at.epochMilliseconds - at.subtract({ days }).epochMilliseconds
   return time - passed / 1000 - (offset - days * 86_400)
 }

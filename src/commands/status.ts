@@ -50,7 +50,12 @@ async function askHealth({ config: file }: { config?: string | undefined }, cont
   const [{ Agent, fetch }, { daemonUrl }] = await Promise.all([import('undici'), import('../config/daemon-url.ts')])
   const url = `${daemonUrl({ ...(file !== undefined && { file }), ...context })}healthz`
   const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
-  const answer = await fetch(url, { dispatcher, signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) }).catch(() => undefined)
+  const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS)
+  const ask = (address: string) => fetch(address, { dispatcher, signal })
+  // Of a file that is not YAML any more, nobody knows whether it had a certificate.
+  const answer = await ask(url)
+    .catch(() => ask(url.replace('http:', 'https:')))
+    .catch(() => undefined)
   context.print(`${url} ${answer === undefined ? 'does not answer' : `answers ${answer.status}`}`)
   context.succeed(answer?.ok === true)
 }

@@ -15,6 +15,7 @@ export function daemonUrl(options: { file?: string; env: Environment; cwd: strin
   const { draft, names } = interpolate(content, options.env)
   const given = valueAt(fillFromEnvironment(draft, options.env, '', names).tree, ['http'])
   const { host, port, tls } = isMap(given) ? given : {}
-  const http = httpSection.safeParse({ host, port }).data ?? httpSection.parse({})
+  const http =
+    httpSection.safeParse({ host, port }).data ?? httpSection.safeParse({ port }).data ?? httpSection.parse({})
   return pageUrl({ host: http.host, tls }, http.port)
 }

@@ -23,7 +23,7 @@ export type RequestLimits = ReturnType<typeof requestLimits>
 const SAME_PAUSE_SECONDS = 0.5
 
 /**
- * The rate limiters, one for each URL and API key. Daemons that share a store also share the limit: a daemon's share is its
+ * The rate limiters, one for each URL. Daemons that share a store also share the limit: a daemon's share is its
  * share of the targets with that URL and API key.
  */
 export function requestLimits(options: RequestLimitsOptions) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { evidenceOf } from '../../src/alerts/evidence.ts'
+import { evidenceOf, reachOf } from '../../src/alerts/evidence.ts'
 import { ruleValues } from '../../src/alerts/rule-value.ts'
 import type { RuleLabels } from '../../src/alerts/groups.ts'
 import type { Rule } from '../../src/alerts/rule.ts'
@@ -20,6 +20,12 @@ const failed = (number: number, ...labels: Parameters<typeof labelled>) =>
   times(number, at(-1), 'rejected', labelled(...labels))
 const went = (number: number, ...labels: Parameters<typeof labelled>) =>
   times(number, at(-1), 'ended', labelled(...labels))
+
+test('a rule reads its window, those of its trend, and that of `only_if`, whose days may have an hour more', () => {
+  const week = { offset: 7 * 86_400, atLeast: 5 }
+  expect(reachOf(RATIO)).toBe(8 * WINDOW)
+  expect(reachOf({ ...RATIO, onlyIf: week })).toBe(WINDOW + 7 * 86_400 + 3600)
+})
 
 describe('the top contributor of an alert', () => {
   test('is the label value with a larger share of the failures than of the calls', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { dayName, dayOf, earlierBy, lastTime, monthOf } from '../../src/clock/calendar.ts'
 
 const unix = (time: string) => Date.parse(time) / 1000
@@ -54,6 +54,16 @@ describe('the time of the day', () => {
     expect(utc(earlierBy(unix(time), offset, timezone))).toBe(earlier)
     expect(earlierBy(unix(time) + 0.1234567, offset, timezone)).toBeCloseTo(unix(earlier) + 0.1234567, 6)
   })
+})
+
+test.each([
+  ['Europe/Berlin', '2026-10-19T04:50:00Z'],
+  ['America/New_York', '2026-10-19T05:50:00Z'],
+  ['', '2026-10-19T05:50:00Z'],
+])('without a time zone, it is by TZ=%s; an empty one is UTC', (zone, earlier) => {
+  vi.stubEnv('TZ', zone)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(utc(earlierBy(unix('2026-10-26T05:50:00Z'), 7 * 86_400))).toBe(earlier)
 })
 
 describe('a time at the boundary of two periods', () => {

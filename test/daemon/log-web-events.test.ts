@@ -20,7 +20,7 @@ test('failed log-ins and changes of silences are logged with the peer, and count
   ])
   const peer = '10.0.0.1'
   onEvent({ kind: 'login failed', peer, refused: false })
-  onEvent({ kind: 'login failed', peer, refused: false })
+  onEvent({ kind: 'login failed', peer: `::ffff:${peer}`, refused: false })
   onEvent({ kind: 'login failed', peer, refused: true })
   const silence = { id: 3, match: { alert: 'NoCalls' }, since: 0, until: 3600, reason: 'maintenance' }
   onEvent({ kind: 'silence added', peer, user: 'ops', silence })

@@ -4,6 +4,8 @@ import { isMap as isRecord } from '../../schema/path.ts'
 /** Some lines of aliases to lists of aliases stand for billions of values. */
 const MAX_VALUES = 200_000
 const MAX_LEVELS = 100
+/** Long texts count as several values. */
+const CHARACTERS_A_VALUE = 100
 
 const TOO_LARGE = `found more than ${MAX_VALUES.toLocaleString('en')} values up to here, with all that each \`*\` repeats; expected fewer`
 export const TOO_DEEP = `found more than ${MAX_LEVELS} lists and maps within each other; expected fewer levels`
@@ -52,7 +54,7 @@ export function plainValue(root: unknown, report: (node: Node, mistake: string) 
   const valueOf = (node: unknown, level: number): unknown => {
     if (!isNode(node)) return null
     const before = size
-    count(node, 1)
+    count(node, 1 + (isScalar(node) ? Math.floor(String(node.value).length / CHARACTERS_A_VALUE) : 0))
     if (isAlias(node)) {
       const anchor = anchors.get(node.source)
       if (anchor === undefined) return report(node, NO_ANCHOR)

@@ -9,7 +9,8 @@ export function logWebEvents(
   { loginFailures, silenceChanges }: OperationalMetrics,
 ): (event: WebEvent) => void {
   return (event) => {
-    const { peer } = event
+    // A server at `::` has clients by IPv4 as well.
+    const peer = event.peer.replace(/^::ffff:(?=[\d.]+$)/, '')
     if (event.kind === 'login failed') {
       loginFailures.inc()
       // Their number has no limit.

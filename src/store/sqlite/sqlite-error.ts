@@ -26,7 +26,9 @@ function forbidden(path: string): string {
     while (!existsSync(place)) place = dirname(place)
     for (place of [place, path, `${path}-wal`, `${path}.lock`]) if (existsSync(place)) accessSync(place, constants.W_OK)
     return ''
-  } catch {
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EROFS')
+      return `; ${place} is on a read-only file system: mount a volume there, or name another file in store.path`
     const [user, { uid }] = [process.geteuid?.(), statSync(place)]
     const fix = existsSync(folder) ? `run \`chown ${user} ${place}\`` : `create ${folder} for user ${user}`
     const what = uid === user ? ': make it writable' : `, which belongs to user ${uid}: ${fix}`

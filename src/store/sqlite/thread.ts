@@ -50,13 +50,19 @@ export async function openSqliteThread(options: SqliteOptions, say: Say): Promis
 export function sqliteReadingThread(options: SqliteOptions): Sql {
   const { ask, end, endUnused } = engineThread({ ...options, readOnly: true })
   let rest: Subscription | undefined
+  let isClosed = false
   const askAndRest: AskEngine = (request) =>
     ask(request).finally(() => {
       rest?.unsubscribe()
-      rest = timer(REST_SECONDS * 1000).subscribe(endUnused)
+      if (!isClosed) rest = timer(REST_SECONDS * 1000).subscribe(endUnused)
     })
-  // SQLite is not interrupted. A running query continues to its end, and nothing waits for it.
-  return { ...sqliteSql(askAndRest, options.path), close: async () => void end() }
+  const close = async () => {
+    isClosed = true
+    rest?.unsubscribe()
+    // SQLite is not interrupted. A running query continues to its end, and nothing waits for it.
+    void end()
+  }
+  return { ...sqliteSql(askAndRest, options.path), close }
 }
 
 /** A thread with an engine. When it has ended, the store is unavailable until a request has started another one. */

@@ -73,6 +73,16 @@ test('any number of targets may share a template', () => {
   expect(content).toHaveProperty('targets.199', { name: 't199', query: { a: ['x'], b: ['x'] } })
 })
 
+test('lists of aliases that repeat a long text are refused as well, for it is filled in each time', () => {
+  const levels = ['b', 'c', 'd', 'e'].map(
+    (name, n) => `${name}: &${name} [${Array(10).fill(`*${'abcd'[n]}`).join(', ')}]`,
+  )
+  const source = [`a: &a "\${HOME}${'y'.repeat(30_000)}"`, ...levels].join('\n')
+  expect(problemsIn(source)).toMatchObject([
+    { message: expect.stringContaining('more than 200,000 values up to here') },
+  ])
+})
+
 test('lists of aliases that stand for more values than any configuration has are refused where they become too many', () => {
   const list = (of: string) => `[${Array<string>(9).fill(of).join(', ')}]`
   const levels = [1, 2, 3, 4, 5].map((level) => `a${level}: &a${level} ${list(`*a${level - 1}`)}`)
