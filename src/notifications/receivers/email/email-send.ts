@@ -29,8 +29,11 @@ type Failure = {
  */
 export function emailSend(config: EmailConfig, { clock, name }: SendContext): Send {
   const { to, from, host, port, tls, username, password, dashboardUrl } = config
+  const domain = from.slice(from.lastIndexOf('@') + 1)
   const options = {
     host,
+    // In a container the library would greet with `[127.0.0.1]`, which mail servers refuse.
+    name: config.hello ?? domain,
     port,
     secure: tls === 'tls',
     requireTLS: tls === 'starttls',
@@ -47,7 +50,7 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
 
   return async (message) => {
     const now = clock.wall()
-    const { id, references } = idsOf(message, { receiver: name, domain: from.slice(from.lastIndexOf('@') + 1) })
+    const { id, references } = idsOf(message, { receiver: name, domain })
     const rest = partly?.id === id ? partly : { to, refused: [] }
     const late = new AbortController()
     const giveUp = clock.scheduler.schedule(() => late.abort(), TIMEOUT_SECONDS * 1000)

@@ -89,6 +89,23 @@ describe('an e-mail', () => {
 })
 
 describe('the connection', () => {
+  test('greets with the domain of the sender, or with the configured name, which strict servers require', async () => {
+    const greetings: string[] = []
+    const { inbox, port } = await smtpInbox(
+      {},
+      {
+        onMailFrom: (_address, { hostNameAppearsAs: name }, done) => {
+          greetings.push(name)
+          done(name.startsWith('[') ? refusal(550, 'no literal') : null)
+        },
+      },
+    )
+    await sender(port).send(messageOf([FIRING]))
+    await sender(port, { hello: 'host-1.example.org' }).send(messageOf([FIRING]))
+    expect(greetings).toEqual(['example.com', 'host-1.example.org'])
+    expect(inbox).toHaveLength(2)
+  })
+
   test.each<[string, SMTPServerOptions, EmailConfig['tls']]>([
     ['offers no STARTTLS', { hideSTARTTLS: true, disabledCommands: ['STARTTLS'] }, 'starttls'],
     ['has a certificate that nobody trusts', {}, 'starttls'],
