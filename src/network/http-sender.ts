@@ -59,7 +59,7 @@ export function httpSender(
         if (accepted === undefined) await response.body?.cancel()
         else if ((await beginningOf(response.body)).trim() !== accepted) throw unconfirmed(response, receiver, accepted)
         // Slack's client reads the whole body of any response.
-        return new Response(null, { status: response.status })
+        return new Response(null, response)
       })
     } catch (error) {
       throw deliveryError(error, receiver, late.signal.aborted ? timeout : undefined)

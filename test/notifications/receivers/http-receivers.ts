@@ -39,8 +39,8 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
   },
   alertmanager: {
     called: 'Alertmanager',
-    send: (url, clock) =>
-      alertmanagerPost({ url, clock })([alertmanagerAlert(firingSince(AT), { now: AT, endsAt: AT })]),
+    send: async (url, clock) =>
+      void (await alertmanagerPost({ url, clock })([alertmanagerAlert(firingSince(AT), { now: AT, endsAt: AT })])),
     reads: true,
     reasons: [
       ['"start time missing"\n', 'start time missing'],

@@ -1,6 +1,6 @@
 import type { LiveAlert } from '../../../alerts/alert.ts'
 import { notificationOf } from '../../../alerts/notification.ts'
-import { isoTime } from '../../../clock/times.ts'
+import { isoTime, readHttpDate } from '../../../clock/times.ts'
 import { annotationsOf, labelsOf } from '../../text/alert-labels.ts'
 import { linksOf, withRunbook } from '../../text/links.ts'
 import type { Clock } from '../../../clock/clock.ts'
@@ -18,7 +18,7 @@ export function alertKey({ target, instance: { key, rule } }: LiveAlert): string
 /**
  * A firing or recovering instance as an alert.
  *
- * @param times now and when the alert ends (UNIX seconds, host's clock)
+ * @param times now and when the alert ends (UNIX seconds, Alertmanager's clock)
  * @param pageUrl the page's address, without a trailing slash; Alertmanager accepts only an absolute address
  */
 export function alertmanagerAlert(live: LiveAlert, { now, endsAt }: { now: number; endsAt: number }, pageUrl?: string) {
@@ -26,7 +26,7 @@ export function alertmanagerAlert(live: LiveAlert, { now, endsAt }: { now: numbe
   return {
     labels: labelsOf(notification),
     annotations: annotationsOf(notification),
-    // Alertmanager refuses an alert that begins after it ends, which happens when the host's clock was set back.
+    // Alertmanager refuses an alert that begins after it ends, which happens when the service's clock is ahead of its own.
     startsAt: isoTime(Math.min(notification.firingSince, now, endsAt)),
     // Alertmanager takes the alert for resolved from then on, unless a later time is posted.
     endsAt: isoTime(endsAt),
@@ -34,8 +34,11 @@ export function alertmanagerAlert(live: LiveAlert, { now, endsAt }: { now: numbe
   }
 }
 
-/** Posts these alerts to Alertmanager; rejects with a DeliveryError. */
-type PostAlerts = (alerts: readonly AlertmanagerAlert[]) => Promise<void>
+/**
+ * Posts these alerts to Alertmanager; rejects with a DeliveryError. Resolves to the answer's `Date` (UNIX seconds, whole; undefined if
+ * it has none).
+ */
+type PostAlerts = (alerts: readonly AlertmanagerAlert[]) => Promise<number | undefined>
 
 /** Longer reasons are cut (characters). */
 const MAX_REASON_LENGTH = 300
@@ -45,7 +48,14 @@ export function alertmanagerPost({ url: address, clock }: { url: string; clock: 
   const url = `${address.replace(/\/+$/, '')}/api/v2/alerts`
   const deliver = httpSender({ receiver: 'Alertmanager', url, clock, reasonIn })
   const headers = { 'content-type': 'application/json', 'user-agent': 'callwatch' }
-  return (alerts) => deliver((request) => request({ method: 'POST', headers, body: JSON.stringify(alerts) }))
+  return async (alerts) => {
+    let date: number | undefined
+    await deliver(async (request) => {
+      const answer = await request({ method: 'POST', headers, body: JSON.stringify(alerts) })
+      date = readHttpDate(answer.headers.get('date') ?? undefined)
+    })
+    return date
+  }
 }
 
 /** Alertmanager explains a refusal in a JSON string, or in `message` if the form of the request is wrong. */
@@ -79,16 +89,19 @@ const MAX_PAUSE_SECONDS = 20
 const LIFETIME_POLLS = 4
 const MIN_LIFETIME_SECONDS = 300
 
-/** An alert that Alertmanager may know, and when it ended. */
-type Posted = LiveAlert & { ended?: { wall: number; monotonic: number } }
+/** An alert that Alertmanager may know, and when it ended (monotonic seconds). */
+type Posted = LiveAlert & { ended?: number }
 
 /**
  * Posts firing alerts to Alertmanager: at once after a change, and again each minute. It bypasses the outbox, because this is
  * a state and not a message: the latest accepted post is right. If callwatch dies, alerts resolve by their `endsAt`.
  *
- * An ended alert is posted until a post at least a minute after its end was accepted. Alertmanager compares with its own
- * clock. If that clock is some milliseconds behind ours, an alert that ends now has not ended yet for Alertmanager, which
- * keeps the later `endsAt` of an earlier post until callwatch repeats the new one.
+ * Times are by Alertmanager's clock, as the `Date` of its answers shows it. If no recent answer shows it, or the host's
+ * clock was set since, Alertmanager gets an empty list first, so that no alert is posted with a deadline that it takes for passed.
+ *
+ * An ended alert is posted until a post at least a minute after its end was accepted. A `Date` has no milliseconds: if Alertmanager's
+ * clock is some behind what callwatch assumes, an alert that ends now has not ended yet for Alertmanager, which keeps the later
+ * `endsAt` of an earlier post until callwatch repeats the new one.
  */
 export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
   const { clock, pageUrl, post = alertmanagerPost(options) } = options
@@ -96,6 +109,7 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
   let accepted = new Set<string>()
   let refreshAt = 0
   let lookedAt = clock.monotonic()
+  const dated = datedPosts({ clock, post })
 
   /** After such a pause this daemon is the leader again, and another daemon has posted since. */
   function forgetOlder(now: number): void {
@@ -115,10 +129,11 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
     const isDue = accepted.symmetricDifference(firing).size > 0 || (posted.size > 0 && started >= refreshAt)
     if (!isDue) return undefined
     return async () => {
+      const skew = await dated.skew()
       // Recorded before the answer: Alertmanager may have accepted a post whose answer was lost.
       for (const [key, instance] of firing) posted.set(key, instance)
       const lifetime = Math.max(LIFETIME_POLLS * interval(), MIN_LIFETIME_SECONDS)
-      await post([...posted.values()].map((one) => alertOf(one, lifetime)))
+      await dated.post([...posted.values()].map((one) => alertOf(one, lifetime, skew)))
       accepted = new Set(firing.keys())
       refreshAt = started + REFRESH_SECONDS
       forgetEnded(started)
@@ -128,23 +143,50 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
   /** Also runs while nothing may be posted: the alert ended now, not when it can be posted. */
   function endOthers(firing: ReadonlyMap<string, LiveAlert>, monotonic: number): void {
     for (const [key, one] of posted) {
-      if (!firing.has(key)) one.ended ??= { wall: clock.wall(), monotonic }
+      if (!firing.has(key)) one.ended ??= monotonic
     }
   }
 
-  function alertOf({ ended, ...instance }: Posted, lifetime: number) {
-    const now = clock.wall()
-    const endsAt = ended === undefined ? now + lifetime : Math.min(ended.wall, now)
+  function alertOf({ ended, ...instance }: Posted, lifetime: number, skew: number) {
+    const now = clock.wall() + skew
+    const endsAt = now + (ended === undefined ? lifetime : ended - clock.monotonic())
     return alertmanagerAlert(instance, { now, endsAt }, pageUrl)
   }
 
   function forgetEnded(postedAt: number): void {
     for (const [key, { ended }] of posted) {
-      if (ended !== undefined && postedAt - ended.monotonic >= REFRESH_SECONDS) posted.delete(key)
+      if (ended !== undefined && postedAt - ended >= REFRESH_SECONDS) posted.delete(key)
     }
   }
 
   return refresh
+}
+
+/** If the host's clock moves by more than this against elapsed time (seconds), it was set, or the host was suspended. */
+const MAX_STEP_SECONDS = 1
+
+/** Posts, and how far Alertmanager's clock is ahead of the host's (seconds), as the answers show it. */
+function datedPosts({ clock, post }: { clock: Clock; post: PostAlerts }) {
+  let known = { skew: 0, wall: 0, monotonic: -Infinity }
+
+  async function postDated(alerts: readonly AlertmanagerAlert[]): Promise<number> {
+    const sent = { wall: clock.wall(), monotonic: clock.monotonic() }
+    const date = await post(alerts)
+    const answered = clock.wall()
+    // A `Date` leaves out the fraction. What agrees with it is kept, so that times do not change with each answer.
+    const agrees = date === undefined || (date <= answered + known.skew && sent.wall + known.skew < date + 1)
+    known = { skew: agrees ? known.skew : date - answered, ...sent }
+    return known.skew
+  }
+
+  return {
+    post: postDated,
+    skew: async () => {
+      const elapsed = clock.monotonic() - known.monotonic
+      const isOld = elapsed > 2 * REFRESH_SECONDS || Math.abs(clock.wall() - known.wall - elapsed) > MAX_STEP_SECONDS
+      return isOld ? postDated([]) : known.skew
+    },
+  }
 }
 
 /** The firing and recovering alerts, by their identity in Alertmanager. */

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers'
 import { Subject } from 'rxjs'
 import { describe, expect, onTestFinished, test, vi, type TestContext } from 'vitest'
 import { systemClock, type Clock } from '../../../../src/clock/clock.ts'
@@ -5,15 +6,20 @@ import type { LiveAlert } from '../../../../src/alerts/alert.ts'
 import { refreshing } from '../refreshing.ts'
 import type { Delivery } from '../../../../src/notifications/delivery/batch.ts'
 import { alertmanagerRefresh } from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
+import { localServer } from '../../../commands/local-server.ts'
 import { eventually } from '../../../system/eventually.ts'
 import { missingPrograms, startAlertmanager, type WebhookNotification } from './alertmanager-process.ts'
 import { firingSince, type Differing } from './alertmanager-sample.ts'
 
 /** Seconds for what should take two. */
 const TIMEOUT_SECONDS = 15
+const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** A real Alertmanager that gets the alerts of these instances. */
-async function connected(context: TestContext, clock: Clock = systemClock) {
+/** The system's clock, as a host has it that is this many seconds ahead of Alertmanager's. */
+const ahead = (seconds: number): Clock => ({ ...systemClock, wall: () => systemClock.wall() + seconds })
+
+/** A real Alertmanager that gets the alerts of these instances, and says that its clock is that many seconds ahead. */
+async function connected(context: TestContext, { clock = systemClock, dateAhead = 0 } = {}) {
   if (missingPrograms.length > 0 && process.env['CI'] !== 'true') {
     context.skip(`${missingPrograms.join(', ')} not on the PATH: apt-get install prometheus-alertmanager`)
   }
@@ -25,7 +31,11 @@ async function connected(context: TestContext, clock: Clock = systemClock) {
   const deliveries: Delivery[] = []
   const receiver = {
     name: 'alertmanager',
-    refresh: alertmanagerRefresh({ url: alertmanager.url, clock, pageUrl: 'http://callwatch.test:9464/' }),
+    refresh: alertmanagerRefresh({
+      url: await dated(alertmanager.url, dateAhead),
+      clock,
+      pageUrl: 'http://callwatch.test:9464/',
+    }),
   }
   const alerts = () => [...instances.values()]
   const refresh = refreshing(receiver, { alerts }, { clock, draining$ }).subscribe((delivery) =>
@@ -37,12 +47,25 @@ async function connected(context: TestContext, clock: Clock = systemClock) {
     draining$,
     deliveries,
     fire: (alert: string, { rule, ...given }: Differing = {}) =>
-      void instances.set(alert, firingSince(clock.wall(), { rule: { name: alert, ...rule }, ...given })),
+      void instances.set(alert, firingSince(systemClock.wall(), { rule: { name: alert, ...rule }, ...given })),
     end: (alert: string) => void instances.delete(alert),
     /** The first notification like this. */
     notified: (isIt: (notification: WebhookNotification) => boolean) =>
       eventually(async () => alertmanager.notifications.find(isIt), TIMEOUT_SECONDS),
   }
+}
+
+/** Passes requests on to this address, and answers with a `Date` that is this many seconds ahead. */
+async function dated(address: string, seconds: number): Promise<string> {
+  const { url } = await localServer((request, response) => {
+    void text(request)
+      .then((body) => fetch(`${address}${request.url}`, { method: 'POST', headers: JSON_TYPE, body }))
+      .then(async (answer) => {
+        const date = Date.parse(answer.headers.get('date') ?? '') + seconds * 1000
+        response.writeHead(answer.status, { date: new Date(date).toUTCString() }).end(await answer.text())
+      })
+  })
+  return url
 }
 
 const names = ({ alerts }: WebhookNotification) => alerts.map(({ labels }) => labels.alertname).toSorted()
@@ -92,10 +115,36 @@ describe('a real Alertmanager', { timeout: 60_000 }, () => {
     expect(endedAfter).toBeLessThan(TIMEOUT_SECONDS)
   })
 
+  test.for([-360, -270, 360])(
+    'lists an alert until it ends, with a host whose clock is %d s ahead',
+    async (seconds, context) => {
+      const { fire, end, notified, notifications, amtool, deliveries } = await connected(context, {
+        clock: ahead(seconds),
+      })
+      fire('HighFailureRate')
+      await notified(({ status }) => status === 'firing')
+      fire('NoGoodPoll')
+      await notified((notification) => names(notification).includes('NoGoodPoll'))
+      const listed: { startsAt: string; endsAt: string }[] = JSON.parse(amtool('alert', 'query', '--output=json'))
+      expect(listed).toHaveLength(2)
+      for (const { startsAt, endsAt } of listed) {
+        const [from, to] = [startsAt, endsAt].map((time) => systemClock.wall() - Date.parse(time) / 1000)
+        expect(Math.abs(from!)).toBeLessThan(TIMEOUT_SECONDS)
+        expect(Math.abs(to! + 300)).toBeLessThan(TIMEOUT_SECONDS)
+      }
+      end('HighFailureRate')
+      end('NoGoodPoll')
+      const { alerts } = await notified(({ status }) => status === 'resolved')
+      const endedAfter = systemClock.wall() - Date.parse(alerts[0]!.endsAt) / 1000
+      expect(Math.abs(endedAfter)).toBeLessThan(TIMEOUT_SECONDS)
+      expect(notifications.map(({ status }) => status)).toEqual(['firing', 'firing', 'resolved'])
+      expect(deliveries.map(({ outcome }) => outcome)).toEqual(['sent', 'sent', 'sent'])
+    },
+  )
+
   test('lets an alert expire that is not refreshed, as when callwatch is dead', async (context) => {
-    // For a clock that is 295 s slow, the 300 s that an alert lives are over in five.
-    const slow: Clock = { ...systemClock, wall: () => systemClock.wall() - 295 }
-    const { fire, notified, draining$, deliveries } = await connected(context, slow)
+    // By a Date that is 295 s slow, the 300 s that an alert lives are over in five.
+    const { fire, notified, draining$, deliveries } = await connected(context, { dateAhead: -295 })
     fire('HighFailureRate')
     await eventually(async () => deliveries[0], TIMEOUT_SECONDS)
     draining$.next()
