@@ -175,9 +175,9 @@ function contextOf(
     warn,
     loader,
     configured: async (options) => {
-      const { leftOutWarnings } = await import('./config/shipped-rules.ts')
+      const { configWarnings } = await import('./config/warnings.ts')
       const config = (await loader(options))()
-      for (const warning of leftOutWarnings(config)) warn(`warning: ${warning}`)
+      for (const warning of configWarnings(config)) warn(`warning: ${warning}`)
       return config
     },
     succeed,

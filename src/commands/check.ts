@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { ConfigError, type Problem } from '../config/config-error.ts'
 import { secretsOf } from '../config/secrets.ts'
 import { maskConfig, maskedTree } from '../config/mask-config.ts'
-import { leftOutWarnings } from '../config/shipped-rules.ts'
+import { configWarnings } from '../config/warnings.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { readAddress } from '../store/postgres/address.ts'
 import { StoreError } from '../store/store-error.ts'
@@ -51,7 +51,7 @@ function withAddress(config: Config): Config {
 /** The configuration is long: with probes it is printed only on demand, after their results. */
 async function checkAsText(config: Config, options: CheckOptions, print: CommandContext['print']): Promise<boolean> {
   const good = await printProbes(config, options, print)
-  for (const warning of leftOutWarnings(config)) print(`# warning: ${warning}`)
+  for (const warning of configWarnings(config)) print(`# warning: ${warning}`)
   if (!options.probe || options.print === true) print(maskConfig(config).trimEnd())
   return good
 }
@@ -93,7 +93,7 @@ async function checkAsJson(load: () => Config, options: CheckOptions, print: (li
     if (error instanceof ConfigError) printJson({ valid: false, problems: error.problems })
     throw error
   }
-  const document: CheckDocument = { valid: true, warnings: leftOutWarnings(config), config: maskedTree(config) }
+  const document: CheckDocument = { valid: true, warnings: configWarnings(config), config: maskedTree(config) }
   const [probes, store] = [await Array.fromAsync(probesOf(config, options)), await storeProbeOf(config, options)]
   printJson({ ...document, ...(options.probe && { probes }), ...(store && { store }) })
   return probes.every(({ works }) => works) && store?.works !== false

@@ -2,7 +2,7 @@ import { concatMap, defer, delay, endWith, firstValueFrom, ignoreElements, map, 
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets.ts'
-import { leftOutWarnings } from '../config/shipped-rules.ts'
+import { configWarnings } from '../config/warnings.ts'
 import { configReadings } from '../daemon/config-readings.ts'
 import { startDaemon } from '../daemon/daemon.ts'
 import { createLogger } from '../log/logger.ts'
@@ -39,7 +39,7 @@ export async function runDaemon(load: () => Config, resetTarget: string | undefi
       const shared = 'url' in config.store ? ' with other daemons' : ''
       const message = `monitoring ${names.join(', ')}${shared}; page at ${daemon.url}`
       log.info({ targets: names, url: daemon.url, version: VERSION }, message)
-      for (const warning of leftOutWarnings(config)) log.warn(warning)
+      for (const warning of configWarnings(config)) log.warn(warning)
       return daemon.events$
     }),
     ignoreElements(),

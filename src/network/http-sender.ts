@@ -14,6 +14,7 @@ const UNCONNECTED =
 /** The limit for connecting (milliseconds). Shorter than the limit for a delivery, so that the two can be told apart. */
 const CONNECT_TIMEOUT_MS = 4000
 const GATEWAY_TIMEOUT = 504
+const MAX_UNCONFIRMED = 3
 /**
  * How much of a body is read after decompression (bytes). Receivers explain a refusal in a line, and a body may never end.
  */
@@ -26,8 +27,8 @@ export type HttpReceiver = {
   clock: Clock
   /** How long one delivery may take, including the whole response (seconds). */
   timeout?: number
-  /** The body of a response that accepts a message; default: every 2xx accepts. */
-  accepted?: string
+  /** Whether this body of a 2xx accepts a message; default: every 2xx accepts. Of other answers, only three in a row are retryable. */
+  accepts?: (body: string) => boolean
   /**
    * Extracts the part of a refusal's body that may be shown. Without it the body is not read, because it may quote the URL.
    */
@@ -46,8 +47,9 @@ type Request = (init: RequestInit) => Promise<Response>
 export function httpSender(
   options: HttpReceiver,
 ): (send: (request: Request) => Promise<unknown>, signal?: AbortSignal) => Promise<void> {
-  const { receiver, url, clock, timeout = TIMEOUT_SECONDS, accepted } = options
+  const { receiver, url, clock, timeout = TIMEOUT_SECONDS, accepts } = options
   const dispatcher = outboundAgent(url, { connect: { timeout: CONNECT_TIMEOUT_MS } })
+  let unconfirmed = 0
   return async (send, signal) => {
     const late = new AbortController()
     const giveUp = clock.scheduler.schedule(() => late.abort(), timeout * 1000)
@@ -56,8 +58,9 @@ export function httpSender(
       await send(async (init) => {
         const response = await fetch(url, { ...init, redirect: 'manual', dispatcher, signal: ends })
         if (!response.ok) throw await refusal(response, options)
-        if (accepted === undefined) await response.body?.cancel()
-        else if ((await beginningOf(response.body)).trim() !== accepted) throw unconfirmed(response, receiver, accepted)
+        if (accepts === undefined) await response.body?.cancel()
+        else if (accepts(await beginningOf(response.body))) unconfirmed = 0
+        else throw unconfirmedBy(response, receiver, (unconfirmed += 1))
         // Slack's client reads the whole body of any response.
         return new Response(null, response)
       })
@@ -69,10 +72,15 @@ export function httpSender(
   }
 }
 
-/** Another server has answered, such as a proxy that requires a login. */
-function unconfirmed({ status }: Response, receiver: string, accepted: string): DeliveryError {
-  const problem = `${receiver} answered ${status}, but not \`${accepted}\`, as it does when it has accepted a message`
-  return new DeliveryError(problem, { retryable: true, status, mayHaveArrived: true })
+/**
+ * Another server has answered, such as a proxy that requires a login, or the receiver accepts in a form of its own. Each attempt may
+ * have arrived, so the third such answer in a row is the last, and while these answers last, each message is sent once.
+ */
+function unconfirmedBy({ status }: Response, receiver: string, times: number): DeliveryError {
+  const retryable = times < MAX_UNCONFIRMED
+  const problem = `${receiver} answered ${status}, but not \`ok\`, as it does when it has accepted a message`
+  const end = retryable ? '' : '; the message may have arrived, and is not sent again'
+  return new DeliveryError(problem + end, { retryable, status, mayHaveArrived: true })
 }
 
 /** The error for a response other than 2xx. 3xx, 429 and 5xx are retryable; anything else is a permanent refusal. */

@@ -7,6 +7,7 @@ import { isPattern, matchesValue, patternProblem } from '../alerts/match.ts'
 import { duration, longestTimer } from '../schema/duration.ts'
 import { formatDuration } from '../schema/duration-text.ts'
 import { labelMap, section } from '../schema/section.ts'
+import type { ReceiverType } from './receiver.ts'
 import { LOG } from './log-receiver.ts'
 import { messageReceiverNames, receiverNames, receivers, namedReceiverNames, type ReceiverName } from './receivers.ts'
 import { cronStart, neverEnds } from './cron-start.ts'
@@ -206,6 +207,15 @@ export type ConfiguredReceiver = {
  * like the key.
  */
 export type NotifyConfig = Omit<Given, ReceiverName | 'receivers'> & { receivers: ConfiguredReceiver[] }
+
+/** Why receivers cannot work although the section is valid. */
+export function receiverWarnings({ receivers: all }: NotifyConfig): string[] {
+  return all.flatMap(({ name, type, config }) => {
+    const receiver: ReceiverType = receivers[type]
+    const warning = receiver.warning?.(config)
+    return warning === undefined ? [] : [`the receiver ${name}: ${warning}`]
+  })
+}
 
 /** The section `notify`. */
 export const notifySection = z.codec(given, z.custom<NotifyConfig>(), {

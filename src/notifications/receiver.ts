@@ -37,6 +37,8 @@ export type ReceiverType<Section extends z.ZodType = z.ZodType> = {
   about: string
   /** The schema of the key's value, with its defaults, secrets and environment variables. */
   section: Section
+  /** Why a valid section cannot work, in a sentence without secrets; undefined if nothing is known against it. */
+  warning?(config: z.output<Section>): string | undefined
   /** At most one may be configured, so `notify.receivers` cannot contain it. */
   isSingle?: boolean
 } & (

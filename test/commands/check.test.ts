@@ -40,6 +40,28 @@ notify: { slack: { webhook_url: https://hooks.example/services/hunter2 } }
     expect(others.stdout).not.toContain('NoCalls')
   })
 
+  test('warns of an address of Slack that starts a workflow, which shows none of our messages, and names no secret', async () => {
+    const config = configFile(`
+targets: [{ name: production, app_id: x1, region: us, api_key: key }]
+notify:
+  slack: { webhook_url: https://hooks.slack.com/triggers/T0/hunter2 }
+  receivers:
+    - { name: on-call, slack: { webhook_url: 'https://hooks.slack.com:443/workflows/T0/A0/hunter2' } }
+    - { name: team, slack: { webhook_url: https://hooks.slack.com/services/T0/B0/hunter2 } }
+    - { name: chat, slack: { webhook_url: https://chat.example/workflows/hunter2 } }
+`)
+    const warning = (name: string, path: string) =>
+      `the receiver ${name}: its webhook_url (${path}…) starts a workflow, which does not show these messages; ` +
+      'expected an incoming webhook, https://hooks.slack.com/services/…'
+    const all = [warning('slack', '/triggers/'), warning('on-call', '/workflows/')]
+    const { code, stdout } = await callwatch(['check', '--config', config])
+    expect(code).toBe(0)
+    expect(stdout.split('\n').filter((line) => line.startsWith('#'))).toEqual(all.map((one) => `# warning: ${one}`))
+    expect(stdout).not.toContain('hunter2')
+    const json = JSON.parse((await callwatch(['check', '--json', '--config', config])).stdout)
+    expect(json.warnings).toEqual(all)
+  })
+
   test('masks a short key without masking the same word elsewhere', async () => {
     const env = { CALLWATCH_APP_ID: 'x1', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: 'call' }
     const { stdout } = await callwatch(['check'], { env })

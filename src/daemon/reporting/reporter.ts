@@ -4,7 +4,7 @@ import type { Clock } from '../../clock/clock.ts'
 import type { OwnershipEvent } from '../../cluster/shared-ownership.ts'
 import type { Config } from '../../config/config.ts'
 import { formatProblem } from '../../config/config-error.ts'
-import { leftOutWarnings } from '../../config/shipped-rules.ts'
+import { configWarnings } from '../../config/warnings.ts'
 import type { Mask } from '../../log/mask-secrets.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import { ownedSeries, type OwnedSeries } from '../../metrics/series.ts'
@@ -179,6 +179,6 @@ function logReload(log: Logger, { config, problems, changed }: Reload): void {
     log.error({ problems: all }, `the configuration was refused, and the old one stays active: ${all.join('; ')}`)
   } else if (changed.length > 0) {
     log.info({ changed }, `the configuration was reloaded; changed: ${changed.join(', ')}`)
-    for (const warning of leftOutWarnings(config)) log.warn(warning)
+    for (const warning of configWarnings(config)) log.warn(warning)
   } else log.info('the configuration was reloaded: nothing has changed')
 }

@@ -12,7 +12,6 @@ const PORTS = { starttls: 587, tls: 465, none: 25 } as const
 /** A domain name, as browsers check it in an e-mail address. */
 const LABEL = '[a-z\\d](?:[a-z\\d-]{0,61}[a-z\\d])?'
 const DOMAIN = `${LABEL}(?:\\.${LABEL})*`
-const HOST_NAME = new RegExp(`^${DOMAIN}$`, 'i')
 
 const emailKeys = section(
   {
@@ -29,7 +28,7 @@ const emailKeys = section(
     port: wholeNumber(1, 65_535)
       .optional()
       .describe('Its port; default: 587 with starttls, 465 with tls, 25 with none'),
-    hello: text('a host name, such as `callwatch.example.com`', (value) => HOST_NAME.test(value))
+    hello: text('a host name, such as `callwatch.example.com`', (value) => new RegExp(`^${DOMAIN}$`, 'i').test(value))
       .meta({ pattern: '^[\\w.-]+$' })
       .optional()
       .describe('The host name with which callwatch greets the mail server (EHLO); default: the domain of `from`'),

@@ -3,6 +3,7 @@ import { dayWithWeekday, digestLine, digestSplit } from '../../text/digest-text.
 import type { DigestMessage, TextOptions, Message, StoreMessage } from '../../message.ts'
 import { storeText } from '../../text/store-text.ts'
 import type { Clock } from '../../../clock/clock.ts'
+import { parseMap } from '../../../schema/path.ts'
 import { httpSender } from '../../../network/http-sender.ts'
 import type { Send } from '../../receiver.ts'
 import {
@@ -76,7 +77,7 @@ function storeMessage(message: StoreMessage, { dashboardUrl }: TextOptions): Sla
 
 /** Delivers to a Slack channel. */
 export function slackSend({ webhookUrl, dashboardUrl }: SlackConfig, { clock }: { clock: Clock }): Send {
-  const deliver = httpSender({ receiver: 'Slack', url: webhookUrl, clock, accepted: 'ok', reasonIn })
+  const deliver = httpSender({ receiver: 'Slack', url: webhookUrl, clock, accepts, reasonIn })
   return (message) =>
     deliver((request) =>
       // The webhook's own fetch would ignore the proxy, and its errors would hide the headers of a 429.
@@ -84,6 +85,12 @@ export function slackSend({ webhookUrl, dashboardUrl }: SlackConfig, { clock }: 
         slackMessage(message, { now: clock.wall(), dashboardUrl }),
       ),
     )
+}
+
+/** Slack answers `ok`, as Mattermost and Discord do; other compatible receivers answer with JSON, such as Rocket.Chat and Zulip. */
+function accepts(body: string): boolean {
+  const answer = parseMap(body)
+  return body.trim() === 'ok' || answer?.['ok'] === true || answer?.['success'] === true
 }
 
 /**

@@ -15,5 +15,10 @@ export type SlackConfig = z.output<typeof slackSection>
 export const slack: ReceiverType<typeof slackSection> = {
   about: 'A Slack channel, by its incoming webhook',
   section: slackSection,
+  warning: ({ webhookUrl }) => {
+    const path = /^https:\/\/hooks\.slack(?:-gov)?\.com(\/(?:triggers|workflows)\/)/.exec(new URL(webhookUrl).href)?.[1]
+    const what = path && `its webhook_url (${path}…) starts a workflow, which does not show these messages`
+    return what && `${what}; expected an incoming webhook, https://hooks.slack.com/services/…`
+  },
   create: async (config, context) => (await import('./slack-send.ts')).slackSend(config, context),
 }

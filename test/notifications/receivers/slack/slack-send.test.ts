@@ -51,3 +51,62 @@ test.each([
   })
   expect(await failure(slackSend({ webhookUrl: url }, { clock: virtualClock(AT) })(MESSAGE))).toMatchObject({ message })
 })
+
+/** A receiver that answers with these bodies one after the other, the last one from then on. */
+async function answering(...answers: readonly (readonly [status: number, body: string])[]) {
+  let requests = 0
+  const { url } = await opening.open((request, response) => {
+    const [status, body] = answers[Math.min(requests, answers.length - 1)]!
+    requests += 1
+    request.resume().on('end', () => response.writeHead(status).end(body))
+  })
+  return { send: slackSend({ webhookUrl: url }, { clock: virtualClock(AT) }), requests: () => requests }
+}
+
+test.each(['ok', '{"ok":true}', '{"success":true}\n', '{ "result": "success", "msg": "", "ok": true }'])(
+  'a receiver that is compatible with Slack accepts a message with %j',
+  async (body) => {
+    const { send, requests } = await answering([200, body])
+    await send(MESSAGE)
+    expect(requests()).toBe(1)
+  },
+)
+
+test.each<[status: number, body: string]>([
+  [200, '<html>please log in</html>'],
+  [200, '{"ok":false,"error":"no_text"}'],
+  [200, '{"ok":"true"}'],
+  [200, '[true]'],
+  [200, 'null'],
+  [202, ''],
+])(
+  'a message that is answered with %d and %j is given up at the third such answer, which says why',
+  async (...answer) => {
+    const { send, requests } = await answering(answer, [503, ''], answer, answer)
+    const attempts = []
+    for (let attempt = 0; attempt < 4; attempt += 1) attempts.push(await failure(send(MESSAGE)))
+    const message = `Slack answered ${answer[0]}, but not \`ok\`, as it does when it has accepted a message`
+    const unconfirmed = { retryable: true, mayHaveArrived: true, message }
+    expect(attempts).toMatchObject([
+      unconfirmed,
+      { retryable: true, mayHaveArrived: false, message: 'Slack answered 503' },
+      unconfirmed,
+      {
+        retryable: false,
+        mayHaveArrived: true,
+        message: `${message}; the message may have arrived, and is not sent again`,
+      },
+    ])
+    expect(requests()).toBe(4)
+  },
+)
+
+test('a receiver that never says ok gets each further message once, until it has said ok', async () => {
+  const odd = [200, 'thanks'] as const
+  const { send } = await answering(odd, odd, odd, odd, [200, 'ok'], odd)
+  const retryable = []
+  for (let attempt = 0; attempt < 4; attempt += 1) retryable.push((await failure(send(MESSAGE))).retryable)
+  await send(MESSAGE)
+  retryable.push((await failure(send(MESSAGE))).retryable)
+  expect(retryable).toEqual([true, true, false, false, true])
+})

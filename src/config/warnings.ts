@@ -1,0 +1,8 @@
+import { receiverWarnings } from '../notifications/notify-section.ts'
+import type { Config } from './config.ts'
+import { leftOutWarnings } from './shipped-rules.ts'
+
+/** What a user should know of a valid configuration, each in a sentence without secrets. */
+export function configWarnings(config: Config): string[] {
+  return [...leftOutWarnings(config), ...receiverWarnings(config.notify)]
+}
