@@ -60,7 +60,7 @@ export function httpSender(
         if (!response.ok) throw await refusal(response, options)
         if (accepts === undefined) await response.body?.cancel()
         else if (accepts(await beginningOf(response.body))) unconfirmed = 0
-        else throw unconfirmedBy(response, receiver, (unconfirmed += 1))
+        else throw unconfirmedBy(response, receiver, (unconfirmed += 1) < MAX_UNCONFIRMED)
         // Slack's client reads the whole body of any response.
         return new Response(null, response)
       })
@@ -76,8 +76,7 @@ export function httpSender(
  * Another server has answered, such as a proxy that requires a login, or the receiver accepts in a form of its own. Each attempt may
  * have arrived, so the third such answer in a row is the last, and while these answers last, each message is sent once.
  */
-function unconfirmedBy({ status }: Response, receiver: string, times: number): DeliveryError {
-  const retryable = times < MAX_UNCONFIRMED
+function unconfirmedBy({ status }: Response, receiver: string, retryable: boolean): DeliveryError {
   const problem = `${receiver} answered ${status}, but not \`ok\`, as it does when it has accepted a message`
   const end = retryable ? '' : '; the message may have arrived, and is not sent again'
   return new DeliveryError(problem + end, { retryable, status, mayHaveArrived: true })

@@ -49,12 +49,10 @@ export function alertmanagerPost({ url: address, clock }: { url: string; clock: 
   const deliver = httpSender({ receiver: 'Alertmanager', url, clock, reasonIn })
   const headers = { 'content-type': 'application/json', 'user-agent': 'callwatch' }
   return async (alerts) => {
-    let date: number | undefined
-    await deliver(async (request) => {
-      const answer = await request({ method: 'POST', headers, body: JSON.stringify(alerts) })
-      date = readHttpDate(answer.headers.get('date') ?? undefined)
-    })
-    return date
+    let date: string | null | undefined
+    const init = { method: 'POST', headers, body: JSON.stringify(alerts) }
+    await deliver(async (request) => (date = (await request(init)).headers.get('date')))
+    return readHttpDate(date ?? undefined)
   }
 }
 
@@ -109,7 +107,7 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
   let accepted = new Set<string>()
   let refreshAt = 0
   let lookedAt = clock.monotonic()
-  const dated = datedPosts({ clock, post })
+  const postAt = posterBySkew({ clock, post })
 
   /** After such a pause this daemon is the leader again, and another daemon has posted since. */
   function forgetOlder(now: number): void {
@@ -129,11 +127,12 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
     const isDue = accepted.symmetricDifference(firing).size > 0 || (posted.size > 0 && started >= refreshAt)
     if (!isDue) return undefined
     return async () => {
-      const skew = await dated.skew()
-      // Recorded before the answer: Alertmanager may have accepted a post whose answer was lost.
-      for (const [key, instance] of firing) posted.set(key, instance)
-      const lifetime = Math.max(LIFETIME_POLLS * interval(), MIN_LIFETIME_SECONDS)
-      await dated.post([...posted.values()].map((one) => alertOf(one, lifetime, skew)))
+      await postAt((skew) => {
+        // Recorded before the answer: Alertmanager may have accepted a post whose answer was lost.
+        for (const [key, instance] of firing) posted.set(key, instance)
+        const lifetime = Math.max(LIFETIME_POLLS * interval(), MIN_LIFETIME_SECONDS)
+        return [...posted.values()].map((one) => alertOf(one, lifetime, skew))
+      })
       accepted = new Set(firing.keys())
       refreshAt = started + REFRESH_SECONDS
       forgetEnded(started)
@@ -165,27 +164,24 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
 /** If the host's clock moves by more than this against elapsed time (seconds), it was set, or the host was suspended. */
 const MAX_STEP_SECONDS = 1
 
-/** Posts, and how far Alertmanager's clock is ahead of the host's (seconds), as the answers show it. */
-function datedPosts({ clock, post }: { clock: Clock; post: PostAlerts }) {
+/** Posts alerts that depend on how far Alertmanager's clock is ahead of the host's (seconds), as its answers show it. */
+function posterBySkew({ clock, post }: { clock: Clock; post: PostAlerts }) {
   let known = { skew: 0, wall: 0, monotonic: -Infinity }
 
-  async function postDated(alerts: readonly AlertmanagerAlert[]): Promise<number> {
+  async function postDated(alerts: readonly AlertmanagerAlert[]): Promise<void> {
     const sent = { wall: clock.wall(), monotonic: clock.monotonic() }
     const date = await post(alerts)
     const answered = clock.wall()
     // A `Date` leaves out the fraction. What agrees with it is kept, so that times do not change with each answer.
     const agrees = date === undefined || (date <= answered + known.skew && sent.wall + known.skew < date + 1)
     known = { skew: agrees ? known.skew : date - answered, ...sent }
-    return known.skew
   }
 
-  return {
-    post: postDated,
-    skew: async () => {
-      const elapsed = clock.monotonic() - known.monotonic
-      const isOld = elapsed > 2 * REFRESH_SECONDS || Math.abs(clock.wall() - known.wall - elapsed) > MAX_STEP_SECONDS
-      return isOld ? postDated([]) : known.skew
-    },
+  return async (alertsAt: (skew: number) => readonly AlertmanagerAlert[]): Promise<void> => {
+    const elapsed = clock.monotonic() - known.monotonic
+    const isOld = elapsed > 2 * REFRESH_SECONDS || Math.abs(clock.wall() - known.wall - elapsed) > MAX_STEP_SECONDS
+    if (isOld) await postDated([])
+    await postDated(alertsAt(known.skew))
   }
 }
 

@@ -9,10 +9,6 @@ import type { ReceiverType } from '../../receiver.ts'
 /** The usual port for each kind of connection (RFC 8314, section 7.3; RFC 5321 for a relay on this machine). */
 const PORTS = { starttls: 587, tls: 465, none: 25 } as const
 
-/** A domain name, as browsers check it in an e-mail address. */
-const LABEL = '[a-z\\d](?:[a-z\\d-]{0,61}[a-z\\d])?'
-const DOMAIN = `${LABEL}(?:\\.${LABEL})*`
-
 const emailKeys = section(
   {
     to: eachOnce(mailAddress())
@@ -28,7 +24,7 @@ const emailKeys = section(
     port: wholeNumber(1, 65_535)
       .optional()
       .describe('Its port; default: 587 with starttls, 465 with tls, 25 with none'),
-    hello: text('a host name, such as `callwatch.example.com`', (value) => new RegExp(`^${DOMAIN}$`, 'i').test(value))
+    hello: text('a host name, such as `host.example.com`', (name) => /^[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i.test(name))
       .meta({ pattern: '^[\\w.-]+$' })
       .optional()
       .describe('The host name with which callwatch greets the mail server (EHLO); default: the domain of `from`'),
@@ -71,7 +67,8 @@ export const email: ReceiverType<typeof emailSection> = {
 /** Checked as browsers do: an address that mail servers accept without extensions and quotes. */
 function mailAddress() {
   const expected = 'an e-mail address without a name, such as `ops@example.com`'
-  const address = new RegExp(`^[\\w.!#$%&'*+/=?^\`{|}~-]{1,64}@${DOMAIN}$`, 'i')
+  const label = '[a-z\\d](?:[a-z\\d-]{0,61}[a-z\\d])?'
+  const address = new RegExp(`^[\\w.!#$%&'*+/=?^\`{|}~-]{1,64}@${label}(?:\\.${label})*$`, 'i')
   return text(expected, (value) => value.length <= 254 && address.test(value)).meta({ pattern: '^[^@\\s]+@[^@\\s]+$' })
 }
 
