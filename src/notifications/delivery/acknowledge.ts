@@ -1,16 +1,31 @@
 import type { OutboxEntry, Store } from '../../store/store.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
-import type { Stage } from './batch.ts'
-import { deliveryNotes } from './note.ts'
+import type { Moment, Stage } from './batch.ts'
+import { deliveryNotes, suppressionNotes } from './note.ts'
 
 /**
  * Claims the entries of a message before it is sent: if the process dies meanwhile, the message may have been delivered.
  * Claims entries even if all were claimed before, because the store accepts a claim only from the leader.
+ *
+ * @param write called before: if what was discarded stayed, it might follow the message
  */
-export function claim(store: Pick<Store, 'claimOutbox'>): Stage {
-  return async (batch) => {
-    if (batch.kind === 'message') await store.claimOutbox(ownClaims(batch.entries), true)
+export function claim(store: Pick<Store, 'claimOutbox'>, write: (moment: Moment) => Promise<void>): Stage {
+  return async (batch, moment) => {
+    if (batch.kind !== 'message') return batch
+    await write(moment)
+    await store.claimOutbox(ownClaims(batch.entries), true)
     return batch
+  }
+}
+
+/** Notes what suppresses alerts, then removes what is discarded: before anything is sent, all of a round at once. */
+export function writeFound(name: string, store: Pick<Store, 'removeFromOutbox' | 'noteEpisodes'>) {
+  const note = suppressionNotes(store)
+  return async ({ now: at, suppressed, discarded }: Moment): Promise<void> => {
+    await note(suppressed.splice(0))
+    const entries = discarded.splice(0)
+    if (entries.length === 0) return
+    await store.removeFromOutbox(idsOf(entries), deliveryNotes(entries, { receiver: name, at, outcome: 'discarded' }))
   }
 }
 
@@ -31,24 +46,19 @@ export type Unwritten = Map<string, (store: Outbox) => Promise<void>>
 type Outbox = Pick<Store, 'claimOutbox' | 'removeFromOutbox'>
 
 /**
- * Removes delivered, permanently refused and discarded entries from the outbox, and notes the outcome in the history. An
+ * Removes delivered and permanently refused entries from the outbox, and notes the outcome in the history. An
  * entry that certainly did not arrive loses its claim: if its alert resolves before the next attempt, no one was notified
  * that it fired.
  */
 export function acknowledge(name: string, store: Outbox, unwritten: Unwritten): Stage {
   return async (batch, { now: at }) => {
-    if (batch.kind !== 'discarded' && batch.kind !== 'attempted') return batch
-    const { entries } = batch
-    const remove = (outcome: 'discarded' | 'sent' | 'dropped', outbox = store) =>
-      outbox.removeFromOutbox(idsOf(entries), deliveryNotes(entries, { receiver: name, at, outcome }))
-    if (batch.kind === 'discarded') {
-      await remove('discarded')
-      return batch
-    }
-    const { delivery, mayHaveArrived } = batch
+    if (batch.kind !== 'attempted') return batch
+    const { entries, delivery, mayHaveArrived } = batch
     const { outcome } = delivery
-    if (outcome !== 'retried') unwritten.set(name, (outbox) => remove(outcome, outbox))
-    else if (!mayHaveArrived) unwritten.set(name, (outbox) => outbox.claimOutbox(ownClaims(entries), false))
+    if (outcome !== 'retried') {
+      const notes = deliveryNotes(entries, { receiver: name, at, outcome })
+      unwritten.set(name, (outbox) => outbox.removeFromOutbox(idsOf(entries), notes))
+    } else if (!mayHaveArrived) unwritten.set(name, (outbox) => outbox.claimOutbox(ownClaims(entries), false))
     await writeRest(name, store, unwritten).catch(onlyStoreErrors(undefined))
     return batch
   }

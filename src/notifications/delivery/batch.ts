@@ -7,6 +7,7 @@ import type { Message } from '../message.ts'
 import type { Inhibited, Inhibitors } from './inhibition.ts'
 import type { Attempt } from './attempts.ts'
 import type { MergedChanges } from './merge-changes.ts'
+import type { Suppressed } from './note.ts'
 import type { Past } from './past.ts'
 
 /** An alert's entries in the outbox, oldest first, and their changes. */
@@ -22,8 +23,6 @@ export type Batch =
   | { kind: 'message'; entries: readonly OutboxEntry[]; message: Message }
   /** Entries of a message after an attempt: sent, refused, or to be retried in a later round. */
   | { kind: 'attempted'; entries: readonly OutboxEntry[]; delivery: Delivery; mayHaveArrived: boolean }
-  /** Entries to remove from the outbox without sending a message. */
-  | { kind: 'discarded'; entries: readonly OutboxEntry[] }
 
 export type ReadyAlert = { alert: WaitingAlert; merged: MergedChanges }
 
@@ -49,6 +48,12 @@ export type Moment = {
   unseen: ReadonlySet<string>
   /** Reads the silences and the alerts that may have suppressed alerts that flapped. It reads once, however many batches call it. */
   past: () => Promise<Pick<Past, 'silences'> & Pick<Moment, 'inhibitorsOf'>>
+  /**
+   * What the stages found and is not written yet: alerts that something suppresses, and entries to remove without a message.
+   * Both are changed in place.
+   */
+  suppressed: Suppressed[]
+  discarded: OutboxEntry[]
 }
 
 /** A moment as it is read. */
@@ -62,6 +67,8 @@ export function momentOf(read: Read, inhibitorsAmong: Inhibitors): Moment {
   let past: ReturnType<Moment['past']> | undefined
   return {
     ...read,
+    suppressed: [],
+    discarded: [],
     inhibitorsOf: inhibitorsAmong(read.alerts),
     unseen: new Set(unseen.map(({ target }) => target)),
     past: () =>

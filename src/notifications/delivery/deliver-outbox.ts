@@ -6,12 +6,11 @@ import type { MessageReceiver } from '../receiver.ts'
 import type { Attempts } from './attempts.ts'
 import { momentOf, type Batch, type Moment, type Stage } from './batch.ts'
 import { pastSince } from './past.ts'
-import { claim, writeRest, acknowledge, type Unwritten } from './acknowledge.ts'
+import { acknowledge, claim, writeFound, writeRest, type Unwritten } from './acknowledge.ts'
 import { compose } from './compose.ts'
 import { group } from './group.ts'
 import { inhibition, type Inhibited, type Inhibition } from './inhibition.ts'
 import { unknownTimes } from './merge-changes.ts'
-import { suppressionNotes } from './note.ts'
 import { send, type Round } from './deliver.ts'
 import { suppress, type Mute } from './suppress.ts'
 import { noteSent, wait, type SentGroups } from './wait.ts'
@@ -43,11 +42,12 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
   const { sent = new Map(), unwritten = new Map(), targets = () => 1 } = options
   const { name } = receiver
   const inhibitorsAmong = inhibition(inhibit, isNotified)
+  const write = writeFound(name, store)
   const stages: readonly Stage[] = [
-    suppress(mutes, suppressionNotes(store)),
+    suppress(mutes),
     wait(sent, clock),
     compose({ groupOf, publicUrl, targets }),
-    claim(store),
+    claim(store, write),
     send(receiver, attempts),
     noteSent(sent, clock, groupOf),
     acknowledge(name, store, unwritten),
@@ -70,6 +70,7 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
       const end = await pass(batch, stages, moment)
       if (end !== undefined) return end.kind === 'attempted' ? end.delivery : undefined
     }
+    await write(moment)
     return undefined
   }
 }

@@ -38,10 +38,9 @@ function alertOf(content: OutboxContent): string {
 
 /** If the digests of several days wait, only the last one is sent. */
 function digestOf(entries: readonly OutboxEntry[]): Batch {
-  const { content } = entries.at(-1)!
-  if (content.kind !== 'digest') return { kind: 'discarded', entries }
+  const digests = entries.flatMap(({ content }) => (content.kind === 'digest' ? content.digest : []))
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- enqueued by daily-digest.ts only
-  return { kind: 'message', entries, message: content.digest as DigestMessage }
+  return { kind: 'message', entries, message: digests.at(-1) as DigestMessage }
 }
 
 /** Groups the entries by alert. */

@@ -3,8 +3,9 @@ import { matches, silenceAt, type Silence } from '../../alerts/match.ts'
 import type { AlertMatch } from '../../alerts/match-keys.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
+import type { OutboxEntry } from '../../store/store.ts'
 import type { NotifyConfig } from '../notify-section.ts'
-import { latestOf, type Moment, type Stage } from './batch.ts'
+import { latestOf, type Moment, type Stage, type WaitingAlert } from './batch.ts'
 import type { Inhibited } from './inhibition.ts'
 import { unknownTimes, type UnknownTime } from './merge-changes.ts'
 import type { Suppressed } from './note.ts'
@@ -17,11 +18,10 @@ export type Mute = NotifyConfig['mutes'][number]
  * alert inhibits them (inhibition.ts). Evaluation continues meanwhile. An alert that still fires afterwards is notified then.
  * An alert that was muted, silenced or inhibited from its start to its end without a gap is discarded, even if callwatch
  * finds this out late.
- *
- * @param note called with all suppressed alerts, before they wait or are discarded
  */
-export function suppress(mutes: readonly Mute[], note: (all: readonly Suppressed[]) => Promise<void>): Stage {
-  return async (batch, { now, silences, inhibitorsOf, unseen, past }) => {
+export function suppress(mutes: readonly Mute[]): Stage {
+  return async (batch, moment) => {
+    const { now, silences, inhibitorsOf, unseen, past } = moment
     if (batch.kind !== 'alerts') return batch
     const active = activeAt(now, mutes, silences)
     const alerts = batch.alerts.map((alert) => {
@@ -32,11 +32,19 @@ export function suppress(mutes: readonly Mute[], note: (all: readonly Suppressed
     })
     const times = batch.alerts.flatMap(unknownTimes)
     const discarded = times.length === 0 ? [] : discardedOf(times, mutes, await past())
-    await note([...discarded, ...alerts.filter(({ by }) => by.length > 0)])
-    if (discarded.length > 0) return { kind: 'discarded', entries: discarded.flatMap(({ entries }) => entries) }
-    const others = alerts.filter(({ by }) => by.length === 0).map(({ alert }) => alert)
+    moment.suppressed.push(...discarded, ...alerts.filter(({ by }) => by.length > 0))
+    const removed = new Set(discarded.flatMap(({ entries }) => entries))
+    moment.discarded.push(...removed)
+    const others = alerts.flatMap(({ alert, by }) => (by.length === 0 ? without(removed, alert) : []))
     return others.length === 0 ? undefined : { ...batch, alerts: others }
   }
+}
+
+/** What is left of an alert; nothing if no entry is. */
+function without(removed: ReadonlySet<OutboxEntry>, { entries, changes }: WaitingAlert): WaitingAlert | [] {
+  const isLeft = (_: unknown, i: number) => !removed.has(entries[i]!)
+  const left = { entries: entries.filter(isLeft), changes: changes.filter(isLeft) }
+  return left.changes.length === 0 ? [] : left
 }
 
 /**

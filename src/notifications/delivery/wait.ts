@@ -13,10 +13,10 @@ export type SentGroups = Map<string, { at: number; firing: ReadonlySet<string> }
 /**
  * The first alert of a group waits for others, and is sent together with younger ones. While the group lives, a change also waits
  * for others, and for the interval after the last message. Everything else is sent at once. Alerts that resolved before the wait
- * ended are discarded.
+ * ended are discarded, and delay nothing.
  */
 export function wait(sent: SentGroups, clock: Pick<Clock, 'monotonic'>): Stage {
-  return (batch, { now }) => {
+  return (batch, { now, discarded }) => {
     if (batch.kind !== 'alerts') return batch
     const { group } = batch
     const all = batch.alerts.map((alert): ReadyAlert => ({ alert, merged: mergeChanges(alert, group.wait) }))
@@ -25,12 +25,14 @@ export function wait(sent: SentGroups, clock: Pick<Clock, 'monotonic'>): Stage {
       // If the clock was set back since, nobody knows how long the alert has waited.
       return age < 0 || age >= group.wait
     }
-    const ready = readyOf(all, hasWaited, { ...group, sinceLast: clock.monotonic() - (sent.get(group.key)?.at ?? NaN) })
-    if (ready.length === 0) return undefined
+    const timing = { ...group, sinceLast: clock.monotonic() - (sent.get(group.key)?.at ?? NaN) }
+    const unnotified = readyOf(all, hasWaited, timing).filter(({ merged }) => merged.kind === 'nothing')
     // Entries that the message does not contain are discarded, not claimed: a claimed entry counts as delivered.
-    const unnotified = ready.filter(({ merged }) => merged.kind === 'nothing')
-    if (unnotified.length === 0) return { kind: 'ready', group, alerts: ready }
-    return { kind: 'discarded', entries: entriesOf(unnotified.map(({ alert }) => alert)) }
+    discarded.push(...entriesOf(unnotified.map(({ alert }) => alert)))
+    // The others wait as if these had never been: an alert that is discarded makes no message due.
+    const others = all.filter((each) => !unnotified.includes(each))
+    const ready = readyOf(others, hasWaited, timing)
+    return ready.length === 0 ? undefined : { kind: 'ready', group, alerts: ready }
   }
 }
 

@@ -230,6 +230,30 @@ test('what had fired before it was inhibited is worth a word, also where it has 
   expect(messages[0]).toMatchObject({ inhibited: [{ alert: 'A' }, { alert: 'B' }] })
 })
 
+test('a due message leaves in its round, however many alerts are discarded meanwhile', async () => {
+  const { store, clock, fire, resolve, received } = sending({ groupWait: 10 })
+  await store.addSilence({ match: { alert: 'Silenced' }, since: AT, until: AT + HOUR, reason: 'deploy' })
+  const of = (second: number) =>
+    ['Flapping', 'Silenced'].map((name) => ({ name, severity: 'critical' as const, target: `target-${second}` }))
+  for (let second = 0; second < 30; second += 1) {
+    if (second === 10) await fire(A)
+    for (const alert of of(second)) await fire(alert)
+    if (second >= 3) for (const alert of of(second - 3)) await resolve(alert)
+    await clock.advance(1)
+  }
+  expect(received).toEqual([[20, 'firing A']])
+})
+
+test('an alert of the same group leaves in the round in which others are discarded', async () => {
+  const { clock, fire, resolve, received, waiting } = sending({ groupWait: 10 })
+  await fire(A)
+  await fire(B)
+  await clock.advance(9.5)
+  await resolve(B)
+  await clock.advance(0.5)
+  expect([received, await waiting()]).toEqual([[[10, 'firing A']], []])
+})
+
 test('each round reads at most once what suppressed alerts, however many wait', async () => {
   const { store, clock, fire, resolve, received, steps } = sending({ groupWait: 10 })
   const alerts = Array.from({ length: 20 }, (_, i) => ({ name: 'A', target: `target-${i}` }))

@@ -36,21 +36,16 @@ const digest = (day: string): OutboxContent => ({
 const groupOf = grouping({ ...GROUPED, groupWait: 10 })
 const NOTHING = { groupOf, targets: () => 1 }
 
-/** What the first batch comes to that need not wait, just before it is claimed. */
+/** What the first batch comes to that need not wait, just before it is claimed, and what is discarded by then. */
 async function next(waiting: readonly OutboxEntry[], differing: Partial<Read> = {}) {
   const past = async (): Promise<Past> => ({ ...NO_PAST, silences: moment.silences })
   const moment = momentOf({ now: AT, silences: [], alerts: [], past, ...differing }, inhibition([]))
   for (const batch of group(waiting, groupOf)) {
-    const end = await pass(
-      batch,
-      [suppress([], async () => undefined), wait(new Map(), virtualClock()), compose(NOTHING)],
-      moment,
-    )
+    const end = await pass(batch, [suppress([]), wait(new Map(), virtualClock()), compose(NOTHING)], moment)
     if (end === undefined) continue
-    if (end.kind !== 'message' && end.kind !== 'discarded') throw new Error(`a batch that is ${end.kind}`)
-    const ids = end.entries.map(({ id }) => id)
-    if (end.kind === 'discarded') return { ids, message: undefined, text: undefined }
-    return { ids, message: end.message, text: inShort(end.message) }
+    if (end.kind !== 'message') throw new Error(`a batch that is ${end.kind}`)
+    const discarded = moment.discarded.map(({ id }) => id)
+    return { ids: end.entries.map(({ id }) => id), discarded, message: end.message, text: inShort(end.message) }
   }
   return undefined
 }
@@ -149,9 +144,9 @@ describe('a silenced alert', () => {
     expect(await next(entries(firing(A)), { silences })).toBeUndefined()
   })
 
-  test('that flapped is removed without a message', async () => {
+  test('that flapped is removed without a message, and another of its group is sent in the same round', async () => {
     const all = entries(firing(A), firing(B), resolved(A))
-    expect(await next(all, { silences })).toEqual({ ids: [1, 3], message: undefined, text: undefined })
+    expect(await next(all, { silences })).toMatchObject({ ids: [2], discarded: [1, 3], text: 'firing B' })
   })
 
   test('that resolved waits if its firing was notified, or may have been', async () => {

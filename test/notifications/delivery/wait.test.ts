@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { momentOf, type Batch, type WaitingAlert } from '../../../src/notifications/delivery/batch.ts'
+import { momentOf, type WaitingAlert } from '../../../src/notifications/delivery/batch.ts'
 import { compose } from '../../../src/notifications/delivery/compose.ts'
 import { pass } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import { inhibition } from '../../../src/notifications/delivery/inhibition.ts'
-import { wait } from '../../../src/notifications/delivery/wait.ts'
+import { wait, type SentGroups } from '../../../src/notifications/delivery/wait.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
 import { virtualClock } from '../../clock/virtual-clock.ts'
 import { FIRING, GROUPED } from '../sample.ts'
@@ -18,16 +18,17 @@ describe('the group wait of a message', () => {
   const young = (name: string) => waiting('f', { name, seconds: 1 })
   const old = (name: string) => waiting('f', { name, seconds: GROUP_WAIT })
 
-  const waited = (alerts: WaitingAlert[], now = AT): Promise<Batch | undefined> =>
+  const momentNow = (now = AT) => momentOf({ now, silences: [], alerts: [], past: async () => NO_PAST }, inhibition([]))
+  const waited = (alerts: WaitingAlert[], moment = momentNow(), sent: SentGroups = new Map()) =>
     pass(
       { kind: 'alerts', group, alerts },
-      [wait(new Map(), virtualClock()), compose({ groupOf, targets: () => 1 })],
-      momentOf({ now, silences: [], alerts: [], past: async () => NO_PAST }, inhibition([])),
+      [wait(sent, virtualClock()), compose({ groupOf, targets: () => 1 })],
+      moment,
     )
 
   /** What sentNow out now of these. */
   const sentNow = async (all: WaitingAlert[], now = AT) => {
-    const batch = await waited(all, now)
+    const batch = await waited(all, momentNow(now))
     if (batch?.kind !== 'message' || batch.message.kind !== 'alerts') return undefined
     return batch.message.alerts.map(({ notification: { kind, key } }) => `${kind} ${key}`)
   }
@@ -61,9 +62,17 @@ describe('the group wait of a message', () => {
     })
   })
 
-  test('is sent after entries that need none were removed', async () => {
+  test('does not wait for the removal of entries that need none', async () => {
     const brief = waiting('fr', { name: 'B', seconds: 1 })
-    expect(await waited([old('A'), brief])).toEqual({ kind: 'discarded', entries: brief.entries })
+    const [own, ownMoment] = [old('A'), momentNow()]
+    expect(await waited([own, brief], ownMoment)).toMatchObject({ kind: 'message', entries: own.entries })
+    expect(ownMoment.discarded).toEqual(brief.entries)
+  })
+
+  test('does not begin earlier because of an alert that needs none', async () => {
+    const sent = new Map([[group.key, { at: -60, firing: new Set<string>() }]])
+    const brief = waiting('fr', { name: 'B', seconds: 6 })
+    expect(await waited([young('A'), brief], momentNow(), sent)).toBeUndefined()
   })
 
   test('is not delayed by a clock that was set back', async () => {
