@@ -5,7 +5,7 @@ import { DeliveryError } from '../network/delivery-error.ts'
 import { digestRecipients, takesMessages } from '../notifications/configured-receivers.ts'
 import { dailyDigest } from '../notifications/daily-digest.ts'
 import type { Unwritten } from '../notifications/delivery/acknowledge.ts'
-import { attemptsOn } from '../notifications/delivery/attempts.ts'
+import { attemptsOn, type Attempts } from '../notifications/delivery/attempts.ts'
 import { deliver, stateRound, type Round } from '../notifications/delivery/deliver.ts'
 import { outboxRound } from '../notifications/delivery/deliver-outbox.ts'
 import { grouping } from '../notifications/grouping.ts'
@@ -32,7 +32,6 @@ export function notifying(parts: Common, config$: Observable<Config>): Observabl
   const roundsOf = rounds(parts)
   const part$ = config$.pipe(map(({ notify, http }) => ({ notify, publicUrl: http.publicUrl })))
   return runWhile(part$, (_part, settingsDraining$) => {
-    failures.clear()
     const draining$ = merge(settingsDraining$, daemonDraining$)
     return merge(...receivers.all().map((receiver) => deliver(roundsOf(receiver), { clock, draining$ })))
   }).pipe(
@@ -43,9 +42,10 @@ export function notifying(parts: Common, config$: Observable<Config>): Observabl
 
 /** What is delivered to a receiver, most urgent first. */
 function rounds(parts: Common): (receiver: Receiver) => Round[] {
-  const { config, clock, store, receivers, targets, ownership, health } = parts
+  const { config, clock, store, receivers, failures, targets, ownership, health } = parts
   const unwritten: Unwritten = new Map()
   const sent = new Map<string, SentGroups>()
+  const attemptsTo = new WeakMap<Receiver, Attempts>()
   const state = stateOf(parts)
   const outage = storeOutage({
     // A daemon that cannot reach the store does not know whether it is still the leader, so the last leader notifies.
@@ -67,11 +67,19 @@ function rounds(parts: Common): (receiver: Receiver) => Round[] {
     }
   }
 
+  /** A receiver that a reload changes is another one, with new attempts. */
+  function newAttempts(receiver: Receiver): Attempts {
+    failures.forget(receiver.name)
+    const attempts = attemptsOn(clock, takesMessages(receiver) ? 'message' : 'state')
+    attemptsTo.set(receiver, attempts)
+    return attempts
+  }
+
   return (receiver) => {
-    if (!takesMessages(receiver)) return [whileLeader(stateRound(receiver, attemptsOn(clock, 'state'), state))]
+    const attempts = attemptsTo.get(receiver) ?? newAttempts(receiver)
+    if (!takesMessages(receiver)) return [whileLeader(stateRound(receiver, attempts, state))]
     const { notify, http } = config()
     const recipients = recipientsBy(notify.routes, receivers.names())
-    const attempts = attemptsOn(clock)
     const sentBefore = sent.get(receiver.name) ?? new Map()
     sent.set(receiver.name, sentBefore)
     const outbox = outboxRound({ ...receiver, send: leaderOnly(receiver.send) }, attempts, {

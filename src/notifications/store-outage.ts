@@ -7,6 +7,9 @@ import type { MessageReceiver } from './receiver.ts'
 /** Why, since when (UNIX seconds) and for how long (seconds) the store could not be written, and whether it can be again. */
 export type Outage = { problem: string; since: number; seconds: number; isOver: boolean }
 
+/** What a refusal of these messages pauses. */
+const SUBJECT = 'store'
+
 export type OutageOptions = {
   /** The latest outage. Undefined before the first one, and while another daemon notifies. */
   problem: () => Outage | undefined
@@ -41,9 +44,11 @@ export function storeOutage({ problem, clock, after }: OutageOptions) {
     if (!states.has(receiver) && problem()?.isOver === true) Object.assign(update(receiver) ?? {}, { isDue: false })
     return async () => {
       const told = update(receiver)
-      if (told?.isDue !== true || attempts.isPaused()) return undefined
+      if (told?.isDue !== true || attempts.isPaused(SUBJECT)) return undefined
       const { message } = told
-      const { mayHaveArrived: _, ...attempt } = await attempts.attempt(() => receiver.send(message))
+      const { mayHaveArrived: _, ...attempt } = await attempts.attempt(() => receiver.send(message), {
+        subject: SUBJECT,
+      })
       told.isDue = attempt.outcome === 'retried'
       return { receiver: receiver.name, message, ...attempt }
     }

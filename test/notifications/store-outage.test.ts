@@ -195,12 +195,12 @@ describe('a receiver that fails', () => {
     expect(deliveries.map(({ outcome }) => outcome)).toEqual(['retried', 'retried', 'sent'])
   })
 
-  test('gets no retry after a refusal', async () => {
+  test('gets a retry 5 minutes after a refusal', async () => {
     const { tried, received, deliveries } = notifying({
       slack: () => new DeliveryError('it refused', { retryable: false }),
     })
     await tried(FULL, 600)
-    expect(received).toHaveLength(1)
-    expect(deliveries).toMatchObject([{ outcome: 'dropped', problem: 'it refused' }])
+    expect(received.map(([second]) => second)).toEqual([30, 330])
+    expect(deliveries[0]).toMatchObject({ outcome: 'retried', problem: 'it refused' })
   })
 })

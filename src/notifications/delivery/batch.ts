@@ -19,8 +19,8 @@ export type Batch =
   | { kind: 'alerts'; group: Group; alerts: readonly WaitingAlert[] }
   /** Alerts to send now, each with its changes merged. */
   | { kind: 'ready'; group: Group; alerts: readonly ReadyAlert[] }
-  /** A message, and all entries that it contains. */
-  | { kind: 'message'; entries: readonly OutboxEntry[]; message: Message }
+  /** A message, all entries that it contains, and what it is about: the key of the group, or `digests`. */
+  | { kind: 'message'; subject: string; entries: readonly OutboxEntry[]; message: Message }
   /** Entries of a message after an attempt: sent, refused, or to be retried in a later round. */
   | { kind: 'attempted'; entries: readonly OutboxEntry[]; delivery: Delivery; mayHaveArrived: boolean }
 

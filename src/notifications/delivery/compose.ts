@@ -46,7 +46,7 @@ export const compose =
       silenced: silencedAmong(siblings, moment),
       inhibited: inhibitedBy(firing, moment),
     }
-    return { kind: 'message', entries: entriesOf(batch.alerts.map(({ alert }) => alert)), message }
+    return { kind: 'message', subject: group.key, entries: entriesOf(batch.alerts.map(({ alert }) => alert)), message }
   }
 
 /** By value or, of those that have ended, by peak; those of one rule can be compared. */

@@ -66,7 +66,7 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
     const past = () => pastSince(store, oldest())
     const read = { now, silences: await store.silences(now), alerts: options.alerts(), past }
     const moment = momentOf(read, inhibitorsAmong)
-    for (const batch of batches) {
+    for (const batch of batches.filter((each) => !attempts.isPaused(subjectOf(each)))) {
       const end = await pass(batch, stages, moment)
       if (end !== undefined) return end.kind === 'attempted' ? end.delivery : undefined
     }
@@ -74,6 +74,9 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
     return undefined
   }
 }
+
+const subjectOf = (batch: Batch) =>
+  'group' in batch ? batch.group.key : 'subject' in batch ? batch.subject : undefined
 
 /** Passes a batch through the stages; undefined if it waits. */
 export async function pass(batch: Batch, stages: readonly Stage[], moment: Moment): Promise<Batch | undefined> {

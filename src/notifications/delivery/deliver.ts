@@ -1,18 +1,35 @@
 import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
+import { hasEnded } from '../../alerts/notification.ts'
+import type { Message } from '../message.ts'
 import type { MessageReceiver, State, StateReceiver } from '../receiver.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import type { Attempts } from './attempts.ts'
 import type { Stage, Delivery } from './batch.ts'
 
+/** A message about the ends of alerts that a receiver refuses is offered again for this long after the last of them. */
+const LONGEST_REFUSED_SECONDS = 86_400
+
 /** One attempt to deliver a message. */
 export function send({ name, send: deliver }: MessageReceiver, attempts: Attempts): Stage {
-  return async (batch) => {
+  return async (batch, { now }) => {
     if (batch.kind !== 'message') return batch
-    const { entries, message } = batch
-    const { mayHaveArrived, ...attempt } = await attempts.attempt(() => deliver(message))
+    const { subject, entries, message } = batch
+    const drops = isPast(message, now)
+    const { mayHaveArrived, ...attempt } = await attempts.attempt(() => deliver(message), { subject, drops })
     return { kind: 'attempted', entries, delivery: { receiver: name, message, ...attempt }, mayHaveArrived }
   }
+}
+
+/** Whether a message has only alerts that ended long ago. */
+function isPast(message: Message, now: number): boolean {
+  if (message.kind !== 'alerts') return false
+  const { alerts, flapped } = message
+  const ends = [
+    ...alerts.map(({ notification }) => (hasEnded(notification) ? notification.at : now)),
+    ...flapped.map(({ endedAt }) => endedAt),
+  ]
+  return ends.every((at) => now - at > LONGEST_REFUSED_SECONDS)
 }
 
 /** Attempts to deliver what is due for a receiver; undefined if nothing is due. */

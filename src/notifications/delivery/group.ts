@@ -40,7 +40,7 @@ function alertOf(content: OutboxContent): string {
 function digestOf(entries: readonly OutboxEntry[]): Batch {
   const digests = entries.flatMap(({ content }) => (content.kind === 'digest' ? content.digest : []))
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- enqueued by daily-digest.ts only
-  return { kind: 'message', entries, message: digests.at(-1) as DigestMessage }
+  return { kind: 'message', subject: DIGESTS, entries, message: digests.at(-1) as DigestMessage }
 }
 
 /** Groups the entries by alert. */

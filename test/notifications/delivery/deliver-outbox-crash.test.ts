@@ -7,7 +7,7 @@ const B = { name: 'B' }
 
 const never = new Promise<void>(() => undefined)
 const busy = new DeliveryError('it answered 503', { retryable: true })
-const refusal = new DeliveryError('it refused', { retryable: false })
+const refusal = new DeliveryError('not for all', { retryable: false, mayHaveArrived: true })
 
 /** The process dies during its first delivery: it is unknown whether that was accepted. */
 const diesAtFirst: Receive = (_message, attempt) => (attempt === 1 ? never : undefined)

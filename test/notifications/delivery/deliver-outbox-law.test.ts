@@ -88,7 +88,6 @@ type Change = Notification & { lasted: number }
 /** Lets all that happen, then waits until all is quiet. */
 async function play(happenings: readonly Happening[]) {
   const history: Change[] = []
-  // What was refused permanently is counted as dropped, and is as settled as what was accepted.
   const allNotified: Notified[] = []
   const silenced = new Set<string>()
   let claimed = new Set<string>()
@@ -118,11 +117,12 @@ async function play(happenings: readonly Happening[]) {
     receive: (message) => {
       if (answers === 'busy') return new DeliveryError('busy', { retryable: true })
       if (answers === 'wait') return new DeliveryError('busy', { retryable: true, retryAfter: 30 })
+      if (answers === 'refuse') return new DeliveryError('refused', { retryable: false })
       for (const notified of notifiedIn(message, life)) {
         check(notified)
         allNotified.push(notified)
       }
-      return answers === 'refuse' ? new DeliveryError('refused', { retryable: false }) : undefined
+      return undefined
     },
     onStep: () => {
       if (stepsLeft > 0) stepsLeft -= 1

@@ -126,24 +126,69 @@ describe('a receiver that fails', () => {
   })
 })
 
-describe('a message that can never be delivered', () => {
-  test('is dropped when it is refused permanently, and does not block later ones', async () => {
+describe('a message that is refused', () => {
+  test('is offered again every 5 minutes while its alert fires, and does not block others', async () => {
+    let isRefusing = true
     const { fire, clock, received, outcomes, deliveries, waiting } = sending({
-      receive: (message) => (inShort(message) === 'firing A' ? refusal : undefined),
+      receive: (message) => (isRefusing && inShort(message) === 'firing A' ? refusal : undefined),
     })
     await fire(A)
-    await fire(B)
-    await clock.advance(5)
+    await fire({ ...B, target: 'staging' })
+    await clock.advance(400)
     expect(received).toEqual([
       [0, 'firing A'],
       [1, 'firing B'],
+      [300, 'firing A'],
     ])
-    expect(outcomes()).toEqual(['dropped', 'sent'])
+    expect(outcomes()).toEqual(['retried', 'sent', 'retried'])
     expect(deliveries[0]!.problem).toBe('it refused')
-    expect(await waiting()).toEqual([])
+    isRefusing = false
+    await clock.advance(300)
+    expect([received.at(-1), await waiting()]).toEqual([[600, 'firing A'], []])
   })
 
-  test('is not one that fails by an internal error, which is retried with increasing waits', async () => {
+  test('is no beginning: an alert that ends before it is accepted fired and resolved between deliveries', async () => {
+    const { fire, resolve, clock, received } = sending({
+      receive: (_message, attempt) => (attempt === 1 ? refusal : undefined),
+    })
+    await fire(A)
+    await clock.advance(60)
+    await resolve(A)
+    await clock.advance(300)
+    expect(received).toEqual([
+      [0, 'firing A'],
+      [300, 'flapped A ×1'],
+    ])
+  })
+
+  test('with the end of an alert is offered again, for a day', async () => {
+    const { fire, resolve, clock, received, outcomes, waiting } = sending({
+      receive: (_message, attempt) => (attempt > 1 ? refusal : undefined),
+    })
+    await fire(A)
+    await clock.advance(60)
+    await resolve(A)
+    await clock.advance(400)
+    expect(received.slice(1)).toEqual([
+      [61, 'resolved A'],
+      [361, 'resolved A'],
+    ])
+    clock.stepWall(86_400)
+    await clock.advance(300)
+    expect([outcomes(), await waiting()]).toEqual([['sent', 'retried', 'retried', 'dropped'], []])
+  })
+
+  test('after some recipients have got it is dropped', async () => {
+    const partly = new DeliveryError('not for all', { retryable: false, mayHaveArrived: true })
+    const { fire, clock, received, outcomes, waiting } = sending({ receive: () => partly })
+    await fire(A)
+    await clock.advance(400)
+    expect([received.length, outcomes(), await waiting()]).toEqual([1, ['dropped'], []])
+  })
+})
+
+describe('a message that fails', () => {
+  test('by an internal error is retried with increasing waits', async () => {
     const mistake = new TypeError('no counts')
     let isMended = false
     const { fire, clock, received, deliveries, waiting } = sending({ receive: () => (isMended ? undefined : mistake) })
@@ -159,7 +204,7 @@ describe('a message that can never be delivered', () => {
     expect(await waiting()).toEqual([])
   })
 
-  test('resets the wait, because the receiver answers', async () => {
+  test('waits a second again after a refusal, because the receiver answers', async () => {
     const { fire, clock, received } = sending({
       receive: (_message, attempt) => {
         if (attempt === 5) return refusal
