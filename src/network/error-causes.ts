@@ -8,3 +8,12 @@ export function causesOf(error: unknown): Error[] {
 export function codeOf(causes: readonly Error[]): string | undefined {
   return causes.map((cause) => ('code' in cause ? cause.code : undefined)).findLast((code) => typeof code === 'string')
 }
+
+/** The problem if a proxy answered instead of passing the request on, such as `the proxy answered 407`. undici says so in words. */
+export function proxyProblem(causes: readonly Error[]): string | undefined {
+  const statuses = causes.map(
+    ({ message }) => /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(message)?.[1],
+  )
+  const status = statuses.find((each) => each !== undefined)
+  return status === undefined ? undefined : `the proxy answered ${status}`
+}

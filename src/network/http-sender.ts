@@ -1,17 +1,14 @@
-import { fetch, Response, type RequestInit } from 'undici'
+import { fetch, Response, type Dispatcher, type RequestInit } from 'undici'
 import type { Clock } from '../clock/clock.ts'
 import { readRetryAfter } from '../clock/times.ts'
-import { causesOf, codeOf } from './error-causes.ts'
+import { causesOf, codeOf, proxyProblem } from './error-causes.ts'
 import { outboundAgent } from './outbound-agent.ts'
 import { DeliveryError } from './delivery-error.ts'
 
 /** The limit for one delivery, including the whole response (seconds). Less than a draining daemon may wait. */
 const TIMEOUT_SECONDS = 8
 
-/** Failures before anything was sent: of names, routes, connections, TLS and certificates. */
-const UNCONNECTED =
-  /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_SSL|ERR_TLS|CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_\w+)$/
-/** The limit for connecting (milliseconds). Shorter than the limit for a delivery, so that the two can be told apart. */
+/** The limit for connecting (milliseconds). Shorter than the limit for a delivery, so that the problem says which it was. */
 const CONNECT_TIMEOUT_MS = 4000
 const GATEWAY_TIMEOUT = 504
 const MAX_UNCONFIRMED = 3
@@ -54,9 +51,11 @@ export function httpSender(
     const late = new AbortController()
     const giveUp = clock.scheduler.schedule(() => late.abort(), timeout * 1000)
     const ends = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal])
+    const progress = { isSending: false }
     try {
       await send(async (init) => {
-        const response = await fetch(url, { ...init, redirect: 'manual', dispatcher, signal: ends })
+        const noted = dispatcher.compose(noting(progress))
+        const response = await fetch(url, { ...init, redirect: 'manual', dispatcher: noted, signal: ends })
         if (!response.ok) throw await refusal(response, options)
         if (accepts === undefined) await response.body?.cancel()
         else if (accepts(await beginningOf(response.body))) unconfirmed = 0
@@ -65,10 +64,22 @@ export function httpSender(
         return new Response(null, response)
       })
     } catch (error) {
-      throw deliveryError(error, receiver, late.signal.aborted ? timeout : undefined)
+      throw deliveryError(error, receiver, { ...progress, timeout: late.signal.aborted ? timeout : undefined })
     } finally {
       giveUp.unsubscribe()
     }
+  }
+}
+
+/** Notes when the request is written to a connection to the other side. */
+function noting(progress: { isSending: boolean }): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    const begin = handler.onRequestStart?.bind(handler)
+    handler.onRequestStart = (...given) => {
+      progress.isSending = true
+      begin?.(...given)
+    }
+    return dispatch(options, handler)
   }
 }
 
@@ -119,18 +130,23 @@ async function beginningOf(body: Response['body']): Promise<string> {
 }
 
 /** @param timeout the limit that was exceeded (seconds) */
-function deliveryError(error: unknown, receiver: string, timeout: number | undefined): DeliveryError {
+function deliveryError(
+  error: unknown,
+  receiver: string,
+  { isSending, timeout }: { isSending: boolean; timeout: number | undefined },
+): DeliveryError {
   const causes = causesOf(error)
   const own = causes.find((cause) => cause instanceof DeliveryError)
   if (own !== undefined) return own
   if (timeout !== undefined) {
     const problem = `${receiver} did not answer within ${timeout} s`
-    return new DeliveryError(problem, { retryable: true, mayHaveArrived: true })
+    return new DeliveryError(problem, { retryable: true, mayHaveArrived: isSending })
   }
   // Only the code (`ENOTFOUND`, a TLS code), because an error's message may contain the URL.
-  const code = codeOf(causes)
-  return new DeliveryError(`${receiver} could not be reached${code === undefined ? '' : `: ${code}`}`, {
+  const proxy = proxyProblem(causes)
+  const why = proxy ?? codeOf(causes)
+  return new DeliveryError(`${receiver} could not be reached${why === undefined ? '' : `: ${why}`}`, {
     retryable: true,
-    mayHaveArrived: code === undefined || !UNCONNECTED.test(code),
+    mayHaveArrived: isSending && proxy === undefined,
   })
 }

@@ -1,4 +1,4 @@
-import { causesOf, codeOf } from '../network/error-causes.ts'
+import { causesOf, codeOf, proxyProblem } from '../network/error-causes.ts'
 
 /**
  * Why a request failed.
@@ -85,6 +85,7 @@ export function networkError(error: unknown): ServiceError {
   const causes = causesOf(error)
   const code = codeOf(causes)
   const hint = code === undefined ? undefined : HINTS.find(([codes]) => codes.test(code))?.[1]
-  const what = [hint, code ?? causes.at(-1)?.message ?? String(error)].filter(Boolean).join(': ')
+  const told = [hint, code ?? causes.at(-1)?.message ?? String(error)].filter(Boolean).join(': ')
+  const what = proxyProblem(causes) ?? told
   return new ServiceError('network', `no answer from the service: ${what}`, { cause: error })
 }

@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { beforeEach, afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { isLoopback } from '../../src/network/loopback.ts'
 import { isDirect } from '../../src/network/outbound-agent.ts'
+import { networkError } from '../../src/service/service-error.ts'
 import { undiciTransport } from '../../src/service/undici-transport.ts'
 import { virtualClock } from '../clock/virtual-clock.ts'
 import { proxyInEnvironment } from '../notifications/proxy.ts'
+import { failure } from '../notifications/receiver.ts'
 import { HTTP_RECEIVERS } from '../notifications/receivers/http-receivers.ts'
 import { AT } from '../notifications/sample.ts'
 
@@ -62,6 +64,42 @@ test.each(SENT)('%s at any other address goes through the proxy', async (_who, s
   await send('http://elsewhere.test:8080').catch(() => undefined)
   expect(proxy.asked).toEqual([expect.stringContaining('elsewhere.test:8080')])
 })
+
+const REFUSED = [
+  ['https://elsewhere.test', 407],
+  ['https://elsewhere.test', 503],
+  ['http://elsewhere.test', 407],
+] as const
+
+describe.each(REFUSED)('a request to %s that the proxy answers with %d', (url, status) => {
+  test.each(Object.values(HTTP_RECEIVERS))('has not arrived at $called, and says so', async ({ called, send }) => {
+    await proxyInEnvironment(status)
+    const message = `${called} could not be reached: the proxy answered ${status}`
+    expect(await failure(send(url, virtualClock(AT)))).toMatchObject({
+      message,
+      retryable: true,
+      mayHaveArrived: false,
+    })
+  })
+
+  test('to the calls service says so', async () => {
+    await proxyInEnvironment(status)
+    const message = `no answer from the service: the proxy answered ${status}`
+    expect(networkError(await SENT[0]![1](url).catch((error: unknown) => error))).toMatchObject({ message })
+  })
+})
+
+test.each(Object.values(HTTP_RECEIVERS))(
+  'nothing has arrived at $called if the proxy never answers',
+  async (receiver) => {
+    const proxy = await proxyInEnvironment(0)
+    const clock = virtualClock(AT)
+    const failing = failure(receiver.send('https://elsewhere.test', clock))
+    await vi.waitFor(() => expect(proxy.asked).toHaveLength(1))
+    await clock.advance(8)
+    expect(await failing).toMatchObject({ retryable: true, mayHaveArrived: false })
+  },
+)
 
 test.each(['localhost', '127.8.9.10', '[::1]'])('%s is a loopback address', async (host) => {
   const proxy = await proxyInEnvironment()
