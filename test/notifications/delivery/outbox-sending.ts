@@ -39,6 +39,8 @@ type SendingOptions = Partial<Pick<DeliverOptions, 'mutes' | 'inhibit'>> & {
   groupInterval?: number
   /** How many targets there are. */
   targets?: number
+  /** Whose outboxes get the changes; the sender is that of `slack`. */
+  receivers?: readonly string[]
   receive?: Receive
   at?: number
   /** Called before and after all that a sender does; it may kill the process there. */
@@ -56,6 +58,7 @@ export function sending(options: SendingOptions = {}) {
     groupBy = ['target', 'severity'],
     groupInterval = 0,
     targets = 1,
+    receivers: recipients = ['slack'],
     mutes = [],
     inhibit = [],
     at = AT,
@@ -149,7 +152,7 @@ export function sending(options: SendingOptions = {}) {
     return notification
   }
 
-  async function put(content: OutboxContent, receivers: readonly string[] = ['slack']): Promise<void> {
+  async function put(content: OutboxContent, receivers: readonly string[] = recipients): Promise<void> {
     await store.enqueueOnce(`${(lastId += 1)}`, content, receivers)
   }
 
