@@ -1,7 +1,7 @@
 /** So few that the limit delays the daemon wherever a list has no order. */
 export const MAX_REQUESTS_PER_MINUTE = 360
 
-/** Small pages and quick sweeps, so that every kind of poll occurs within seconds, and rules that soon fire. */
+/** Small pages and quick sweeps, so that every kind of poll occurs within seconds, and rules that soon fire; one flaps. */
 export function chaosConfig(given: {
   service: string
   apiKey: string
@@ -35,6 +35,7 @@ notify:
 alerts:
   - { name: Failing, signal: failure_ratio, window: 8s, above: 0.5, clear: 0.4, min_calls: 3, for: 0s, severity: critical }
   - { name: NoGoodPoll, signal: poll_age, above: 2s, for: 0s, severity: warning }
+  - { name: Flapping, signal: calls_started, window: 4s, above: 12, for: 0s, severity: info }
 log: { level: trace }
 `
 }

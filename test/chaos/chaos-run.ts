@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { openForCommand, type StoreAddress } from '../../src/store/open-store.ts'
 import type { Random } from '../../src/simulator/random.ts'
 import type { SimulatedWorld } from '../world/start-world.ts'
 import { startDaemonProcess, type DaemonProcess } from './daemon-process.ts'
@@ -96,6 +97,17 @@ export async function stopDaemonTwice(run: ChaosRun, daemon: DaemonProcess): Pro
   if (!isWaiting) return
   run.secondStops.push(now() - begun)
   count(run, 'stop.second_sigterm')
+}
+
+/** Silences everything for a while, so that what fires meanwhile waits or is discarded. */
+export async function silence(run: Pick<ChaosRun, 'draw' | 'reached'>, address: StoreAddress): Promise<void> {
+  const store = await openForCommand(address)
+  const since = Date.now() / 1000
+  const seconds = 1 + run.draw() * 4
+  await store.addSilence({ match: {}, since, until: since + seconds, reason: 'chaos' })
+  await store.close()
+  await wait(seconds * 1000)
+  count(run, 'silence.added')
 }
 
 export function count({ reached }: Pick<ChaosRun, 'reached'>, what: string): void {

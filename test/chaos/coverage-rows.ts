@@ -17,7 +17,8 @@ const WANTED: Record<string, readonly string[]> = {
   'the webhook fails': ['http_500', 'http_429', 'http_404', 'hang', 'reset_after', 'slow'].map(
     (way) => `webhook.${way}`,
   ),
-  'messages of each kind': ['message.firing', 'message.end'],
+  'messages of each kind': ['message.firing', 'message.end', 'message.Flapping'],
+  silences: ['silence.added'],
 }
 
 /** Whether everything that must occur has occurred. */
@@ -50,9 +51,9 @@ export function coverageRows(run: ChaosRun, busyness: number, announced: number)
 function countsOf({ simulator, reached, slack, onCall, webhook }: ChaosRun): Map<string, number> {
   const receivers = [slack, onCall, webhook].flatMap((receiver) => [...receiver.reached])
   const counts = new Map([...Object.entries(simulator.reached()), ...reached, ...receivers])
-  for (const { kind } of slack.accepted) {
-    const name = kind === 'firing' ? 'message.firing' : 'message.end'
-    counts.set(name, (counts.get(name) ?? 0) + 1)
+  for (const { alert, kind } of slack.accepted) {
+    for (const name of [kind === 'firing' ? 'message.firing' : 'message.end', `message.${alert}`])
+      counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   return counts
 }

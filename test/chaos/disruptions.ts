@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { eventually } from '../system/eventually.ts'
-import { count, killDaemon, startDaemon, stopDaemon, stopDaemonTwice, type ChaosRun } from './chaos-run.ts'
+import { count, killDaemon, silence, startDaemon, stopDaemon, stopDaemonTwice, type ChaosRun } from './chaos-run.ts'
 import type { DaemonProcess } from './daemon-process.ts'
 import { storeFull, storeLocked } from './store-problem.ts'
 
@@ -53,6 +53,7 @@ export const disruptions: Readonly<Record<string, Disruption>> = {
     run.simulator.setSwitches({ outage: false })
     count(run, 'outage')
   },
+  silenced: (run) => silence(run, { path: run.files.store }),
   full: storeFull,
   locked: storeLocked,
 }

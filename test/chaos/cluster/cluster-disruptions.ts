@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { eventually } from '../../system/eventually.ts'
 import { now } from '../observed-requests.ts'
 import { LEASE } from './cluster-config.ts'
-import { count } from '../chaos-run.ts'
+import { count, silence } from '../chaos-run.ts'
 import { anyDaemon, remove, recovered, startOne, type ClusterRun } from './cluster-run.ts'
 import type { DatabaseProxy } from './database-proxy.ts'
 
@@ -46,6 +46,7 @@ export const disruptions: Readonly<Record<string, Disruption>> = {
   },
   cutBeforeTheAnswer: (run) => cutInCommit(run, 'before the answer', 'commit.cut_before_answer'),
   cutInPlaceOfTheAnswer: (run) => cutInCommit(run, 'instead of the answer', 'commit.answer_lost'),
+  silenced: (run) => silence(run, { url: run.primary.postgres.url }),
   slow: async (run) => {
     await recovered(run)
     run.primary.proxy.delay = 100 + run.draw() * 400

@@ -260,6 +260,7 @@ const REQUIRED = [
   'commit.cut_before_answer',
   'commit.answer_lost',
   'database.slow',
+  'silence.added',
   'database.failed_over',
 ]
 
