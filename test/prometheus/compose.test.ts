@@ -210,7 +210,7 @@ describe('the demo of compose.yaml', () => {
   test('configures the daemon for the simulator', () => {
     const { targets, http } = loadConfig({ env: { ...imageVariables(), ...passedOn(demo) }, cwd: emptyFolder() })
     expect(targets.map(({ baseUrl }) => baseUrl)).toEqual([`http://127.0.0.1:${simulatorPort()}/v3`])
-    expect([http.host, http.port]).toEqual(['0.0.0.0', portOf('callwatch')])
+    expect([http.host, http.port]).toEqual(['::', portOf('callwatch')])
   })
 
   test('starts the simulator with valid options and the key of the daemon', { timeout: 30_000 }, async () => {
