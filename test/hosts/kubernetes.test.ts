@@ -112,7 +112,7 @@ describe('config/kubernetes and its page', () => {
       { name: 'slack', config: { webhookUrl: secret.stringData.slack_webhook_url } },
     ])
     expect(http.auth).toEqual({ username: secret.stringData.username, password: secret.stringData.password })
-    expect([http.host, http.port]).toEqual(['0.0.0.0', container.ports[0].containerPort])
+    expect([http.host, http.port]).toEqual(['::', container.ports[0].containerPort])
     expect(folder).not.toBe('')
     // The configuration uses every secret.
     const used = JSON.stringify(config)
