@@ -47,7 +47,7 @@ export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (deliv
     } else {
       // Without a message, the delivery is a repeated state. Messages to the log are already there.
       log[message === undefined || receiver === LOG ? 'debug' : 'info'](fields, `notification sent to ${receiver}`)
-      logEnd(receiver)
+      if (problem === '') logEnd(receiver)
     }
   }
 }

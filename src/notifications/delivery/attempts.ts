@@ -19,7 +19,7 @@ const EVERYTHING = ''
 export type Attempt = {
   /** `retried`: callwatch sends it again. `dropped`: the receiver refused it permanently, and it is not sent again. */
   outcome: 'sent' | 'retried' | 'dropped'
-  /** Why the attempt failed. */
+  /** Why the attempt failed; of one that succeeded, why the receiver refused what it is offered again. */
   problem?: string
   /** A bug that made the attempt fail. */
   error?: unknown
@@ -27,9 +27,20 @@ export type Attempt = {
 
 export type Attempts = ReturnType<typeof attemptsOn>
 
+/** What is delivered. */
+type What = {
+  /** What pauses if the receiver refuses it, such as the key of a group; default: everything. */
+  subject?: string
+  /** Whether it is dropped if the receiver refuses it; default: no. */
+  drops?: boolean
+  /** The alerts in it. */
+  ids?: readonly string[]
+}
+
 /**
  * The attempts to deliver to one receiver. After failures it pauses longer and longer, or for as long as the receiver
- * requests. What the receiver refuses pauses for the longest delay; other messages do not, since they may be accepted.
+ * requests. What the receiver refuses pauses for the longest delay; other messages do not, since they may be accepted. Refused alerts
+ * are offered again one at a time, so that one that it cannot take keeps back no other, until it accepts one of them.
  *
  * @param of what is delivered
  */
@@ -38,6 +49,7 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
   let failures = 0
   /** By subject, the end of its pause (monotonic seconds). */
   const pauses = new Map<string, number>()
+  const refused = refusedAlerts()
 
   const isPausedFor = (subject: string) => clock.monotonic() < (pauses.get(subject) ?? -Infinity)
 
@@ -52,37 +64,74 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
     pause(EVERYTHING, Math.min(delay, longest.retryAfter))
   }
 
+  function refusedBy(
+    error: DeliveryError,
+    { subject, drops, ids }: Required<What>,
+  ): Attempt & { mayHaveArrived: boolean } {
+    const { message: problem, retryable, retryAfter, mayHaveArrived } = error
+    if (retryable) {
+      failed(retryAfter)
+      return { outcome: 'retried', problem, mayHaveArrived }
+    }
+    failures = 0
+    if (drops || (mayHaveArrived && of === 'message')) return { outcome: 'dropped', problem, mayHaveArrived }
+    pause(subject, longest.delay)
+    refused.add(ids, problem)
+    return { outcome: 'retried', problem, mayHaveArrived }
+  }
+
   return {
     /** @param subject as it was given to `attempt` */
     isPaused: (subject = EVERYTHING) => isPausedFor(EVERYTHING) || isPausedFor(subject),
+    /** What of a group may be sent now: the alerts that were not refused, together, and one that was. */
+    offered: <Alert>(subject: string, alerts: ReadonlyMap<string, Alert>): Alert[][] =>
+      refused.parts(alerts, !isPausedFor(subject)),
+    keepRefused: refused.keep,
     /**
      * Never rejects. After a bug it is retried as well: no message may be lost for that. What is refused is retried because
      * the receiver may be the cause, such as a webhook that was rotated; it is dropped if some recipients have got it, or by choice.
-     *
-     * @param subject what pauses if the receiver refuses it, such as the key of a group; default: everything
-     * @param drops whether it is dropped if the receiver refuses it; default: no
      */
     attempt: async (
       work: () => Promise<void>,
-      { subject = EVERYTHING, drops = false }: { subject?: string; drops?: boolean } = {},
+      { subject = EVERYTHING, drops = false, ids = [] }: What = {},
     ): Promise<Attempt & { mayHaveArrived: boolean }> => {
       try {
         await work()
         failures = 0
-        return { outcome: 'sent', mayHaveArrived: true }
+        const problem = refused.accepted(ids)
+        return { outcome: 'sent', ...(problem !== undefined && { problem }), mayHaveArrived: true }
       } catch (error) {
-        if (!(error instanceof DeliveryError)) {
-          failed()
-          return { outcome: 'retried', problem: 'internal error', error, mayHaveArrived: true }
-        }
-        const { message: problem, retryable, retryAfter, mayHaveArrived } = error
-        if (retryable) failed(retryAfter)
-        else failures = 0
-        if (!retryable && (drops || (mayHaveArrived && of === 'message')))
-          return { outcome: 'dropped', problem, mayHaveArrived }
-        if (!retryable) pause(subject, longest.delay)
-        return { outcome: 'retried', problem, mayHaveArrived }
+        if (error instanceof DeliveryError) return refusedBy(error, { subject, drops, ids })
+        failed()
+        return { outcome: 'retried', problem: 'internal error', error, mayHaveArrived: true }
       }
+    },
+  }
+}
+
+/** The alerts that one receiver has refused, in the order in which those of a group are offered again, and why. */
+function refusedAlerts() {
+  const refused = new Map<string, string>()
+  return {
+    parts: <Alert>(alerts: ReadonlyMap<string, Alert>, isDue: boolean): Alert[][] => {
+      const again = isDue ? [...refused.keys()].find((id) => alerts.has(id)) : undefined
+      const others = [...alerts].flatMap(([id, alert]) => (refused.has(id) ? [] : [alert]))
+      return [others, again === undefined ? [] : [alerts.get(again)!]].filter((part) => part.length > 0)
+    },
+    /** Forgets alerts that do not wait any more. */
+    keep: (waiting: ReadonlySet<string>): void => {
+      for (const id of refused.keys()) if (!waiting.has(id)) refused.delete(id)
+    },
+    add: (ids: readonly string[], problem: string): void => {
+      for (const id of ids) {
+        refused.delete(id)
+        refused.set(id, problem)
+      }
+    },
+    /** Returns why alerts are still refused. If one of these was refused before, perhaps the receiver now accepts the rest as well. */
+    accepted: (ids: readonly string[]): string | undefined => {
+      if (ids.some((id) => refused.has(id))) refused.clear()
+      return refused.values().next().value
     },
   }
 }
@@ -103,7 +152,7 @@ export function deliveryFailures({ wall }: Pick<Clock, 'wall'>, mask: (text: str
   const failures = new Map<string, Failure>()
   return {
     note: ({ receiver, outcome, problem = '' }) => {
-      if (outcome === 'sent') failures.delete(receiver)
+      if (outcome === 'sent' && problem === '') failures.delete(receiver)
       else failures.set(receiver, { since: failures.get(receiver)?.since ?? wall(), problem: mask(problem) })
     },
     of: (receiver) => failures.get(receiver),

@@ -8,7 +8,7 @@ import { momentOf, type Batch, type Moment, type Stage } from './batch.ts'
 import { pastSince } from './past.ts'
 import { acknowledge, claim, writeFound, writeRest, type Unwritten } from './acknowledge.ts'
 import { compose } from './compose.ts'
-import { group } from './group.ts'
+import { alertOf, group } from './group.ts'
 import { inhibition, type Inhibited, type Inhibition } from './inhibition.ts'
 import { unknownTimes } from './merge-changes.ts'
 import { send, type Round } from './deliver.ts'
@@ -60,13 +60,14 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
     const entries = await store.outbox(name)
     if (entries.length === 0) return undefined
     const now = clock.wall()
-    const batches = group(entries, groupOf)
+    attempts.keepRefused(new Set(entries.map(({ content }) => alertOf(content))))
+    const batches = group(entries, groupOf).flatMap((batch) => offered(batch, attempts))
     const waiting = batches.flatMap((batch) => (batch.kind === 'alerts' ? batch.alerts : []))
     const oldest = () => waiting.flatMap(unknownTimes).reduce((at, { from }) => Math.min(at, from), now)
     const past = () => pastSince(store, oldest())
     const read = { now, silences: await store.silences(now), alerts: options.alerts(), past }
     const moment = momentOf(read, inhibitorsAmong)
-    for (const batch of batches.filter((each) => !attempts.isPaused(subjectOf(each)))) {
+    for (const batch of batches) {
       const end = await pass(batch, stages, moment)
       if (end !== undefined) return end.kind === 'attempted' ? end.delivery : undefined
     }
@@ -75,8 +76,13 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
   }
 }
 
-const subjectOf = (batch: Batch) =>
-  'group' in batch ? batch.group.key : 'subject' in batch ? batch.subject : undefined
+/** What of a batch may be sent now, after what the receiver has refused. */
+function offered(batch: Batch, attempts: Attempts): Batch[] {
+  if (batch.kind === 'message') return attempts.isPaused(batch.subject) ? [] : [batch]
+  if (batch.kind !== 'alerts') return [batch]
+  const alerts = new Map(batch.alerts.map((alert) => [alertOf(alert.entries[0]!.content), alert]))
+  return attempts.offered(batch.group.key, alerts).map((part) => ({ ...batch, alerts: part }))
+}
 
 /** Passes a batch through the stages; undefined if it waits. */
 export async function pass(batch: Batch, stages: readonly Stage[], moment: Moment): Promise<Batch | undefined> {

@@ -6,6 +6,7 @@ import type { Clock } from '../../clock/clock.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import type { Attempts } from './attempts.ts'
 import type { Stage, Delivery } from './batch.ts'
+import { alertOf } from './group.ts'
 
 /** A message about the ends of alerts that a receiver refuses is offered again for this long after the last of them. */
 const LONGEST_REFUSED_SECONDS = 86_400
@@ -16,7 +17,8 @@ export function send({ name, send: deliver }: MessageReceiver, attempts: Attempt
     if (batch.kind !== 'message') return batch
     const { subject, entries, message } = batch
     const drops = isPast(message, now)
-    const { mayHaveArrived, ...attempt } = await attempts.attempt(() => deliver(message), { subject, drops })
+    const ids = [...new Set(entries.map(({ content }) => alertOf(content)))]
+    const { mayHaveArrived, ...attempt } = await attempts.attempt(() => deliver(message), { subject, drops, ids })
     return { kind: 'attempted', entries, delivery: { receiver: name, message, ...attempt }, mayHaveArrived }
   }
 }

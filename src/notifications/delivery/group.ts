@@ -32,7 +32,8 @@ export function group(entries: readonly OutboxEntry[], groupOf: GroupOf): Batch[
 
 const DIGESTS = 'digests'
 
-function alertOf(content: OutboxContent): string {
+/** Identifies the alert of an entry. */
+export function alertOf(content: OutboxContent): string {
   return content.kind === 'digest' ? DIGESTS : JSON.stringify([content.target, content.key])
 }
 

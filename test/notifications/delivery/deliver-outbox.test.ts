@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
+import { deliveryFailures } from '../../../src/notifications/delivery/attempts.ts'
 import { AT, inShort, sending } from './outbox-sending.ts'
 
 const A = { name: 'A', target: 'a' }
@@ -123,6 +124,70 @@ describe('a receiver that fails', () => {
     clock.stepWall(-7 * 86_400)
     await clock.advance(1)
     expect(received).toHaveLength(2)
+  })
+})
+
+describe('alerts of a group that the receiver refuses', () => {
+  const [crit, other, poison] = [{ name: 'Crit' }, { name: 'Other' }, { name: 'Poison' }]
+
+  test('delay no alert that fires later', async () => {
+    let isWell = false
+    const { clock, fire, received } = sending({
+      groupBy: ['target'],
+      receive: () => (isWell ? undefined : refusal),
+    })
+    await fire(other)
+    await clock.advance(2)
+    isWell = true
+    await fire(crit)
+    await clock.advance(2)
+    expect(received.map(([, text]) => text)).toEqual(['firing Other', 'firing Crit'])
+    await clock.advance(300)
+    expect(received.map(([, text]) => text).slice(2)).toEqual(['firing Other'])
+  })
+
+  test('are offered again one at a time, so that one that it cannot take keeps back no other', async () => {
+    const { clock, fire, received, deliveries } = sending({
+      groupBy: ['target'],
+      receive: (message) => (inShort(message).includes('Poison') ? refusal : undefined),
+    })
+    for (const alert of [poison, crit, other]) await fire(alert)
+    await clock.advance(1400)
+    const sent = received.filter((_, n) => deliveries[n]!.outcome === 'sent').map(([, text]) => text)
+    expect(sent.join()).toContain('Crit')
+    expect(sent.join()).toContain('Other')
+    expect(sent.join()).not.toContain('Poison')
+    // No more than one attempt in five minutes, and one after each that it accepts.
+    expect(received.length).toBeLessThanOrEqual(8)
+  })
+
+  test('are sent together once it accepts one of them, as after a webhook was rotated', async () => {
+    let isWell = false
+    const { clock, fire, received } = sending({
+      groupBy: ['target'],
+      groupWait: 5,
+      receive: () => (isWell ? undefined : refusal),
+    })
+    for (const alert of [poison, crit, other]) await fire(alert)
+    await clock.advance(10)
+    isWell = true
+    await clock.advance(300)
+    expect(received.length).toBe(3)
+    expect(received.slice(1).map(([, text]) => text.split(',').length)).toEqual([1, 2])
+  })
+
+  test('are why a receiver still fails while it accepts others', async () => {
+    const { clock, fire, deliveries } = sending({
+      groupBy: ['target'],
+      receive: (message) => (inShort(message).includes('Poison') ? refusal : undefined),
+    })
+    const failures = deliveryFailures(clock, (text) => text)
+    await fire(poison)
+    await clock.advance(2)
+    await fire(crit)
+    await clock.advance(2)
+    for (const delivery of deliveries) failures.note(delivery)
+    expect(failures.of('slack')).toMatchObject({ problem: 'it refused' })
   })
 })
 
