@@ -54,7 +54,7 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
     const rest = partly?.id === id ? partly : { to, refused: [] }
     const late = new AbortController()
     const giveUp = clock.scheduler.schedule(() => late.abort(), TIMEOUT_SECONDS * 1000)
-    const progress = { isSending: false }
+    const progress = { isPartly: rest === partly, isSending: false }
     const transport = createTransport(options)
     transport.use('stream', (mail, done) => {
       mail.message.processFunc((input) => Readable.from(noted(input, progress)))
@@ -76,17 +76,17 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
       missing = rejectedErrors
     } catch (error) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all its errors have this form, every field being optional
-      throw deliveryError(error as Failure, { isLate: late.signal.aborted, ...progress })
+      const failed = deliveryError(error as Failure, { isLate: late.signal.aborted, ...progress })
+      if (progress.isPartly && !failed.retryable) partly = undefined
+      throw failed
     } finally {
       giveUp.unsubscribe()
     }
-    const { later = [], refused = [] } = Object.groupBy(missing, ({ permanent }) =>
-      permanent === true ? 'refused' : 'later',
-    )
-    const all = [...rest.refused, ...refused]
+    const refused = [...rest.refused, ...missing.filter(({ permanent }) => permanent === true)]
+    const later = missing.filter(({ permanent }) => permanent !== true)
     const retryable = later.length > 0
-    partly = retryable ? { id, to: later.flatMap(({ recipient }) => recipient ?? []), refused: all } : undefined
-    const others = retryable ? missing : all
+    partly = retryable ? { id, to: later.flatMap(({ recipient }) => recipient ?? []), refused } : undefined
+    const others = [...refused, ...later]
     if (others.length === 0) return
     const problem = `the mail server did not accept the message for ${recipientsIn(others)}`
     throw new DeliveryError(problem, { retryable, mayHaveArrived: true })
@@ -103,13 +103,20 @@ function recipientsIn(failures: readonly Failure[]): string {
   return failures.map((failure) => `${failure.recipient}${reasonOf(failure)}`).join(', ')
 }
 
-/** Turns a failure into a problem that does not quote what was sent: during a login, a server may repeat the password. */
-function deliveryError(error: Failure, { isLate, isSending }: { isLate: boolean; isSending: boolean }): DeliveryError {
+/**
+ * Turns a failure into a problem that does not quote what was sent: during a login, a server may repeat the password.
+ *
+ * @param isPartly whether some recipients got the message at an earlier attempt
+ */
+function deliveryError(
+  error: Failure,
+  { isLate, isPartly, isSending }: { isLate: boolean; isPartly: boolean; isSending: boolean },
+): DeliveryError {
   const { code, responseCode } = error
   const isUnanswered = code === 'ETLS' || responseCode === undefined
-  if (!isLate && !isUnanswered) return refusal(error, responseCode)
+  if (!isLate && !isUnanswered) return refusal(error, responseCode, isPartly)
   const problem = isLate ? `did not accept the message within ${TIMEOUT_SECONDS} s` : connectionProblem(error)
-  return new DeliveryError(`the mail server ${problem}`, { retryable: true, mayHaveArrived: isSending })
+  return new DeliveryError(`the mail server ${problem}`, { retryable: true, mayHaveArrived: isPartly || isSending })
 }
 
 function connectionProblem({ code, originalCode = code }: Failure): string {
@@ -119,17 +126,17 @@ function connectionProblem({ code, originalCode = code }: Failure): string {
 }
 
 /** The error for a server that answered with this status. */
-function refusal(error: Failure, status: number): DeliveryError {
+function refusal(error: Failure, status: number, mayHaveArrived: boolean): DeliveryError {
   const { command = '', permanent = false, rejectedErrors = [] } = error
   if (rejectedErrors.length > 0) {
     const retryable = rejectedErrors.some((rejected) => rejected.permanent !== true)
     const problem = `the mail server did not accept the message for ${recipientsIn(rejectedErrors)}`
-    return new DeliveryError(problem, { retryable, status })
+    return new DeliveryError(problem, { retryable, status, mayHaveArrived })
   }
   const isLogin = command.startsWith('AUTH')
   const reason = isLogin ? `: ${status}` : reasonOf(error)
   const did = permanent ? `refused ${isLogin ? 'the login' : 'the message'}` : 'answered'
-  return new DeliveryError(`the mail server ${did}${reason}`, { retryable: !permanent, status })
+  return new DeliveryError(`the mail server ${did}${reason}`, { retryable: !permanent, status, mayHaveArrived })
 }
 
 /** The server's answer on one line, such as `: 550 no such user`. */

@@ -241,6 +241,24 @@ describe('a refusal', () => {
     expect(headerOf(inbox[1]!, 'To')).toBe('ops@example.com, oncall@example.com')
   })
 
+  test('for good at another attempt says that some recipients have the message, and the next one goes to all', async () => {
+    const answers = [refusal(451, 'later'), refusal(451, 'still later'), refusal(550, 'no such user')]
+    const { inbox, port } = await smtpInbox({
+      recipient: (address) => (address.startsWith('ops') ? answers.shift() : undefined),
+    })
+    const { send } = sender(port)
+    const attempts = []
+    for (let attempt = 0; attempt < 3; attempt += 1) attempts.push(await failure(send(messageOf([FIRING]))))
+    const problem = 'the mail server did not accept the message for ops@example.com'
+    expect(attempts).toEqual([
+      { message: `${problem}: 451 later`, retryable: true, mayHaveArrived: true },
+      { message: `${problem}: 451 still later`, retryable: true, mayHaveArrived: true },
+      { message: `${problem}: 550 no such user`, retryable: false, mayHaveArrived: true },
+    ])
+    await send(messageOf([FIRING]))
+    expect(inbox.map(({ to }) => to)).toEqual([['oncall@example.com'], TO])
+  })
+
   test('of one recipient for good and of another one for now is told once the others have the message', async () => {
     let isBusy = true
     const { inbox, port } = await smtpInbox({
