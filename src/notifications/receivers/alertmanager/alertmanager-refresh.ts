@@ -4,6 +4,7 @@ import { isoTime, readHttpDate } from '../../../clock/times.ts'
 import { annotationsOf, labelsOf } from '../../text/alert-labels.ts'
 import { linksOf, withRunbook } from '../../text/links.ts'
 import type { Clock } from '../../../clock/clock.ts'
+import { DeliveryError } from '../../../network/delivery-error.ts'
 import { httpSender } from '../../../network/http-sender.ts'
 import type { Refresh, State } from '../../receiver.ts'
 
@@ -96,6 +97,7 @@ type Posted = LiveAlert & { ended?: number }
  *
  * Times are by Alertmanager's clock, as the `Date` of its answers shows it. If no recent answer shows it, or the host's
  * clock was set since, Alertmanager gets an empty list first, so that no alert is posted with a deadline that it takes for passed.
+ * If the empty list is refused, the last known difference of the clocks counts (at first none) until the answer to alerts shows it.
  *
  * An ended alert is posted until a post at least a minute after its end was accepted. A `Date` has no milliseconds: if Alertmanager's
  * clock is some behind what callwatch assumes, an alert that ends now has not ended yet for Alertmanager, which keeps the later
@@ -164,6 +166,14 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
 /** If the host's clock moves by more than this against elapsed time (seconds), it was set, or the host was suspended. */
 const MAX_STEP_SECONDS = 1
 
+/** A `Date` that is further behind the host's clock (seconds) comes from a proxy that has no clock: it says 1970. */
+const MAX_BEHIND_SECONDS = 86_400
+
+/** An empty list may be refused, since it has no alert. Rethrows what also concerns alerts: no answer, or a request to wait. */
+function onlyRefusals(error: unknown): void {
+  if (!(error instanceof DeliveryError) || error.status === undefined || error.retryAfter !== undefined) throw error
+}
+
 /** Posts alerts that depend on how far Alertmanager's clock is ahead of the host's (seconds), as its answers show it. */
 function posterBySkew({ clock, post }: { clock: Clock; post: PostAlerts }) {
   let known = { skew: 0, wall: 0, monotonic: -Infinity }
@@ -172,15 +182,16 @@ function posterBySkew({ clock, post }: { clock: Clock; post: PostAlerts }) {
     const sent = { wall: clock.wall(), monotonic: clock.monotonic() }
     const date = await post(alerts)
     const answered = clock.wall()
+    const isShown = date !== undefined && date - answered >= -MAX_BEHIND_SECONDS
     // A `Date` leaves out the fraction. What agrees with it is kept, so that times do not change with each answer.
-    const agrees = date === undefined || (date <= answered + known.skew && sent.wall + known.skew < date + 1)
+    const agrees = !isShown || (date <= answered + known.skew && sent.wall + known.skew < date + 1)
     known = { skew: agrees ? known.skew : date - answered, ...sent }
   }
 
   return async (alertsAt: (skew: number) => readonly AlertmanagerAlert[]): Promise<void> => {
     const elapsed = clock.monotonic() - known.monotonic
     const isOld = elapsed > 2 * REFRESH_SECONDS || Math.abs(clock.wall() - known.wall - elapsed) > MAX_STEP_SECONDS
-    if (isOld) await postDated([])
+    if (isOld) await postDated([]).catch(onlyRefusals)
     await postDated(alertsAt(known.skew))
   }
 }

@@ -354,3 +354,73 @@ describe('the refresh of Alertmanager, when it stops,', () => {
     expect([deliveries.map(({ outcome }) => outcome), isCompleted()]).toEqual([['sent'], true])
   })
 })
+
+describe('the clock of Alertmanager', () => {
+  /** An Alertmanager whose clock is that many seconds ahead of the host's, and that answers an empty list like this. */
+  function aheadBy(skew: number, toEmpty: () => number | Error = () => skew) {
+    const clock = virtualClock(AT)
+    const lives: number[] = []
+    const requests: number[] = []
+    const refresh = alertmanagerRefresh({
+      url: 'http://alertmanager.test',
+      clock,
+      post: (alerts) => {
+        requests.push(alerts.length)
+        const answer = alerts.length === 0 ? toEmpty() : skew
+        if (answer instanceof Error) return Promise.reject(answer)
+        lives.push(...alerts.map(({ endsAt }) => Date.parse(endsAt) / 1000 - clock.wall()))
+        return Promise.resolve(Math.floor(clock.wall() + answer))
+      },
+    })
+    const state = { alerts: () => [firingSince(AT)] }
+    refreshing({ name: 'am-1', refresh }, state, { clock, draining$: new Subject() }).subscribe()
+    return { clock, lives, requests }
+  }
+
+  const answered = (status: number, retryAfter?: number) =>
+    new DeliveryError(`Alertmanager answered ${status}`, { retryable: status >= 429, status, retryAfter })
+
+  test.each([400, 422, 500])(
+    'is taken for that of the host until an answer shows it, if an empty list is answered with %d',
+    async (status) => {
+      const { clock, lives, requests } = aheadBy(360, () => answered(status))
+      await clock.advance(125)
+      expect(lives).toEqual([300, 660, 660])
+      expect(requests).toEqual([0, 1, 1, 1])
+    },
+  )
+
+  test('stays as it was last known if an empty list is refused after the clock of the host was set', async () => {
+    let isStrict = false
+    const { clock, lives } = aheadBy(360, () => (isStrict ? answered(400) : 360))
+    await clock.advance(5)
+    isStrict = true
+    clock.stepWall(-30)
+    await clock.advance(60)
+    expect(lives).toEqual([660, 660])
+  })
+
+  test.each([answered(429, 30), new DeliveryError('Alertmanager could not be reached', { retryable: true })])(
+    'is asked for again before alerts are posted after: $message',
+    async (error) => {
+      const answers = [error]
+      const { clock, lives, requests } = aheadBy(360, () => answers.shift() ?? 360)
+      await clock.advance(0)
+      expect(requests).toEqual([0])
+      await clock.advance(30)
+      expect(requests).toEqual([0, 0, 1])
+      expect(lives).toEqual([660])
+    },
+  )
+
+  test.each([
+    [-86_400, -86_100],
+    [-86_402, 300],
+    [-AT, 300],
+    [7 * 86_400, 7 * 86_400 + 300],
+  ])('may be ahead by %d s, and alerts then end %d s from now, by the clock of the host', async (skew, life) => {
+    const { clock, lives } = aheadBy(skew)
+    await clock.advance(60)
+    expect(lives).toEqual([life, life])
+  })
+})
