@@ -3,7 +3,7 @@ export class DeliveryError extends Error {
   override readonly name = 'DeliveryError'
   /** Whether another attempt may succeed. */
   readonly retryable: boolean
-  /** How long the receiver asked to wait (seconds). */
+  /** How long to wait before the next attempt (seconds), such as the receiver asked for; undefined: the usual backoff. */
   readonly retryAfter: number | undefined
   /** The status of the response; undefined without a response. */
   readonly status: number | undefined

@@ -12,6 +12,8 @@ const TIMEOUT_SECONDS = 8
 const CONNECT_TIMEOUT_MS = 4000
 const GATEWAY_TIMEOUT = 504
 const MAX_UNCONFIRMED = 3
+/** The pause after such an answer: three attempts take ten minutes, so that a message outlives a login page that is soon gone. */
+const UNCONFIRMED_PAUSE_SECONDS = 300
 /**
  * How much of a body is read after decompression (bytes). Receivers explain a refusal in a line, and a body may never end.
  */
@@ -24,8 +26,11 @@ export type HttpReceiver = {
   clock: Clock
   /** How long one delivery may take, including the whole response (seconds). */
   timeout?: number
-  /** Whether this body of a 2xx accepts a message; default: every 2xx accepts. Of other answers, only three in a row are retryable. */
-  accepts?: (body: string) => boolean
+  /**
+   * Whether this body of a 2xx accepts or refuses a message; undefined if it says neither, which is tried three times in a row.
+   * Default: every 2xx accepts.
+   */
+  accepts?: (body: string) => boolean | undefined
   /**
    * Extracts the part of a refusal's body that may be shown. Without it the body is not read, because it may quote the URL.
    */
@@ -44,7 +49,7 @@ type Request = (init: RequestInit) => Promise<Response>
 export function httpSender(
   options: HttpReceiver,
 ): (send: (request: Request) => Promise<unknown>, signal?: AbortSignal) => Promise<void> {
-  const { receiver, url, clock, timeout = TIMEOUT_SECONDS, accepts } = options
+  const { receiver, url, clock, timeout = TIMEOUT_SECONDS, accepts, reasonIn } = options
   const dispatcher = outboundAgent(url, { connect: { timeout: CONNECT_TIMEOUT_MS } })
   let unconfirmed = 0
   return async (send, signal) => {
@@ -56,10 +61,13 @@ export function httpSender(
       await send(async (init) => {
         const noted = dispatcher.compose(noting(progress))
         const response = await fetch(url, { ...init, redirect: 'manual', dispatcher: noted, signal: ends })
-        if (!response.ok) throw await refusal(response, options)
-        if (accepts === undefined) await response.body?.cancel()
-        else if (accepts(await beginningOf(response.body))) unconfirmed = 0
-        else throw unconfirmedBy(response, receiver, (unconfirmed += 1) < MAX_UNCONFIRMED)
+        const isRead = (response.ok ? accepts : reasonIn) !== undefined
+        const body = isRead ? await beginningOf(response.body) : ''
+        if (!isRead) await response.body?.cancel()
+        const isAccepted = response.ok && (accepts === undefined || accepts(body))
+        if (isAccepted === false) throw refusal(response, body, options)
+        if (isAccepted === undefined) throw unconfirmedBy(response, receiver, (unconfirmed += 1) < MAX_UNCONFIRMED)
+        unconfirmed = 0
         // Slack's client reads the whole body of any response.
         return new Response(null, response)
       })
@@ -90,17 +98,21 @@ function noting(progress: { isSending: boolean }): Dispatcher.DispatcherComposeI
 function unconfirmedBy({ status }: Response, receiver: string, retryable: boolean): DeliveryError {
   const problem = `${receiver} answered ${status}, but not \`ok\`, as it does when it has accepted a message`
   const end = retryable ? '' : '; the message may have arrived, and is not sent again'
-  return new DeliveryError(problem + end, { retryable, status, mayHaveArrived: true })
+  return new DeliveryError(problem + end, {
+    retryable,
+    retryAfter: UNCONFIRMED_PAUSE_SECONDS,
+    status,
+    mayHaveArrived: true,
+  })
 }
 
-/** The error for a response other than 2xx. 3xx, 429 and 5xx are retryable; anything else is a permanent refusal. */
-async function refusal(response: Response, { receiver, clock, reasonIn }: HttpReceiver): Promise<DeliveryError> {
-  const { status, headers, body } = response
+/** The error for a response that does not accept the message. 3xx, 429 and 5xx are retryable; anything else is a permanent refusal. */
+function refusal(response: Response, body: string, { receiver, clock, reasonIn }: HttpReceiver): DeliveryError {
+  const { ok, status, headers } = response
   const retryAfter = readRetryAfter(headers.get('retry-after') ?? undefined, clock.wall())
-  if (reasonIn === undefined) await body?.cancel()
-  const reason = reasonIn?.(await beginningOf(body)) ?? ''
+  const reason = reasonIn?.(body) ?? ''
   const because = reason === '' ? '' : ` (${reason})`
-  const isRedirect = status < 400
+  const isRedirect = !ok && status < 400
   if (isRedirect || status === 429 || status >= 500) {
     const problem = `${receiver} answered ${status}${isRedirect ? ', a redirect, which is not followed' : because}`
     return new DeliveryError(problem, {

@@ -90,7 +90,7 @@ const notice = z.object({
   outcome: z
     .enum(['sent', 'dropped', 'discarded', 'unknown'])
     .describe(
-      'dropped: permanently refused; discarded: not sent, since it had ended by then; unknown: a process died that may have sent it',
+      'dropped: refused or not confirmed, and not sent again; discarded: not sent, since it had ended by then; unknown: a process died that may have sent it',
     ),
 })
 

@@ -88,15 +88,17 @@ export function slackSend({ webhookUrl, dashboardUrl }: SlackConfig, { clock }: 
 }
 
 /** Slack answers `ok`, as Mattermost and Discord do; other compatible receivers answer with JSON, such as Rocket.Chat and Zulip. */
-function accepts(body: string): boolean {
+function accepts(body: string): boolean | undefined {
   const answer = parseMap(body)
-  return body.trim() === 'ok' || answer?.['ok'] === true || answer?.['success'] === true
+  const said = [body.trim() === 'ok' || answer?.['ok'], answer?.['success']]
+  return [true, false].find((each) => said.includes(each))
 }
 
 /**
- * Slack answers with a short text such as `no_service`. Any other body may be a proxy's page, which quotes the secret
- * address.
+ * Slack answers with a short text such as `no_service`, other receivers with an `error` in JSON. Only words are shown: any other
+ * text may be a proxy's page, which quotes the secret address.
  */
 function reasonIn(body: string): string | undefined {
-  return /^[a-z][a-z_ ]{0,99}$/.test(body) ? body : undefined
+  const reason = parseMap(body)?.['error'] ?? body
+  return typeof reason === 'string' && /^[a-z][a-z_ .,']{0,99}$/i.test(reason) ? reason : undefined
 }

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { attemptsOn } from '../../../../src/notifications/delivery/attempts.ts'
 import { slackMessage, slackSend } from '../../../../src/notifications/receivers/slack/slack-send.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { anyMessage } from '../../any-message.ts'
@@ -74,7 +75,6 @@ test.each(['ok', '{"ok":true}', '{"success":true}\n', '{ "result": "success", "m
 
 test.each<[status: number, body: string]>([
   [200, '<html>please log in</html>'],
-  [200, '{"ok":false,"error":"no_text"}'],
   [200, '{"ok":"true"}'],
   [200, '[true]'],
   [200, 'null'],
@@ -86,7 +86,7 @@ test.each<[status: number, body: string]>([
     const attempts = []
     for (let attempt = 0; attempt < 4; attempt += 1) attempts.push(await failure(send(MESSAGE)))
     const message = `Slack answered ${answer[0]}, but not \`ok\`, as it does when it has accepted a message`
-    const unconfirmed = { retryable: true, mayHaveArrived: true, message }
+    const unconfirmed = { retryable: true, retryAfter: 300, mayHaveArrived: true, message }
     expect(attempts).toMatchObject([
       unconfirmed,
       { retryable: true, mayHaveArrived: false, message: 'Slack answered 503' },
@@ -109,4 +109,52 @@ test('a receiver that never says ok gets each further message once, until it has
   await send(MESSAGE)
   retryable.push((await failure(send(MESSAGE))).retryable)
   expect(retryable).toEqual([true, true, false, false, true])
+})
+
+test('a firing alert outlives five minutes of a login page', async () => {
+  const clock = virtualClock(AT)
+  let requests = 0
+  const { url } = await opening.open((request, response) => {
+    requests += 1
+    request.resume().on('end', () => response.end(clock.wall() < AT + 300 ? '<html>please log in</html>' : 'ok'))
+  })
+  const send = slackSend({ webhookUrl: url }, { clock })
+  const attempts = attemptsOn(clock)
+  const outcomes: string[] = []
+  for (let second = 0; second <= 300; second += 1) {
+    if (!attempts.isPaused()) outcomes.push((await attempts.attempt(() => send(MESSAGE))).outcome)
+    await clock.advance(1)
+  }
+  expect({ outcomes, requests }).toEqual({ outcomes: ['retried', 'sent'], requests: 2 })
+})
+
+test.each([
+  ['{"ok":false,"error":"no_text"}', ' (no_text)'],
+  [
+    '{"success":false,"error":"Invalid integration id or token provided."}',
+    ' (Invalid integration id or token provided.)',
+  ],
+  ['{"success":false}', ''],
+  ['{"ok":false,"error":{"code":7}}', ''],
+  ['{"ok":false,"error":"\\u001b[2Jno"}', ''],
+  [`{"ok":false,"error":"nothing at /services/${SECRET}"}`, ''],
+  [`{"ok":false,"error":"${'very '.repeat(30)}long"}`, ''],
+])(
+  'a message that is answered with 200 and %j is refused, however often, and has not arrived',
+  async (body, reason) => {
+    const { send } = await answering([200, body])
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      expect(await failure(send(MESSAGE))).toMatchObject({
+        message: `Slack refused the message with 200${reason}`,
+        retryable: false,
+        mayHaveArrived: false,
+        status: 200,
+      })
+    }
+  },
+)
+
+test.each([401, 503])('an error in JSON is the reason of a %d as well', async (status) => {
+  const { send } = await answering([status, '{"success":false,"error":"Invalid token."}'])
+  expect((await failure(send(MESSAGE))).message).toContain(`${status} (Invalid token.)`)
 })
