@@ -52,7 +52,7 @@ async function askHealth({ config: file }: { config?: string | undefined }, cont
   const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
   const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS)
   const ask = (address: string) => fetch(address, { dispatcher, signal })
-  // Of a file that is not YAML any more, nobody knows whether it had a certificate.
+  // A file that is not YAML does not say whether the daemon has a certificate.
   const answer = await ask(url)
     .catch(() => ask(url.replace('http:', 'https:')))
     .catch(() => undefined)

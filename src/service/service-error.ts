@@ -85,7 +85,7 @@ export function networkError(error: unknown): ServiceError {
   const causes = causesOf(error)
   const code = codeOf(causes)
   const hint = code === undefined ? undefined : HINTS.find(([codes]) => codes.test(code))?.[1]
-  const told = [hint, code ?? causes.at(-1)?.message ?? String(error)].filter(Boolean).join(': ')
-  const what = proxyProblem(causes) ?? told
+  const problem = [hint, code ?? causes.at(-1)?.message ?? String(error)].filter(Boolean)
+  const what = proxyProblem(causes) ?? problem.join(': ')
   return new ServiceError('network', `no answer from the service: ${what}`, { cause: error })
 }

@@ -12,7 +12,7 @@ const LONGEST = {
   state: { delay: 60, retryAfter: 60 },
 } as const
 
-/** The subject that stands for all that is delivered to a receiver. */
+/** The subject of a pause of all that is delivered to a receiver. */
 const EVERYTHING = ''
 
 /** The outcome of one attempt to deliver. */

@@ -87,7 +87,7 @@ export function slackSend({ webhookUrl, dashboardUrl }: SlackConfig, { clock }: 
     )
 }
 
-/** Slack answers `ok`, as Mattermost and Discord do; other compatible receivers answer with JSON, such as Rocket.Chat and Zulip. */
+/** Slack answers `ok`, as Mattermost and Discord do; other compatible receivers answer with JSON, such as Rocket.Chat. */
 function accepts(body: string): boolean | undefined {
   const answer = parseMap(body)
   const said = [body.trim() === 'ok' || answer?.['ok'], answer?.['success']]
