@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 142,
   'src/web': 2891,
   'src/web/page': 4547,
-  test: 59959,
+  test: 59974,
 }
 
 /** How far a folder of src may be below its line. */

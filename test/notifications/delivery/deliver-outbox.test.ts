@@ -243,6 +243,22 @@ describe('a message that is refused', () => {
     expect([outcomes(), await waiting()]).toEqual([['sent', 'retried', 'retried', 'dropped'], []])
   })
 
+  test('with an end of long ago and an alert that fires is offered again', async () => {
+    let answer: DeliveryError | undefined
+    const { fire, resolve, clock, outcomes, waiting } = sending({ groupBy: ['severity'], receive: () => answer })
+    await fire(A)
+    await clock.advance(2)
+    answer = busy(3600)
+    await resolve(A)
+    await clock.advance(2)
+    clock.stepWall(90_000)
+    await fire(B)
+    answer = refusal
+    await clock.advance(3600)
+    expect(outcomes()).not.toContain('dropped')
+    expect(await waiting()).toHaveLength(2)
+  })
+
   test('after some recipients have got it is dropped', async () => {
     const partly = new DeliveryError('not for all', { retryable: false, mayHaveArrived: true })
     const { fire, clock, received, outcomes, waiting } = sending({ receive: () => partly })
