@@ -34,25 +34,32 @@ export const DOCUMENTED_LABELS: readonly Labels[] = ALL_LABELS.filter(
 )
 
 /**
+ * The values that a call takes from an answer as they are, under the names that the service uses. Times are UNIX seconds. A value
+ * that the answer omits stays as it was.
+ */
+export type AnsweredValues = {
+  initiatedAt: number | undefined
+  startedAt: number | undefined
+  endedAt: number | undefined
+  totalParticipants: number | undefined
+}
+
+/**
  * A call as one answer of the service showed it, normalized. Times are UNIX seconds. `undefined` means that the answer had no
  * usable value.
  */
-export type SeenCall = {
+export type SeenCall = AnsweredValues & {
   id: string
   status: CallStatus
   type: CallType | undefined
   mode: CallMode | undefined
   receiverType: ReceiverType | undefined
-  initiatedAt: number | undefined
-  startedAt: number | undefined
-  endedAt: number | undefined
   /** Call-level minutes. `total` is set only if neither medium was given. */
   callMinutes: SeenMinutes
   /** Participant-level minutes, summed over the entries. `total` is the sum of the entries without a medium. */
   participantMinutes: SeenMinutes
   /** Whether the answer had a list of participants. Without a list it says nothing about their minutes. */
   hasParticipantList: boolean
-  totalParticipants: number | undefined
   /**
    * Participants who are in the call now: joined and not left. Without a list of participants, the service's
    * `totalParticipants`.

@@ -1,4 +1,4 @@
-import { ownTime, type CallStatus, type FinalStatus, type Labels } from './call.ts'
+import { ownTime, type AnsweredValues, type CallStatus, type FinalStatus, type Labels } from './call.ts'
 
 /**
  * A call that the ledger tracks, and its row in the store: the service's latest values, and what was already counted.
@@ -9,17 +9,13 @@ import { ownTime, type CallStatus, type FinalStatus, type Labels } from './call.
  * - `final`: counted as finished, once
  * - `baseline`: was final before the target was created, and is never counted
  */
-export type TrackedCall = {
+export type TrackedCall = Readonly<AnsweredValues> & {
   readonly id: string
   readonly phase: 'open' | 'lost' | 'final' | 'baseline'
   /** The status that the service showed last. It may differ from `finish.status` later (anomaly `final_changed`). */
   readonly status: CallStatus
   readonly labels: Labels
   readonly firstSeen: number
-  readonly initiatedAt: number | undefined
-  readonly startedAt: number | undefined
-  readonly endedAt: number | undefined
-  readonly totalParticipants: number | undefined
   readonly joined: number | undefined
   /** Minutes already counted, in the order of MEASURES. */
   readonly counted: readonly number[]

@@ -1,3 +1,4 @@
+import { ANSWERED } from '../ledger/call-fields.ts'
 import { FINAL_STATUSES, ownTime } from '../ledger/call.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import { isPossible, MAX_MINUTES } from './wire-call.ts'
@@ -19,8 +20,7 @@ export function isUnchanged(item: Item, known: TrackedCall, now: number): boolea
     isComplete(known) &&
     item['status'] === known.status &&
     hasLabels(item, known) &&
-    hasStart(item, known) &&
-    hasEnd(item, known) &&
+    ANSWERED.every((name) => item[name] === known[name]) &&
     hasRecording(item, known) &&
     hasMinutes(item, known, now)
   )
@@ -33,10 +33,6 @@ function isComplete({ phase, marks }: TrackedCall): boolean {
 
 function hasStart(item: Item, { initiatedAt, startedAt }: TrackedCall): boolean {
   return item['initiatedAt'] === initiatedAt && item['startedAt'] === startedAt
-}
-
-function hasEnd(item: Item, { endedAt, totalParticipants }: TrackedCall): boolean {
-  return item['endedAt'] === endedAt && item['totalParticipants'] === totalParticipants
 }
 
 function hasLabels(item: Item, { labels }: TrackedCall): boolean {

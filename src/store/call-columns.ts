@@ -1,24 +1,12 @@
-import {
-  BASELINE_CODE,
-  finalStatusOf,
-  labelCode,
-  labelsOfCode,
-  LOST_CODE,
-  statusCode,
-  statusOf,
-} from '../ledger/call-codes.ts'
+import { BASELINE_CODE, LOST_CODE, phaseCode, statusCode } from '../ledger/call-codes.ts'
+import { CALL_COLUMNS, CALL_FIELDS, callOfNumbers, type CallColumn } from '../ledger/call-fields.ts'
 import { answeredTimes } from '../ledger/delta/observe-call.ts'
 import type { FinalStatus } from '../ledger/call.ts'
 import { beganAt, MARK, type Finish, type TrackedCall } from '../ledger/tracked-call.ts'
 import type { Value } from './sql.ts'
 import type { Kind } from './tables.ts'
 
-/*
- * Converts a tracked call to its row and back. Stores contain these codes and those of ledger/call-codes.ts, so add values at the
- * end only.
- */
-const PHASES = ['open', 'lost', 'final', 'baseline'] as const satisfies readonly TrackedCall['phase'][]
-const phaseCode = (phase: TrackedCall['phase']) => PHASES.indexOf(phase)
+export { CALL_COLUMNS }
 
 const ENDED = statusCode('ended')
 /** The duration of an answered call, as in ledger/delta/observe-call.ts. */
@@ -55,17 +43,16 @@ export function shown(...names: readonly (keyof typeof SHOWN)[]): string {
 }
 
 /*
- * Some values of a finished call almost always follow from its other values. They are null then. A value that is unknown although
+ * Converts a tracked call to its row and back. Some values of a finished call almost always follow from its other values. They are null then. A value that is unknown although
  * another one follows is UNKNOWN. No known one is negative.
  */
 const UNKNOWN = -1
 const unlessSame = (value: number | undefined, expected: number | undefined) =>
   value === expected ? undefined : (value ?? UNKNOWN)
 const expectedUnless = (stored: number | undefined, expected: number | undefined) =>
-  stored === undefined ? expected : stored === UNKNOWN ? undefined : stored
+  Number.isNaN(stored ?? NaN) ? expected : stored === UNKNOWN ? undefined : stored
 
-const CORRECTABLE = ['began', 'answerDelay', 'duration', 'audio', 'video'] as const satisfies readonly (keyof Finish)[]
-type Correctable = { -readonly [K in (typeof CORRECTABLE)[number]]: Finish[K] }
+type Correctable = Pick<Finish, 'began' | 'answerDelay' | 'duration' | 'audio' | 'video'>
 
 /** The values of a call's finish, unless the call was corrected after its end. */
 function finishNow(call: TrackedCall, status: FinalStatus): Correctable {
@@ -83,50 +70,26 @@ const JOINED_AT_LAST = 0
 
 type ValueOf = (call: TrackedCall, expected: Correctable | undefined) => Value | undefined
 
-/** The columns of a call, each with its type and value, which may depend on {@link finishNow}. Undefined is stored as null. */
-const COLUMNS = {
-  id: ['text', ({ id }) => id],
-  phase: ['small', ({ phase }) => phaseCode(phase)],
-  last_status: ['small', ({ status }) => statusCode(status)],
-  last_labels: ['small', ({ labels }) => labelCode(labels)],
-  first_seen: ['real', ({ firstSeen }) => firstSeen],
-  initiated: ['real?', ({ initiatedAt }) => initiatedAt],
-  started: ['real?', ({ startedAt }) => startedAt],
-  ended: ['real?', ({ endedAt }) => endedAt],
-  total_participants: ['real?', ({ totalParticipants }) => totalParticipants],
-  joined: ['real?', ({ joined, finish }) => (finish === undefined ? joined : unlessSame(joined, JOINED_AT_LAST))],
-  audio: ['real', ({ counted }) => counted[0]],
-  video: ['real', ({ counted }) => counted[1]],
-  participant_audio: ['real', ({ counted }) => counted[2]],
-  participant_video: ['real', ({ counted }) => counted[3]],
-  not_found: ['small', ({ notFound }) => notFound],
-  retain_until: ['real?', ({ retainUntil }) => retainUntil],
-  marks: ['small', ({ marks }) => marks],
-  finish_status: ['small?', ({ finish }) => finish && statusCode(finish.status)],
-  finish_labels: ['small?', ({ finish }) => finish && labelCode(finish.labels)],
-  finish_at: ['real?', ({ finish }) => finish?.at],
-  finish_known: ['real?', ({ finish }) => finish?.known],
-  finish_known_host: ['real?', ({ finish }) => finish?.knownHostTime],
-  finish_began: ['real?', corrected('began')],
-  finish_answer_delay: ['real?', corrected('answerDelay')],
-  finish_duration: ['real?', corrected('duration')],
-  finish_audio: ['real?', corrected('audio')],
-  finish_video: ['real?', corrected('video')],
-} as const satisfies Readonly<Record<string, readonly [kind: Kind, value: ValueOf]>>
-
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are its keys
-export const CALL_COLUMNS = Object.keys(COLUMNS) as readonly (keyof typeof COLUMNS)[]
+/** The values of a call that are not stored as they are. They may depend on {@link finishNow}. */
+const STORED: Partial<Record<CallColumn, ValueOf>> = {
+  joined: ({ joined, finish }) => (finish === undefined ? joined : unlessSame(joined, JOINED_AT_LAST)),
+  finish_began: corrected('began'),
+  finish_answer_delay: corrected('answerDelay'),
+  finish_duration: corrected('duration'),
+  finish_audio: corrected('audio'),
+  finish_video: corrected('video'),
+}
 
 /** The type of each column. */
 export const KINDS_OF_CALL_COLUMNS: Readonly<Record<string, Kind>> = Object.fromEntries(
-  Object.entries(COLUMNS).map(([name, [kind]]) => [name, kind]),
+  CALL_COLUMNS.map((name) => [name, CALL_FIELDS[name][0]]),
 )
 
-const WRITERS: readonly ValueOf[] = Object.values(COLUMNS).map(([, valueOf]) => valueOf)
+const WRITERS = CALL_COLUMNS.map((name): ValueOf => STORED[name] ?? CALL_FIELDS[name][2])
 
 /**
  * Appends the values of a call's columns to others. A call needs a single array, since an initial sync writes hundreds of
- * thousands.
+ * thousands. Undefined is stored as null.
  */
 export function valuesOf(call: TrackedCall, ...values: Value[]): Value[] {
   const expected = call.finish && finishNow(call, call.finish.status)
@@ -134,41 +97,25 @@ export function valuesOf(call: TrackedCall, ...values: Value[]): Value[] {
   return values
 }
 
-/** Reads a call from its values, in the order of COLUMNS. */
+/** The numbers of the row that is being read. */
+const numbers = new Float64Array(CALL_COLUMNS.length)
+
+/** Reads a call from its values, in the order of CALL_COLUMNS. */
 export function callOf(values: readonly unknown[]): TrackedCall {
-  const number = (at: number) => Number(values[at])
-  const known = (at: number) => (values[at] === null ? undefined : Number(values[at]))
-  const call: { -readonly [K in keyof TrackedCall]: TrackedCall[K] } = {
-    id: String(values[0]),
-    phase: PHASES[number(1)]!,
-    status: statusOf(number(2)),
-    labels: labelsOfCode(number(3)),
-    firstSeen: number(4),
-    initiatedAt: known(5),
-    startedAt: known(6),
-    endedAt: known(7),
-    totalParticipants: known(8),
-    joined: known(9),
-    counted: [number(10), number(11), number(12), number(13)],
-    notFound: number(14),
-    retainUntil: known(15),
-    marks: number(16),
-    finish: undefined,
-  }
-  if (values[17] === null) return call
-  const status = finalStatusOf(number(17))
-  const correctable = finishNow(call, status)
-  for (const [i, name] of CORRECTABLE.entries())
-    Object.assign(correctable, { [name]: expectedUnless(known(22 + i), correctable[name]) })
-  const finish = {
-    status,
-    labels: labelsOfCode(number(18)),
-    at: number(19),
-    known: number(20),
-    knownHostTime: number(21),
-  }
+  for (let i = 1; i < numbers.length; i++) numbers[i] = values[i] === null ? NaN : Number(values[i])
+  const call = callOfNumbers(String(values[0]), numbers)
+  const { finish } = call
+  if (finish === undefined) return call
+  const expected = finishNow(call, finish.status)
   call.joined = expectedUnless(call.joined, JOINED_AT_LAST)
-  call.finish = { ...finish, ...correctable }
+  call.finish = {
+    ...finish,
+    began: expectedUnless(finish.began, expected.began)!,
+    answerDelay: expectedUnless(finish.answerDelay, expected.answerDelay),
+    duration: expectedUnless(finish.duration, expected.duration),
+    audio: expectedUnless(finish.audio, expected.audio)!,
+    video: expectedUnless(finish.video, expected.video)!,
+  }
   return call
 }
 

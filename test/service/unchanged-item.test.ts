@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ANSWERED } from '../../src/ledger/call-fields.ts'
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { isUnchanged } from '../../src/service/unchanged-item.ts'
 import { readCall } from '../../src/service/wire-call.ts'
@@ -62,13 +63,9 @@ describe('an item of a list', () => {
     ['type', 'audio'],
     ['mode', 'meet'],
     ['receiverType', 'group'],
-    ['initiatedAt', BEGAN + 1],
-    ['startedAt', undefined],
-    ['endedAt', BEGAN + 66],
     ['totalAudioMinutes', 0.8],
     ['totalVideoMinutes', '2.3'],
     ['totalDurationInMinutes', -1],
-    ['totalParticipants', 3],
     ['hasRecording', true],
     ['recordings', [{}]],
     ['participants', undefined],
@@ -81,6 +78,11 @@ describe('an item of a list', () => {
     ['participants', [participant('a'), { ...participant('b'), joinedAt: 60 }]],
   ])('is changed with another %s: %j', (field, value) => {
     expect(isUnchanged({ ...ITEM, [field]: value }, known(ITEM), NOW)).toBe(false)
+  })
+
+  test.each(ANSWERED)('is changed with another %s, or without it', (name) => {
+    expect(isUnchanged({ ...ITEM, [name]: Number(ITEM[name]) + 1 }, known(ITEM), NOW)).toBe(false)
+    expect(isUnchanged({ ...ITEM, [name]: undefined }, known(ITEM), NOW)).toBe(false)
   })
 
   test.each([

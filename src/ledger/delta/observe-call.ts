@@ -1,3 +1,4 @@
+import { ANSWERED, CALL_COLUMNS, CALL_FIELDS, callOfNumbers, type Mutable } from '../call-fields.ts'
 import { finalStatus, labelsOf, ownTime, type FinalStatus, type Labels, type SeenCall } from '../call.ts'
 import type { DeltaDraft } from './delta-draft.ts'
 import { countMinutes, MEASURES, servedMinutes } from './minutes.ts'
@@ -42,7 +43,7 @@ export function baselineCall(
   seen: SeenCall,
   { serviceTime, listedPrecision }: AnswerContext,
 ): TrackedCall {
-  const known: TrackedCall = before ?? { ...newCall(seen, serviceTime), phase: 'baseline' }
+  const known = before ?? { ...withAnswer(newCall(seen.id, serviceTime), seen), phase: 'baseline', marks: 0 }
   const retainUntil = retentionOf(known, seen, serviceTime, listedPrecision)
   return retainUntil === known.retainUntil ? known : { ...known, retainUntil }
 }
@@ -59,9 +60,9 @@ export function observeCall(
   { serviceTime, hostTime, source, askForDetails, listedPrecision }: AnswerContext,
   draft: DeltaDraft,
 ): TrackedCall {
-  const known = before ?? newCall(seen, serviceTime)
-  countAppearance(before, known.labels, draft)
+  const known = before ?? newCall(seen.id, serviceTime)
   const call = withAnswer(known, seen)
+  countAppearance(before, call.labels, draft)
   const final = call.phase === 'final'
   const ending = known.phase === 'final' ? undefined : finalStatus(call)
   call.counted = countAllMinutes(call, seen, { final, now: serviceTime }, draft)
@@ -86,26 +87,17 @@ function countAppearance(before: TrackedCall | undefined, labels: Labels, draft:
 
 /** The call with the values of an answer. A value that the answer omits stays as it was. */
 function withAnswer(known: TrackedCall, seen: SeenCall): Mutable<TrackedCall> {
-  const { status } = seen
-  const endedAt = seen.endedAt ?? known.endedAt
-  const isFinal = known.phase === 'final' || finalStatus({ status, endedAt }) !== undefined
-  return {
-    id: known.id,
-    phase: isFinal ? 'final' : 'open',
-    status,
+  const call: Mutable<TrackedCall> = {
+    ...known,
+    status: seen.status,
     labels: labelsNow(known.labels, seen),
-    firstSeen: known.firstSeen,
-    initiatedAt: seen.initiatedAt ?? known.initiatedAt,
-    startedAt: seen.startedAt ?? known.startedAt,
-    endedAt,
-    totalParticipants: seen.totalParticipants ?? known.totalParticipants,
     joined: seen.joined ?? known.joined,
-    counted: known.counted,
-    finish: known.finish,
     notFound: 0,
-    retainUntil: known.retainUntil,
     marks: known.marks | (seen.hasRecording ? MARK.recordingSeen : 0),
   }
+  for (const name of ANSWERED) call[name] = seen[name] ?? known[name]
+  call.phase = known.phase === 'final' || finalStatus(call) !== undefined ? 'final' : 'open'
+  return call
 }
 
 /** Reports what an answer adds to a known call without changing its status: a correction, or the missing participants. */
@@ -133,27 +125,15 @@ export function labelsNow(known: Labels, { type, mode, receiverType }: SeenCall)
   return labelsOf(type ?? known.type, mode ?? known.mode, receiverType ?? known.receiverType)
 }
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
-
-function newCall(seen: SeenCall, now: number): TrackedCall {
-  return {
-    id: seen.id,
-    phase: 'open',
-    status: seen.status,
-    labels: labelsOf(seen.type ?? 'other', seen.mode ?? 'other', seen.receiverType ?? 'other'),
-    firstSeen: now,
-    initiatedAt: seen.initiatedAt,
-    startedAt: seen.startedAt,
-    endedAt: seen.endedAt,
-    totalParticipants: seen.totalParticipants,
-    joined: seen.joined,
-    counted: [0, 0, 0, 0],
-    finish: undefined,
-    notFound: 0,
-    retainUntil: undefined,
-    marks: 0,
-  }
+/** A call of which nothing is known yet: it is open, and nothing of it is counted. */
+const NEW: TrackedCall = {
+  ...callOfNumbers(
+    '',
+    Float64Array.from(CALL_COLUMNS, (name) => (CALL_FIELDS[name][0] === 'real?' ? NaN : 0)),
+  ),
+  labels: labelsOf('other', 'other', 'other'),
 }
+const newCall = (id: string, firstSeen: number): TrackedCall => ({ ...NEW, id, firstSeen })
 
 function finish(
   call: TrackedCall,
@@ -313,18 +293,6 @@ function retentionOf(call: TrackedCall, seen: SeenCall, now: number, precision: 
 }
 
 function isSame(a: TrackedCall, b: TrackedCall): boolean {
-  return (
-    a.status === b.status &&
-    a.phase === b.phase &&
-    a.marks === b.marks &&
-    a.counted === b.counted &&
-    a.labels === b.labels &&
-    a.initiatedAt === b.initiatedAt &&
-    a.startedAt === b.startedAt &&
-    a.endedAt === b.endedAt &&
-    a.totalParticipants === b.totalParticipants &&
-    a.joined === b.joined &&
-    a.notFound === b.notFound &&
-    a.retainUntil === b.retainUntil
-  )
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are its keys
+  return (Object.keys(a) as (keyof TrackedCall)[]).every((name) => a[name] === b[name])
 }
