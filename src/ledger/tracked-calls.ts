@@ -4,7 +4,8 @@ import { type EvictionTimes, type TrackedCall, evictAfter } from './tracked-call
 import { ownTime } from './call.ts'
 
 /*
- * A call without its id, as bytes in memory. An object would take three times as much memory.
+ * A call without its id, as bytes in memory: its fields in the order of CALL_FIELDS. An object would take three times as much
+ * memory.
  *
  * Numbers are 64-bit floats, because times may have fractions; NaN means unknown. Codes have one byte, the marks two. Everything
  * is little-endian.

@@ -43,8 +43,8 @@ export function shown(...names: readonly (keyof typeof SHOWN)[]): string {
 }
 
 /*
- * Converts a tracked call to its row and back. Some values of a finished call almost always follow from its other values. They are null then. A value that is unknown although
- * another one follows is UNKNOWN. No known one is negative.
+ * Some values of a finished call almost always follow from its other values. Its row has null for them then. A value that is
+ * unknown although another one follows is UNKNOWN. No known one is negative.
  */
 const UNKNOWN = -1
 const unlessSame = (value: number | undefined, expected: number | undefined) =>
