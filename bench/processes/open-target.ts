@@ -47,7 +47,7 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
   const mask = (text: string) => text
   const log = createLogger({ level: config.log.level, mask, stream: process.stdout })
   let paths: string[] = []
-  const client = connect(settings, () => target.ledger, {
+  const client = connect(settings, () => target, {
     ownership: ALONE,
     clock,
     log,

@@ -169,6 +169,8 @@ function polledCall(id: string, joined?: number) {
   const nothing = { audio: undefined, video: undefined, total: undefined }
   return {
     id,
+    session: id,
+    mid: undefined,
     status: joined === undefined ? ('ended' as const) : ('ongoing' as const),
     type: 'audio' as const,
     mode: 'call' as const,

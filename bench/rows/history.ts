@@ -148,6 +148,8 @@ function drawnCall(n: number, at: number, draw: () => number): TrackedCall {
   const isAnswered = status === 'ended'
   return {
     id: `v1.us.${(n * 2_654_435_761).toString(16).padStart(16, '0').slice(-16)}`,
+    session: undefined,
+    mid: undefined,
     phase: 'final',
     status,
     labels,

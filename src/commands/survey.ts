@@ -19,7 +19,7 @@ const MEANINGS = {
   requests: 'polls take longer than their interval, and calls are counted late',
   fields: 'callwatch does not read them, and no count uses them',
   values: 'callwatch counts them as other; if one is a spelling of a status, add it to poll.status_map',
-  session_ids: 'callwatch counts only the latest call of each (anomaly repeated_id)',
+  session_ids: 'callwatch counts each call of them, and gives the second and later ones ids of its own (call_id)',
   initiated_at: 'a call without it has no answer delay, and its duration includes the ringing',
   mid: 'only their starts tell calls of one session apart',
   get_call: 'callwatch cannot read it: a call that leaves the list stays open until a sweep shows it',
@@ -78,7 +78,7 @@ async function requestAll({ target, poll, transport, exchanges }: Surveyed) {
   const get = async (id: string) => {
     const at = exchanges.length
     const answer = await request((signal) => client(1).getCall(id, signal))
-    return { call: answer?.call, exchange: seen.stop === undefined ? exchanges[at] : undefined }
+    return { call: answer?.calls[0], exchange: seen.stop === undefined ? exchanges[at] : undefined }
   }
 
   const page = await list(1)

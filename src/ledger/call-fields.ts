@@ -7,7 +7,7 @@ import type { TrackedCall } from './tracked-call.ts'
  * are a float; and its value. An answered value also has its name, which the service uses as well.
  */
 type Field = readonly [
-  kind: 'text' | 'real' | 'real?' | 'small' | 'small?',
+  kind: 'text' | 'text?' | 'real' | 'real?' | 'small' | 'small?',
   bytes: 0 | 1 | 2 | 8,
   valueOf: (call: TrackedCall) => string | number | undefined,
   answered?: keyof AnsweredValues,
@@ -45,6 +45,8 @@ export const CALL_FIELDS = {
   finish_duration: ['real?', 8, ({ finish }) => finish?.duration],
   finish_audio: ['real?', 8, ({ finish }) => finish?.audio],
   finish_video: ['real?', 8, ({ finish }) => finish?.video],
+  mid: answered('mid'),
+  session: ['text?', 0, ({ session }) => session],
 } as const satisfies Readonly<Record<string, Field>>
 
 export type CallColumn = keyof typeof CALL_FIELDS
@@ -64,7 +66,7 @@ export const orUndefined = (number: number) => (Number.isNaN(number) ? undefined
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** A call of its id and the numbers of its columns, each at the column's place in CALL_COLUMNS; NaN is null. */
-export function callOfNumbers(id: string, numbers: Float64Array): Mutable<TrackedCall> {
+export function callOfNumbers(id: string, numbers: Float64Array, session?: string): Mutable<TrackedCall> {
   const number = (at: number) => numbers[at]!
   const known = (at: number) => orUndefined(numbers[at]!)
   return {
@@ -77,6 +79,7 @@ export function callOfNumbers(id: string, numbers: Float64Array): Mutable<Tracke
     startedAt: known(AT.started),
     endedAt: known(AT.ended),
     totalParticipants: known(AT.total_participants),
+    mid: known(AT.mid),
     joined: known(AT.joined),
     counted: [number(AT.audio), number(AT.video), number(AT.participant_audio), number(AT.participant_video)],
     finish: Number.isNaN(number(AT.finish_known))
@@ -96,5 +99,6 @@ export function callOfNumbers(id: string, numbers: Float64Array): Mutable<Tracke
     notFound: number(AT.not_found),
     retainUntil: known(AT.retain_until),
     marks: number(AT.marks),
+    session,
   }
 }

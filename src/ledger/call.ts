@@ -42,6 +42,8 @@ export type AnsweredValues = {
   startedAt: number | undefined
   endedAt: number | undefined
   totalParticipants: number | undefined
+  /** A digest of the service's text (identity.ts). */
+  mid: number | undefined
 }
 
 /**
@@ -49,7 +51,9 @@ export type AnsweredValues = {
  * usable value.
  */
 export type SeenCall = AnsweredValues & {
+  /** The id of the call (identity.ts). */
   id: string
+  session: string
   status: CallStatus
   type: CallType | undefined
   mode: CallMode | undefined

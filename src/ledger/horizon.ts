@@ -1,4 +1,5 @@
-import { finalStatus, ownTime, type SeenCall } from './call.ts'
+import { finalStatus, ownTime } from './call.ts'
+import type { Row } from './identity.ts'
 import type { SyncState } from './state.ts'
 
 /**
@@ -14,6 +15,6 @@ export function horizon(sync: SyncState, lookback: number): number {
  * Whether an unknown call is excluded each time it is listed, because it ended before the horizon (UNIX seconds). A call with
  * a time far in the future is tracked instead: it would look new when that time has come.
  */
-export function isExcluded(seen: SeenCall, horizon: number): boolean {
+export function isExcluded(seen: Row, horizon: number): boolean {
   return finalStatus(seen) !== undefined && seen.ahead === undefined && (ownTime(seen) ?? Infinity) < horizon
 }

@@ -14,8 +14,6 @@ export type ServiceAnswer = {
   /** The host's clock when the service answered (UNIX seconds). */
   hostTime: number
   calls: ListedCall[]
-  /** Ids of listed calls that began earlier than the tracked calls with these ids, but are the same calls. */
-  confirmed?: ReadonlySet<string>
   /** Requested calls that the service does not know. */
   notFound: string[]
   /** Items of a list that were unusable, by reason. */

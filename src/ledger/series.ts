@@ -28,7 +28,7 @@ export const ANOMALIES = [
   'bad_value',
   'time_reversed',
   'too_many_participants',
-  'repeated_id',
+  'ambiguous_session',
 ] as const
 export type Anomaly = (typeof ANOMALIES)[number]
 export const INVALID_REASONS = ['no_session_id', 'no_status', 'not_an_object'] as const
@@ -91,7 +91,7 @@ export const COUNTERS = {
   },
   anomalies: {
     name: 'callwatch_call_anomalies_total',
-    help: 'final_changed, unknown_status, labels_changed, bad_value, time_reversed, too_many_participants, repeated_id',
+    help: 'final_changed, unknown_status, labels_changed, bad_value, time_reversed, too_many_participants, ambiguous_session',
     labels: ['kind'],
     span: ANOMALIES.map((kind) => [kind]),
   },

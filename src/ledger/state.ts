@@ -60,6 +60,8 @@ export type SyncState = {
    * clock. After 30 days without one, the next is the first.
    */
   readonly webhooks?: Readonly<Partial<Record<Trigger | 'any', readonly [first: number, last: number]>>>
+  /** Whether the service has shown a session with several calls (identity.ts). */
+  readonly reusesSessions?: true
   /** How many calls the last complete sweep excluded. */
   readonly excluded: { readonly baseline: number; readonly beforeHorizon: number }
 }

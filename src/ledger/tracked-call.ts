@@ -10,12 +10,15 @@ import { ownTime, type AnsweredValues, type CallStatus, type FinalStatus, type L
  * - `baseline`: was final before the target was created, and is never counted
  */
 export type TrackedCall = Readonly<AnsweredValues> & {
+  /** The call id (identity.ts). */
   readonly id: string
   readonly phase: 'open' | 'lost' | 'final' | 'baseline'
   /** The status that the service showed last. It may differ from `finish.status` later (anomaly `final_changed`). */
   readonly status: CallStatus
   readonly labels: Labels
   readonly firstSeen: number
+  /** Undefined if it is the id. */
+  readonly session: string | undefined
   readonly joined: number | undefined
   /** Minutes already counted, in the order of MEASURES. */
   readonly counted: readonly number[]
@@ -66,7 +69,7 @@ export const MARK = {
   badValue: 1 << 9,
   timeReversed: 1 << 10,
   tooManyParticipants: 1 << 11,
-  repeatedId: 1 << 12,
+  ambiguousSession: 1 << 12,
   /** The call was final when the target was created, but is counted. It has no events. */
   overAtSetUp: 1 << 13,
   /** Whether a webhook announced its end is counted. The last bit of its column. */

@@ -34,12 +34,12 @@ export function writeCall(view: DataView, offset: number, call: TrackedCall): vo
 const numbers = new Float64Array(CALL_COLUMNS.length)
 
 /** Reads a call's record at an offset. */
-export function readCall(view: DataView, offset: number, id: string): TrackedCall {
+export function readCall(view: DataView, offset: number, id: string, session?: string): TrackedCall {
   for (const { at, bytes, place } of LAYOUT) {
     if (bytes === 8) numbers[place] = view.getFloat64(offset + at, true)
     else numbers[place] = bytes === 2 ? view.getUint16(offset + at, true) : view.getUint8(offset + at)
   }
-  return callOfNumbers(id, numbers)
+  return callOfNumbers(id, numbers, session)
 }
 
 /** Reads only the values that decide when the call is evicted. */
@@ -75,10 +75,13 @@ export function trackedCalls() {
   /** The id in each slot, so that all copies of a call share one string. */
   const ids: (string | undefined)[] = []
   const free: number[] = []
+  /** The sessions that are not the id of their call, by slot, and the slots of such calls by session. */
+  const sessions = new Map<number, string>()
+  const further = new Map<string, Set<number>>()
   const blocks: DataView[] = []
   const blockOf = (slot: number) => (blocks[Math.floor(slot / BLOCK)] ??= newBlock())
   const offsetOf = (slot: number) => (slot % BLOCK) * RECORD_BYTES
-  const read = (slot: number, id: string) => readCall(blockOf(slot), offsetOf(slot), id)
+  const read = (slot: number, id: string) => readCall(blockOf(slot), offsetOf(slot), id, sessions.get(slot))
 
   /** The slot of a call, or a new slot. */
   function slotFor(id: string): number {
@@ -89,6 +92,24 @@ export function trackedCalls() {
       ids[slot] = id
     }
     return slot
+  }
+
+  function setSession(slot: number, session: string | undefined): void {
+    const before = sessions.get(slot)
+    if (before === session) return
+    if (before !== undefined && further.get(before)!.delete(slot) && further.get(before)!.size === 0)
+      further.delete(before)
+    sessions.delete(slot)
+    if (session === undefined) return
+    sessions.set(slot, session)
+    further.set(session, (further.get(session) ?? new Set()).add(slot))
+  }
+
+  /** The calls of a session. */
+  function* ofSession(session: string): Generator<TrackedCall> {
+    const slot = slots.get(session)
+    if (slot !== undefined && !sessions.has(slot)) yield read(slot, session)
+    for (const one of further.get(session) ?? []) yield read(one, ids[one]!)
   }
 
   function* values(): Generator<TrackedCall> {
@@ -112,14 +133,17 @@ export function trackedCalls() {
     set: (call: TrackedCall) => {
       const slot = slotFor(call.id)
       writeCall(blockOf(slot), offsetOf(slot), call)
+      setSession(slot, call.session)
     },
     delete: (id: string) => {
       const slot = slots.get(id)
       if (slot === undefined) return false
       ids[slot] = undefined
+      setSession(slot, undefined)
       free.push(slot)
       return slots.delete(id)
     },
+    ofSession,
     values,
     /** The newest and the oldest wanted calls by their own times (UNIX seconds), at most `count` of each. */
     outermost: (count: number, isWanted: (id: string, time: number) => boolean) => {

@@ -1,27 +1,30 @@
 import { announcingTriggers, END_TRIGGERS, isEnd, type Hint } from '../ledger/hint.ts'
+import { sessionOf } from '../ledger/identity.ts'
 import { COUNTERS, seriesKey } from '../ledger/series.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
-import { MARK, type Finish, type TrackedCall } from '../ledger/tracked-call.ts'
+import { beganAt, MARK, type Finish, type TrackedCall } from '../ledger/tracked-call.ts'
 import { heardTriggers } from './heard-triggers.ts'
 import { recentShare } from './recent-share.ts'
 
 /**
  * Ends that wait for their webhook, by the id of the call; ends that are counted; after how many seconds each webhook came; how
- * many webhooks did not come; and calls that webhooks named, and that no poll has shown.
+ * many webhooks did not come; and sessions that webhooks named, and that no poll has shown.
  */
 export type CountedEnds = {
   waiting: Map<string, End>
-  done: string[]
+  done: [id: string, end: End][]
   lags: number[]
   missed: number
   unlisted: string[]
 }
 
-/** When a call ended, by the host's clock, and how. */
-type End = { at: number; finish: Finish }
+/** When a call of a session ended, by the host's clock, and how. */
+type End = { session: string; at: number; finish: Finish }
 
 /** How long before and after an end its webhook is listened for (seconds). */
 const WINDOW_SECONDS = 60
+/** A webhook that came this long before a call began was about an earlier call of its session (seconds). */
+const EARLY_SECONDS = 5
 /** Of more hints, the oldest are dropped. */
 const MAX_HINTS = 10_000
 
@@ -39,18 +42,20 @@ export type AnnouncedEnds = ReturnType<typeof announcedEnds>
  */
 export function announcedEnds(ledger: LedgerState, since: () => number, monotonic: () => number) {
   const recent = recentShare(monotonic)
-  /** When each trigger of an end first came for a call, and the first webhook about a call that no poll has shown. */
+  /** When each trigger of an end first came for a session, and the first webhook about a session that no poll has shown. */
   const noted = new Map<string, number>()
   const unseen = new Map<string, number>()
   const triggers = heardTriggers(ledger)
   let waiting = new Map(uncountedEnds(ledger))
 
   /** When the webhook of an end came; Infinity if it did not. */
-  const announcedAt = (id: string, { finish }: End) =>
-    Math.min(...announcingTriggers(finish).map((one) => noted.get(`${one} ${id}`) ?? Infinity))
+  const announcedAt = ({ session, at, finish }: End) => {
+    const times = announcingTriggers(finish).map((one) => noted.get(`${one} ${session}`) ?? Infinity)
+    return Math.min(Infinity, ...times.filter((time) => time >= at - finish.at + finish.began - EARLY_SECONDS))
+  }
 
-  function outcomeOf(id: string, end: End, now: number): 'yes' | 'no' | 'unknown' | undefined {
-    if (announcedAt(id, end) <= end.at + WINDOW_SECONDS) return 'yes'
+  function outcomeOf(end: End, now: number): 'yes' | 'no' | 'unknown' | undefined {
+    if (announcedAt(end) <= end.at + WINDOW_SECONDS) return 'yes'
     if (now <= end.at + WINDOW_SECONDS) return undefined
     const isExpected = triggers.areExpected(end.finish, end.at, now)
     return isExpected && since() <= end.at - WINDOW_SECONDS ? 'no' : 'unknown'
@@ -58,37 +63,44 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
 
   return {
     /** Notes a hint at a time (UNIX seconds by the host's clock). */
-    note: (hint: Hint, now: number, { calls }: Pick<LedgerState, 'calls'>) => {
+    note: (hint: Hint, now: number, { calls, sync }: Pick<LedgerState, 'calls' | 'sync'>) => {
       triggers.note(hint, now)
       const { id, trigger } = hint
       if (id === undefined) return
-      if (trigger !== 'other' && !calls.has(id)) addFirst(unseen, id, now)
-      if (isEnd({ trigger })) addFirst(noted, `${trigger} ${id}`, now)
+      const known = [...calls.ofSession(id)]
+      if (trigger !== 'other' && known.length === 0) addFirst(unseen, id, now)
+      if (!isEnd({ trigger })) return
+      const key = `${trigger} ${id}`
+      const open = known.find(({ phase }) => phase === 'open')
+      const began = open ? beganAt(open) - (sync.clockSkew ?? 0) : -Infinity
+      if ((noted.get(key) ?? began) < began - EARLY_SECONDS) noted.delete(key)
+      addFirst(noted, key, now)
     },
     /**
      * Counts the ends of a delta, and earlier ones that waited for their webhook, in the delta. Apply the result once it is
      * committed.
      *
-     * @param patience how long a call that a webhook named may take to be shown (seconds); Infinity before the end of a poll
+     * @param patience how long a session that a webhook named may take to be shown (seconds); Infinity before the end of a poll
      */
     count: (delta: Delta, { calls }: LedgerState, now: number, patience: number): CountedEnds => {
       triggers.addTo(delta)
-      for (const id of unseen.keys()) if (calls.has(id) || delta.calls.has(id)) unseen.delete(id)
+      const shown = new Set(delta.calls.values().map(sessionOf))
+      for (const id of unseen.keys()) if (shown.has(id) || !calls.ofSession(id).next().done) unseen.delete(id)
       const unlisted = [...unseen].flatMap(([id, at]) => (now - at > patience ? [id] : []))
       const counted: CountedEnds = { waiting: new Map(), done: [], lags: [], missed: 0, unlisted }
       for (const [id, end] of [...waiting, ...endsIn(delta)]) {
-        const outcome = outcomeOf(id, end, now)
+        const outcome = outcomeOf(end, now)
         if (outcome === undefined) {
           counted.waiting.set(id, end)
           continue
         }
-        counted.done.push(id)
+        counted.done.push([id, end])
         const key = seriesKey(COUNTERS.webhookEnds, outcome)
         delta.counters.set(key, (delta.counters.get(key) ?? 0) + 1)
         const call = delta.calls.get(id) ?? calls.get(id)
         if (call !== undefined) delta.calls.set(id, { ...call, marks: call.marks | MARK.endCounted })
         if (outcome === 'no') counted.missed += 1
-        if (outcome === 'yes') counted.lags.push(Math.max(0, announcedAt(id, end) - end.at))
+        if (outcome === 'yes') counted.lags.push(Math.max(0, announcedAt(end) - end.at))
       }
       return counted
     },
@@ -103,9 +115,9 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
       recent.add(counted.lags.length + counted.missed, counted.missed)
       for (const [id, end] of counted.waiting) waiting.set(id, end)
       for (const id of counted.unlisted) unseen.delete(id)
-      for (const id of counted.done) {
+      for (const [id, { session }] of counted.done) {
         waiting.delete(id)
-        for (const one of END_TRIGGERS) noted.delete(`${one} ${id}`)
+        for (const one of END_TRIGGERS) noted.delete(`${one} ${session}`)
       }
     },
   }
@@ -137,6 +149,8 @@ function uncountedEnds({ calls, sync: { lastSuccessHostTime = -Infinity, clockSk
 }
 
 /** None for a call that had ended when the target was created. */
-function endOf({ id, finish, marks }: TrackedCall, clockSkew = 0): [id: string, end: End][] {
-  return (marks & MARK.overAtSetUp) === 0 ? [[id, { at: finish!.at - clockSkew, finish: finish! }]] : []
+function endOf(call: TrackedCall, clockSkew = 0): [id: string, end: End][] {
+  const finish = call.finish!
+  const end = { session: sessionOf(call), at: finish.at - clockSkew, finish }
+  return (call.marks & MARK.overAtSetUp) === 0 ? [[call.id, end]] : []
 }

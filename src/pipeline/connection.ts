@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
-import type { LedgerState } from '../ledger/state.ts'
+import { horizon } from '../ledger/horizon.ts'
 import { callsClient, type CallsClient } from '../service/calls-client.ts'
 import type { Transport } from '../service/transport.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
-import type { TargetSettings } from './target.ts'
+import type { Target, TargetSettings } from './target.ts'
 
 export type ConnectionOptions = {
   ownership: Pick<Ownership, 'owns'>
@@ -18,11 +18,11 @@ export type ConnectionOptions = {
 /**
  * Connects to the service for one target, with its key and settings.
  *
- * @param ledger the current state of the target
+ * @param loaded the target, as it is loaded now
  */
 export function connect(
   { target, poll, participants = false }: TargetSettings,
-  ledger: () => LedgerState,
+  loaded: () => Pick<Target, 'ledger' | 'memory'>,
   { ownership, clock, log, transportTo = undiciTransport }: ConnectionOptions,
 ): CallsClient {
   const { name } = target
@@ -35,8 +35,12 @@ export function connect(
     ...poll,
     participants,
     wall: clock.wall,
-    clockSkew: () => ledger().sync.clockSkew,
-    known: (id) => ledger().calls.get(id),
+    clockSkew: () => loaded().ledger.sync.clockSkew,
+    known: (session) => loaded().ledger.calls.ofSession(session),
+    identify: (rows, now) => {
+      const { ledger, memory } = loaded()
+      memory.identities.identify(rows, ledger, horizon(ledger.sync, poll.lookback), now)
+    },
     onUnknown: onceEach((field, value) =>
       log.warn(
         { target: name, field, value },

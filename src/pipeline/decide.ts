@@ -5,9 +5,8 @@ import { wholeMilliseconds } from '../clock/times.ts'
 import { newDraft } from '../ledger/delta/delta-draft.ts'
 import { withFinishes } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
-import { computeDelta } from '../ledger/delta/compute-delta.ts'
+import { computeDelta, type EvictedCalls } from '../ledger/delta/compute-delta.ts'
 import type { Observation, PollSuccess } from '../ledger/observation.ts'
-import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { usedSince } from '../ledger/usage.ts'
 import type { CountedEnds } from './announced-ends.ts'
 import type { Target } from './target.ts'
@@ -23,14 +22,14 @@ const NOTED_INTERVALS = 2
 /**
  * Computes what an observation changes of the calls, and at the end of a poll of the alerts. Pure.
  *
- * @param evicted rows of evicted calls that the observation shows, by id
+ * @param evicted those of the sessions that the observation shows
  * @param wall the host's clock (UNIX seconds)
  * @returns undefined if nothing changed
  */
 export function decide(
   target: Decided,
   observation: Observation,
-  evicted: ReadonlyMap<string, TrackedCall> | undefined,
+  evicted: EvictedCalls | undefined,
   wall: number,
 ): Decision | undefined {
   const delta = computeDelta(target.ledger, observation, target.settings.poll, evicted)

@@ -18,8 +18,8 @@ const DROPPED: Pick<Entry, 'shows' | 'looks'> = { shows: 'change', looks: 0 }
 /** Of more hints, the oldest are dropped. The look for the others finds their calls as well, or else the next poll. */
 const MAX_HINTS = 1000
 
-/** The calls to look at, and whether a request for one of them is not enough. */
-export type TakenHints = { ids: string[]; needsPoll: boolean }
+/** The sessions to look at, and whether a request for one of them is not enough. */
+export type TakenHints = { sessions: string[]; needsPoll: boolean }
 
 export type HintQueue = ReturnType<typeof hintQueue>
 
@@ -67,7 +67,7 @@ export function hintQueue(clock: Clock) {
       ),
     ),
     /**
-     * The calls to look at, without those that already show what was announced. For an end without an id these are all that ring,
+     * The sessions to look at, without those that already show what was announced. For an end without an id these are all that ring,
      * and only a poll shows it: the call may be one that callwatch has not seen.
      */
     take: (ledger: Shown): TakenHints => {
@@ -75,18 +75,18 @@ export function hintQueue(clock: Clock) {
       for (const [id, { shows }] of entries) if (isShown(id, shows, ledger)) entries.delete(id)
       const named = [...entries].flatMap(([id, { due, looks }]) => (looks === 0 || due <= now ? [id] : []))
       const { isDue: needsPoll, ringing } = unnamed.take(ledger)
-      return { ids: [...new Set([...named, ...ringing])], needsPoll }
+      return { sessions: [...new Set([...named, ...ringing])], needsPoll }
     },
     /**
      * After a look. Ends that it did not show are due again later.
      *
      * @param requests how many requests the look made
      */
-    looked: (ids: readonly string[], ledger: Shown, requests: number) => {
+    looked: (sessions: readonly string[], ledger: Shown, requests: number) => {
       const now = clock.monotonic()
       notBefore = now + SECONDS_PER_REQUEST * requests
       unnamed.looked(ledger)
-      for (const id of ids) {
+      for (const id of sessions) {
         // It may have been dropped during the look.
         const { shows, looks } = entries.get(id) ?? DROPPED
         const delay = shows === 'end' ? REPEAT_SECONDS[looks] : undefined
@@ -103,9 +103,10 @@ export function hintQueue(clock: Clock) {
   }
 }
 
-/** Whether callwatch knows of a call what a hint announced. Of a call that is not open, nothing more is expected. */
-function isShown(id: string, shows: Entry['shows'], { calls, open }: Shown): boolean {
-  const call = open.get(id)
-  if (call === undefined) return calls.has(id)
+/** Whether callwatch knows of a session what a hint announced. If none of its calls is open, nothing more is expected. */
+function isShown(session: string, shows: Entry['shows'], { calls }: Shown): boolean {
+  const known = [...calls.ofSession(session)]
+  const call = known.find(({ phase }) => phase === 'open')
+  if (call === undefined) return known.length > 0
   return shows === 'begun' || (shows === 'started' && call.status !== 'initiated')
 }

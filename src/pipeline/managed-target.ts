@@ -85,7 +85,7 @@ export function runTarget(
 
   return defer(() => {
     const release = lease.hold()
-    const client = connect(settings, () => inMemory(managed)!.ledger, options)
+    const client = connect(settings, () => inMemory(managed)!, options)
 
     function run({ target, offset }: { target: Target; offset: number }): Observable<ManagedEvent> {
       const startsAt = clock.monotonic() + offset

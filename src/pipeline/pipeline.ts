@@ -14,8 +14,10 @@ import {
   timer,
   type Observable,
 } from 'rxjs'
+import { sessionOf } from '../ledger/identity.ts'
 import type { SyncState } from '../ledger/state.ts'
-import { possiblyEvictedIds } from '../ledger/delta/compute-delta.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
+import { possiblyEvicted } from '../ledger/delta/compute-delta.ts'
 import type { Observation } from '../ledger/observation.ts'
 import { lookAt } from '../polling/look.ts'
 import { observe } from '../polling/observe.ts'
@@ -75,7 +77,7 @@ export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
     const taken = hints.take(ledger)
     let requests = 0
     const ended = () => {
-      hints.looked(taken.ids, ledger, requests)
+      hints.looked(taken.sessions, ledger, requests)
       if (isPostponed) postponed$.next()
     }
     return run('look', (...state) => runLook(options, taken, ...state), ended).pipe(
@@ -147,16 +149,17 @@ function observeOptions({ target, client, random }: RunOptions) {
  */
 async function* runLook(
   options: RunOptions,
-  { ids, needsPoll }: TakenHints,
+  { sessions, needsPoll }: TakenHints,
   ...state: [aborted: AbortSignal, isUnsubscribed?: () => boolean]
 ): AsyncGenerator<PipelineEvent, void> {
-  const [id] = ids
-  if (id === undefined && !needsPoll) return
-  if (id !== undefined && ids.length === 1 && !needsPoll && options.target.ledger.open.has(id)) {
-    yield* lookAtCall(options, id, ...state)
+  if (sessions.length === 0 && !needsPoll) return
+  const [session, ...others] = sessions
+  const open = options.target.ledger.open.values().find((call) => sessionOf(call) === session)
+  if (open !== undefined && others.length === 0 && !needsPoll) {
+    yield* lookAtCall(options, open, ...state)
     return
   }
-  for await (const event of runPoll({ ...options, hinted: new Set(ids) }, ...state)) {
+  for await (const event of runPoll({ ...options, hinted: new Set(sessions) }, ...state)) {
     yield event
     if (event.kind !== 'polled') continue
     yield { kind: 'looked', target: event.target, requests: event.report.requests.length, made: [] }
@@ -165,13 +168,13 @@ async function* runLook(
 
 async function* lookAtCall(
   options: RunOptions,
-  id: string,
+  call: TrackedCall,
   aborted: AbortSignal,
   isUnsubscribed = () => false,
 ): AsyncGenerator<PipelineEvent, void> {
   const { target, mask } = options
   try {
-    const look = await lookAt(id, { ...observeOptions(options), mask }, aborted)
+    const look = await lookAt(call, { ...observeOptions(options), mask }, aborted)
     if (isUnsubscribed()) return
     const { answers, requests: made, singleCalls } = look
     target.record.addLook(made.length, singleCalls.problem)
@@ -186,7 +189,7 @@ async function* lookAtCall(
 /**
  * Runs one poll. Each observation is committed before the next one is requested.
  *
- * @param options with `hinted`, the poll is for these calls
+ * @param options with `hinted`, the poll is for the open calls of these sessions
  */
 export async function* runPoll(
   { hinted, ...options }: RunOptions & { hinted?: ReadonlySet<string> },
@@ -227,8 +230,8 @@ export async function* runPoll(
 export function commitObservation(target: Target, observation: Observation): Promise<Committed | undefined> {
   return target.runExclusive(async () => {
     const { name, ledger, settings, store, clock } = target
-    const ids = possiblyEvictedIds(ledger, observation, settings.poll)
-    const evicted = ids.length === 0 ? undefined : await store.evictedCalls(name, ids)
+    const sessions = possiblyEvicted(ledger, observation, settings.poll)
+    const evicted = sessions.length === 0 ? undefined : await store.evictedCalls(name, sessions)
     const decision = decide(target, observation, evicted, clock.wall())
     return decision && apply(target, await commit(target, decision), observation.success)
   })

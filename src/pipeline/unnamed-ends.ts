@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/clock.ts'
+import { sessionOf } from '../ledger/identity.ts'
 import { COUNTERS } from '../ledger/series.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { beganAt } from '../ledger/tracked-call.ts'
@@ -41,14 +42,14 @@ export function unnamedEnds({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall
       if (ledger !== undefined) settle(ledger)
       ends = [...ends, { due: monotonic() + DELAYS_SECONDS[0]!, looks: 0 }].slice(-MAX_ENDS)
     },
-    /** Whether a poll must look for ends, and the ids of the calls that ring. */
+    /** Whether a poll must look for ends, and the sessions of the calls that ring. */
     take: (ledger: Shown): { isDue: boolean; ringing: string[] } => {
       settle(ledger)
       taken = monotonic()
       const isDue = ends.some(({ due }) => due <= taken)
       const began = wall() + (ledger.sync.clockSkew ?? 0) - MAX_RINGING_SECONDS
       const ringing = [...ledger.open.values()].filter((call) => call.status === 'initiated' && beganAt(call) >= began)
-      return { isDue, ringing: isDue ? ringing.map(({ id }) => id) : [] }
+      return { isDue, ringing: isDue ? ringing.map(sessionOf) : [] }
     },
     /** After the look that was taken last. */
     looked: (ledger: Shown) => {

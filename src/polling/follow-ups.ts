@@ -1,10 +1,12 @@
 import { from, lastValueFrom, mergeMap, takeUntil, toArray } from 'rxjs'
 import type { LedgerState } from '../ledger/state.ts'
 import type { ServiceAnswer } from '../ledger/observation.ts'
+import { sessionOf } from '../ledger/identity.ts'
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
 import { isRequestable, type CallAnswer } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { AbortedError, whenAborted } from './abortable.ts'
+import type { RunningPoll } from './poll.ts'
 
 /** When each call was last requested, by id (monotonic seconds). */
 export type RequestedAt = Map<string, number>
@@ -28,7 +30,7 @@ const CONCURRENT = 4
  */
 export function chooseFollowUps(
   state: Pick<LedgerState, 'open' | 'detailsWanted'>,
-  listed: ReadonlySet<string>,
+  listed: Pick<RunningPoll['listed'], 'has'>,
   requestedAt: RequestedAt,
   { now, monotonic }: { now: number; monotonic: number },
   { limit, interval, maxPause }: FollowUpLimits,
@@ -42,14 +44,16 @@ export function chooseFollowUps(
   }
   const unlisted = [...state.open.values()].filter(({ id }) => !listed.has(id))
   return [...unlisted, ...state.detailsWanted.values()]
-    .filter((call) => isRequestable(call.id) && isDue(call))
+    .filter((call) => isRequestable(sessionOf(call)) && isDue(call))
     .toSorted((a, b) => (requestedAt.get(a.id) ?? -1) - (requestedAt.get(b.id) ?? -1))
     .slice(0, limit)
 }
 
 export type CallRequestOptions = {
-  /** Rejects with a {@link ServiceError}, or with an {@link AbortedError} once the poll is aborted. */
-  fetchCall: (id: string) => Promise<CallAnswer>
+  /**
+   * Requests calls of one session. Rejects with a {@link ServiceError}, or with an {@link AbortedError} once the poll is aborted.
+   */
+  fetchCalls: (session: string, ids: readonly string[]) => Promise<CallAnswer>
   /** Stops the requests. Answers received before that count. */
   aborted: AbortSignal
   /** The host's clock (UNIX seconds). */
@@ -66,24 +70,24 @@ export type FollowUpRequestOptions = CallRequestOptions & {
 /**
  * Requests calls one by one. If at least five are requested and the service does not know more than half of them, a call that
  * it has just listed is requested as a control. If the service does not know that call either, the target is wrong, and the
- * "not found" answers are discarded.
+ * "not found" answers are discarded. A call whose session shows another call has been replaced, and says nothing of the target.
  *
- * @param listed the ids that this poll listed
+ * @param listed what this poll listed
  */
 export async function followUps(
   calls: readonly TrackedCall[],
-  listed: ReadonlySet<string>,
+  listed: Pick<RunningPoll['listed'], 'entries'>,
   options: FollowUpRequestOptions,
 ): Promise<ServiceAnswer[]> {
   const answers = await requestCalls(calls, options)
-  const found = answers.filter(({ notFound }) => notFound.length === 0)
+  const found = answers.filter(({ notFound, calls: shown }) => notFound.length === 0 || shown.length > 0)
   const notFoundCount = answers.length - found.length
   if (answers.length < 5 || notFoundCount * 2 <= answers.length) return answers
-  const control = [...listed].find(isRequestable)
-  const result = control === undefined ? undefined : await requestCall(control, options)
+  const control = [...listed.entries()].find(([, session]) => isRequestable(session))
+  const result = control && (await requestSession(control[1], [control[0]], options))
   if (control !== undefined && result === undefined) return found
   if (result !== undefined && 'problem' in result) options.onProblem(result.problem)
-  else if (result !== undefined && result.answer.notFound.length === 0) return [...answers, result.answer]
+  else if (result !== undefined && result.answer.calls.length > 0) return [...answers, result.answer]
   options.onDistrust()
   options.onProblem(
     new ServiceError('refused', `the service knows none of ${notFoundCount} open calls: wrong user or app?`),
@@ -91,14 +95,15 @@ export async function followUps(
   return found
 }
 
-/** Requests calls one by one, with a few requests in parallel. */
+/** Requests calls session by session, with a few requests in parallel. */
 export async function requestCalls(
   calls: readonly TrackedCall[],
   options: CallRequestOptions,
 ): Promise<ServiceAnswer[]> {
-  const results$ = from(calls.filter(({ id }) => isRequestable(id))).pipe(
+  const sessions = Map.groupBy(calls, sessionOf)
+  const results$ = from([...sessions].filter(([session]) => isRequestable(session))).pipe(
     takeUntil(whenAborted(options.aborted)),
-    mergeMap(({ id }) => requestCall(id, options), CONCURRENT),
+    mergeMap(([session, wanted]) => requestSession(session, wanted.map(({ id }) => id), options), CONCURRENT), // oxfmt-ignore
     toArray(),
   )
   const results = await lastValueFrom(results$)
@@ -106,20 +111,22 @@ export async function requestCalls(
   return results.flatMap((result) => (result !== undefined && 'answer' in result ? [result.answer] : []))
 }
 
-/** Resolves to undefined when the poll is aborted. */
-async function requestCall(
-  id: string,
-  { fetchCall, wall }: CallRequestOptions,
+/** Requests calls of a session. Resolves to undefined when the poll is aborted. */
+async function requestSession(
+  session: string,
+  ids: readonly string[],
+  { fetchCalls, wall }: CallRequestOptions,
 ): Promise<{ answer: ServiceAnswer } | { problem: ServiceError } | undefined> {
   try {
-    const { call, serviceTime, hostTime } = await fetchCall(id)
-    return { answer: answerFrom({ calls: [call], serviceTime, hostTime }) }
+    const { calls, serviceTime, hostTime } = await fetchCalls(session, ids)
+    const notFound = ids.filter((id) => !calls.some((call) => call.id === id))
+    return { answer: answerFrom({ calls, notFound, serviceTime, hostTime }) }
   } catch (error) {
     if (error instanceof AbortedError) return undefined
     if (!(error instanceof ServiceError)) throw error
     if (error.kind !== 'not_found') return { problem: error }
     const hostTime = wall()
-    return { answer: answerFrom({ notFound: [id], serviceTime: error.serviceTime ?? hostTime, hostTime }) }
+    return { answer: answerFrom({ notFound: [...ids], serviceTime: error.serviceTime ?? hostTime, hostTime }) }
   }
 }
 

@@ -1,4 +1,5 @@
-import type { ServiceAnswer } from '../ledger/observation.ts'
+import type { ListedCall, ServiceAnswer } from '../ledger/observation.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { requestCalls } from './follow-ups.ts'
 import type { ObserveOptions } from './observe.ts'
 import type { SingleCalls } from './poll-report.ts'
@@ -12,24 +13,24 @@ export type Look = { answers: ServiceAnswer[]; requests: readonly RequestRecord[
  * what the call was before is ignored, and so is an answer that the service does not know the call.
  */
 export async function lookAt(
-  id: string,
+  tracked: TrackedCall,
   options: ObserveOptions & { mask: (text: string) => string },
   aborted: AbortSignal,
 ): Promise<Look> {
-  const { clock, ledger } = options
+  const { clock } = options
   const requestOptions = { ...options.requestOptions, clock, retries: 0 }
   const requests = pollRequests({ ...options, requestOptions }, aborted)
-  const tracked = ledger.open.get(id)
   let problem: string | undefined
-  const answers = await requestCalls(tracked === undefined ? [] : [tracked], {
-    fetchCall: requests.call,
+  const answers = await requestCalls([tracked], {
+    fetchCalls: requests.calls,
     aborted,
     wall: clock.wall,
     // The next look or poll requests the call again.
     onProblem: ({ message }) => void (problem = options.mask(message)),
   })
-  const isCurrent = ({ calls, notFound }: ServiceAnswer) =>
-    notFound.length === 0 && !calls.some(({ status }) => status === 'initiated' && tracked?.status === 'ongoing')
+  const isOld = ({ id, status }: ListedCall) =>
+    id === tracked.id && status === 'initiated' && tracked.status === 'ongoing'
+  const isCurrent = ({ calls, notFound }: ServiceAnswer) => notFound.length === 0 && !calls.some(isOld)
   const singleCalls = { answered: answers.length, problem }
   return { answers: answers.filter(isCurrent), requests: requests.made, singleCalls }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock/clock.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { horizon } from '../ledger/horizon.ts'
+import { sessionOf } from '../ledger/identity.ts'
 import type { Observation, ServiceAnswer } from '../ledger/observation.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage, CallsClient } from '../service/calls-client.ts'
@@ -28,7 +29,7 @@ export type ObserveOptions = {
   ledger: LedgerState
   memory: PollMemory
   settings: PollSettings
-  /** Calls that hints named. Then the poll sweeps nothing, and requests only these one by one. */
+  /** Sessions that hints named. Then the poll sweeps nothing, and requests only their open calls one by one. */
   hinted?: ReadonlySet<string> | undefined
 }
 
@@ -53,8 +54,8 @@ const MIN_DEADLINE_SECONDS = 30
  *    - `read-pages.ts` requests the pages of a reading; `reading.ts` decides after each of them what it needs next, `joint.ts`
  *      where it joins what was known, and `last-page.ts` where a list that grows at its last page ends
  *    - `read-open-calls.ts` reads on if that saves follow-ups
- * 3. `status-regressions.ts` withholds calls whose listed status went back. `earlier-rows.ts` decides whether a row that began
- *    earlier is another call with the same id.
+ * 3. `call-identities.ts` decides which rows are which calls, and `status-regressions.ts` withholds calls whose listed status
+ *    went back.
  * 4. `follow-ups.ts` requests calls that the list did not show, one by one.
  * 5. `list/shrunk-list.ts` decides whether to accept a list that has shrunk.
  * 6. `poll-report.ts` sums the poll up.
@@ -73,8 +74,8 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   let remaining: number | undefined
   let storeProblem: StoreError | undefined
 
-  const sweptAt = memory.list.sweep.last?.at
   memory.regressions.startPoll()
+  memory.identities.startPoll(memory.list.catchUp?.began?.serviceTime)
   try {
     for await (const chunk of ahead(inChunks(pages(run)), deadline.dispose)) {
       remaining = chunk.at(-1)?.limit?.remaining ?? remaining
@@ -84,13 +85,13 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
           serviceTime,
           hostTime,
           calls: memory.regressions.withhold(calls, ledger),
-          confirmed: memory.earlierRows.confirm(calls, ledger, clock.monotonic(), sweptAt),
           notFound: [],
           invalid,
         }
       })
       memory.regressions.endChunk()
       yield { answers, clockSkew: memory.clock.accepted }
+      for (const { calls } of chunk) memory.identities.committed(calls)
     }
     yield* conclude(poll, await singleCalls(run))
   } catch (error) {
@@ -168,7 +169,7 @@ async function singleCalls({ options, requests, deadline, poll, dueCalls, budget
   const others = missing.filter((call) => !due.some(({ id }) => id === call.id))
   let failed: ServiceError | undefined
   const callOptions = {
-    fetchCall: requests.call,
+    fetchCalls: requests.calls,
     aborted: deadline.signal,
     wall: clock.wall,
     onProblem: (problem: ServiceError) => {
@@ -209,7 +210,9 @@ function singleCallsDue(
   limit: number,
 ): TrackedCall[] {
   if (hinted !== undefined)
-    return [...hinted].flatMap((id) => (listed.has(id) ? [] : (ledger.open.get(id) ?? []))).slice(0, limit)
+    return [...ledger.open.values()]
+      .filter((call) => hinted.has(sessionOf(call)) && !listed.has(call.id))
+      .slice(0, limit)
   const times = { now, monotonic: clock.monotonic() }
   return chooseFollowUps(ledger, listed, memory.requestedAt, times, { limit, interval, maxPause: sweepInterval })
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock.ts'
 import { finalStatus } from '../ledger/call.ts'
 import type { ListedCall } from '../ledger/observation.ts'
-import { isEarlierRow } from '../ledger/delta/repeated-id.ts'
+import { sessionOf } from '../ledger/identity.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
@@ -56,7 +56,7 @@ export type PollContext = Required<PollContextOptions> & {
 }
 
 export function newPollContext(poll: RunningPoll, options: PollContextOptions): PollContext {
-  const { memory, state, clock, fetchPage } = options
+  const { memory, clock, fetchPage } = options
   const begun = clock.monotonic()
   const startsSweep = memory.sweep.state === 'idle' && isSweepDue(options)
 
@@ -66,8 +66,7 @@ export function newPollContext(poll: RunningPoll, options: PollContextOptions): 
     poll.hostTime = page.hostTime
     poll.pages += 1
     if (page.items > 0) poll.lastPage = page
-    for (const call of page.calls)
-      if ((poll.listed.size === 0 || isOpen(call)) && !isOtherRow(call, state)) poll.listed.add(call.id)
+    for (const call of page.calls) if (poll.listed.size === 0 || isOpen(call)) poll.listed.set(call.id, sessionOf(call))
   }
 
   async function fetch(number: number, withoutRetries?: boolean): Promise<CallPage> {
@@ -123,10 +122,4 @@ export function isClientError({ kind }: ServiceError): boolean {
 
 function isOpen({ status, endedAt }: ListedCall): boolean {
   return finalStatus({ status, endedAt }) === undefined
-}
-
-/** Whether a row is a second row with the id of an open call. The ledger ignores it, so the call itself was not listed. */
-function isOtherRow(call: ListedCall, { open }: LedgerState): boolean {
-  const tracked = open.get(call.id)
-  return tracked !== undefined && !('phase' in call) && isEarlierRow(tracked, call)
 }

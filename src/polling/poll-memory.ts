@@ -1,8 +1,8 @@
 import type { SyncState } from '../ledger/state.ts'
+import { callIdentities, type CallIdentities } from './call-identities.ts'
 import { UNKNOWN_SKEW, type ClockSkew } from './clock-skew.ts'
 import type { RequestedAt } from './follow-ups.ts'
 import { newListMemory, type ListMemory } from './list/list-state.ts'
-import { type EarlierRows, earlierRows } from './earlier-rows.ts'
 import { type StatusRegressions, statusRegressions } from './status-regressions.ts'
 
 /** What the polls of a target remember from one poll to the next, besides what is committed. Changed in place. */
@@ -10,7 +10,7 @@ export type PollMemory = {
   list: ListMemory
   requestedAt: RequestedAt
   regressions: StatusRegressions
-  earlierRows: EarlierRows
+  identities: CallIdentities
   clock: ClockSkew
 }
 
@@ -24,7 +24,7 @@ export function newPollMemory(sync: SyncState, sweptAt: number | undefined): Pol
     list: newListMemory(sync, sweptAt),
     requestedAt: new Map(),
     regressions: statusRegressions(),
-    earlierRows: earlierRows(),
+    identities: callIdentities(),
     clock: UNKNOWN_SKEW,
   }
 }

@@ -71,13 +71,15 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
     /** The completed requests. */
     made,
     page,
-    call: async (id: string): Promise<CallAnswer> => {
+    /** Requests a session for these calls of it. */
+    calls: async (session: string, ids: readonly string[]): Promise<CallAnswer> => {
+      const get = (signal: AbortSignal) => client.getCall(session, signal)
       const request$ = defer(() => {
-        memory.requestedAt.set(id, requestOptions.clock.monotonic())
-        return requestWithRetries('get_call', getCall(options, id), requestOptions)
+        for (const id of ids) memory.requestedAt.set(id, requestOptions.clock.monotonic())
+        return requestWithRetries('get_call', get, requestOptions)
       })
       const answer = await answerOf(request$)
-      memory.regressions.answered(id)
+      for (const id of ids) memory.regressions.answered(id)
       return answer
     },
     /** If the clock skew is unknown, reads the first page to measure it. Returns whether it is known. */
@@ -93,8 +95,4 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
       return accepted !== undefined
     },
   }
-}
-
-function getCall({ client, ledger }: PollRequestsOptions, id: string) {
-  return (signal: AbortSignal): Promise<CallAnswer> => client.getCall(id, signal, ledger.calls.get(id))
 }

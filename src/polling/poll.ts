@@ -13,8 +13,8 @@ export type RunningPoll = {
   /** The number of pages that were read, and the last page. */
   pages: number
   lastPage: CallPage | undefined
-  /** The ids of listed open calls, and the first listed call. */
-  readonly listed: Set<string>
+  /** The sessions of listed open calls, and of the first listed call, by the id of the call. */
+  readonly listed: Map<string, string>
   /** The reading that ended without joining, and what it reached. */
   ended: { reading: Reading; at: Ended['at'] } | undefined
   /** Undefined if the poll is not successful. */
@@ -33,7 +33,7 @@ export function newPoll(): RunningPoll {
     hostTime: 0,
     pages: 0,
     lastPage: undefined,
-    listed: new Set(),
+    listed: new Map(),
     ended: undefined,
     success: undefined,
     limited: false,

@@ -25,8 +25,10 @@ export type CallsClientOptions = {
   wall: () => number
   /** How far the service's clock is ahead of the host's (seconds), if known. */
   clockSkew?: () => number | undefined
-  /** Finds a tracked call by its id. An item that does not differ from it need not be parsed. */
-  known?: (id: string) => TrackedCall | undefined
+  /** Finds the tracked calls of a session. An item that does not differ from one of them need not be parsed. */
+  known?: (session: string) => Iterable<TrackedCall>
+  /** Sets the ids of the rows of an answer. Default: a call has the id of its session. @param now the service's clock (UNIX seconds) */
+  identify?: (rows: readonly ListedCall[], now: number) => void
   /** Whether to read the participants of calls. */
   participants?: boolean
   /** Called with each undocumented value. */
@@ -55,27 +57,24 @@ export type CallPage = AnswerMetadata & {
   invalid: Partial<Record<InvalidReason, number>>
   /** The number of items on the page, including invalid ones. */
   items: number
-  /** A key for each item: its session id, or a digest of the item if it has none. */
+  /** A key for each item: the id of its call, or a digest of the item if it has none. */
   keys: string[]
   /** The number of calls in the whole list, according to the service. */
   total: number | undefined
   totalPages: number | undefined
 }
 
-export type CallAnswer = AnswerMetadata & { call: SeenCall }
-
-/** When a call began, by which its row is chosen among several of its session (UNIX seconds). */
-export type CallStart = Pick<SeenCall, 'initiatedAt' | 'startedAt'>
+/** The calls of a session that Get Call shows: all of them, or one. */
+export type CallAnswer = AnswerMetadata & { calls: SeenCall[] }
 
 /** The calls service's two read operations, one request each. Both reject with a {@link ServiceError}. */
 export type CallsClient = {
   /** List Calls: one page, counted from 1. */
   listCalls: (page: number, signal: AbortSignal) => Promise<CallPage>
   /**
-   * Get Call. Of several calls of the session, the one that began at `start`, else the newest. Rejects with kind `not_found` for an
-   * unknown session, and with `invalid` for an answer without a readable call.
+   * Get Call. Rejects with kind `not_found` for an unknown session, and with `invalid` for an answer without a readable call.
    */
-  getCall: (sessionId: string, signal: AbortSignal, start?: CallStart) => Promise<CallAnswer>
+  getCall: (sessionId: string, signal: AbortSignal) => Promise<CallAnswer>
 }
 
 /** The body of a Get Call answer, unchanged. Rejects with a {@link ServiceError}, also if the answer is an error. */
@@ -85,6 +84,7 @@ export async function getCallText(transport: Transport, options: CallsClientOpti
 
 export function callsClient(transport: Transport, options: CallsClientOptions): CallsClient {
   const get = getFrom(transport, options)
+  const { identify = () => undefined } = options
 
   const readOptions = {
     statusMap: new Map(Object.entries(options.statusMap)),
@@ -110,9 +110,9 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
   /** The tracked call, if the item does not differ from it. */
   function unchanged(item: unknown, now: number): TrackedCall | undefined {
     if (!isMap(item) || typeof item['sessionId'] !== 'string') return undefined
-    const known = options.known?.(item['sessionId'])
-    if (known === undefined || readOptions.statusMap.has(known.status)) return undefined
-    return isUnchanged(item, known, now) ? known : undefined
+    for (const known of options.known?.(item['sessionId']) ?? [])
+      if (!readOptions.statusMap.has(known.status) && isUnchanged(item, known, now)) return known
+    return undefined
   }
 
   return {
@@ -127,16 +127,18 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       }
       refuseTooLarge(items, options.pageSize)
       const readAt = { ...readOptions, now: latest(answered) }
-      const read = readItems(items, (item) => unchanged(item, readAt.now) ?? readCall(item, readAt))
-      return { ...answered, page, ...read, ...readTotals(body['meta']) }
+      const { rows, ...read } = readItems(items, (item) => unchanged(item, readAt.now) ?? readCall(item, readAt))
+      identify(read.calls, answered.serviceTime)
+      const keys = rows.map((row) => (typeof row === 'string' ? row : row.id))
+      return { ...answered, page, ...read, keys, ...readTotals(body['meta']) }
     },
-    getCall: async (sessionId, signal, start) => {
+    getCall: async (sessionId, signal) => {
       const { answered, body } = await get(callPath(sessionId), signal)
       const read = rowsOf(body).map((row) => readRow(row, sessionId, { ...readOptions, now: latest(answered) }))
       const calls = read.filter((row) => typeof row === 'object')
-      const call = calls.find((one) => beganAt(one, start)) ?? newestOf(calls)
-      if (call === undefined) throw unreadable(read)
-      return { ...answered, call }
+      if (calls.length === 0 && !isEmptyList(body)) throw unreadable(read)
+      identify(calls, answered.serviceTime)
+      return { ...answered, calls }
     },
   }
 }
@@ -167,24 +169,17 @@ export function rowsOf(body: unknown): readonly unknown[] {
   return [isMap(data) ? data : body]
 }
 
+/** Whether a Get Call answer is the list of no calls: the session has none. */
+function isEmptyList(body: unknown): boolean {
+  const rows = isMap(body) ? body['data'] : body
+  return Array.isArray(rows) && rows.length === 0
+}
+
 /** A row of the answer for a session, which need not repeat the id; or why it is unusable. */
 function readRow(row: unknown, sessionId: string, options: ReadCallOptions): SeenCall | InvalidReason | 'another_call' {
   if (!isMap(row)) return 'not_an_object'
   const shown = readSessionId(row['sessionId'])
   return shown === undefined || shown === sessionId ? readCall({ ...row, sessionId }, options) : 'another_call'
-}
-
-/** Start times of one call in two answers differ by at most this (seconds). */
-const SAME_START_SECONDS = 1
-
-function beganAt(call: CallStart, start: CallStart | undefined): boolean {
-  const isSame = (time = Infinity, other = -Infinity) => Math.abs(time - other) <= SAME_START_SECONDS
-  return isSame(call.initiatedAt, start?.initiatedAt) || isSame(call.startedAt, start?.startedAt)
-}
-
-function newestOf(calls: readonly SeenCall[]): SeenCall | undefined {
-  const began = ({ initiatedAt, startedAt, endedAt }: SeenCall) => initiatedAt ?? startedAt ?? endedAt ?? 0
-  return calls.toSorted((a, b) => began(b) - began(a))[0]
 }
 
 function unreadable(reasons: readonly unknown[]): ServiceError {
@@ -249,25 +244,26 @@ function latest({ serviceTime, hostTime }: AnswerMetadata): number {
   return Math.max(serviceTime, hostTime)
 }
 
+/** `rows` has the calls, and a key for each other item. */
 function readItems(
   items: readonly unknown[],
   read: (item: unknown) => ListedCall | InvalidReason,
-): Pick<CallPage, 'calls' | 'invalid' | 'items' | 'keys'> {
+): Pick<CallPage, 'calls' | 'invalid' | 'items'> & { rows: (ListedCall | string)[] } {
   const calls: ListedCall[] = []
   const invalid: CallPage['invalid'] = {}
-  const keys: string[] = []
+  const rows: (ListedCall | string)[] = []
   const anonymousKey = anonymousKeys()
   for (const item of items) {
     const call = read(item)
     if (typeof call === 'object') {
       calls.push(call)
-      keys.push(call.id)
+      rows.push(call)
     } else {
       invalid[call] = (invalid[call] ?? 0) + 1
-      keys.push(readSessionId(isMap(item) ? item['sessionId'] : undefined) ?? anonymousKey(item))
+      rows.push(readSessionId(isMap(item) ? item['sessionId'] : undefined) ?? anonymousKey(item))
     }
   }
-  return { calls, invalid, items: items.length, keys }
+  return { calls, invalid, items: items.length, rows }
 }
 
 /** Keys for the items of a page without an id, different even for equal items. Short, because a sweep keeps them. */

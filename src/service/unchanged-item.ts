@@ -20,7 +20,7 @@ export function isUnchanged(item: Item, known: TrackedCall, now: number): boolea
     isComplete(known) &&
     item['status'] === known.status &&
     hasLabels(item, known) &&
-    ANSWERED.every((name) => item[name] === known[name]) &&
+    ANSWERED.every((name) => (name === 'mid' ? hasMid(item, known) : item[name] === known[name])) &&
     hasRecording(item, known) &&
     hasMinutes(item, known, now)
   )
@@ -33,6 +33,11 @@ function isComplete({ phase, marks }: TrackedCall): boolean {
 
 function hasStart(item: Item, { initiatedAt, startedAt }: TrackedCall): boolean {
   return item['initiatedAt'] === initiatedAt && item['startedAt'] === startedAt
+}
+
+/** Another `mid` of the same call says nothing new. */
+function hasMid({ mid }: Item, known: TrackedCall): boolean {
+  return (mid === undefined) === (known.mid === undefined)
 }
 
 function hasLabels(item: Item, { labels }: TrackedCall): boolean {

@@ -11,6 +11,7 @@ import {
   type SeenMinutes,
   type SeenParticipant,
 } from '../ledger/call.ts'
+import { midOf } from '../ledger/identity.ts'
 import type { InvalidReason } from '../ledger/series.ts'
 import { isMap } from '../schema/path.ts'
 
@@ -99,8 +100,8 @@ export type ReadCallOptions = {
 /** Reads an item of a list: the call, or the reason why the item is invalid. */
 export function readCall(item: unknown, options: ReadCallOptions): SeenCall | InvalidReason {
   if (!isMap(item)) return 'not_an_object'
-  const id = readSessionId(item['sessionId'])
-  if (id === undefined) return 'no_session_id'
+  const session = readSessionId(item['sessionId'])
+  if (session === undefined) return 'no_session_id'
   const status = toText(item['status'])
   if (status === undefined) return 'no_status'
   const { participants } = item
@@ -113,8 +114,11 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
   const startedAt = toTime(item['startedAt'])
   const endedAt = toTime(item['endedAt'])
   const people = toPeople(item['totalParticipants'])
+  const mid = readSessionId(item['mid'])
   const call: SeenCall = {
-    id,
+    id: session,
+    session,
+    mid: mid === undefined ? undefined : midOf(mid),
     status: readStatus(status, options),
     type: readLabel('type', item['type'], TYPES, options),
     mode: readLabel('mode', item['mode'], MODES, options),

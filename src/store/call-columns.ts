@@ -97,13 +97,14 @@ export function valuesOf(call: TrackedCall, ...values: Value[]): Value[] {
   return values
 }
 
+const SESSION = CALL_COLUMNS.indexOf('session')
 /** The numbers of the row that is being read. */
 const numbers = new Float64Array(CALL_COLUMNS.length)
 
 /** Reads a call from its values, in the order of CALL_COLUMNS. */
 export function callOf(values: readonly unknown[]): TrackedCall {
   for (let i = 1; i < numbers.length; i++) numbers[i] = values[i] === null ? NaN : Number(values[i])
-  const call = callOfNumbers(String(values[0]), numbers)
+  const call = callOfNumbers(String(values[0]), numbers, values[SESSION] === null ? undefined : String(values[SESSION]))
   const { finish } = call
   if (finish === undefined) return call
   const expected = finishNow(call, finish.status)

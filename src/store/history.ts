@@ -1,6 +1,7 @@
 import { LOST_CODE, finalStatusOf } from '../ledger/call-codes.ts'
 import { countByStatus } from '../ledger/finished-calls.ts'
 import { usedBetween } from '../ledger/usage.ts'
+import { sessionOf } from '../ledger/identity.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { CALL_COLUMNS, callOf, callOfRow, IS_OPEN } from './call-columns.ts'
 import { batched } from './batched.ts'
@@ -8,7 +9,10 @@ import { OF_TARGET, list, type Sql } from './sql.ts'
 
 const COLUMNS = CALL_COLUMNS.join(', ')
 
-const EVICTED = `SELECT ${COLUMNS} FROM callwatch.calls WHERE ${OF_TARGET} AND id IN texts($2) AND NOT tracked`
+const OF_SESSIONS = ['id IN texts($2)', 'session IN texts($2)']
+const EVICTED = OF_SESSIONS.map(
+  (are) => `SELECT ${COLUMNS} FROM callwatch.calls WHERE ${OF_TARGET} AND ${are} AND NOT tracked`,
+).join(' UNION ')
 const COUNT_FINISHED = `
   SELECT status, count(*) AS n FROM callwatch.calls
   WHERE ${OF_TARGET} AND finished >= $2 AND finished < $3 AND status <> ${LOST_CODE} GROUP BY status`
@@ -24,12 +28,12 @@ const USAGE = `
 /** The most keys in one query. */
 const BATCH = 200
 
-/** Reads evicted calls of a target by their ids. Calls that the history no longer has are left out. */
+/** Reads evicted calls of a target by their sessions. Calls that the history no longer has are left out. */
 export const evictedCallsOf =
   (sql: Sql) =>
-  async (target: string, ids: readonly string[]): Promise<Map<string, TrackedCall>> => {
-    const rows = await sql.all(EVICTED, [target, list(ids)])
-    return new Map(rows.map(callOfRow).map((call) => [call.id, call]))
+  async (target: string, sessions: readonly string[]): Promise<Map<string, TrackedCall[]>> => {
+    const rows = await sql.all(EVICTED, [target, list(sessions)])
+    return Map.groupBy(rows.map(callOfRow), sessionOf)
   }
 
 /** The daemon's queries of calls and usage, and the pauses of rate limits. */

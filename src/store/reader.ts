@@ -1,6 +1,7 @@
 import { countedAmounts, QUANTITIES, type StoredBalance } from '../ledger/balance.ts'
 import { trackedCalls, type TrackedCalls } from '../ledger/tracked-calls.ts'
 import type { EvaluationRecord } from '../alerts/trigger.ts'
+import { sessionOf } from '../ledger/identity.ts'
 import type { SyncState } from '../ledger/state.ts'
 import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
 import { BASELINE_CODE, LOST_CODE } from '../ledger/call-codes.ts'
@@ -46,10 +47,13 @@ export function readerOf(sql: Sql) {
       return calls
     },
     openCalls: openCallsOf(sql),
-    /** One tracked call. */
-    call: async (target: string, id: string): Promise<TrackedCall | undefined> => {
-      let found: TrackedCall | undefined
-      await sql.each(`${CALLS} AND tracked AND id = $2`, [target, id], (values) => (found = callOf(values)))
+    /** The tracked calls of a session. */
+    callsOf: async (target: string, session: string): Promise<TrackedCall[]> => {
+      const found: TrackedCall[] = []
+      await sql.each(`${CALLS} AND tracked AND (id = $2 OR session = $2)`, [target, session], (values) => {
+        const call = callOf(values)
+        if (sessionOf(call) === session) found.push(call)
+      })
       return found
     },
     evictedCalls: evictedCallsOf(sql),

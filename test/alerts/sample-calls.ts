@@ -6,6 +6,8 @@ import { finishAt } from './sample-rules.ts'
 export function openSince(began: number, differing: Partial<TrackedCall> = {}): TrackedCall {
   return {
     id: `open since ${began}`,
+    session: undefined,
+    mid: undefined,
     phase: 'open',
     status: 'ongoing',
     labels: labelsOf('audio', 'call', 'user'),

@@ -21,13 +21,13 @@ test('a call whose ID would be another path is not requested', async () => {
       listCalls: () => Promise.reject(new Error('not listed')),
       getCall: async (id) => {
         requested.push(id)
-        return { serviceTime: 0, hostTime: 0, limit: undefined, call: seen(id, 'ended') }
+        return { serviceTime: 0, hostTime: 0, limit: undefined, calls: [seen(id, 'ended')] }
       },
     },
     asking: { clock, rateLimiter, timeout: 10, retries: 0, random: () => 0, onRequest: () => undefined },
     clock,
     poll: { interval: 1 },
-    suspects: new Map(['.', 'a', '..'].map((id) => [id, seen(id, 'ended')])),
+    suspects: ['.', 'a', '..'].map((id) => seen(id, 'ended')),
     isEqualNow: async () => false,
   })
   for (let i = 0; i < 100; i++) await clock.advance(0.2)

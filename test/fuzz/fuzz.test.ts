@@ -57,7 +57,7 @@ test(
         refused += 1
         continue
       }
-      const calls = 'calls' in seen ? seen.calls : seen.call === undefined ? [] : [seen.call]
+      const { calls } = seen
       const invalid = 'invalid' in seen ? seen.invalid : {}
       const answer: ServiceAnswer = {
         source: isPage ? 'list' : 'get',

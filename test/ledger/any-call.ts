@@ -46,6 +46,8 @@ export const anyCall: fc.Arbitrary<TrackedCall> = fc.record(
     endedAt: optional,
     totalParticipants: optional,
     joined: optional,
+    mid: optional,
+    session: fc.option(fc.string({ unit: 'binary', minLength: 1 }), { nil: undefined }),
     counted: fc.tuple(number, number, number, number),
     finish: fc.option(anyFinish, { nil: undefined }),
     notFound: fc.nat(255),

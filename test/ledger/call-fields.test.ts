@@ -10,9 +10,10 @@ const VALUES: Record<keyof AnsweredValues, number> = {
   startedAt: CREATED + 15,
   endedAt: CREATED + 70,
   totalParticipants: 3,
+  mid: 5,
 }
 
-test('a call has 160 bytes in memory beside its id (ADR 9)', () => expect(RECORD_BYTES).toBe(160))
+test('a call has 168 bytes in memory beside its id (ADR 9)', () => expect(RECORD_BYTES).toBe(168))
 
 test('the table of the fields names every value that a call takes from an answer as it is', () => {
   expect(ANSWERED.toSorted()).toEqual(Object.keys(VALUES).toSorted())

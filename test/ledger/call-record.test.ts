@@ -11,7 +11,7 @@ test('a call record restores any call, whatever was in its place, without touchi
       const [from, to] = [place * RECORD_BYTES, (place + 1) * RECORD_BYTES]
       writeCall(view, from, before)
       writeCall(view, from, call)
-      const back = readCall(view, from, call.id)
+      const back = readCall(view, from, call.id, call.session)
       expect(back).toStrictEqual(call)
       // Labels are compared by identity.
       expect(back.labels).toBe(call.labels)

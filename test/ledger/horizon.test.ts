@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { newLedger, type SyncState } from '../../src/ledger/state.ts'
-import { possiblyEvictedIds } from '../../src/ledger/delta/compute-delta.ts'
+import { possiblyEvicted } from '../../src/ledger/delta/compute-delta.ts'
 import { horizon } from '../../src/ledger/horizon.ts'
 import { asked, completePoll, CREATED, ledgerBook, listed, seen } from './seen.ts'
 
@@ -113,17 +113,17 @@ describe('the calls to look up in the history', () => {
   ])('%s %s', (_kind, _what, shown, ids) => {
     const { state, settings } = known(1, 2000)
     for (const answer of [listed(CREATED + 2001, shown), asked(CREATED + 2001, shown)])
-      expect(possiblyEvictedIds(state, { answers: [answer] }, settings)).toEqual(ids)
+      expect(possiblyEvicted(state, { answers: [answer] }, settings)).toEqual(ids)
   })
 
   test('exclude calls of which an answer says nothing new', () => {
     const { state, settings } = known(1, 2000)
     const row = { ...state.calls.get('known')!, id: 'evicted' }
-    expect(possiblyEvictedIds(state, { answers: [{ ...listed(CREATED + 2001), calls: [row] }] }, settings)).toEqual([])
+    expect(possiblyEvicted(state, { answers: [{ ...listed(CREATED + 2001), calls: [row] }] }, settings)).toEqual([])
   })
 
   test('are none before the first complete sweep, because nothing was evicted', () => {
     const { state, settings } = known()
-    expect(possiblyEvictedIds(state, { answers: [listed(CREATED + 1, over('a', 1))] }, settings)).toEqual([])
+    expect(possiblyEvicted(state, { answers: [listed(CREATED + 1, over('a', 1))] }, settings)).toEqual([])
   })
 })

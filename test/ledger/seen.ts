@@ -2,8 +2,11 @@ import type { SeenCall } from '../../src/ledger/call.ts'
 import type { FinishedCall } from '../../src/ledger/finished-calls.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter } from '../../src/ledger/series.ts'
 import { applyDelta, newLedger, type Delta, type LedgerState } from '../../src/ledger/state.ts'
+import { horizon } from '../../src/ledger/horizon.ts'
+import { sessionOf } from '../../src/ledger/identity.ts'
+import { callIdentities } from '../../src/polling/call-identities.ts'
 import type { KnownList } from '../../src/ledger/known-list.ts'
-import { computeDelta, possiblyEvictedIds, type LedgerOptions } from '../../src/ledger/delta/compute-delta.ts'
+import { computeDelta, possiblyEvicted, type LedgerOptions } from '../../src/ledger/delta/compute-delta.ts'
 import type { Observation, ServiceAnswer } from '../../src/ledger/observation.ts'
 import { isCounted, type TrackedCall } from '../../src/ledger/tracked-call.ts'
 
@@ -19,6 +22,8 @@ const NOTHING = { audio: undefined, video: undefined, total: undefined }
 export function seen(id: string, status: SeenCall['status'], more: Partial<SeenCall> = {}): SeenCall {
   return {
     id,
+    session: id,
+    mid: undefined,
     status,
     type: 'audio',
     mode: 'call',
@@ -80,9 +85,17 @@ export function ledgerBook(options: Partial<LedgerOptions> = {}, state: LedgerSt
   const counted = (counter: DurableCounter, ...values: string[]) =>
     state.counters.get([counter.name, ...values].join('|')) ?? 0
   /** Applies an observation; returns what it changed. */
-  const see = (observation: Observation): Delta | undefined => {
-    const rows = possiblyEvictedIds(state, observation, settings).flatMap((id) => history.get(id) ?? [])
-    const delta = computeDelta(state, observation, settings, new Map(rows.map((row) => [row.id, row])))
+  const see = (shown: Observation): Delta | undefined => {
+    const identities = callIdentities()
+    const answers = shown.answers.map((answer) => {
+      const calls = answer.calls.map((call) => ({ ...call }))
+      identities.identify(calls, state, horizon(state.sync, settings.lookback), answer.serviceTime)
+      return { ...answer, calls }
+    })
+    const observation = { ...shown, answers }
+    const sessions = new Set(possiblyEvicted(state, observation, settings))
+    const rows = [...history.values()].filter((call) => sessions.has(sessionOf(call)))
+    const delta = computeDelta(state, observation, settings, Map.groupBy(rows, sessionOf))
     if (delta === undefined) return undefined
     applyDelta(state, delta, 86_400)
     for (const id of delta.calls.keys()) history.delete(id)

@@ -55,6 +55,8 @@ export function handMadeTarget(
 export function openCall(id: string, differing: Partial<TrackedCall> = {}): TrackedCall {
   return {
     id,
+    session: undefined,
+    mid: undefined,
     phase: 'open',
     status: 'ongoing',
     labels: labelsOf('audio', 'call', 'user'),

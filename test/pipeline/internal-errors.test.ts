@@ -53,6 +53,7 @@ async function watchingTwo() {
   const config = { targets, poll, alerts: [], events: {} } as unknown as Config
   const draining$ = new ReplaySubject<void>(1)
   const asked = new Map<string, number>()
+  const begun = clock.wall()
   const watched = lifecycle({
     mask: (text) => text,
     clock,
@@ -67,8 +68,8 @@ async function watchingTwo() {
       const count = (asked.get(address) ?? 0) + 1
       asked.set(address, count)
       const data = Array.from({ length: count }, (_, i) => {
-        const at = clock.wall() - 60 - i
-        return { sessionId: `${address} ${count - i}`, status: 'ongoing', startedAt: at }
+        const n = count - i
+        return { sessionId: `${address} ${n}`, status: 'ongoing', startedAt: begun - 1000 + n }
       })
       return {
         status: 200,

@@ -164,7 +164,7 @@ describe('the pipeline of a target', () => {
     service.client.getCall = async () => {
       await sleep(clock, 3)
       const now = clock.wall()
-      return { serviceTime: now, hostTime: now, limit: undefined, call: seen('a', 'ended', { endedAt: now }) }
+      return { serviceTime: now, hostTime: now, limit: undefined, calls: [seen('a', 'ended', { endedAt: now })] }
     }
     await clock.advance(INTERVAL + 3)
     const finished = target.ledger.calls.get('a')?.finish?.at

@@ -240,11 +240,11 @@ describe('a target', () => {
     await commitObservation(target, {
       answers: completePoll(1, seen('open', 'ongoing', { initiatedAt: CREATED - 41 * 3600 })).answers,
     })
-    await commitObservation(target, completePoll(2, { ...early, id: 'open' }))
+    await commitObservation(target, completePoll(2, { ...early, id: 'open', session: 'open' }))
     target.settings = { ...target.settings, rules: [] }
     await commitObservation(
       target,
-      completePoll(3, { ...early, id: 'open' }, seen('late', 'ended', { endedAt: CREATED + 2 })),
+      completePoll(3, { ...early, id: 'open', session: 'open' }, seen('late', 'ended', { endedAt: CREATED + 2 })),
     )
     expect(target.ledger.finished.between(-Infinity, Infinity)).toHaveLength(2)
   })

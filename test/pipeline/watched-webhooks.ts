@@ -60,7 +60,7 @@ export async function watched({
     restarts.push(clock.wall())
     const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
     const hints = hintQueue(clock)
-    const client = connect(settings, () => target.ledger, {
+    const client = connect(settings, () => target, {
       ownership: { owns: () => true },
       clock,
       log: pino({ level: 'silent' }),

@@ -64,7 +64,7 @@ export function fakeService(clock: VirtualClock, pageSize = 2): FakeService {
         answer('get', id, () => {
           const call = service.known.get(id) ?? service.calls.find((listed) => listed.id === id)
           if (call === undefined) throw new ServiceError('not_found', 'unknown', { status: 404 })
-          return { ...answered(), call }
+          return { ...answered(), calls: [call] }
         }),
     },
   }

@@ -77,10 +77,10 @@ describe('the answers to follow-ups', () => {
     const problems: ServiceError[] = []
     const state = openCalls(...ids.map((id): [string, number] => [id, 1]))
     const { signal } = new AbortController()
-    const fetchCall = (id: string) => service.client.getCall(id, signal)
+    const fetchCalls = (session: string) => service.client.getCall(session, signal)
     let distrusted = false
     const answers = await followUps([...state.open.values()], new Set(control), {
-      fetchCall,
+      fetchCalls,
       aborted: signal,
       wall: () => CREATED,
       onProblem: (problem) => problems.push(problem),
@@ -124,13 +124,13 @@ describe('the answers to follow-ups', () => {
   })
 
   test('are dropped if most calls are unknown and the poll is aborted before the control call is answered', async () => {
-    const known = { serviceTime: CREATED, hostTime: CREATED, limit: undefined, call: seen('a', 'ongoing') }
-    const fetchCall = async (id: string) => {
+    const known = { serviceTime: CREATED, hostTime: CREATED, limit: undefined, calls: [seen('a', 'ongoing')] }
+    const fetchCalls = async (id: string) => {
       if (id === 'a') return known
       throw id === 'listed' ? new AbortedError() : new ServiceError('not_found', 'unknown', { status: 404 })
     }
     const calls = [...openCalls(...ids.map((id): [string, number] => [id, 1])).open.values()]
-    const asking = { fetchCall, aborted: new AbortController().signal, wall: () => CREATED }
+    const asking = { fetchCalls, aborted: new AbortController().signal, wall: () => CREATED }
     const notified = { onProblem: () => undefined, onDistrust: () => undefined }
     const answers = await followUps(calls, new Set(['listed']), { ...asking, ...notified })
     expect(answers.map(({ calls, notFound }) => [calls.map(({ id }) => id), notFound])).toEqual([[['a'], []]])

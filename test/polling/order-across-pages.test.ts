@@ -32,7 +32,12 @@ test.each<[string, boolean, number[][]]>([
 
 /** Calls of another type, newest first. */
 const videos = (from: number, to: number): SeenCall[] =>
-  numbered(from, to).map((audio) => ({ ...audio, id: `video ${audio.id}`, type: 'video' }))
+  numbered(from, to).map((audio) => ({
+    ...audio,
+    id: `video ${audio.id}`,
+    session: `video ${audio.id}`,
+    type: 'video',
+  }))
 /** Open calls that are days older than all others. */
 const stuck = Array.from({ length: 20 }, (_, n) => ongoing(10_000 + n))
 /** Old calls that were imported: newest first among themselves, and listed before all others. */

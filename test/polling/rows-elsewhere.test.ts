@@ -15,7 +15,7 @@ async function swept(options?: Parameters<typeof polling>[0]) {
   /** A call comes in so many rows below the newest one, and began just now; returns its id. */
   const comeInAt = (place: number, began = call(newest()).initiatedAt) => {
     const id = `late at ${newest()}`
-    service.calls = service.calls.toSpliced(place, 0, { ...call(newest()), id, initiatedAt: began })
+    service.calls = service.calls.toSpliced(place, 0, { ...call(newest()), id, session: id, initiatedAt: began })
     return id
   }
   const comeIn = () => void (service.calls = [call(newest()), ...service.calls])

@@ -45,7 +45,12 @@ describe('a sweep', () => {
     await poll()
     await clock.advance(100)
     let found: number | undefined
-    service.calls = service.calls.toSpliced(40, 0, { ...call(newest()), id: 'late', initiatedAt: call(40).initiatedAt })
+    service.calls = service.calls.toSpliced(40, 0, {
+      ...call(newest()),
+      id: 'late',
+      session: 'late',
+      initiatedAt: call(40).initiatedAt,
+    })
     for (let polls = 1; polls < 12; polls++) {
       service.calls = [call(newest()), call(newest() + 1), call(newest() + 2), ...service.calls]
       await poll()
@@ -161,7 +166,10 @@ describe('a sweep of a list that is longer than the lookback', () => {
 
   test('continues to the end in each sweep, if the list is not in order of time', async () => {
     const { service, pagesOfSweep, isVerified } = long()
-    service.calls = [...older(1, 100), ...older(1, 100).map((one) => ({ ...one, id: `video ${one.id}` }))]
+    service.calls = [
+      ...older(1, 100),
+      ...older(1, 100).map((one) => ({ ...one, id: `video ${one.id}`, session: `video ${one.id}` })),
+    ]
     for (let sweeps = 0; sweeps < 3; sweeps++) expect(await pagesOfSweep()).toHaveLength(21)
     expect(isVerified()).toBe(false)
   })

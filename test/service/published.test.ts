@@ -52,7 +52,7 @@ test.each(withPart('list'))('%s is read from List Calls', async (_name, { list: 
 })
 
 test.each(withPart('get'))('%s is read from Get Call', async (_name, { get, reads }) => {
-  expect(await clientOf(get).getCall('v1.us.app.1', never)).toMatchObject({ call: reads![0] })
+  expect(await clientOf(get).getCall('v1.us.app.1', never)).toMatchObject({ calls: reads })
 })
 
 test.each(withPart('webhook'))('%s is read', (_name, { webhook, hint }) => {

@@ -80,9 +80,18 @@ describe('an item of a list', () => {
     expect(isUnchanged({ ...ITEM, [field]: value }, known(ITEM), NOW)).toBe(false)
   })
 
-  test.each(ANSWERED)('is changed with another %s, or without it', (name) => {
+  test.each(ANSWERED.filter((name) => name !== 'mid'))('is changed with another %s, or without it', (name) => {
     expect(isUnchanged({ ...ITEM, [name]: Number(ITEM[name]) + 1 }, known(ITEM), NOW)).toBe(false)
     expect(isUnchanged({ ...ITEM, [name]: undefined }, known(ITEM), NOW)).toBe(false)
+  })
+
+  test('is changed with a mid that came late, but not with another one', () => {
+    expect(isUnchanged({ ...ITEM, mid: 'm' }, known(ITEM), NOW)).toBe(false)
+    const late = known({ ...ITEM, mid: 'm' })
+    expect([isUnchanged({ ...ITEM, mid: 'm' }, late, NOW), isUnchanged({ ...ITEM, mid: 'n' }, late, NOW)]).toEqual([
+      true,
+      true,
+    ])
   })
 
   test.each([

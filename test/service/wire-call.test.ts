@@ -30,6 +30,8 @@ function readWith(fields: Record<string, unknown>): SeenCall {
 
 const BARE: SeenCall = {
   id: 's',
+  session: 's',
+  mid: undefined,
   status: 'ended',
   type: undefined,
   mode: undefined,
@@ -89,6 +91,8 @@ test('the published sample is read, with two separate levels of minutes', () => 
   const { call, unknown } = reading(SAMPLE)
   expect(call).toEqual({
     id: 'v1.in.3178.171',
+    session: 'v1.in.3178.171',
+    mid: expect.any(Number),
     status: 'ended',
     type: 'audio',
     mode: 'call',

@@ -9,6 +9,8 @@ import { anyCall, PHASES } from '../ledger/any-call.ts'
 /** A call of which everything is known. */
 const FULL: TrackedCall = {
   id: 'full',
+  session: 'session',
+  mid: 4_503_599_627_370_495,
   phase: 'final',
   status: 'rejected',
   labels: labelsOf('video', 'meet', 'group'),
@@ -40,6 +42,8 @@ const FULL: TrackedCall = {
 const BARE: TrackedCall = {
   ...FULL,
   id: 'bare',
+  session: undefined,
+  mid: undefined,
   phase: 'open',
   status: 'initiated',
   labels: labelsOf('other', 'other', 'other'),
@@ -80,7 +84,7 @@ test('a column of a call is described and read: that are its two places', () => 
   const values = valuesOf(FULL)
   expect(values).toHaveLength(CALL_COLUMNS.length)
   for (const [i, name] of CALL_COLUMNS.entries()) {
-    const other = values.with(i, name === 'id' ? 'another' : Number(values[i]) === 1 ? 2 : 1)
+    const other = values.with(i, ['id', 'session'].includes(name) ? 'another' : Number(values[i]) === 1 ? 2 : 1)
     if (name === 'finish_status') other[i] = 3
     expect([name, callOf(other)]).not.toEqual([name, FULL])
     expect([name, valuesOf(callOf(other))]).toEqual([name, other])
@@ -94,14 +98,15 @@ describe('the values of a call stay as stores contain them:', () => {
     'full', 2, 4, 16, 1_790_000_000.25, 1_789_999_990, 1_789_999_992.5, 1_790_000_060, 7, 2, 0.5, 1.5, 2, 3.75, 1, 1_790_000_070, 0x841,
     2, 0, 1_790_000_060, 1_790_000_070, 1_790_000_071,
   ] // oxfmt-ignore
+  const own = [4_503_599_627_370_495, 'session']
   const withFinish = (differing: Partial<Finish>) => ({ ...FULL, finish: { ...FULL.finish!, ...differing } })
   const same = { began: 1_789_999_990, answerDelay: 2.5, duration: 67.5, audio: 0.5, video: 1.5 }
   const late = { answerDelay: undefined, duration: undefined }
   test.each<[string, TrackedCall, unknown[]]>([
-    ['a call of which everything is known', FULL, [...full, 1_789_999_989, 3, 66, 0.25, 0.75]],
-    ['a call that was not corrected after its end', withFinish(same), [...full, ...none(5)]],
-    ['a call that has its times since its end', withFinish(late), [...full, 1_789_999_989, -1, -1, 0.25, 0.75]],
-    ['a call of which little is known', BARE, ['bare', 0, 0, 35, 1, ...none(5), 0, 0, 0, 0, 0, null, 0, ...none(10)]],
+    ['a call of which everything is known', FULL, [...full, 1_789_999_989, 3, 66, 0.25, 0.75, ...own]],
+    ['a call that was not corrected after its end', withFinish(same), [...full, ...none(5), ...own]],
+    ['a call that has its times since its end', withFinish(late), [...full, 1_789_999_989, -1, -1, 0.25, 0.75, ...own]],
+    ['a call of which little is known', BARE, ['bare', 0, 0, 35, 1, ...none(5), 0, 0, 0, 0, 0, null, 0, ...none(12)]],
   ])('%s', (_what, call, values) => {
     expect(valuesOf(call)).toEqual(values)
   })
@@ -142,7 +147,7 @@ describe('the values of a call stay as stores contain them:', () => {
       badValue: 0x200,
       timeReversed: 0x400,
       tooManyParticipants: 0x800,
-      repeatedId: 0x1000,
+      ambiguousSession: 0x1000,
       overAtSetUp: 0x2000,
       endCounted: 0x4000,
     })

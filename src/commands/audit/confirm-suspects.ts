@@ -15,16 +15,16 @@ export type ConfirmOptions = {
   clock: Clock
   poll: Pick<PollConfig, 'interval'>
   /** Calls that seem to differ, as the list showed them. */
-  suspects: ReadonlyMap<string, SeenCall>
-  /** Reads the call's row again. Returns whether the row equals the call as the service shows it. */
+  suspects: readonly SeenCall[]
+  /** Reads the call's row again. Returns whether the row equals the call as the service shows it. Sets the id of the call. */
   isEqualNow: (call: SeenCall) => Promise<boolean>
 }
 
 export type Confirmed = {
-  /** The calls that were requested again, as the service showed them. */
-  requested: Map<string, SeenCall>
+  /** The calls that were requested again, and how the service showed them. */
+  requested: Map<SeenCall, SeenCall>
   /** Calls that the service did not know when requested again. */
-  gone: Set<string>
+  gone: Set<SeenCall>
   /** How many calls still differ and were not requested again. */
   notRequested: number
   /** Whether a daemon polls the target; undefined if nothing differed. */
@@ -41,7 +41,7 @@ const MAX_DIFFERING = 100
 /** Requests each call that seems to differ again, after the daemon had time to count it. */
 export async function confirmSuspects(options: ConfirmOptions): Promise<Confirmed> {
   const { client, asking, isEqualNow } = options
-  const suspects = new Map(options.suspects)
+  const suspects = new Map(options.suspects.map((call) => [call, call]))
   const confirmed: Confirmed = {
     requested: new Map(),
     gone: new Set(),
@@ -51,19 +51,23 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
   }
 
   const dropSettled = async () => {
-    for (const [id, call] of suspects) if (await isEqualNow(call)) suspects.delete(id)
+    for (const [first, call] of suspects) if (await isEqualNow(call)) suspects.delete(first)
   }
-  const request = async (id: string): Promise<void> => {
+  const request = async (first: SeenCall): Promise<void> => {
+    const call = await showAgain(suspects.get(first)!)
+    if (call === undefined) confirmed.gone.add(first)
+    else confirmed.requested.set(first, call)
+    if (call === undefined || (await isEqualNow(call))) suspects.delete(first)
+    else suspects.set(first, call)
+  }
+  const showAgain = async ({ id, session }: SeenCall): Promise<SeenCall | undefined> => {
     try {
-      const get = (signal: AbortSignal) => client.getCall(id, signal, suspects.get(id))
-      const { call } = await firstValueFrom(requestWithRetries('get_call', get, asking))
-      confirmed.requested.set(id, call)
-      if (await isEqualNow(call)) suspects.delete(id)
-      else suspects.set(id, call)
+      const get = (signal: AbortSignal) => client.getCall(session, signal)
+      const { calls } = await firstValueFrom(requestWithRetries('get_call', get, asking))
+      return calls.find((call) => call.id === id)
     } catch (error) {
-      if (!(error instanceof ServiceError && error.kind === 'not_found')) throw error
-      confirmed.gone.add(id)
-      suspects.delete(id)
+      if (error instanceof ServiceError && error.kind === 'not_found') return undefined
+      throw error
     }
   }
 
@@ -72,10 +76,10 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
       confirmed.daemonPolls = await nextPoll(options)
       await dropSettled()
       let differing = 0
-      for (const id of suspects.keys()) {
+      for (const first of suspects.keys()) {
         if (differing === MAX_DIFFERING) break
-        if (isRequestable(id)) await request(id)
-        if (suspects.has(id)) differing += 1
+        if (isRequestable(first.session)) await request(first)
+        if (suspects.has(first)) differing += 1
       }
       if (!confirmed.daemonPolls) break
       if (suspects.size > 0) await nextPoll(options)
@@ -85,7 +89,7 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
     if (!(error instanceof ServiceError)) throw error
     confirmed.problem = `not every differing call could be requested again: ${error.message}`
   }
-  confirmed.notRequested = [...suspects.keys()].filter((id) => !confirmed.requested.has(id)).length
+  confirmed.notRequested = [...suspects.keys()].filter((first) => !confirmed.requested.has(first)).length
   return confirmed
 }
 

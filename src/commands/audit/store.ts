@@ -2,7 +2,7 @@ import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
 import type { TargetConfig } from '../../service/target-section.ts'
 import { newRateLimiter, type RateLimiter } from '../../polling/rate-limiter.ts'
-import { callsClient } from '../../service/calls-client.ts'
+import { callsClient, type CallsClientOptions } from '../../service/calls-client.ts'
 import { ServiceError } from '../../service/service-error.ts'
 import { undiciTransport } from '../../service/undici-transport.ts'
 import { openReader } from '../../store/open-store.ts'
@@ -47,18 +47,16 @@ async function auditConfigured(
         'audit it with the configuration that counted them',
     )
   }
-  const client = callsClient(undiciTransport(target.baseUrl, poll.maxAnswerBytes), {
-    ...target,
-    ...poll,
-    wall: systemClock.wall,
-  })
+  const transport = undiciTransport(target.baseUrl, poll.maxAnswerBytes)
+  const clientWith = (options: Pick<CallsClientOptions, 'identify'>) =>
+    callsClient(transport, { ...target, ...poll, ...options, wall: systemClock.wall })
   const { timeout, retries } = poll
   const rateLimiter = impatient(
     await rateLimiterOf(target, poll.maxRequestsPerMinute * RATE_SHARE, reader, rateLimiters),
   )
   const asking = { clock: systemClock, rateLimiter, timeout, retries, random: Math.random, onRequest: () => undefined }
   const { sync } = stored
-  return await auditTarget({ target: target.name, sync, reader, client, asking, clock: systemClock, poll, full })
+  return await auditTarget({ target: target.name, sync, reader, clientWith, asking, clock: systemClock, poll, full })
 }
 
 async function rateLimiterOf(

@@ -3,18 +3,20 @@ import type { Clock } from '../../clock/clock.ts'
 import type { PollConfig } from '../../polling/poll-section.ts'
 import { imbalancesOf, type Imbalance } from '../../ledger/balance.ts'
 import type { SeenCall } from '../../ledger/call.ts'
+import type { ListedCall } from '../../ledger/observation.ts'
 import { compareCall, difference, isMissed, type Verdict } from '../../ledger/delta/compare-call.ts'
-import { compareStart } from '../../ledger/delta/repeated-id.ts'
 import type { TrackedCalls } from '../../ledger/tracked-calls.ts'
 import { newLedger, type SyncState } from '../../ledger/state.ts'
 import { horizon } from '../../ledger/horizon.ts'
+import { identify, knownOf } from '../../ledger/identity.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import { requestWithRetries, type RequestOptions } from '../../polling/request-with-retries.ts'
 import { isOrderVerified } from '../../ledger/known-list.ts'
+import { callIdentities } from '../../polling/call-identities.ts'
 import { newListMemory } from '../../polling/list/list-state.ts'
 import { newPoll, type RunningPoll } from '../../polling/poll.ts'
 import { readList } from '../../polling/list/read-list.ts'
-import type { CallsClient } from '../../service/calls-client.ts'
+import type { CallsClient, CallsClientOptions } from '../../service/calls-client.ts'
 import { ServiceError } from '../../service/service-error.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { confirmSuspects } from './confirm-suspects.ts'
@@ -54,7 +56,7 @@ export type AuditTargetOptions = {
   target: string
   sync: SyncState
   reader: StoreReader
-  client: CallsClient
+  clientWith: (options: Pick<CallsClientOptions, 'identify'>) => CallsClient
   asking: RequestOptions
   clock: Clock
   poll: PollConfig
@@ -69,33 +71,48 @@ export type AuditTargetOptions = {
  * @throws {StoreError} if the store cannot be read
  */
 export async function auditTarget(options: AuditTargetOptions): Promise<TargetAudit> {
-  const { target, reader, poll, sync } = options
+  const { target, reader, poll, sync, clock } = options
   const before = await reader.calls(target)
-  const { seen, rejected, problem, isEarly } = await listLookback(options, before)
-  const rows = await reader.calls(target)
-  let latest = (await reader.target(target))?.sync ?? sync
+  let rows = before
+  let latest = sync
+  const identities = callIdentities()
+  const identifyAll = (seen: readonly ListedCall[], now: number) =>
+    identities.identify(seen, { calls: rows, sync: latest }, horizon(latest, poll.lookback), now)
+  const client = options.clientWith({ identify: identifyAll })
+  const { seen, rejected, problem, isEarly } = await listLookback({ ...options, client }, before)
+  rows = await reader.calls(target)
+  const readSync = async () => void (latest = (await reader.target(target))?.sync ?? latest)
+  await readSync()
   const compare = (call: SeenCall) => compareCall(rows.get(call.id), call, latest, poll)
 
-  const suspects = new Map([...seen].filter(([, call]) => isSuspect(compare(call))))
+  // The daemon may have counted some of them meanwhile.
+  const again = (...calls: SeenCall[]) => {
+    identities.startPoll(undefined)
+    identifyAll(calls, clock.wall() + (latest.clockSkew ?? 0))
+  }
+  again(...seen)
   const confirmed = await confirmSuspects({
     ...options,
-    suspects,
+    client,
+    suspects: seen.filter((call) => isSuspect(compare(call))),
     isEqualNow: async (call) => {
-      const row = await reader.call(target, call.id)
-      latest = (await reader.target(target))?.sync ?? latest
-      if (row === undefined) rows.delete(call.id)
-      else rows.set(row)
+      const found = await reader.callsOf(target, call.session)
+      await readSync()
+      for (const { id } of rows.ofSession(call.session)) rows.delete(id)
+      for (const row of found) rows.set(row)
+      again(call)
       return !isSuspect(compare(call))
     },
   })
-  const calls = [...seen].map(([id, first]): ComparedCall => {
-    const call = confirmed.requested.get(id) ?? first
-    const verdict = confirmed.gone.has(id) ? { kind: 'gone' as const } : compare(call)
-    return { seen: call, counted: rows.get(id), verdict }
+  const calls = seen.map((first): ComparedCall => {
+    const call = confirmed.requested.get(first) ?? first
+    const verdict = confirmed.gone.has(first) ? { kind: 'gone' as const } : compare(call)
+    return { seen: call, counted: rows.get(call.id), verdict }
   })
   await markMissed(calls, options, latest)
   const oldest = horizon(latest, poll.lookback)
-  const isMissing = ({ id, finish }: TrackedCall) => finish !== undefined && finish.at >= oldest && !seen.has(id)
+  const listed = new Set(seen.map(({ id }) => id))
+  const isMissing = ({ id, finish }: TrackedCall) => finish !== undefined && finish.at >= oldest && !listed.has(id)
   return {
     target,
     problem: problem ?? confirmed.problem,
@@ -116,10 +133,14 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
 async function markMissed(calls: ComparedCall[], { target, reader, poll }: AuditTargetOptions, sync: SyncState) {
   const { expired = -Infinity } = (await reader.target(target)) ?? {}
   const missed = calls.filter(({ verdict, seen }) => verdict.kind === 'ignored' && isMissed(seen, sync, poll, expired))
-  const ids = missed.map(({ seen }) => seen.id)
-  const evicted = ids.length === 0 ? undefined : await reader.evictedCalls(target, ids)
-  for (const call of missed)
-    if (evicted?.has(call.seen.id) !== true) call.verdict = difference('call', 'unknown', call.seen.status)
+  const sessions = missed.map(({ seen }) => seen.session)
+  const evicted = sessions.length === 0 ? undefined : await reader.evictedCalls(target, sessions)
+  const answer = { now: Infinity, readingSince: Infinity, isReused: false, isTooOld: () => true }
+  for (const call of missed) {
+    const known = (evicted?.get(call.seen.session) ?? []).map((one) => knownOf(one))
+    const [id] = identify([call.seen], known, answer)
+    if (!known.some((one) => one.id === id)) call.verdict = difference('call', 'unknown', call.seen.status)
+  }
 }
 
 /** An unknown open call may be newer than the daemon's last poll, and a difference older than it. */
@@ -128,7 +149,7 @@ function isSuspect({ kind }: Verdict): boolean {
 }
 
 /** Every call that the service lists back to the horizon, as it was listed last. */
-async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
+async function listLookback(options: AuditTargetOptions & { client: CallsClient }, rows: TrackedCalls) {
   const { sync, client, asking, clock, poll, full } = options
   const memory = newListMemory({ ...sync, list: undefined }, undefined)
   const seen = new Map<string, SeenCall>()
@@ -153,9 +174,7 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
     })
     for await (const { calls, keys } of pages) {
       for (const call of calls) {
-        if ('phase' in call) continue
-        const other = seen.get(call.id)
-        if (other === undefined || compareStart(other, call) !== -1) seen.set(call.id, call)
+        if (!('phase' in call)) seen.set(call.id, call)
       }
       for (const key of keys) invalid.add(key)
     }
@@ -178,5 +197,5 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls) {
     problem = error.message
   }
   for (const id of seen.keys()) invalid.delete(id)
-  return { seen, rejected: invalid.size, problem, isEarly }
+  return { seen: [...seen.values()], rejected: invalid.size, problem, isEarly }
 }

@@ -79,7 +79,7 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
     const rules = config.alerts.filter(({ name }) => name === PAST_RULE.name)
     const settings = { target: config.targets[0]!, poll, rules }
     const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
-    const client = connect(settings, () => target.ledger, { ownership: ALONE, clock, log })
+    const client = connect(settings, () => target, { ownership: ALONE, clock, log })
     for (;;) {
       setTime(now)
       while (upcoming[0] !== undefined && upcoming[0].begin <= now) simulator.burst(upcoming.shift()!)

@@ -10,7 +10,7 @@ import {
   userMinutesOf,
   type AnswerContext,
 } from './observe-call.ts'
-import { noteEarlierRow, compareStart, isEarlierRow } from './repeated-id.ts'
+import { identify, knownOf } from '../identity.ts'
 import { COUNTERS, seriesKey } from '../series.ts'
 import type { Delta, LedgerState, SyncState } from '../state.ts'
 import { evictAfter, inHistorySince, MARK, type TrackedCall } from '../tracked-call.ts'
@@ -26,25 +26,29 @@ export type LedgerOptions = {
 }
 
 /**
- * The ids of calls that would count as new, but may have been counted and evicted. Pass their stored rows to
+ * The sessions of calls that would count as new, but may have been counted and evicted. Pass the stored rows of these sessions to
  * {@link computeDelta}. Empty before the first complete sweep, because nothing is evicted until then.
  */
-export function possiblyEvictedIds(state: LedgerState, { answers }: Observation, options: LedgerOptions): string[] {
+export function possiblyEvicted(state: LedgerState, { answers }: Observation, options: LedgerOptions): string[] {
   if (state.sync.lastSweepBegan === undefined) return []
   const oldest = horizon(state.sync, options.lookback)
   return answers.flatMap(({ calls }) =>
-    calls.flatMap((seen) => ('phase' in seen || state.calls.has(seen.id) || isExcluded(seen, oldest) ? [] : seen.id)),
+    calls.flatMap((seen) =>
+      'phase' in seen || state.calls.has(seen.id) || isExcluded(seen, oldest) ? [] : seen.session,
+    ),
   )
 }
 
-const NO_ROWS: ReadonlyMap<string, TrackedCall> = new Map()
+/** The rows of evicted calls, by session. */
+export type EvictedCalls = ReadonlyMap<string, readonly TrackedCall[]>
+const NO_CALLS: EvictedCalls = new Map()
 
 /** What an observation changes, while it is being computed. */
 type Computation = {
   state: LedgerState
   draft: DeltaDraft
   options: LedgerOptions
-  evictedRows: ReadonlyMap<string, TrackedCall>
+  evictedCalls: EvictedCalls
   /** Calls before this time are excluded (UNIX seconds). */
   oldest: number
   /** The latest value of a tracked call. */
@@ -54,14 +58,14 @@ type Computation = {
 /**
  * Computes what an observation changes. Pure.
  *
- * @param evictedRows rows of evicted calls, by id. A call that is listed again continues from its row.
+ * @param evictedCalls A call that is listed again continues from its row.
  * @returns undefined if nothing changed
  */
 export function computeDelta(
   state: LedgerState,
   observation: Observation,
   options: LedgerOptions,
-  evictedRows = NO_ROWS,
+  evictedCalls = NO_CALLS,
 ): Delta | undefined {
   const draft = newDraft(state.sync)
   const { delta } = draft
@@ -69,7 +73,7 @@ export function computeDelta(
   if (first !== undefined) delta.sync = setClock(delta.sync, first, observation.clockSkew)
   const oldest = horizon(delta.sync, options.lookback)
   const find = (id: string) => delta.calls.get(id) ?? state.calls.get(id)
-  const computation = { state, draft, options, evictedRows, oldest, find }
+  const computation = { state, draft, options, evictedCalls, oldest, find }
   for (const answer of observation.answers) readAnswer(answer, computation)
   if (observation.success) recordSuccess(observation.success, computation)
   const hasChanged =
@@ -81,7 +85,7 @@ export function computeDelta(
 }
 
 function readAnswer(
-  { source, serviceTime, hostTime, calls, confirmed, notFound, invalid }: ServiceAnswer,
+  { source, serviceTime, hostTime, calls, notFound, invalid }: ServiceAnswer,
   computation: Computation,
 ): void {
   const { draft, options, find } = computation
@@ -93,13 +97,15 @@ function readAnswer(
     askForDetails: options.details === 'missing',
     listedPrecision: Math.min(3600, options.lookback / 10),
   }
-  for (const seen of calls) {
+  for (const row of calls) {
     // The client found that the answer equals the tracked call.
-    if ('phase' in seen) continue
+    if ('phase' in row) continue
+    const seen = amongEvicted(row, answer, computation)
     const before = find(seen.id)
-    const after = track(before, { seen, answer, isConfirmed: confirmed?.has(seen.id) === true }, computation)
+    const evicted = computation.evictedCalls.get(seen.session)?.find(({ id }) => id === seen.id)
+    const after = track(before, evicted, { seen, answer }, computation)
     // An evicted call is tracked again even if the answer shows nothing new.
-    if (after !== undefined && after !== before) change(delta, before ?? computation.evictedRows.get(seen.id), after)
+    if (after !== undefined && after !== before) change(delta, before ?? evicted, after)
   }
   for (const id of notFound) {
     const before = find(id)
@@ -124,36 +130,38 @@ function change({ calls, stale, userMinutes }: Delta, before: TrackedCall | unde
 }
 
 /** A call as an answer shows it. */
-type SeenIn = {
-  seen: SeenCall
-  answer: AnswerContext
-  /** The list shows that this is the tracked call, although it began earlier. */
-  isConfirmed: boolean
+type SeenIn = { seen: SeenCall; answer: AnswerContext }
+
+/** The row of a call that is not tracked, with the id of the evicted call that it is, or with another id than all of its session. */
+function amongEvicted(row: SeenCall, { serviceTime }: AnswerContext, computation: Computation): SeenCall {
+  const { evictedCalls, draft, oldest, find } = computation
+  const calls = evictedCalls.get(row.session)
+  if (calls === undefined || find(row.id) !== undefined || isExcluded(row, oldest)) return row
+  const isReused = draft.delta.sync.reusesSessions === true
+  const answer = { now: serviceTime, readingSince: Infinity, isReused, isTooOld: () => false }
+  const [id = row.id] = identify([row], calls.map((call) => knownOf(call)), answer) // oxfmt-ignore
+  return { ...row, id }
 }
 
-function track(tracked: TrackedCall | undefined, shown: SeenIn, computation: Computation): TrackedCall | undefined {
-  const { seen, answer, isConfirmed } = shown
-  const { draft, evictedRows, oldest } = computation
-  if (tracked === undefined && isExcluded(seen, oldest)) return undefined
-  const before = tracked ?? evictedRows.get(seen.id)
-  if (before === undefined) return trackNew(shown, computation)
-  // Get Call shows only one of the rows with this id. callwatch uses the answer for an open call; for a final call the list
-  // decides.
-  const isBelieved = isConfirmed || (answer.source === 'get' && before.phase !== 'final')
-  if (!isBelieved && isEarlierRow(before, seen)) {
-    const noted = noteEarlierRow(before, draft)
-    return answer.source === 'list' ? noted : observeNotFound(noted, answer.serviceTime, draft)
-  }
-  if (tracked === undefined) {
-    // The call was listed again after its eviction. It is tracked for as long as any other call.
-    const listedAgain = observeCall(before, seen, answer, draft)
-    return { ...listedAgain, retainUntil: Math.max(listedAgain.retainUntil ?? 0, answer.serviceTime) }
-  }
-  return trackAgain(before, shown, computation)
+function track(
+  tracked: TrackedCall | undefined,
+  evicted: TrackedCall | undefined,
+  shown: SeenIn,
+  computation: Computation,
+): TrackedCall | undefined {
+  const { seen, answer } = shown
+  const { draft, oldest } = computation
+  if (tracked !== undefined) return trackAgain(tracked, shown, computation)
+  if (isExcluded(seen, oldest)) return undefined
+  if (evicted === undefined) return trackNew(shown, computation)
+  // The call was listed again after its eviction. It is tracked for as long as any other call.
+  const listedAgain = observeCall(evicted, seen, answer, draft)
+  return { ...listedAgain, retainUntil: Math.max(listedAgain.retainUntil ?? 0, answer.serviceTime) }
 }
 
 function trackNew({ seen, answer }: SeenIn, { draft, options, oldest }: Computation): TrackedCall {
   const { delta } = draft
+  if (seen.id !== seen.session) delta.sync = { ...delta.sync, reusesSessions: true }
   const own = ownTime(seen)
   // A call with another time far in the future is tracked, although its own time may be before the horizon.
   const isBeforeHorizon = own !== undefined && own < oldest
@@ -175,10 +183,8 @@ function trackAgain(before: TrackedCall, { seen, answer }: SeenIn, { draft }: Co
     if ((before.marks & MARK.overAtSetUp) !== 0) delta.corrections.length = length
     return after
   }
-  const isReused = compareStart(before, seen) === 1 && !isBaseline(ownTime(seen), delta.sync)
-  // It counts from now on, as if it were new, if its id was reused, or if it is open again, such as a meeting that continues.
-  const counts = isReused || finalStatus(seen) === undefined
-  if (!counts) return baselineCall(before, seen, answer)
+  // It counts from now on, as if it were new, if it is open again, such as a meeting that continues.
+  if (finalStatus(seen) !== undefined) return baselineCall(before, seen, answer)
   return observeCall(undefined, { ...seen, ...labelsNow(before.labels, seen) }, answer, draft)
 }
 

@@ -3,7 +3,7 @@ import { finalStatus, labelsOf, ownTime, type FinalStatus, type Labels, type See
 import type { DeltaDraft } from './delta-draft.ts'
 import { countMinutes, MEASURES, servedMinutes } from './minutes.ts'
 import { callSeries, type HistogramSeries } from '../call-series.ts'
-import { compareStart } from './repeated-id.ts'
+import { isAmbiguous } from '../identity.ts'
 import { ANOMALIES, COUNTERS, seriesKey, type Anomaly } from '../series.ts'
 import type { Details } from '../state.ts'
 import { beganAt, MARK, type Finish, type TrackedCall } from '../tracked-call.ts'
@@ -19,7 +19,7 @@ const ANOMALY_MARKS: Record<Anomaly, number> = {
   bad_value: MARK.badValue,
   time_reversed: MARK.timeReversed,
   too_many_participants: MARK.tooManyParticipants,
-  repeated_id: MARK.repeatedId,
+  ambiguous_session: MARK.ambiguousSession,
 }
 
 /** When and how an answer was obtained, and how to count it. Times are UNIX seconds. */
@@ -43,7 +43,7 @@ export function baselineCall(
   seen: SeenCall,
   { serviceTime, listedPrecision }: AnswerContext,
 ): TrackedCall {
-  const known = before ?? { ...withAnswer(newCall(seen.id, serviceTime), seen), phase: 'baseline', marks: 0 }
+  const known = before ?? { ...withAnswer(newCall(seen, serviceTime), seen), phase: 'baseline', marks: 0 }
   const retainUntil = retentionOf(known, seen, serviceTime, listedPrecision)
   return retainUntil === known.retainUntil ? known : { ...known, retainUntil }
 }
@@ -60,7 +60,7 @@ export function observeCall(
   { serviceTime, hostTime, source, askForDetails, listedPrecision }: AnswerContext,
   draft: DeltaDraft,
 ): TrackedCall {
-  const known = before ?? newCall(seen.id, serviceTime)
+  const known = before ?? newCall(seen, serviceTime)
   const call = withAnswer(known, seen)
   countAppearance(before, call.labels, draft)
   const final = call.phase === 'final'
@@ -133,7 +133,9 @@ const NEW: TrackedCall = {
   ),
   labels: labelsOf('other', 'other', 'other'),
 }
-const newCall = (id: string, firstSeen: number): TrackedCall => ({ ...NEW, id, firstSeen })
+const newCall = ({ id, session }: SeenCall, firstSeen: number): TrackedCall => {
+  return { ...NEW, id, session: session === id ? undefined : session, firstSeen }
+}
 
 function finish(
   call: TrackedCall,
@@ -266,7 +268,7 @@ function countAnomalies(
     bad_value: seen.badValue,
     time_reversed: isAfter(initiatedAt, startedAt) || isAfter(startedAt, endedAt) || isAfter(initiatedAt, endedAt),
     too_many_participants: (totalParticipants ?? 0) > MAX_PARTICIPANTS,
-    repeated_id: before !== undefined && compareStart(before, seen) === 1,
+    ambiguous_session: before !== undefined && isAmbiguous(seen, before),
   }
   for (const kind of ANOMALIES) {
     if (!present[kind] || (call.marks & ANOMALY_MARKS[kind]) !== 0) continue

@@ -31,6 +31,8 @@ export type Rows = {
   /** The keys of all items, and the keys of invalid items. */
   readonly seen: Set<string>
   readonly invalid: Set<string>
+  /** The sessions of which it has shown a further call, which may have replaced the row of the one before. */
+  readonly replaced: Set<string>
   /** The key of the row that is furthest from where the reading began. */
   last: string
   /** The oldest time by which most calls of a page had begun (UNIX seconds). */
@@ -115,7 +117,15 @@ export function newReading(made: {
     began: undefined,
     next: 1,
     joining: newJoining(list),
-    rows: { seen: new Set(), invalid: new Set(), last: '', oldest: Infinity, found: 0, lateBy: undefined },
+    rows: {
+      seen: new Set(),
+      invalid: new Set(),
+      replaced: new Set(),
+      last: '',
+      oldest: Infinity,
+      found: 0,
+      lateBy: undefined,
+    },
     pages: {
       requested,
       size: 0,
@@ -217,6 +227,7 @@ function addRows(reading: Reading, page: CallPage, facts: Facts): void {
   const placed = unseen.filter((call) => !cameInMeanwhile(reading, call, serviceTime))
   const starts = placed.flatMap((call) => ownStart(call) ?? [])
   for (const call of unseen) rows.seen.add(call.id)
+  for (const { id, session = id } of unseen) if (session !== id) rows.replaced.add(session)
   rows.found += unseen.filter(facts.isNew).length
   rows.oldest = Math.min(rows.oldest, medianOf(starts))
   pass.hasNew ||= placed.length > 0

@@ -1,3 +1,4 @@
+import { sessionOf } from '../../ledger/identity.ts'
 import type { LedgerState } from '../../ledger/state.ts'
 import type { ServiceAnswer } from '../../ledger/observation.ts'
 import { beganAt, type TrackedCall } from '../../ledger/tracked-call.ts'
@@ -24,7 +25,7 @@ const MAX_REBUILD_SECONDS = 86_400
 export function missingCalls({ ended, success }: RunningPoll, { calls, sync }: LedgerState): TrackedCall[] {
   if (success === undefined || ended === undefined) return []
   const { rows, began } = ended.reading
-  const { seen, oldest } = rows
+  const { seen, oldest, replaced } = rows
   // Calls that appeared since then do not show what is missing.
   const newest = Math.min(sync.lastSuccess ?? -Infinity, began?.serviceTime ?? Infinity)
   // A call with wrong times began no later than it was first seen.
@@ -33,7 +34,9 @@ export function missingCalls({ ended, success }: RunningPoll, { calls, sync }: L
   const outermost = calls.outermost(REQUESTED, (id, time) => {
     if (time > newest || (seen.size > 0 && time <= oldest)) return false
     if (seen.has(id)) shown += 1
-    if (seen.has(id) || calls.phase(id) === 'lost' || (seen.size > 0 && !beganAfterOldest(calls.get(id)!))) return false
+    if (seen.has(id) || calls.phase(id) === 'lost') return false
+    const call = calls.get(id)!
+    if (replaced.has(sessionOf(call)) || (seen.size > 0 && !beganAfterOldest(call))) return false
     missing += 1
     return true
   })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { applyDelta } from '../../../src/ledger/state.ts'
-import { computeDelta, possiblyEvictedIds } from '../../../src/ledger/delta/compute-delta.ts'
+import { computeDelta, possiblyEvicted } from '../../../src/ledger/delta/compute-delta.ts'
 import { callOf, valuesOf } from '../../../src/store/call-columns.ts'
 import { MARK, type TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { asked, completePoll, CREATED, seen } from '../../ledger/seen.ts'
@@ -54,7 +54,7 @@ async function observeAll(
 ) {
   const ids = new Set<string>()
   for (const observation of observations) {
-    const evicted = await store.evictedCalls(name, possiblyEvictedIds(ledger, observation, OPTIONS))
+    const evicted = await store.evictedCalls(name, possiblyEvicted(ledger, observation, OPTIONS))
     const delta = computeDelta(ledger, observation, OPTIONS, evicted)
     if (delta === undefined) continue
     await store.commit(name, commitOf(delta))
@@ -117,7 +117,7 @@ export function callHistoryContract(newPlace: NewPlace): void {
           const target = await openIn(store, { ...A, name })
           const ids = await observeAll(target, name, observations)
           const evicted = await store.evictedCalls(name, [...ids])
-          const calls = [...target.ledger.calls.values(), ...evicted.values()]
+          const calls = [...target.ledger.calls.values(), ...[...evicted.values()].flat()]
           const rows = (await place.callHistory()).filter((row) => row['target'] === name)
           expect(rows).toEqual(shownOfAll(name, calls))
         }),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { applyDelta } from '../../../src/ledger/state.ts'
 import { COUNTERS } from '../../../src/ledger/series.ts'
 import { computeDelta } from '../../../src/ledger/delta/compute-delta.ts'
+import { sessionOf } from '../../../src/ledger/identity.ts'
 import { asked, completePoll, contents, CREATED, seen, total } from '../../ledger/seen.ts'
 import { A, B, commitOf, DAY, filled, openAt, OPTIONS, type NewPlace } from './place.ts'
 import { finishedCalls } from '../finished-calls.ts'
@@ -14,7 +15,7 @@ export function evictedContract(newPlace: NewPlace): void {
       const minutes = { callMinutes: { audio: 0.1, video: 2, total: undefined } }
       const ended = { initiatedAt: CREATED + 1, endedAt: CREATED + 9, totalParticipants: 2, ...minutes }
       await see(completePoll(10, seen('gone', 'ended', ended), seen("ü ' {,} NULL", 'ended', ended)))
-      const rows = new Map(contents(ledger).calls)
+      const rows = Map.groupBy(contents(ledger).calls.values(), sessionOf)
       await see(completePoll(2000))
       await see(completePoll(2000, seen('tracked', 'ended', { endedAt: CREATED + 1990 })))
       const found = await store.evictedCalls('a', ['gone', 'tracked', "ü ' {,} NULL", 'unknown'])
@@ -27,9 +28,9 @@ export function evictedContract(newPlace: NewPlace): void {
       await filled(store, A, { same: 5, one: 6 }, ['same'])
       await filled(store, B, { same: 7, two: 8 }, ['two'])
       const finishes = async (target: string) =>
-        Array.from(await store.evictedCalls(target, ['same', 'one', 'two']), ([id, { finish }]) => [
+        Array.from(await store.evictedCalls(target, ['same', 'one', 'two']), ([id, [call]]) => [
           id,
-          finish!.at - CREATED,
+          call!.finish!.at - CREATED,
         ])
       expect(await finishes('a')).toEqual([['one', 6]])
       expect(await finishes('b')).toEqual([['same', 7]])

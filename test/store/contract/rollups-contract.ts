@@ -12,7 +12,7 @@ import { seriesOf, STEPS, type SeriesPoint } from '../../../src/history/series.t
 import { add, histogram, KEYS, takeCall, type Sums, type Take } from '../../../src/history/sums.ts'
 import { USAGE_KEYS, usageOf, type UsageRow } from '../../../src/history/usage.ts'
 import { applyDelta } from '../../../src/ledger/state.ts'
-import { computeDelta, possiblyEvictedIds } from '../../../src/ledger/delta/compute-delta.ts'
+import { computeDelta, possiblyEvicted } from '../../../src/ledger/delta/compute-delta.ts'
 import { quarterHourOf } from '../../../src/ledger/usage.ts'
 import { MODES, TYPES } from '../../../src/ledger/call.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -37,7 +37,7 @@ const staleIn = async (store: Store) => (await store.rows('SELECT 1 FROM callwat
 
 /** What polls saw of a target, as the daemon commits it: calls that were evicted resume from their rows. */
 async function observe({ store, ledger }: OpenTarget, name: string, observation: Parameters<OpenTarget['see']>[0]) {
-  const evicted = await store.evictedCalls(name, possiblyEvictedIds(ledger, observation, OPTIONS))
+  const evicted = await store.evictedCalls(name, possiblyEvicted(ledger, observation, OPTIONS))
   const delta = computeDelta(ledger, observation, OPTIONS, evicted)
   if (delta === undefined) return
   await store.commit(name, commitOf(delta))
