@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MIGRATIONS } from '../src/store/migrations.ts'
+import { MIGRATIONS, newestVersion } from '../src/store/migrations.ts'
 
 /*
  * The steps of a release. A maintainer prepares it on main, and pushes; .github/workflows/release.yml does the others on the tag.
@@ -69,9 +69,11 @@ function missingFor(version: string): string[] {
   if (git('branch', '--show-current') !== 'main') missing.push('a release is made on main: git switch main')
   if (git('tag', '--list', `v${version}`) !== '') missing.push(`there is a tag v${version}`)
   if (!sectionOf('Unreleased')) missing.push('CHANGELOG.md has nothing below [Unreleased]: say what is new')
-  for (const [end, { length }] of Object.entries({ db: MIGRATIONS.sqlite, sql: MIGRATIONS.postgres })) {
-    if (existsSync(join(ROOT, `test/store/upgrade/version-${length}.${end}.gz`))) continue
-    missing.push(`no ${end} store of version ${length} of the schema is kept: CONTRIBUTING.md, "The schema"`)
+  for (const [end, migrations] of Object.entries({ db: MIGRATIONS.sqlite, sql: MIGRATIONS.postgres })) {
+    if (existsSync(join(ROOT, `test/store/upgrade/version-${newestVersion(migrations)}.${end}.gz`))) continue
+    missing.push(
+      `no ${end} store of version ${newestVersion(migrations)} of the schema is kept: CONTRIBUTING.md, "The schema"`,
+    )
   }
   return missing
 }

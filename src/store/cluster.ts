@@ -18,13 +18,13 @@ const DELETE_DEAD = `
   DELETE FROM callwatch.members WHERE id IN (
     SELECT id FROM callwatch.members WHERE ends <= statement_timestamp() FOR UPDATE SKIP LOCKED)`
 const JOIN = `
-  INSERT INTO callwatch.members (id, name, note, settings, ends)
+  INSERT INTO callwatch.members (id, name, status, settings, ends)
   VALUES ($1, $2, $3, $4, statement_timestamp() + $5::float8 * interval '1 second')`
 const DECLARE = 'UPDATE callwatch.members SET settings = $2, declared = DEFAULT WHERE id = $1'
 /** The settings that all members must use. */
 const DECLARED = 'SELECT name, settings FROM callwatch.members ORDER BY declared DESC LIMIT 1'
 const RENEW = `
-  UPDATE callwatch.members SET note = $2, ends = statement_timestamp() + $3::float8 * interval '1 second'
+  UPDATE callwatch.members SET status = $2, ends = statement_timestamp() + $3::float8 * interval '1 second'
   WHERE id = $1 RETURNING id`
 /**
  * One statement, so that members and owners are of the same moment. The targets of an owner, which may be many, are one row: JSON
@@ -33,7 +33,7 @@ const RENEW = `
 const READ_MEMBERS = `
   SELECT 'settings' AS kind, NULL AS id, name, settings AS text, NULL::float8 AS number FROM (${DECLARED}) AS declared
     WHERE encode(sha256(convert_to(settings, 'UTF8')), 'hex') <> $1
-  UNION ALL SELECT 'member', id, name, note, joined FROM callwatch.members
+  UNION ALL SELECT 'member', id, name, status, joined FROM callwatch.members
   UNION ALL SELECT 'owner', owner, NULL, json_object_agg(name, epoch)::text, NULL
     FROM callwatch.targets WHERE owner IS NOT NULL GROUP BY owner`
 /** Acquires free targets in the given order. */

@@ -5,6 +5,7 @@ import { SHOWN } from './call-columns.ts'
 /** The SQL that differs between the two kinds of stores. */
 const DIALECTS = {
   sqlite: {
+    view: (name: string) => `DROP VIEW IF EXISTS callwatch.${name}; CREATE VIEW callwatch.${name}`,
     // Otherwise the planner might read all calls.
     join: 'CROSS JOIN',
     time: (seconds: string) => seconds,
@@ -13,6 +14,8 @@ const DIALECTS = {
     json: (...path: readonly string[]) => `data ->> '$.${path.join('.')}'`,
   },
   postgres: {
+    // Roles keep their rights, and users their views that read this one. Therefore new columns come last.
+    view: (name: string) => `CREATE OR REPLACE VIEW callwatch.${name}`,
     join: 'JOIN',
     time: (seconds: string) => `to_timestamp(${seconds})`,
     // PostgreSQL would round here, unlike SQLite.
@@ -22,10 +25,10 @@ const DIALECTS = {
   },
 } as const
 
-/** The statements that create the relations. */
+/** The statements that create the relations, or replace them by this version's. */
 export function createViews(store: keyof typeof DIALECTS): string {
-  return `CREATE VIEW callwatch.call_history AS ${callHistory(store)};
-  CREATE VIEW callwatch.alert_history AS ${alertHistory(store)}`
+  return `${DIALECTS[store].view('call_history')} AS ${callHistory(store)};
+  ${DIALECTS[store].view('alert_history')} AS ${alertHistory(store)}`
 }
 
 /** The text for a code. The last text is for all other codes. */
@@ -43,7 +46,7 @@ function callHistory(store: keyof typeof DIALECTS): string {
   const { join, time, whole } = DIALECTS[store]
   const columns = {
     target: 'targets.name',
-    session_id: 'id',
+    session_id: 'coalesce(session, id)',
     type: textOf(`labels / ${KINDS * WAYS}`, TYPES),
     mode: textOf(`labels / ${KINDS} % ${WAYS}`, MODES),
     receiver_type: textOf(`labels % ${KINDS}`, RECEIVER_TYPES),
@@ -59,6 +62,7 @@ function callHistory(store: keyof typeof DIALECTS): string {
     participant_video_minutes: 'participant_video',
     has_recording: 'recorded',
     noticed: time(SHOWN.noticed),
+    call_id: 'id',
   }
   return `SELECT ${selected(columns)}
     FROM callwatch.targets ${join} callwatch.calls ON target = number WHERE status <> ${BASELINE_CODE}`

@@ -5,22 +5,44 @@ import { StoreError } from './store-error.ts'
 /** Logs a line about a long operation and its progress. */
 export type Say = (line: string) => void
 
-/** The line about a migration from one version to the next. */
-export function migrationLine(place: string, version: number, newest: number): string {
-  return `${place} is migrated from version ${version} of the schema to ${version + 1}, of ${newest}; a large store takes minutes`
+/**
+ * How one kind of store gets the schema of this program. An empty store gets the tables of the newest version. The step at an index
+ * migrates the tables from version index + 1 to the next. A released step is never edited.
+ */
+type Migrations = { readonly store: 'sqlite' | 'postgres'; readonly steps: readonly string[] }
+
+/** Version 2: a session can have several calls. Therefore two rows of one session are no anomaly. */
+const severalCalls = (text: string, real: string) => `
+  ALTER TABLE callwatch.calls ADD COLUMN session ${text};
+  ALTER TABLE callwatch.calls ADD COLUMN mid ${real};
+  CREATE INDEX calls_by_session ON callwatch.calls (target, session) WHERE session IS NOT NULL;
+  UPDATE callwatch.calls SET marks = marks & ~4096 WHERE (marks & 4096) <> 0;
+  DELETE FROM callwatch.counters WHERE series = 'callwatch_call_anomalies_total|repeated_id'`
+/** A daemon of version 1 that was halted meanwhile cannot join again: it writes `note`. */
+const RENAME_NOTE = 'ALTER TABLE callwatch.members RENAME note TO status'
+
+export const MIGRATIONS: Readonly<Record<Migrations['store'], Migrations>> = {
+  sqlite: { store: 'sqlite', steps: [severalCalls('TEXT', 'REAL')] },
+  postgres: { store: 'postgres', steps: [`${severalCalls('text COLLATE "C"', 'double precision')}; ${RENAME_NOTE}`] },
 }
 
-/**
- * The migrations of each kind of store: the entry at an index migrates from that version to the next. A released entry is never
- * edited. All of them together must create the tables as they are described.
- */
-export const MIGRATIONS = {
-  sqlite: [`${createTables('sqlite')};\n${createViews('sqlite')}`.replaceAll('callwatch.', '')],
-  postgres: [`${createTables('postgres')};\n${createViews('postgres')}`],
+/** The version of the schema that migrations lead to. */
+export const newestVersion = ({ steps }: Migrations): number => steps.length + 1
+
+/** The statements that migrate a store to the newest version. @param version of the store; 0 if it is empty */
+export function statementsFrom(version: number, migrations: Migrations, place: string, say: Say): string {
+  const { store, steps } = migrations
+  const newest = newestVersion(migrations)
+  if (version > 0)
+    say(`${place} is migrated from version ${version} of the schema to ${newest}; a large store takes minutes`)
+  const tables = version === 0 ? [createTables(store)] : steps.slice(version - 1)
+  const sql = [...tables, createViews(store)].join(';\n')
+  return store === 'sqlite' ? sql.replaceAll('callwatch.', '') : sql
 }
 
 /** @throws {StoreError} refused: a newer callwatch wrote the store */
-export function refuseNewer(place: string, version: number, newest: number): void {
+export function refuseNewer(place: string, version: number, migrations: Migrations): void {
+  const newest = newestVersion(migrations)
   if (version <= newest) return
   throw new StoreError(
     'refused',
@@ -28,8 +50,9 @@ export function refuseNewer(place: string, version: number, newest: number): voi
   )
 }
 
-/** @throws {StoreError} refused: the store has no schema (0), or one older than `newest`, which only a daemon migrates */
-export function refuseOlder(place: string, version: number, newest: number): void {
+/** @throws {StoreError} refused: the store has no schema (0), or an older one, which only a daemon migrates */
+export function refuseOlder(place: string, version: number, migrations: Migrations): void {
+  const newest = newestVersion(migrations)
   if (version === newest) return
   throw new StoreError(
     'refused',

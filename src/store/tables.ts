@@ -56,6 +56,10 @@ export const TABLES = {
       target: 'target',
       // ledger/tracked-call.ts TrackedCall
       ...KINDS_OF_CALL_COLUMNS,
+      /** The session id, if it differs from `id`: a session can have several calls. */
+      session: 'text?',
+      /** A digest of the service's meeting id, of up to 53 bits. */
+      mid: 'real?',
       tracked: 'flag',
       /** When the target of this open call left the configuration. callwatch does not see the end of the call. */
       unseen_since: 'real?',
@@ -68,6 +72,7 @@ export const TABLES = {
     },
     indexes: {
       calls_by_finish: '(target, finished, status, labels, recorded) WHERE finished IS NOT NULL',
+      calls_by_session: '(target, session) WHERE session IS NOT NULL',
       tracked_calls: '(target) WHERE tracked',
       open_calls: `(target) WHERE ${IS_OPEN}`,
     },
@@ -248,7 +253,7 @@ const MORE = {
     id text PRIMARY KEY,
     joined bigint GENERATED ALWAYS AS IDENTITY,
     name text NOT NULL,
-    note text NOT NULL,             -- JSON, shown by the others
+    status text NOT NULL,           -- JSON, shown by the others
     ends timestamptz NOT NULL,      -- the lease, by the database's clock
     -- The settings that it uses. All must use those that a living member declared last.
     settings text NOT NULL,         -- JSON of store/settings.ts Settings

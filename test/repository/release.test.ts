@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { MIGRATIONS } from '../../src/store/migrations.ts'
+import { MIGRATIONS, newestVersion } from '../../src/store/migrations.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const VERSION = '98.7.6'
@@ -100,10 +100,10 @@ describe('a release', () => {
     expect(sentence('prepare', VERSION)).toContain('nothing below [Unreleased]')
     writeFileSync(join(clone, 'CHANGELOG.md'), changelog)
     git('commit', '--quiet', '--all', '--message', 'something new')
-    git('rm', '--quiet', `test/store/upgrade/version-${MIGRATIONS.sqlite.length}.db.gz`)
+    git('rm', '--quiet', `test/store/upgrade/version-${newestVersion(MIGRATIONS.sqlite)}.db.gz`)
     git('commit', '--quiet', '--message', 'no kept store')
     expect(sentence('prepare', VERSION)).toContain(
-      `no db store of version ${MIGRATIONS.sqlite.length} of the schema is kept`,
+      `no db store of version ${newestVersion(MIGRATIONS.sqlite)} of the schema is kept`,
     )
     git('revert', '--no-edit', 'HEAD')
     expect(sentence('check', TAG)).toContain(`${TAG} is not the tag of version`)

@@ -5,7 +5,7 @@ import { connectForLongStatements } from './connect-for-command.ts'
 import type { Connection } from './connection.ts'
 import { codeOf, LOCK_NOT_AVAILABLE } from './postgres-error.ts'
 import { sqlWithin } from './postgres-sql.ts'
-import { expectSchema, LOCK, migrate } from './schema.ts'
+import { expectSchema, expectUnused, LOCK, migrate } from './schema.ts'
 
 /**
  * Opens a store to copy it. No daemon can open it meanwhile. A standby is accepted.
@@ -62,7 +62,7 @@ async function keepAway(connection: Connection): Promise<void> {
   // This transaction waits for the other store, which may be slow.
   await connection.run("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = '2s'")
   await takeLock(connection)
-  await expectUnused(connection)
+  await expectUnused(connection, 'a store is copied')
 }
 
 async function takeLock({ run, place }: Connection): Promise<void> {
@@ -76,16 +76,6 @@ async function takeLock({ run, place }: Connection): Promise<void> {
       error,
     )
   }
-}
-
-async function expectUnused({ run, place }: Connection): Promise<void> {
-  const members = await run('SELECT name FROM callwatch.members WHERE ends > statement_timestamp() ORDER BY joined')
-  if (members.length === 0) return
-  throw new StoreError(
-    'refused',
-    `${place} is in use by ${members.map(({ name }) => String(name)).join(' and ')}; ` +
-      'stop every daemon on it before a store is copied (one that died counts until its lease expires)',
-  )
 }
 
 /** Makes sure that later rows are numbered after the copied rows. */

@@ -1,42 +1,67 @@
-import { MIGRATIONS, migrationLine, type Say, refuseNewer, refuseOlder } from '../migrations.ts'
+import { MIGRATIONS, newestVersion, refuseNewer, refuseOlder, statementsFrom, type Say } from '../migrations.ts'
 import type { Connection, Session } from './connection.ts'
 import { transaction } from './postgres-sql.ts'
+import { StoreError } from '../store-error.ts'
 
 /** "call" in ASCII. Only one daemon at a time migrates or joins. The lock is held until the transaction ends. */
 export const LOCK = 'SELECT pg_advisory_xact_lock(1667329132)'
 
 const VERSION_TABLE = 'CREATE TABLE IF NOT EXISTS callwatch.schema_version (version integer NOT NULL)'
 
+type Place = Pick<Connection, 'run' | 'place'>
+
 /** How long a migration waits for a table. All users of the table wait behind the migration. */
 const LOCK_TIMEOUT_MS = 10_000
 
+/** Daemons use the database, which must be stopped first. */
+export class InUseError extends StoreError {}
+
 /**
- * Migrates a database to this program's schema. Each step is applied completely or not at all. Several daemons may do so at once.
+ * Migrates a database to this program's schema, completely or not at all. Several daemons may do so at once.
  *
+ * @throws {InUseError} daemons of an older version use it
  * @throws {StoreError} refused: a newer callwatch wrote the store, or the user lacks a privilege
  */
 export async function migrate(
   connection: Connection,
-  migrations: readonly string[] = MIGRATIONS.postgres,
+  migrations = MIGRATIONS.postgres,
   say: Say = () => undefined,
 ): Promise<void> {
-  for (let version = await checkSchema(connection, migrations.length); version < migrations.length;) {
-    const from = version
-    version = await transaction(connection, async (session) => {
-      await session.run(LOCK)
-      // Another daemon may have migrated the database while this one waited.
-      const found = await checkSchema(connection, migrations.length)
-      if (found !== from) return found
-      // CREATE SCHEMA requires a privilege even if the schema exists.
-      if (!(await hasSchema(session))) await session.run('CREATE SCHEMA callwatch')
-      await session.run(`${VERSION_TABLE}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
-      if (from > 0) say(migrationLine(connection.place, from, migrations.length))
-      await session.run(migrations[from]!)
-      await session.run(`DELETE FROM callwatch.schema_version`)
-      await session.run(`INSERT INTO callwatch.schema_version VALUES (${from + 1})`)
-      return from + 1
-    })
-  }
+  const newest = newestVersion(migrations)
+  if ((await checkSchema(connection, migrations)) === newest) return
+  await transaction(connection, async (session) => {
+    await session.run(LOCK)
+    // Another daemon may have migrated the database while this one waited.
+    const version = await checkSchema(connection, migrations)
+    if (version === newest) return
+    // CREATE SCHEMA requires a privilege even if the schema exists.
+    if (!(await hasSchema(session))) await session.run('CREATE SCHEMA callwatch')
+    await session.run(`${VERSION_TABLE}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
+    if (version > 0) {
+      // A daemon that was halted could renew an expired lease, and continue as if nothing had changed.
+      await session.run('DELETE FROM callwatch.members WHERE ends <= statement_timestamp()')
+      await expectUnused(connection, 'this version of callwatch migrates it, for example by scaling to zero')
+    }
+    await session.run(statementsFrom(version, migrations, connection.place, say))
+    await session.run('DELETE FROM callwatch.schema_version')
+    await session.run(`INSERT INTO callwatch.schema_version VALUES (${newest})`)
+  })
+}
+
+/**
+ * Makes sure that no living daemon uses a database. None can join while the caller holds the {@link LOCK}.
+ *
+ * @param before what the daemons must be stopped for, as the end of a sentence
+ * @throws {InUseError}
+ */
+export async function expectUnused({ run, place }: Place, before: string): Promise<void> {
+  const members = await run('SELECT name FROM callwatch.members WHERE ends > statement_timestamp() ORDER BY joined')
+  if (members.length === 0) return
+  throw new InUseError(
+    'refused',
+    `${place} is in use by ${members.map(({ name }) => String(name)).join(' and ')}; stop every daemon on it before ` +
+      `${before} (one that died counts until its lease expires)`,
+  )
 }
 
 /**
@@ -45,7 +70,7 @@ export async function migrate(
  * @throws {StoreError} as {@link migrate}
  */
 export async function isMigrated(connection: Connection): Promise<boolean> {
-  return (await checkSchema(connection, MIGRATIONS.postgres.length)) === MIGRATIONS.postgres.length
+  return (await checkSchema(connection)) === newestVersion(MIGRATIONS.postgres)
 }
 
 /**
@@ -53,15 +78,12 @@ export async function isMigrated(connection: Connection): Promise<boolean> {
  *
  * @throws {StoreError} refused: as for {@link migrate}, or the database must be migrated by a daemon first
  */
-export async function expectSchema(
-  connection: Connection,
-  migrations: readonly string[] = MIGRATIONS.postgres,
-): Promise<void> {
-  refuseOlder(connection.place, await checkSchema(connection, migrations.length), migrations.length)
+export async function expectSchema(connection: Place, migrations = MIGRATIONS.postgres): Promise<void> {
+  refuseOlder(connection.place, await checkSchema(connection, migrations), migrations)
 }
 
-/** The version of the schema; 0 if there is none. Throws if it is newer than `newest`. */
-async function checkSchema({ run, place }: Connection, newest: number): Promise<number> {
+/** The version of the schema; 0 if there is none. Throws if it is newer than the program's. */
+async function checkSchema({ run, place }: Place, migrations = MIGRATIONS.postgres): Promise<number> {
   // Reads the catalogue itself, because to_regclass may still return the state from before this transaction waited for the lock.
   const found = await run(
     "SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'callwatch' AND tablename = 'schema_version'",
@@ -69,7 +91,7 @@ async function checkSchema({ run, place }: Connection, newest: number): Promise<
   if (found.length === 0) return 0
   const [row] = await run('SELECT version FROM callwatch.schema_version')
   const version = Number(row!['version'])
-  refuseNewer(place, version, newest)
+  refuseNewer(place, version, migrations)
   return version
 }
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { refuseNewer, refuseOlder, MIGRATIONS, migrationLine, type Say } from '../migrations.ts'
+import { MIGRATIONS, newestVersion, refuseNewer, refuseOlder, statementsFrom, type Say } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import { expectReadable } from './damage.ts'
 
@@ -14,20 +14,17 @@ const APPLICATION_ID = 0x63776174
 export function migrate(
   db: DatabaseSync,
   path: string,
-  migrations: readonly string[] = MIGRATIONS.sqlite,
+  migrations = MIGRATIONS.sqlite,
   say: Say = () => undefined,
 ): void {
-  const version = checkSchema(db, path, migrations.length)
+  const newest = newestVersion(migrations)
+  const version = checkSchema(db, path, migrations)
   expectReadable(db, path)
-  if (version === migrations.length) return
+  if (version === newest) return
   db.exec('BEGIN IMMEDIATE')
   try {
-    for (const [i, migration] of migrations.entries()) {
-      if (i < version) continue
-      if (version > 0) say(migrationLine(path, i, migrations.length))
-      db.exec(migration)
-    }
-    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.length}; COMMIT`)
+    db.exec(statementsFrom(version, migrations, path, say))
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${newest}; COMMIT`)
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
     throw error
@@ -39,12 +36,12 @@ export function migrate(
  *
  * @throws {StoreError} refused: as for {@link migrate}, except for damage, or the database must be migrated by a daemon first
  */
-export function expectSchema(db: DatabaseSync, path: string, migrations: readonly string[] = MIGRATIONS.sqlite): void {
-  refuseOlder(path, checkSchema(db, path, migrations.length), migrations.length)
+export function expectSchema(db: DatabaseSync, path: string, migrations = MIGRATIONS.sqlite): void {
+  refuseOlder(path, checkSchema(db, path, migrations), migrations)
 }
 
-/** The version of a database's schema; 0 if it is empty. Throws if it is newer than `newest`. */
-function checkSchema(db: DatabaseSync, path: string, newest: number): number {
+/** The version of a database's schema; 0 if it is empty. Throws if it is newer than the program's. */
+function checkSchema(db: DatabaseSync, path: string, migrations = MIGRATIONS.sqlite): number {
   const version = readPragma(db, 'user_version')
   const isEmpty = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'] === 0
   if (!isEmpty && readPragma(db, 'application_id') !== APPLICATION_ID) {
@@ -53,7 +50,7 @@ function checkSchema(db: DatabaseSync, path: string, newest: number): number {
       `${path} is no store of callwatch: another program's database, or one of an unreleased version; name another file in store.path`,
     )
   }
-  refuseNewer(path, version, newest)
+  refuseNewer(path, version, migrations)
   return version
 }
 

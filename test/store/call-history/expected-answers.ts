@@ -148,6 +148,7 @@ export const ANSWERS: Readonly<Record<string, ExpectedAnswer>> = {
         2 * call.video,
         call.recorded,
         call.noticed ?? null,
+        call.id,
       ]),
   'Alerts of the last week': () =>
     grouped(

@@ -36,6 +36,7 @@ function shownOf(target: string, call: TrackedCall): HistoryRow {
     participant_video_minutes: counted[3]!,
     has_recording: (call.marks & MARK.recordingSeen) !== 0,
     noticed: time(lostAt ?? finish?.known),
+    call_id: call.id,
   }
 }
 
@@ -92,8 +93,8 @@ export function callHistoryContract(newPlace: NewPlace): void {
         const rows = await place.callHistory()
         const after = (time: unknown) => (time === null ? null : Math.round((Number(time) - CREATED) * 1e6) / 1e6)
         return Object.fromEntries(
-          rows.map(({ target, session_id, ...row }) => {
-            expect(target).toBe('a')
+          rows.map(({ target, session_id, call_id, ...row }) => {
+            expect([target, call_id]).toEqual(['a', session_id])
             const { began, finished, noticed } = row
             const times = { began: after(began), finished: after(finished), noticed: after(noticed) }
             return [session_id, Object.values({ ...row, ...times })]

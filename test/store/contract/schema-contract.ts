@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
+import { newestVersion, type MIGRATIONS } from '../../../src/store/migrations.ts'
+
+/** How one kind of store gets its schema. */
+type Migrations = (typeof MIGRATIONS)['sqlite']
 
 /** A database in which a schema may be, and the functions of its store for that. */
 export type SchemaPlace = {
-  migrate: (migrations?: readonly string[]) => Promise<void>
-  expectSchema: (migrations?: readonly string[]) => Promise<void>
+  migrate: (migrations?: Migrations) => Promise<void>
+  expectSchema: (migrations?: Migrations) => Promise<void>
   run: (sql: string) => Promise<Record<string, unknown>[]>
   /** Tables and columns, with the version. */
   layout: () => Promise<unknown>
@@ -11,15 +15,20 @@ export type SchemaPlace = {
 
 type SchemaContractOptions = {
   /** As the program has them. */
-  migrations: readonly string[]
+  migrations: Migrations
   newPlace: () => Promise<SchemaPlace>
   /** How a table is called in SQL. */
   table: (name: string) => string
 }
 
+/** The same with further steps. */
+export function withSteps(migrations: Migrations, ...steps: readonly string[]): Migrations {
+  return { ...migrations, steps: [...migrations.steps, ...steps] }
+}
+
 /** What each store promises of its schema, shown with two made-up versions after its own. */
 export function schemaContract({ migrations, newPlace, table }: SchemaContractOptions): void {
-  const newest = migrations.length
+  const newest = newestVersion(migrations)
   const second = `ALTER TABLE ${table('pauses')} ADD COLUMN note TEXT; CREATE TABLE ${table('notes')} (text TEXT)`
   const third = `ALTER TABLE ${table('notes')} ADD COLUMN author TEXT`
   const insert = `INSERT INTO ${table('pauses')} (key, until) VALUES ('key', 5)`
@@ -28,8 +37,8 @@ export function schemaContract({ migrations, newPlace, table }: SchemaContractOp
     const { migrate, run, expectSchema } = await newPlace()
     await migrate()
     await run(insert)
-    await migrate([...migrations, second, third])
-    await expectSchema([...migrations, second, third])
+    await migrate(withSteps(migrations, second, third))
+    await expectSchema(withSteps(migrations, second, third))
     expect([...(await run(`SELECT * FROM ${table('pauses')}`))]).toEqual([{ key: 'key', until: 5, note: null }])
     await run(`INSERT INTO ${table('notes')} (text, author) VALUES ('a', 'b')`)
   })
@@ -39,7 +48,7 @@ export function schemaContract({ migrations, newPlace, table }: SchemaContractOp
     await migrate()
     const before = await layout()
     const failing = `${second}; CREATE TABLE ${table('notes')} (again TEXT)`
-    await expect(migrate([...migrations, failing])).rejects.toThrow('already exists')
+    await expect(migrate(withSteps(migrations, failing))).rejects.toThrow('already exists')
     expect(await layout()).toEqual(before)
     await expectSchema()
   })
@@ -56,7 +65,7 @@ export function schemaContract({ migrations, newPlace, table }: SchemaContractOp
 
   test('a schema of a newer version is refused, by daemons and readers', async () => {
     const { migrate, expectSchema } = await newPlace()
-    await migrate([...migrations, second])
+    await migrate(withSteps(migrations, second))
     const newer = {
       kind: 'refused',
       message: expect.stringContaining(`newer callwatch (schema ${newest + 1}, this one knows ${newest}); up`),
@@ -72,7 +81,7 @@ export function schemaContract({ migrations, newPlace, table }: SchemaContractOp
       message: expect.stringMatching(/ contains no callwatch store: check the name, or start .callwatch run. with it/),
     })
     await migrate()
-    await expect(expectSchema([...migrations, second])).rejects.toMatchObject({
+    await expect(expectSchema(withSteps(migrations, second))).rejects.toMatchObject({
       kind: 'refused',
       message: expect.stringContaining(
         `older callwatch (schema ${newest}, this one reads ${newest + 1}); let this one's \`callwatch run\` use`,

@@ -1,11 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, type Connection } from '../../../src/store/postgres/connection.ts'
-import { MIGRATIONS as ALL } from '../../../src/store/migrations.ts'
+import { MIGRATIONS as ALL, newestVersion } from '../../../src/store/migrations.ts'
 import { expectSchema, migrate } from '../../../src/store/postgres/schema.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
-import { schemaContract } from '../contract/schema-contract.ts'
+import { schemaContract, withSteps } from '../contract/schema-contract.ts'
 
 const MIGRATIONS = ALL.postgres
+const NEWEST = newestVersion(MIGRATIONS)
 const NEXT = 'CREATE TABLE callwatch.notes (text text)'
 const VERSION = 'SELECT version FROM callwatch.schema_version'
 const COLUMNS = `
@@ -37,7 +38,7 @@ inPostgres('the schema in PostgreSQL', ({ newDatabase }) => {
     const url = await newDatabase()
     const connections = await Promise.all(Array.from({ length: 8 }, () => connected(url)))
     await Promise.all(connections.map((connection) => migrate(connection)))
-    expect([...(await connections[0]!.run(VERSION))]).toEqual([{ version: MIGRATIONS.length }])
+    expect([...(await connections[0]!.run(VERSION))]).toEqual([{ version: NEWEST }])
     await expectSchema(connections[7]!)
   })
 
@@ -45,8 +46,8 @@ inPostgres('the schema in PostgreSQL', ({ newDatabase }) => {
     const url = await newDatabase()
     const connections = await Promise.all(Array.from({ length: 4 }, () => connected(url)))
     await migrate(connections[0]!)
-    await Promise.all(connections.map((connection) => migrate(connection, [...MIGRATIONS, NEXT])))
-    expect([...(await connections[0]!.run(VERSION))]).toEqual([{ version: MIGRATIONS.length + 1 }])
+    await Promise.all(connections.map((connection) => migrate(connection, withSteps(MIGRATIONS, NEXT))))
+    expect([...(await connections[0]!.run(VERSION))]).toEqual([{ version: NEWEST + 1 }])
   })
 
   test('is left as it was while another session has locked its tables for long', { timeout: 60_000 }, async () => {
@@ -56,10 +57,10 @@ inPostgres('the schema in PostgreSQL', ({ newDatabase }) => {
     await migrate(migrating)
     await locking.run('BEGIN; LOCK TABLE callwatch.rollups IN ACCESS SHARE MODE')
     await locking.run('SET idle_in_transaction_session_timeout = 0')
-    await expect(migrate(migrating, [...MIGRATIONS, 'TRUNCATE callwatch.rollups'])).rejects.toMatchObject({
+    await expect(migrate(migrating, withSteps(MIGRATIONS, 'TRUNCATE callwatch.rollups'))).rejects.toMatchObject({
       message: expect.stringMatching(/^another session has locked tables of .* for long, as pg_dump does; try again/),
     })
-    expect([...(await migrating.run(VERSION))]).toEqual([{ version: MIGRATIONS.length }])
+    expect([...(await migrating.run(VERSION))]).toEqual([{ version: NEWEST }])
     await locking.run('ROLLBACK')
   })
 

@@ -19,7 +19,7 @@ import { readCallHistory } from '../read-call-history.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 /** The versions of the schema of which stores are kept here, as the program wrote them when the version was frozen. */
-export const KEPT_VERSIONS: readonly number[] = [1]
+export const KEPT_VERSIONS: readonly number[] = [1, 2]
 
 /** A version of the schema of which a store is kept, and the folder that has it. */
 export type KeptStore = { version: number; folder: string }
