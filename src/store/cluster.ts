@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { OtherSettingsError, type RecentOverviews, type Renewal } from './cluster-store.ts'
 import { codeOf, isAnswer, isUnresponsive } from './postgres/postgres-error.ts'
-import { LOCK } from './postgres/schema.ts'
+import { expectSchema, LOCK } from './postgres/schema.ts'
 import { parse, list, type Row, type Sql, type Step } from './sql.ts'
 import { difference, type Settings } from './settings.ts'
 import { StoreError } from './store-error.ts'
@@ -167,6 +167,7 @@ function membershipOf(sql: Sql, member: Member, { lease, onJoin }: ClusterOption
      * @param status that other members show of it until its first renewal (JSON)
      * @param given settings that must be the same for all members, by name; by default those declared last
      * @throws {OtherSettingsError} if the living members must use other settings
+     * @throws {StoreError} refused: a newer callwatch has migrated the store
      */
     join: async (name: string, status: string, given?: Settings): Promise<void> => {
       const id = randomUUID()
@@ -174,6 +175,8 @@ function membershipOf(sql: Sql, member: Member, { lease, onJoin }: ClusterOption
       await sql.transaction(async (joining) => {
         const former = member.self === undefined ? [] : [{ statement: LEAVE, args: [member.self] }]
         await joining.batch([{ statement: LOCK }, { statement: DELETE_DEAD }, ...former])
+        // A newer daemon may have migrated the store while this one was halted.
+        await expectSchema({ run: joining.all, place: joining.place })
         const [latest] = await joining.all(DECLARED)
         const how = latest && difference(parse<Settings>(latest['settings']), settings.values)
         if (how !== undefined) throw new OtherSettingsError(String(latest?.['name']), how)

@@ -113,6 +113,19 @@ inPostgres('the daemons on one database', (postgres) => {
     }
   })
 
+  test('cannot join again once a newer version has migrated the store', async () => {
+    const url = await postgres.newDatabase()
+    const { cluster } = await joined(url, 'halted')
+    const connection = await connect(url)
+    onTestFinished(connection.close)
+    // As a migration leaves it.
+    await connection.run('DELETE FROM callwatch.members; UPDATE callwatch.schema_version SET version = version + 1')
+    expect(await cluster.renew('{}')).toBeUndefined()
+    const newer = { kind: 'refused', message: expect.stringContaining('was written by a newer callwatch') }
+    await expect(cluster.join('halted', '{}')).rejects.toMatchObject(newer)
+    expect(await connection.run('SELECT FROM callwatch.members')).toEqual([])
+  })
+
   test('have a note from the moment at which they join', async () => {
     const url = await newDatabase()
     const first = await joined(url, 'first')
