@@ -1,10 +1,12 @@
-import { concatMap, defer, delay, endWith, firstValueFrom, ignoreElements, map, race } from 'rxjs'
+import { catchError, concatMap, defer, delay, EMPTY, endWith, firstValueFrom } from 'rxjs'
+import { ignoreElements, map, race, throwError } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets.ts'
 import { configWarnings } from '../config/warnings.ts'
 import { configReadings } from '../daemon/config-readings.ts'
 import { startDaemon } from '../daemon/daemon.ts'
+import { StoppedError } from '../daemon/open-parts.ts'
 import { createLogger } from '../log/logger.ts'
 import { logOutput } from '../log/log-output.ts'
 import { secretsMask } from '../log/mask-secrets.ts'
@@ -35,6 +37,7 @@ export async function runDaemon(load: () => Config, resetTarget: string | undefi
   const { random } = Math
   const options = { config, readings$, secrets, clock, random, log, droppedLines, draining$, resetTarget }
   const run$ = defer(() => startDaemon(options)).pipe(
+    catchError((error: unknown) => (error instanceof StoppedError ? EMPTY : throwError(() => error))),
     concatMap((daemon) => {
       const shared = 'url' in config.store ? ' with other daemons' : ''
       const message = `monitoring ${names.join(', ')}${shared}; page at ${daemon.url}`

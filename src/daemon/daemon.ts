@@ -27,6 +27,7 @@ const LOG_SECONDS = 5
  * Opens all parts of a daemon and connects them. When the configuration changes, only the parts whose settings changed
  * restart.
  *
+ * @throws {StoppedError} if it must stop before the store is open
  * @throws {StoreError} if the store cannot be used
  * @throws {QueryError} if neither the configuration nor the store has the target to reset
  * @throws {Error} with a `code` if the web server cannot listen on its address

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
-import type { Observable } from 'rxjs'
+import { defer, firstValueFrom, takeUntil, throwIfEmpty, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import { STARTING } from '../cluster/member-status.ts'
 import { ALONE_MEMBERSHIP, sharedOwnership, type Membership } from '../cluster/shared-ownership.ts'
@@ -77,7 +77,14 @@ const DAEMON_NAME = `${hostname()}, process ${process.pid}`
 /** After a restart, the exported windows are counted from the history (seconds). */
 const MAX_WINDOW_SECONDS = Math.max(...Object.values(EXPORTED_WINDOWS))
 
-/** Opens the parts of a daemon, each with the parts that it needs. If one cannot be opened, the others are closed. */
+/** The daemon had to stop before its store was open. */
+export class StoppedError extends Error {}
+
+/**
+ * Opens the parts of a daemon, each with the parts that it needs. If one cannot be opened, the others are closed.
+ *
+ * @throws {StoppedError}
+ */
 export async function openParts(options: DaemonOptions) {
   const { config: first, clock, random, log, draining$, droppedLines = () => 0 } = options
   const { secrets = secretsMask(secretsOf(first)) } = options
@@ -87,7 +94,14 @@ export async function openParts(options: DaemonOptions) {
   const config = () => active
   const receivers = await activeReceivers(first, clock, log)
   const receiversOf: ReceiversOf = (change) => recipientsBy(active.notify.routes, receivers.names())(change)
-  const store = await openStore(first.store, receivers.names(), (line) => log.info(line))
+  const open$ = defer(() => openStore(first.store, receivers.names(), (line) => log.info(line)))
+  // This may take minutes, and nothing has to be finished before.
+  const store = await firstValueFrom(
+    open$.pipe(
+      takeUntil(draining$),
+      throwIfEmpty(() => new StoppedError()),
+    ),
+  )
   opened.defer(store.close)
   // Numbers what was committed while the daemon stopped, so that it can be read even if no daemon runs.
   opened.defer(async () => store.cluster?.numberEvents().catch(onlyStoreErrors(undefined)))

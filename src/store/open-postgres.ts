@@ -1,3 +1,4 @@
+import { defer, lastValueFrom, retry, timer } from 'rxjs'
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { clusterOf, overviewsSince } from './cluster.ts'
 import { hintChannel } from './hint-channel.ts'
@@ -7,7 +8,7 @@ import { connectForLongStatements } from './postgres/connect-for-command.ts'
 import { connect, type Connection, type ConnectOptions } from './postgres/connection.ts'
 import { openPool, type Pool } from './postgres/pool.ts'
 import { postgresSql } from './postgres/postgres-sql.ts'
-import { expectSchema, isMigrated, migrate } from './postgres/schema.ts'
+import { expectSchema, InUseError, isMigrated, migrate } from './postgres/schema.ts'
 import type { Say } from './migrations.ts'
 import type { Sql } from './sql.ts'
 import { storeOn } from './store-on.ts'
@@ -40,6 +41,9 @@ const LONG_DEADLINE_SECONDS = 120
 
 /** A migration may rewrite tables of millions of rows. */
 const MIGRATION_DEADLINE_SECONDS = 600
+
+/** The pause before the next attempt to migrate, while older daemons use the database. */
+const IN_USE_RETRY_SECONDS = 3
 
 /** The default (seconds). It leaves time for two attempts to renew a lease. */
 const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
@@ -130,7 +134,7 @@ async function openDatabase({
     }
   try {
     if (!(await pool.use(isMigrated)))
-      await once(MIGRATION_DEADLINE_SECONDS)((connection) => migrate(connection, undefined, say))
+      await whenUnused(() => once(MIGRATION_DEADLINE_SECONDS)((opened) => migrate(opened, undefined, say)), clock, say)
   } catch (error) {
     await pool.close()
     throw error
@@ -138,6 +142,16 @@ async function openDatabase({
   const sqlOf = ({ use, close }: Pool) =>
     postgresSql(address.place, use, { useLong: once(LONG_DEADLINE_SECONDS), close })
   return { sql: sqlOf(pool), membership: sqlOf(memberPool), reading: sqlOf(readPool) }
+}
+
+/** Repeats a migration until no older daemon uses the database. */
+function whenUnused(migrateOnce: () => Promise<void>, { scheduler }: Clock, say?: Say): Promise<void> {
+  const delay = (error: unknown, attempt: number) => {
+    if (!(error instanceof InUseError)) throw error
+    if (attempt === 1) say?.(`${error.message}; this daemon waits for that, and then continues automatically`)
+    return timer(IN_USE_RETRY_SECONDS * 1000, scheduler)
+  }
+  return lastValueFrom(defer(migrateOnce).pipe(retry({ delay })))
 }
 
 /**
