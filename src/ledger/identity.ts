@@ -12,11 +12,16 @@ import { beganAt, type TrackedCall } from './tracked-call.ts'
 const MARKER = 'cw:'
 
 /** What tells the calls of a session apart. Times are UNIX seconds. */
-export type Row = Pick<SeenCall, 'session' | 'mid' | 'status' | 'initiatedAt' | 'startedAt' | 'endedAt' | 'ahead'>
+export type Row = Pick<
+  SeenCall,
+  'session' | 'mid' | 'status' | 'initiatedAt' | 'startedAt' | 'endedAt' | 'ahead' | 'callMinutes'
+>
 
 /** A call of the session that callwatch knows. */
-export type KnownCall = Omit<Row, 'session'> &
+export type KnownCall = Omit<Row, 'session' | 'callMinutes'> &
   Pick<TrackedCall, 'id' | 'firstSeen'> & {
+    /** Undefined if they are not known. */
+    counted?: readonly number[] | undefined
     /** Until when successful polls have shown it, as far as is certain. */
     shownUntil: number
   }
@@ -75,6 +80,8 @@ export function identify(
     if (call === undefined) return
     ids.set(row, call.id)
     shown.add(call.id)
+    // The answer may show this row twice.
+    calls.push({ ...call, ...row, ahead: call.ahead })
   }
   const rest = () => rows.filter((row) => !ids.has(row))
   for (const row of rest()) take(row, withSameMid(row, rows, calls, answer))
@@ -96,33 +103,41 @@ export function identify(
 function withSameMid(row: Row, rows: readonly Row[], calls: readonly KnownCall[], answer: Answer) {
   if (row.mid === undefined) return undefined
   const [call, ...others] = calls.filter(({ mid }) => mid === row.mid)
-  if (call === undefined || others.length > 0) return undefined
+  if (call === undefined || others.some(({ id }) => id !== call.id)) return undefined
   const isRoom = rows.some((other) => other.mid === row.mid && areApart(row, other))
-  const isNext = finalStatus(call) !== undefined && isLater(row, call, answer)
-  return isRoom || isNext ? undefined : call
+  return isRoom || isFurther(row, call, answer) || isLater(row, call, answer) ? undefined : call
 }
 
 function isOther(row: Row, call: KnownCall, shown: ReadonlySet<string>, answer: Answer): boolean {
-  if (answer.isTooOld(row) || (row.mid !== undefined && call.mid !== undefined && row.mid !== call.mid)) return true
-  // A row without a start may be any of them.
-  if (startOf(row) === undefined) return false
-  const isOnOtherPage = call.firstSeen >= answer.readingSince && startOf(call) !== undefined && !isCopy(row, call)
-  return shown.has(call.id) || isOnOtherPage || isLater(row, call, answer)
+  if (answer.isTooOld(row)) return true
+  // Without both starts they may be the same, also if a media server has restarted.
+  if (startOf(row) === undefined || startOf(call) === undefined) return isLater(row, call, answer)
+  const haveOtherMids = row.mid !== undefined && call.mid !== undefined && row.mid !== call.mid
+  return haveOtherMids || shown.has(call.id) || isFurther(row, call, answer) || isLater(row, call, answer)
+}
+
+/** Whether its times are others than those at which another page of the same reading has shown the call, or at which it counts. */
+function isFurther(row: Row, call: KnownCall, { readingSince, isTooOld }: Answer): boolean {
+  return (call.firstSeen >= readingSince || isTooOld(row)) && areApart(row, call) && !isCopy(row, call)
 }
 
 /** Whether the row began after the call was last shown, and is not that call with all its times shifted. */
 function isLater(row: Row, call: KnownCall, { now }: Answer): boolean {
   const began = startOf(row) ?? -Infinity
-  const earliest = Math.max(call.shownUntil, (startOf(call) ?? -Infinity) + LEAST_APART_SECONDS)
+  const earliest = Math.max(call.shownUntil, (startOf(call) ?? call.firstSeen) + LEAST_APART_SECONDS)
   return began >= earliest && began <= now + SAME_SECONDS && !isCopy(row, call)
 }
 
-/** Whether both are final, and the times of one are those of the other plus a difference, as of a wrong clock or time zone. */
+/**
+ * Whether both are final and have equal values, except for a difference of all their times, as of a wrong clock or time zone.
+ */
 function isCopy(row: Row, call: KnownCall): boolean {
   if (row.status !== call.status || finalStatus(row) === undefined) return false
+  const { audio, video } = row.callMinutes
+  const areSame = [audio, video].every((minutes, i) => [undefined, call.counted?.[i] ?? minutes].includes(minutes))
   const shifts = TIMES.map((time) => [row[time], call[time]]).filter(([one, other]) => one !== other)
-  const differences = shifts.map(([one = NaN, other = NaN]) => one - other)
-  return differences.length > 1 && differences.every((shift) => Math.abs(shift - differences[0]!) <= SAME_SECONDS)
+  const [first = NaN, ...others] = shifts.map(([one = NaN, other = NaN]) => one - other)
+  return areSame && others.length > 0 && others.every((shift) => shift === first)
 }
 
 type Times = Pick<SeenCall, (typeof TIMES)[number]>
@@ -172,7 +187,7 @@ function newId(row: Row, calls: readonly KnownCall[], { isReused, isTooOld }: An
 
 /** What is known of a call. @param sync undefined for an evicted call */
 export function knownOf(call: TrackedCall, sync?: SyncState): KnownCall {
-  return { ...call, shownUntil: shownUntil(call, sync) }
+  return { ...call, counted: call.phase === 'baseline' ? undefined : call.counted, shownUntil: shownUntil(call, sync) }
 }
 
 /** An open call is shown in each poll, though an old one only in some. Any other call is shown by each sweep. */

@@ -18,8 +18,8 @@ export type CountedEnds = {
   unlisted: string[]
 }
 
-/** When a call of a session ended, by the host's clock, and how. */
-type End = { session: string; at: number; finish: Finish }
+/** When a call of a session ended, and how, and when it began if it is not the first one; by the host's clock. */
+type End = { session: string; at: number; finish: Finish; began: number }
 
 /** How long before and after an end its webhook is listened for (seconds). */
 const WINDOW_SECONDS = 60
@@ -49,9 +49,9 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
   let waiting = new Map(uncountedEnds(ledger))
 
   /** When the webhook of an end came; Infinity if it did not. */
-  const announcedAt = ({ session, at, finish }: End) => {
+  const announcedAt = ({ session, began, finish }: End) => {
     const times = announcingTriggers(finish).map((one) => noted.get(`${one} ${session}`) ?? Infinity)
-    return Math.min(Infinity, ...times.filter((time) => time >= at - finish.at + finish.began - EARLY_SECONDS))
+    return Math.min(Infinity, ...times.filter((time) => time >= began - EARLY_SECONDS))
   }
 
   function outcomeOf(end: End, now: number): 'yes' | 'no' | 'unknown' | undefined {
@@ -72,7 +72,7 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
       if (!isEnd({ trigger })) return
       const key = `${trigger} ${id}`
       const open = known.find(({ phase }) => phase === 'open')
-      const began = open ? beganAt(open) - (sync.clockSkew ?? 0) : -Infinity
+      const began = open?.session === undefined ? -Infinity : beganAt(open) - (sync.clockSkew ?? 0)
       if ((noted.get(key) ?? began) < began - EARLY_SECONDS) noted.delete(key)
       addFirst(noted, key, now)
     },
@@ -151,6 +151,7 @@ function uncountedEnds({ calls, sync: { lastSuccessHostTime = -Infinity, clockSk
 /** None for a call that had ended when the target was created. */
 function endOf(call: TrackedCall, clockSkew = 0): [id: string, end: End][] {
   const finish = call.finish!
-  const end = { session: sessionOf(call), at: finish.at - clockSkew, finish }
+  const began = call.session === undefined ? -Infinity : finish.began - clockSkew
+  const end = { session: sessionOf(call), at: finish.at - clockSkew, finish, began }
   return (call.marks & MARK.overAtSetUp) === 0 ? [[call.id, end]] : []
 }

@@ -39,7 +39,9 @@ export function connect(
     known: (session) => loaded().ledger.calls.ofSession(session),
     identify: (rows, now) => {
       const { ledger, memory } = loaded()
-      memory.identities.identify(rows, ledger, horizon(ledger.sync, poll.lookback), now)
+      // Before the first commit, nothing is too old: `created` is by the host's clock.
+      const oldest = ledger.sync.clockSkew === undefined ? -Infinity : horizon(ledger.sync, poll.lookback)
+      memory.identities.identify(rows, ledger, oldest, now)
     },
     onUnknown: onceEach((field, value) =>
       log.warn(

@@ -43,10 +43,13 @@ export function callIdentities(): CallIdentities {
     identify: (rows, { calls, sync }, oldest, now) => {
       readingSince ??= now
       if (!rows.some(isNew)) return
+      const { reusesSessions: isReused = false, lastSuccess = -Infinity } = sync
+      // A poll that failed may have shown a part of what this one reads.
+      const isUnfinished = isReused || lastSuccess === -Infinity
       const answer = {
         now,
-        readingSince,
-        isReused: sync.reusesSessions === true,
+        readingSince: isUnfinished ? Math.min(readingSince, lastSuccess + 1e-3) : readingSince,
+        isReused,
         isTooOld: (row: Row) => isExcluded(row, oldest),
       }
       for (const [session, ofSession] of Map.groupBy(rows, sessionOf)) {

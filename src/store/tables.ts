@@ -56,10 +56,6 @@ export const TABLES = {
       target: 'target',
       // ledger/tracked-call.ts TrackedCall
       ...KINDS_OF_CALL_COLUMNS,
-      /** The session id, if it differs from `id`: a session can have several calls. */
-      session: 'text?',
-      /** A digest of the service's meeting id, of up to 53 bits. */
-      mid: 'real?',
       tracked: 'flag',
       /** When the target of this open call left the configuration. callwatch does not see the end of the call. */
       unseen_since: 'real?',

@@ -15,7 +15,7 @@ type Given = {
 }
 
 function row({ mid, rings, starts, ends, status = ends === undefined ? 'ongoing' : 'ended' }: Given) {
-  return { session: 'room', mid, status, initiatedAt: at(rings), startedAt: at(starts), endedAt: at(ends) }
+  return { callMinutes: { audio: undefined, video: undefined, total: undefined }, session: 'room', mid, status, initiatedAt: at(rings), startedAt: at(starts), endedAt: at(ends) }
 }
 
 /** A call that polls have shown until a time, by default until its end. */

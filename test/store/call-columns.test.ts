@@ -78,7 +78,7 @@ test('the columns of a call restore any call, unknown values included', () => {
 test('no key is replaced', () => expect(replacing('calls', ['id', 'marks'])).toBe('UPDATE SET marks = excluded.marks'))
 
 test('a column of a call is described and read: that are its two places', () => {
-  const ownOfTheRow = ['target', 'session', 'mid', 'tracked', 'unseen_since']
+  const ownOfTheRow = ['target', 'tracked', 'unseen_since']
   expect([...ownOfTheRow, ...CALL_COLUMNS].toSorted()).toEqual(Object.keys(TABLES.calls.columns).toSorted())
   // No value is written twice, and none is read at the place of another one.
   const values = valuesOf(FULL)
