@@ -43,6 +43,11 @@ export const switchTable = {
   perPageField: drawn(oneOf('the length of pages in answers', ['absent', 'given'])),
   /** The call, bare or below `data`, alone or in a list. */
   getCall: drawn(oneOf("Get Call's body", GET_CALL_FORMS)),
+  /**
+   * With `reused`, meetings of a group have its id as session id, one after the other: some begin a second after the one before. A
+   * meeting that finds the room in use for long has a session of its own.
+   */
+  sessions: oneOf('group session ids', ['unique', 'reused']),
   /** With `startedAt`, that is when the call began to ring, also while it rings. */
   times: drawn(oneOf('times of a beginning', ['both', 'startedAt'])),
   empty: drawn(oneOf('fields without a value', ['omitted', 'null'])),

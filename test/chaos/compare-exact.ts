@@ -1,8 +1,9 @@
 import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { type Series, exactFamilies } from '../../src/simulator/expected/expected-series.ts'
 import type { SimulatedWorld } from '../world/start-world.ts'
+import { callsOf } from '../world/oracle/call-of.ts'
 import { expectedSeries } from '../world/oracle/expected-series.ts'
-import { contribution, FAMILIES_OBSERVED_ONCE } from '../simulation/row-sums.ts'
+import { contribution, FAMILIES_OBSERVED_ONCE, sessionOf } from '../simulation/row-sums.ts'
 import { difference, lessCorrections } from '../system/replay/exposition.ts'
 
 export type ExactComparison = {
@@ -33,9 +34,9 @@ export function compareExact(
     expectedSeries(simulator.ledger(), { created, baseline: 'skip', now: Infinity, except: aside }),
   )
   const actual = lessCorrections(exported)
-  for (const id of aside) {
-    const call = calls.get(id)
-    if (call === undefined) continue
+  const callOf = callsOf(simulator.ledger())
+  for (const call of calls.values()) {
+    if (!aside.has(callOf({ ...call, session: sessionOf(call) }) ?? call.id)) continue
     for (const [series, value] of contribution(call)) actual.set(series, (actual.get(series) ?? 0) - value)
   }
   const isMinutes = (family: string) => family.endsWith('_minutes_total')

@@ -12,6 +12,7 @@ const GIVEN: Record<keyof Switches, { args: string[]; value: unknown }> = {
   perPage: { args: ['--per-page', '50'], value: 50 },
   perPageField: { args: ['--per-page-field', 'given'], value: 'given' },
   getCall: { args: ['--get-call', 'list'], value: 'list' },
+  sessions: { args: ['--sessions', 'reused'], value: 'reused' },
   times: { args: ['--times', 'startedAt'], value: 'startedAt' },
   empty: { args: ['--empty', 'null'], value: 'null' },
   receiverTypes: { args: ['--receiver-types', 'users'], value: 'users' },

@@ -1,4 +1,5 @@
 import { usedBetween } from '../../src/ledger/usage.ts'
+import { callsOf } from '../world/oracle/call-of.ts'
 import { callsUntil } from '../world/oracle/expected-calls.ts'
 import { setAside } from '../world/oracle/set-aside.ts'
 import { reachedBy } from '../world/start-world.ts'
@@ -17,9 +18,17 @@ import { LONGEST_BLIND, type DrawnRun } from './draw-run.ts'
 import type { Run } from './simulate-run.ts'
 import { imbalancesOf } from '../../src/ledger/balance.ts'
 import { isUnordered } from '../../src/ledger/known-list.ts'
+import type { TrackedCall } from '../../src/ledger/tracked-call.ts'
 import { deliveryProblems, leftBy } from '../events/delivery-problems.ts'
 import { eventProblems, readLog } from '../events/event-problems.ts'
-import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
+import {
+  contribution,
+  differingSums,
+  sessionOf,
+  FAMILIES_OBSERVED_ONCE,
+  sumsOfCounters,
+  sumsOfRows,
+} from './row-sums.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
 import { suppressedTimes } from './suppressions.ts'
 import { episodeProblems, noticeProblems } from '../store/episode-problems.ts'
@@ -74,18 +83,17 @@ async function exactProblems({ service, rows, clock, drawn }: Run, target: Targe
   const { created } = target.ledger.sync
   // What the list had dropped before the first answer was never shown, though it may continue.
   const firstAnswer = [...rows.values()].reduce((least, call) => Math.min(least, call.firstSeen), Infinity)
-  const unseen = events.filter(
-    ({ event, at, sessionId }) => event === 'unlisted' && at <= firstAnswer && !rows.has(sessionId),
-  )
+  const rowOf = rowsByCall(events, rows)
+  const unseen = events.filter(({ event, at, call }) => event === 'unlisted' && at <= firstAnswer && !rowOf.has(call))
   const aside = new Set([
     ...Object.values(setAside(events, created)).flat(),
-    ...unseen.map((event) => event.sessionId),
+    ...unseen.map(({ call }) => call),
     ...shiftedPastSetUp(events, created, drawn.spells),
   ])
   const expected = expectedSeries(events, { created, baseline: 'skip', now: clock.wall(), except: aside })
   const actual = lessCorrections(exportedSeries(target, COUNTED))
   for (const id of aside) {
-    const call = rows.get(id)
+    const call = rowOf.get(id)
     if (call === undefined) continue
     for (const [series, value] of contribution(call)) actual.set(series, (actual.get(series) ?? 0) - value)
   }
@@ -93,6 +101,12 @@ async function exactProblems({ service, rows, clock, drawn }: Run, target: Targe
   return difference(lessCorrections(expected), actual, families).map(
     ({ series, expected: happened, actual: counted }) => `${series}: ${happened} happened, ${counted} counted`,
   )
+}
+
+/** The rows by the ids of their calls in the ledger of the simulator. */
+function rowsByCall(events: Run['service']['world']['ledger'], rows: Run['rows']): Map<string, TrackedCall> {
+  const callOf = callsOf(events)
+  return new Map([...rows.values()].map((row) => [callOf({ ...row, session: sessionOf(row) }) ?? row.id, row]))
 }
 
 /** Calls that were over before the set-up, and ended after it by the times that an answer showed. */
@@ -150,14 +164,15 @@ async function retentionProblems({ store, rows, drawn, clock }: Run): Promise<st
 function onceProblems({ service, rows }: Run, target: Target): string[] {
   const { ledger: events } = service.world
   const { created } = target.ledger.sync
-  const { withoutEndedAt, vanished, repeatedId } = setAside(events, created)
+  const { withoutEndedAt, vanished, replaced } = setAside(events, created)
   const calls = callsUntil(events, Infinity, created)
-  const others = new Set([...vanished, ...repeatedId])
+  const others = new Set([...vanished, ...replaced])
+  const rowOf = rowsByCall(events, rows)
   return withoutEndedAt
     .filter((id) => !others.has(id))
     .flatMap((id) => {
       const { first, final } = calls.get(id)!
-      const row = rows.get(id)
+      const row = rowOf.get(id)
       const isCounted = row !== undefined && row.phase !== 'baseline'
       // Of one that was over earlier, `endedAt` may have been plausible at the set-up already.
       const isBaseline = final!.at < created - 60 && final!.at > created - LATELY
@@ -169,7 +184,8 @@ function onceProblems({ service, rows }: Run, target: Target): string[] {
 
 function observedProblems({ service, settings: { lookback }, cycles }: Run, target: Target): string[] {
   const { created } = target.ledger.sync
-  const expected = replay(service.recorder.responses, { created, baseline: 'skip', lookback, cycles })
+  const callOf = callsOf(service.world.ledger)
+  const expected = replay(service.recorder.responses, { created, baseline: 'skip', lookback, cycles, callOf })
   return difference(expected, exportedSeries(target, COUNTED), observedFamilies).map(
     ({ series, expected: replayed, actual }) => `${series}: ${replayed} replayed, ${actual} counted`,
   )
@@ -266,7 +282,7 @@ async function historyProblems({ store, history, receivers, drawn, clock }: Run)
 function paceProblems({ latest, drawn: { hazards } }: Run, { ledger: { sync } }: Target): string[] {
   const incremental = latest.filter((outcome) => outcome === 'incremental').length
   const { list, lastSuccess = 0 } = sync
-  if (hazards.includes('repeatedIds')) return []
+  if (hazards.includes('doubledRows')) return []
   if (isUnordered(list, lastSuccess) || incremental * 2 >= latest.length) return []
   return [`of the last ${latest.length} polls of a healed list ${incremental} were incremental`]
 }

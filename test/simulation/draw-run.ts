@@ -48,8 +48,8 @@ export type DrawnRun = {
   bursts: { at: number; calls: number; seconds: number; outcomes?: Burst['outcomes'] }[]
   /** Silences and mutes, and receivers that fail for minutes (suppressions.ts). */
   suppresses: boolean
-  /** How many calls there were before the set-up, and of these how many are open then; undefined: as the simulator has it. */
-  past: { history: number; open?: number }
+  /** How many calls there were before the set-up, of these how many are open then, and how many groups meet; undefined: as the simulator has it. */
+  past: { history: number; open?: number; groups?: number }
   /** By how much the host's clock is ahead of every other one (seconds), from a moment on (seconds after the start). */
   hostAhead: number
   hostAheadFrom: number

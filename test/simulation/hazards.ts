@@ -1,6 +1,7 @@
 import { between, chance, pick, whole } from '../../src/simulator/random.ts'
 import { always, evicting, isReadToItsEnd, isShort, MINUTE, shortLookback, type Hazard } from './hazard.ts'
 import { pageHazards } from './page-hazards.ts'
+import { sessionHazards } from './session-hazards.ts'
 
 const HOUR = 3600
 const DAY = 86_400
@@ -10,8 +11,9 @@ const IN_2100 = 4_102_444_800 - 1_790_000_000
 /** No world has more calls in progress at a time. */
 const MOST_OPEN = 60
 
-/** In the order in which they are drawn. A new one is an entry at the end. */
+/** In the order in which they are drawn. A new one is an entry at the end, unless all others are to be drawn with it. */
 export const hazards = {
+  ...sessionHazards,
   /** Alone, or much else would take hours. Less than two requests in the longest cycle, with many pages of history to read at first. */
   lowLimit: {
     probability: 0.08,
@@ -183,22 +185,14 @@ export const hazards = {
     probability: 0.12,
     change: () => ({ pastFacts: { big_id: 0.5 }, facts: { big_id: 0.5 } }),
   },
-  repeatedIds: {
+  doubledRows: {
     probability: { ordinary: 0.15, troubled: 0.15 },
-    change: (run, stream) => {
-      const [doubled, reused] = pick(stream, [
-        [0.1, 0],
-        [0, 0.1],
-      ])
-      return {
-        // Shuffled, a list that shows fewer ids than rows never shows that those were all.
-        standing: run.standing.order === undefined ? { order: 'newest' } : {},
-        pastFacts: { doubled },
-        facts: { doubled, reused, ...(run.kind === 'troubled' ? { repeated: 0.1 } : {}) },
-        // Two rows of an id differ in their times alone: an answer must not lack them.
-        odd: reused > 0 ? { fields: 0 } : {},
-      }
-    },
+    change: (run) => ({
+      // Shuffled, a list that shows fewer ids than rows never shows that those were all.
+      standing: run.standing.order === undefined ? { order: 'newest' } : {},
+      pastFacts: { doubled: 0.1 },
+      facts: { doubled: 0.1 },
+    }),
   },
   /** Rows are deleted during the run; never those of calls that are tracked, or whose end is yet to become plausible. */
   trimmedHistory: {
@@ -247,9 +241,7 @@ export const hazards = {
     }),
   },
   reusedIds: {
-    // Not in calm runs: the replay does not know of calls that have the id of one before the set-up.
-    probability: { ordinary: 0.04, troubled: 0.04 },
-    suits: ({ hazards }) => !hazards.includes('repeatedIds'),
+    probability: 0.04,
     change: () => ({ standing: { reusedIds: 0.3 }, facts: { swift: 0.4 } }),
   },
   redated: { probability: 0.04, change: () => ({ facts: { redated: 0.2 }, outages: false }) },
@@ -274,9 +266,8 @@ export const hazards = {
   shiftedTimes: {
     probability: { ordinary: 0.12, troubled: 0.12 },
     suits: ({ hazards, standing }) =>
-      !['repeatedIds', 'reusedIds', 'redated', 'trimmedHistory', 'endedAhead', 'reopened'].some((name) =>
-        hazards.includes(name),
-      ) && standing.order !== 'inserted',
+      !['reusedIds', 'redated', 'trimmedHistory', 'endedAhead', 'reopened'].some((name) => hazards.includes(name)) &&
+      standing.order !== 'inserted',
     change: (_run, stream, { seconds }) => {
       const timeShift = pick(stream, [2, HOUR, -2, -20, -HOUR])
       const shiftedAnswers = pick(stream, [1, 1, 0.5])
@@ -329,9 +320,9 @@ export const hazards = {
   /** A new app: no call in the past, and none for a while. */
   newApp: {
     probability: 0.05,
-    suits: ({ hazards }) => hazards.length === 0,
-    change: (_run, stream) => ({
-      past: { history: 0, open: 0 },
+    suits: ({ hazards }) => hazards.every((name) => name === 'sessions'),
+    change: ({ past }, stream) => ({
+      past: { ...past, history: 0, open: 0 },
       standing: { emptyList: pick(stream, ['null', 204, 404]), imports: 0 },
       spells: [{ from: 0, to: HOUR, switches: { arrivals: false } }],
       outages: false,

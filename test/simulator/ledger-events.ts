@@ -3,6 +3,7 @@ import type { LedgerEvent } from '../../src/simulator/calls/ledger.ts'
 export function event(at: number, sessionId: string, status: string, figures: Partial<LedgerEvent> = {}): LedgerEvent {
   return {
     at,
+    call: sessionId,
     sessionId,
     event: 'progress',
     type: 'audio',

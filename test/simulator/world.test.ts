@@ -6,7 +6,7 @@ import type { Call } from '../../src/simulator/calls/call.ts'
 import { ledgerEvent, type LedgerEvent } from '../../src/simulator/calls/ledger.ts'
 import { createService } from '../../src/simulator/answers/service.ts'
 import { defaultSwitches } from '../../src/simulator/switches.ts'
-import { advance, type World, type WorldOptions } from '../../src/simulator/calls/world.ts'
+import { advance, type Entry, type World, type WorldOptions } from '../../src/simulator/calls/world.ts'
 import { START } from '../world/request-service.ts'
 
 const WEEK = 7 * 86_400
@@ -188,7 +188,7 @@ describe('a world', () => {
 
   test('brings the figures of calls up to date only where they run after the start', () => {
     const { ledger } = advanced({ history: 200, speed: 1, callsPerMinute: 10 }, 600)
-    const calls = Map.groupBy(ledger, ({ sessionId }) => sessionId)
+    const calls = Map.groupBy(ledger, ({ call }) => call)
     const updated = [...calls.values()].filter((events) => events.some(({ event }) => event === 'progress'))
     expect(updated.length).toBeGreaterThan(20)
     for (const events of updated) expect(events.at(-1)!.at).toBeGreaterThanOrEqual(START)
@@ -234,18 +234,21 @@ describe('a world', () => {
 
 describe('a call', () => {
   const world = worldOf({ seed: 'calls', callsPerMinute: 60, speed: 20, progressSeconds: 40 })
-  const served: Call[][] = []
+  const served: Pick<Entry, 'callId' | 'call'>[][] = []
   const moments = [...Array.from({ length: 160 }, (_none, index) => START + index * 0.75), START + 3600]
   for (const moment of moments) {
     advance(world, moment, { ...defaultSwitches, arrivals: moment < START + 90 })
-    served.push([...callsOf(world)])
+    served.push(world.listing.map(({ callId, call }) => ({ callId, call })))
   }
-  const lives = Map.groupBy(served.flat(), (call) => call.sessionId)
+  const lives = Map.groupBy(
+    served.flat().map(({ call }) => call),
+    (call) => call.sessionId,
+  )
 
   test('is served as its last ledger event says, at every moment', () => {
     for (const [index, calls] of served.entries()) {
       const past = world.ledger.filter((event) => event.at <= moments[index]!)
-      const last = new Map(past.map((event) => [event.sessionId, event]))
+      const last = new Map(past.map((event) => [event.call, event]))
       const fromWire = calls.map((call) => ledgerEvent(START * 1000, 'progress', call))
       expect(fromWire).toHaveLength(last.size)
       const lasting = [...last.values()].map(({ at: _at, event: _event, ...figures }) => figures)
@@ -286,7 +289,7 @@ describe('a call', () => {
   })
 
   test('has no end while it is open', () => {
-    const open = served.flat().filter((call) => !isFinal(call))
+    const open = [...lives.values()].flat().filter((call) => !isFinal(call))
     expect(open.length).toBeGreaterThan(100)
     for (const call of open) expect(call).not.toHaveProperty('endedAt')
   })

@@ -14,6 +14,10 @@ export type WorldState = {
   hidden: Set<Entry>
   /** Calls that began until here are too old for the list. */
   unlistedUntilMs: number
+  /** When each state of a call was first and last in an answer that was delivered (milliseconds since 1970). */
+  seen: WeakMap<Call, { firstMs: number; lastMs: number }>
+  /** What the present answer shows. */
+  shown: Call[]
   /** How many calls have come into the list. */
   rows: number
   /** How many imports have been planned. */
@@ -42,8 +46,7 @@ export type Beside = {
   /** When it came into the list, in milliseconds since 1970. */
   sinceMs: number
   life: TurnedLife
-  /** A further row of this id: it shows what that entry does, or an earlier call, and never changes. */
-  furtherRow?: true
+  /** A further row of that call: it shows what that entry does. */
   sameAs?: Entry
   /** What it was lately and until when, the latest last; kept while pages lag. */
   past?: { untilMs: number; call: Call }[]
@@ -54,6 +57,8 @@ export function createState(seed: number | string, startMs: number): WorldState 
     startMs,
     beside: new WeakMap(),
     hidden: new Set(),
+    seen: new WeakMap(),
+    shown: [],
     unlistedUntilMs: -Infinity,
     rows: 0,
     imports: 0,

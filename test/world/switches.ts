@@ -110,11 +110,23 @@ export const switchTable = {
   ),
   /** Get Call does not know a call that began since then. Open calls that the list shows are not lost for that. */
   getCallLag: numberUpTo('by how many seconds Get Call lags', 3600),
+  /** An empty list as where it is the list of a session's calls. */
+  unknownCall: oneOf('how Get Call answers for a session that it does not know', ['not_found', 'empty_list']),
   /**
-   * The id, and the place in the list, of a call that was over before the service started, as where a meeting room is
-   * used again. Expected: it is open again, and counts whole where it ended before the set-up.
+   * What the list shows of a session whose next call begins. `A`: a row for each call. `B`: the new call in place of the one before,
+   * which Get Call does not know either. Expected: a call that was replaced before two polls have seen its last state may be unknown
+   * (`setAside`: `replaced`). `C`: now and then one call that goes on, with the same mid and start; other calls have a session of
+   * their own. Expected: as with the fact `reopened`.
    */
-  reusedIds: fraction('the probability that a call reuses an earlier id', 'a probability', 0),
+  listedAs: oneOf('the rows of a session with several calls', ['A', 'B', 'C']),
+  /**
+   * `late`: 20 to 60 seconds after the first join. `room`: one for all calls of a session. `restarted`: every other running call
+   * gets another one, as where a media server restarts.
+   */
+  mids: oneOf('the mids of calls', ['given', 'late', 'none', 'room', 'restarted']),
+  sessionGap: { ...numberUpTo('the fewest seconds between two calls of a session', 3600), initial: 1 },
+  /** The session of a call that was over before the service started, and whose row leaves. Expected: a further call. */
+  reusedIds: fraction("the probability that a call is in an earlier call's session", 'a probability', 0),
   /** Of the clock that the calls' times are from; negative: behind. */
   dateOffset: seconds('how far the Date header is ahead'),
   wrongDates: numberUpTo('how many of the first answers have a wrong Date', 1e6),

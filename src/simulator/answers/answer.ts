@@ -93,13 +93,22 @@ function operationOf(asked: string, id: string | undefined, rest: string[]): key
 }
 
 function getCall({ world, switches }: CallsService, { id }: Asked): Reply {
-  const entry = world.entries.get(id)
-  return entry ? callReply(wireText(entry, switches), switches) : callNotFound
+  const calls = world.entries.get(id)
+  return calls
+    ? callReply(
+        calls.map((entry) => wireText(entry, switches)),
+        switches,
+      )
+    : callNotFound
 }
 
-/** @param call as JSON */
-export function callReply(call: string, { getCall: form }: Pick<Switches, 'getCall'>): Reply {
-  const rows = form === 'list' || form === 'bare_list' ? `[${call}]` : call
+/**
+ * All calls of a session in a list, the newest first; without a list the newest alone.
+ *
+ * @param calls as JSON, at least one, the oldest first
+ */
+export function callReply(calls: readonly string[], { getCall: form }: Pick<Switches, 'getCall'>): Reply {
+  const rows = form === 'list' || form === 'bare_list' ? `[${calls.toReversed().join(',')}]` : calls.at(-1)!
   return jsonReply(200, form === 'object' || form === 'list' ? `{"data":${rows}}` : rows)
 }
 

@@ -44,6 +44,7 @@ export function createWorld(options: WorldOptions, start: number, extension: Par
     extension,
     listing: [],
     entries: new Map(),
+    rooms: new Map(),
     unlisted: [],
     ledger: [],
     upcoming: [],

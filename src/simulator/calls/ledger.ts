@@ -1,4 +1,5 @@
 import type { Call } from './call.ts'
+import type { Entry } from './world.ts'
 
 /** Minutes by medium. */
 export type Minutes = { audio: number; video: number }
@@ -9,6 +10,8 @@ export type Minutes = { audio: number; video: number }
  */
 export type LedgerEvent = {
   at: number
+  /** Names the call: no other one of the world has it, though several may have one session id. */
+  call: string
   sessionId: string
   /** The status that the call reached, `progress` for a running call, or `unlisted`. */
   event: string
@@ -27,16 +30,17 @@ export type LedgerEvent = {
 }
 
 /** Appends a line for a call that has just changed. */
-export function write(world: { ledger: LedgerEvent[]; nowMs: number }, event: string, call: Call): void {
-  world.ledger.push(ledgerEvent(world.nowMs, event, call))
+export function write(world: { ledger: LedgerEvent[]; nowMs: number }, event: string, entry: Entry): void {
+  world.ledger.push(ledgerEvent(world.nowMs, event, entry))
 }
 
 /** The ledger's line for a call. */
-export function ledgerEvent(ms: number, event: string, call: Call): LedgerEvent {
+export function ledgerEvent(ms: number, event: string, { callId, call }: Pick<Entry, 'callId' | 'call'>): LedgerEvent {
   const sum = (minutesOf: (participant: Call['participants'][number]) => number): number =>
     call.participants.reduce((total, participant) => total + minutesOf(participant), 0)
   return {
     at: ms / 1000,
+    call: callId,
     sessionId: call.sessionId,
     event,
     type: call.type,

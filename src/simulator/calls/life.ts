@@ -3,6 +3,9 @@ import { between, chance, exponential, hex, logNormal, weighted, whole, type Ran
 
 /** The whole life of a call, determined when the call is created. Times are whole milliseconds since 1970. */
 export type Life = {
+  /** Names the call in the ledger. */
+  callId: string
+  /** That of the call alone, unless the session is a room (switch `sessions`). */
   sessionId: string
   mid: string
   type: string
@@ -46,6 +49,8 @@ export type Manners = {
   answerProbability: number
   /** Seconds (at speed 1) between two updates of a running call's figures, but at least one second of the clock. */
   progressSeconds: number
+  /** How many groups there are; default: 40. */
+  groups?: number
 }
 
 const MODES = Object.entries({ call: 0.7, meet: 0.2, presenter: 0.1 })
@@ -76,13 +81,15 @@ export function drawLife(random: Random, manners: Manners, initiatedMs: number, 
   const answered = ending === 'ended'
 
   const people = drawPeople(random, receiverType)
+  const sessionId = drawSessionId(random, mode)
   return {
-    sessionId: drawSessionId(random, mode),
+    callId: sessionId,
+    sessionId,
     mid: hex(random, 32),
     type,
     mode,
     receiverType,
-    receiver: drawReceiver(random, receiverType, people),
+    receiver: drawReceiver(random, receiverType, people, manners),
     seats: drawSeats(random, people, type, answered ? { startedMs, endedMs } : undefined),
     initiatedMs,
     ...(answered ? { startedMs } : {}),
@@ -94,12 +101,31 @@ export function drawLife(random: Random, manners: Manners, initiatedMs: number, 
   }
 }
 
+/** The same life at other times. @param change from one time to another (milliseconds since 1970) */
+export function retimed(life: Life, change: (ms: number) => number): Life {
+  const { initiatedMs, startedMs, endedMs, recordedFromMs, seats } = life
+  const moved = ({ fromMs, toMs, cameraFromMs, cameraToMs }: Visit): Visit => ({
+    fromMs: change(fromMs),
+    toMs: change(toMs),
+    cameraFromMs: change(cameraFromMs),
+    cameraToMs: change(cameraToMs),
+  })
+  return {
+    ...life,
+    seats: seats.map((seat) => (seat.joins ? { ...seat, joins: moved(seat.joins) } : seat)),
+    initiatedMs: change(initiatedMs),
+    endedMs: change(endedMs),
+    ...(startedMs === undefined ? {} : { startedMs: change(startedMs) }),
+    ...(recordedFromMs === undefined ? {} : { recordedFromMs: change(recordedFromMs) }),
+  }
+}
+
 function drawSessionId(random: Random, mode: string): string {
   return mode === 'call' ? `v1.us.simulator.${hex(random, 24)}` : `${mode}: room/${hex(random, 16)}`
 }
 
-function drawReceiver(random: Random, receiverType: string, people: readonly string[]): string {
-  return receiverType === 'user' ? people[1]! : `group-${whole(random, 1, GROUPS)}`
+function drawReceiver(random: Random, type: string, people: readonly string[], { groups = GROUPS }: Manners): string {
+  return type === 'user' ? people[1]! : `group-${whole(random, 1, groups)}`
 }
 
 function drawRecording(random: Random, startedMs: number, talkingMs: number): Pick<Life, 'recordedFromMs'> {

@@ -3,6 +3,7 @@ import { courseOf, type Course } from './call-at.ts'
 import type { Extension } from '../extension.ts'
 import { write, type LedgerEvent } from './ledger.ts'
 import type { Life, Manners } from './life.ts'
+import { inRoom, type Room } from './rooms.ts'
 import type { Random } from '../random.ts'
 import { insert } from '../sorted.ts'
 import { defaultSwitches, type Switches } from '../switches.ts'
@@ -27,6 +28,7 @@ export type WorldOptions = Manners & {
 
 /** A call in the world. */
 export type Entry = {
+  callId: string
   sessionId: string
   beganMs: number
   /** Orders calls that began in the same millisecond. */
@@ -50,8 +52,10 @@ export type World = {
   extension: Partial<Extension>
   /** All listed calls, oldest first. */
   listing: Entry[]
-  /** All calls that Get Call knows, by session id. */
-  entries: Map<string, Entry>
+  /** All calls that Get Call knows, by session id, those of a session oldest first. */
+  entries: Map<string, Entry[]>
+  /** By the groups that meet there. */
+  rooms: Map<string, Room>
   /** Calls that are too old for the list, but that Get Call still knows. */
   unlisted: Entry[]
   ledger: LedgerEvent[]
@@ -100,8 +104,10 @@ export function planCall(world: World, life: Life, order: number, onBegin = (_sw
     ms: life.initiatedMs,
     order,
     happen: (switches) => {
-      const shown = switches.times === 'startedAt' ? { ...life, hasStartAlone: true } : life
-      if (onBegin(switches)) begin(world, shown, order, switches)
+      if (!onBegin(switches)) return
+      const placed = inRoom(world, life, switches)
+      if (placed.initiatedMs > life.initiatedMs) planCall(world, placed, order, ({ arrivals }) => arrivals)
+      else begin(world, switches.times === 'startedAt' ? { ...placed, hasStartAlone: true } : placed, order, switches)
     },
   })
 }
@@ -114,16 +120,34 @@ export function beginCall(world: World, life: Life, order: number, switches: Swi
 
 /** @param ms the time whose state it shows first */
 export function addEntry(world: World, life: Life, order: number, course: Course, ms = life.initiatedMs): Entry {
-  const { sessionId, initiatedMs } = life
-  const entry = { sessionId, beganMs: initiatedMs, order, course, atMs: -Infinity, call: course.at(ms) }
-  world.entries.set(sessionId, entry)
+  const { callId, sessionId, initiatedMs } = life
+  const entry = { callId, sessionId, beganMs: initiatedMs, order, course, atMs: -Infinity, call: course.at(ms) }
+  remember(world, entry)
   enlist(world, entry)
   return entry
 }
 
+/** Makes the call known to Get Call. */
+export function remember({ entries }: World, entry: Entry): void {
+  const ofSession = entries.get(entry.sessionId) ?? []
+  insert(ofSession, entry, isOlder)
+  entries.set(entry.sessionId, ofSession)
+}
+
+/** Makes the call unknown to Get Call. */
+export function forget({ entries }: World, entry: Entry): void {
+  const others = (entries.get(entry.sessionId) ?? []).filter((one) => one !== entry)
+  if (others.length > 0) entries.set(entry.sessionId, others)
+  else entries.delete(entry.sessionId)
+}
+
 /** Inserts the call into the list. */
 export function enlist({ listing }: World, entry: Entry): void {
-  insert(listing, entry, (a, b) => a.beganMs < b.beganMs || (a.beganMs === b.beganMs && a.order < b.order))
+  insert(listing, entry, isOlder)
+}
+
+function isOlder(a: Entry, b: Entry): boolean {
+  return a.beganMs < b.beganMs || (a.beganMs === b.beganMs && a.order < b.order)
 }
 
 /** Lets the call do what is due at `ms`, if anything is: its course may have changed since then. */
@@ -142,7 +166,7 @@ export function step(world: World, entry: Entry, ms: number, switches: Switches)
   entry.atMs = moment.ms
   entry.call = course.at(moment.ms)
   delete entry.text
-  write(world, moment.happening, entry.call)
+  write(world, moment.happening, entry)
   const next = course.after(moment.ms)
   if (next) planStep(world, entry, next.ms)
   else delete entry.course
@@ -166,15 +190,15 @@ function leavingAt({ listing, nowMs }: World, { listedSeconds, mostListed }: Swi
 
 /** Removes the oldest call from the list. Get Call still knows it for a while. */
 function unlistOldest(world: World, switches: Switches): void {
-  const { listing, unlisted, entries } = world
+  const { listing, unlisted } = world
   const entry = listing.shift()!
   if (!isToHappen(world, entry, 'unlisted', switches)) return
-  write(world, 'unlisted', entry.call)
+  write(world, 'unlisted', entry)
   unlisted.push(entry)
   // Checks two calls for each that leaves the list. Open calls wait another round, so they do not block the others.
   for (let i = 0; i < 2 && unlisted.length > listing.length + MAX_UNLISTED; i++) {
     const oldest = unlisted.shift()!
     if (oldest.course) unlisted.push(oldest)
-    else entries.delete(oldest.sessionId)
+    else forget(world, oldest)
   }
 }

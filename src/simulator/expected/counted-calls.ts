@@ -21,15 +21,15 @@ export function countedCalls(events: readonly LedgerEvent[], options: CountOptio
   return [...callsUntil(events, options.now).values()].filter((call) => counts(call, options))
 }
 
-/** All calls until `now` (UNIX seconds) by session id, in the order in which they began. */
+/** All calls until `now` (UNIX seconds) by their ids in the ledger, in the order in which they began. */
 export function callsUntil(events: readonly LedgerEvent[], now: number): Map<string, CountedCall> {
   const calls = new Map<string, CountedCall>()
   for (const event of events) {
     if (event.at > now) continue
-    const call = calls.get(event.sessionId) ?? { first: event, last: event }
+    const call = calls.get(event.call) ?? { first: event, last: event }
     if (isFinal(event)) call.final ??= event
     call.last = event
-    calls.set(event.sessionId, call)
+    calls.set(event.call, call)
   }
   return calls
 }

@@ -5,6 +5,7 @@ import { steps } from './steps.ts'
 
 /** A tracked call. */
 export type Known = {
+  session: string
   counted: boolean
   standing: string
   finished: boolean
@@ -39,8 +40,8 @@ export function miss(state: State, id: string): void {
  * Counts what one answer newly says of a call. A list may be stale: that a call is open again, or initiated again, is
  * believed once two cycles in a row list it so or Get Call says so; until then that item says nothing.
  */
-export function observe(state: State, seen: SeenCall, source: 'list' | 'get'): void {
-  const known = state.calls.get(seen.id)
+export function observe(state: State, id: string, seen: SeenCall, source: 'list' | 'get'): void {
+  const known = state.calls.get(id)
   if (!known && tooOld(state, seen)) return
   if (known && source === 'list' && isSetBack(known, seen)) {
     const before = known.setBackInCycle
@@ -49,7 +50,7 @@ export function observe(state: State, seen: SeenCall, source: 'list' | 'get'): v
   }
   if (known) delete known.setBackInCycle
   const call = known ?? newCall(state, seen)
-  state.calls.set(seen.id, call)
+  state.calls.set(id, call)
   call.lastListed = state.now
   if (seen.ownTime !== undefined) call.ownTime = seen.ownTime
   delete call.missedInCycle
@@ -79,6 +80,7 @@ function isSetBack({ standing, isFinal }: Known, { status, final }: SeenCall): b
 
 function newCall(state: State, seen: SeenCall): Known {
   return {
+    session: seen.id,
     counted: !isBaseline(state, seen),
     standing: 'none',
     finished: false,

@@ -1,7 +1,7 @@
 import type { RecordedResponse } from '../../../src/simulator/answers/responses.ts'
 import { addTo, type Series } from '../../../src/simulator/expected/expected-series.ts'
 import { isEvicted, miss, observe, type Known } from './known-call.ts'
-import { isObject, readCall } from './seen-call.ts'
+import { isObject, readCall, type SeenCall } from './seen-call.ts'
 import { newSettling, settle, type Settling } from './settling.ts'
 
 /** The families whose series `replay` gives: those that semantics.md calls observed. */
@@ -25,17 +25,27 @@ export type ReplayOptions = {
   statusMap?: Record<string, string>
   /** When each cycle of the daemon ended, seconds since 1970, ascending; absent: each request for page 1 begins one. */
   cycles?: readonly number[]
+  /** Names the call that an item is of; absent: a session has one call. */
+  callOf?: (item: {
+    session: string
+    initiatedAt?: number | undefined
+    startedAt?: number | undefined
+  }) => string | undefined
 }
 
 export type Cycle = {
   number: number
   /** The service's clock at its first answer. */
   began?: number
+  /** Calls, and their sessions. */
   listed: Set<string>
+  sessions: Set<string>
   items: Set<string>
   total: number | undefined
   lastPageEmpty: boolean
   missing: string[]
+  /** Those whose session the list shows. */
+  replaced: string[]
   found: number
   control?: boolean
 }
@@ -122,32 +132,43 @@ function replayPage(state: State, items: unknown[], meta: unknown): void {
       addTo(state.series, 'callwatch_invalid_items_total', { reason: seen }, 1)
       continue
     }
-    state.cycle.items.add(seen.id)
-    state.cycle.listed.add(seen.id)
-    observe(state, seen, 'list')
+    const id = callIdOf(state, seen)
+    state.cycle.items.add(id)
+    state.cycle.listed.add(id)
+    state.cycle.sessions.add(seen.id)
+    observe(state, id, seen, 'list')
   }
 }
 
-function replayGetCall(state: State, id: string, body: Record<string, unknown>): void {
-  const { cycle } = state
-  const error = body['error']
-  const notFound = isObject(error) && error['code'] === 'ERR_CALL_SESSION_NOT_FOUND'
-  const seen = isObject(error)
-    ? undefined
-    : readCall(callIn(body), { now: state.now, statusMap: state.options.statusMap })
-  const found = typeof seen === 'object'
-  if (!found && !notFound) return
-  if (cycle.listed.has(id)) cycle.control = found
-  else if (found) cycle.found++
-  else cycle.missing.push(id)
-  if (found) observe(state, seen, 'get')
+function callIdOf({ options: { callOf } }: State, { id, initiatedAt, startedAt }: SeenCall): string {
+  return callOf?.({ session: id, initiatedAt, startedAt }) ?? id
 }
 
-/** The one call of an answer, alone or in a list; a call may have `data` of its own. */
-function callIn(body: Record<string, unknown>): unknown {
+function replayGetCall(state: State, session: string, body: Record<string, unknown>): void {
+  const { cycle } = state
+  const error = body['error']
+  const rows = isObject(error) ? [] : callsIn(body)
+  const seen = rows
+    .map((row) => readCall(row, { now: state.now, statusMap: state.options.statusMap }))
+    .filter((one) => typeof one === 'object')
+    .map((one) => ({ id: callIdOf(state, one), one }))
+  const notFound = rows.length === 0 && (!isObject(error) || error['code'] === 'ERR_CALL_SESSION_NOT_FOUND')
+  if (seen.length === 0 && !notFound) return
+  const found = new Set(seen.map(({ id }) => id))
+  const known = [...state.calls].filter(([, call]) => call.session === session && !call.isFinal)
+  const missing = known.map(([id]) => id).filter((id) => !found.has(id) && !cycle.listed.has(id))
+  if (missing.length > 0) (cycle.sessions.has(session) ? cycle.replaced : cycle.missing).push(...missing)
+  else if (cycle.sessions.has(session)) cycle.control = found.size > 0
+  else if (found.size > 0) cycle.found++
+  else cycle.missing.push(session)
+  for (const { id, one } of seen) observe(state, id, one, 'get')
+}
+
+/** The calls of an answer, alone or in a list; a call may have `data` of its own. */
+function callsIn(body: Record<string, unknown>): unknown[] {
   const { data } = body
-  if ('sessionId' in body) return body
-  return Array.isArray(data) ? data[0] : (data ?? body)
+  if ('sessionId' in body) return [body]
+  return Array.isArray(data) ? data : [data ?? body]
 }
 
 /** Decides about the calls that were not found, and what a whole listing says about times. */
@@ -157,6 +178,7 @@ function endCycle(state: State): void {
   const doubtful = asked >= 5 && cycle.missing.length > asked / 2
   const believed = !doubtful || cycle.control === true
   for (const id of cycle.missing) if (believed && !cycle.listed.has(id)) miss(state, id)
+  for (const id of cycle.replaced) if (!cycle.listed.has(id)) miss(state, id)
   if (cycle.total === undefined ? !cycle.lastPageEmpty : cycle.items.size < cycle.total) return
   state.initialSyncEnded = true
   state.horizon = Math.floor((cycle.began ?? state.now) - options.lookback)
@@ -167,10 +189,12 @@ function newCycle(number: number): Cycle {
   return {
     number,
     listed: new Set(),
+    sessions: new Set(),
     items: new Set(),
     total: undefined,
     lastPageEmpty: false,
     missing: [],
+    replaced: [],
     found: 0,
   }
 }

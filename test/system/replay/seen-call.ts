@@ -9,6 +9,8 @@ export type SeenCall = {
   status: string
   final: boolean
   labels: { type?: string; mode?: string; receiver_type?: string }
+  initiatedAt?: number | undefined
+  startedAt?: number | undefined
   ownTime?: number
   callMinutes: SeenMinutes
   participantMinutes: SeenMinutes
@@ -78,6 +80,8 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | string
       ...label('mode', item['mode'], DOCUMENTED.mode),
       ...label('receiver_type', singular(item['receiverType']), DOCUMENTED.receiverType),
     },
+    initiatedAt,
+    startedAt,
     ...(ownTime === undefined ? {} : { ownTime }),
     callMinutes: readCallMinutes(item, anomalies),
     participantMinutes: readParticipants(item['participants'], anomalies),

@@ -1,5 +1,5 @@
 import { callNotFound, callReply, type Asked } from '../../../src/simulator/answers/answer.ts'
-import { header, type Reply } from '../../../src/simulator/answers/http.ts'
+import { header, jsonReply, type Reply } from '../../../src/simulator/answers/http.ts'
 import type { WorldService } from '../start-world.ts'
 import { reach } from '../state.ts'
 import { entryBefore, takesPart } from './list-views.ts'
@@ -8,11 +8,16 @@ import { drawShift, showCall } from './show-call.ts'
 export function getCall(service: WorldService, { id, request, at }: Asked): Reply {
   const { world, state, switches } = service
   const onBehalfOf = header(request, 'onbehalfof')
-  const known = world.entries.get(id)
-  const isLate = known !== undefined && switches.getCallLag > 0
-  const entry = isLate ? entryBefore(state, known, (at - switches.getCallLag) * 1000) : known
-  if (entry !== known) reach(state, 'get.lagging')
-  if (!entry || (onBehalfOf !== undefined && !takesPart(entry.call, onBehalfOf))) return callNotFound
+  const known = world.entries.get(id) ?? []
+  const then = (at - switches.getCallLag) * 1000
+  const before = switches.getCallLag > 0 ? known.flatMap((entry) => entryBefore(state, entry, then) ?? []) : known
+  if (before.some((entry, index) => entry !== known[index]) || before.length < known.length) reach(state, 'get.lagging')
+  const seen = before.filter(({ call }) => onBehalfOf === undefined || takesPart(call, onBehalfOf))
+  if (seen.length === 0) return switches.unknownCall === 'not_found' ? callNotFound : jsonReply(200, '{"data":[]}')
   reach(state, `get.form_${switches.getCall}`)
-  return callReply(showCall(service, entry, 'get', drawShift(service)), switches)
+  const shift = drawShift(service)
+  return callReply(
+    seen.map((entry) => showCall(service, entry, 'get', shift)),
+    switches,
+  )
 }

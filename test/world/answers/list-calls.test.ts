@@ -95,7 +95,7 @@ describe('the pages of List Calls', () => {
   test('write out no more calls than they show', () => {
     const service = serviceOf({ history: 500 })
     ask(service, START, '/v3/calls', 'page=2&perPage=25')
-    expect([...service.world.entries.values()].filter(({ text }) => text !== undefined)).toHaveLength(25)
+    expect([...service.world.entries.values()].flat().filter(({ text }) => text !== undefined)).toHaveLength(25)
   })
 })
 

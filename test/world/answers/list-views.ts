@@ -44,7 +44,8 @@ export function indexedOf(state: WorldState, listing: Entry[], share: number): E
 /** The call as it was at a moment, no longer ago than pages may lag; undefined where it was not there yet. */
 export function entryBefore(state: WorldState, entry: Entry, ms: number): Entry | undefined {
   const beside = besideOf(state, entry)
-  if (beside.sinceMs > ms) return undefined
+  const { replaces } = beside.life
+  if (beside.sinceMs > ms) return replaces && entryBefore(state, replaces, ms)
   const then = beside.past?.find(({ untilMs }) => untilMs > ms)
   if (!then) return entry
   const { text: _text, ...rest } = entry

@@ -2,7 +2,7 @@ import { dated as withDate, faultOf, route, withFault } from '../../../src/simul
 import type { Reply, ServiceRequest } from '../../../src/simulator/answers/http.ts'
 import { chance } from '../../../src/simulator/random.ts'
 import type { WorldService } from '../start-world.ts'
-import { reach } from '../state.ts'
+import { reach, type WorldState } from '../state.ts'
 
 /** The answer to a request, by a clock that may be wrong. */
 export function respond(service: WorldService, request: ServiceRequest, at: number): Reply {
@@ -15,7 +15,14 @@ export function respond(service: WorldService, request: ServiceRequest, at: numb
   if (fault) reach(state, switches.outage ? 'fault.outage' : `fault.${fault}`)
   // Without a Date nothing shows by which clock a Retry-After is.
   const faultAt = switches.date === 'given' ? state.shownAt : at + dateOffset
-  return dated(service, withFault(service, route(service, request, at), fault, faultAt))
+  state.shown = []
+  const reply = route(service, request, at)
+  if (!fault) noteSeen(state, at * 1000)
+  return dated(service, withFault(service, reply, fault, faultAt))
+}
+
+function noteSeen({ seen, shown }: WorldState, ms: number): void {
+  for (const call of shown) seen.set(call, { firstMs: seen.get(call)?.firstMs ?? ms, lastMs: ms })
 }
 
 /** The answer with the Date that it shows, unless it has one or is to have none. */

@@ -20,8 +20,9 @@ export function wireOf(state: WorldState, row: Entry): Wire {
 export function showCall(service: WorldService, entry: Entry, operation: 'list' | 'get', timeShift: number): string {
   const { state, switches, streams } = service
   const names = drawOddities(streams.behaviours, switches.odd)
+  const { sameAs = entry } = besideOf(state, entry)
+  if (!names.includes('unusable')) state.shown.push(sameAs.call)
   if (names.length === 0 && timeShift === 0) {
-    const { sameAs = entry } = besideOf(state, entry)
     return wireText(sameAs, switches, () => wireOf(state, sameAs))
   }
   for (const name of names) reach(state, `odd.${name}`)

@@ -1,11 +1,11 @@
 import { write } from '../../../src/simulator/calls/ledger.ts'
 import type { Life } from '../../../src/simulator/calls/life.ts'
-import { beginCall, enlist, type Entry, type World } from '../../../src/simulator/calls/world.ts'
+import { beginCall, enlist, forget, remember, type Entry, type World } from '../../../src/simulator/calls/world.ts'
 import { keepPast } from '../answers/list-views.ts'
 import { addBeside, besideOf, reach, type WorldState } from '../state.ts'
 import type { Switches } from '../switches.ts'
 import { drawFacts } from './facts.ts'
-import { addFurtherRow, withReusedId } from './shared-ids.ts'
+import { addFurtherRow, inSession, occupyRoom, withMid, withReusedId } from './sessions.ts'
 import { calmed, turnedCourse } from './turn.ts'
 
 /** A call begins, with the anomalies that chance gives it. */
@@ -17,12 +17,16 @@ export function begin(
 ): void {
   const { seed, speed } = world.options
   const plain = withReusedId(state, world, drawn, switches)
-  const { life, names } = drawFacts(plain, switches.facts, { seed, key: plain.sessionId, speed })
+  const { life: own, names } = drawFacts(plain, switches.facts, { seed, key: plain.callId, speed })
+  const further = inSession(state, world, own, switches)
+  if (!further) return
+  occupyRoom(world, further, switches)
+  const life = withMid(further, switches, seed)
   for (const name of names) reach(state, `fact.${name}`)
   if (life.hasStartAlone === true) reach(state, 'times.started_alone')
   const entry = beginCall(world, life, order, switches, turnedCourse(life))
   addBeside(state, entry, life, world.nowMs)
-  if (life.otherRow) addFurtherRow(state, world, entry)
+  if (life.isDoubled) addFurtherRow(state, world, entry)
 }
 
 /** Whether something may happen to a call, as if nothing were wrong; what is wrong is done here. */
@@ -38,19 +42,21 @@ export function happens(
   return happening !== 'returned' || returns(state, world, entry, switches)
 }
 
-function hide({ hidden }: WorldState, { listing, entries }: World, entry: Entry): void {
+function hide({ hidden }: WorldState, world: World, entry: Entry): void {
+  const { listing } = world
   hidden.add(entry)
-  entries.delete(entry.sessionId)
+  forget(world, entry)
   const place = listing.indexOf(entry)
   if (place >= 0) listing.splice(place, 1)
 }
 
-/** Shows the call again, in the list unless it is too old for it; false where calls of its age are unknown. */
-function returns(state: WorldState, world: World, entry: Entry, { unlisted }: Switches): boolean {
+/** Shows the call again, in the list unless it is too old for it; false where another one is in its place, or calls of its age are unknown. */
+function returns(state: WorldState, world: World, entry: Entry, { unlisted, listedAs }: Switches): boolean {
   const tooOld = entry.beganMs <= state.unlistedUntilMs
   state.hidden.delete(entry)
   if (tooOld && unlisted === 'not_found') return false
-  world.entries.set(entry.sessionId, entry)
+  if (listedAs === 'B' && world.entries.has(entry.sessionId)) return false
+  remember(world, entry)
   if (tooOld) world.unlisted.push(entry)
   else enlist(world, entry)
   return true
@@ -62,7 +68,7 @@ function returns(state: WorldState, world: World, entry: Entry, { unlisted }: Sw
  */
 function leaves(state: WorldState, world: World, entry: Entry, { unlisted }: Switches): boolean {
   const beside = besideOf(state, entry)
-  if (beside.furtherRow) return false
+  if (beside.sameAs) return false
   const { nowMs } = world
   state.unlistedUntilMs = Math.max(state.unlistedUntilMs, entry.beganMs)
   if (unlisted === 'found') {
@@ -71,8 +77,8 @@ function leaves(state: WorldState, world: World, entry: Entry, { unlisted }: Swi
     return true
   }
   const isSeen = nowMs - beside.life.endedMs > (nowMs - entry.beganMs) / 2
-  write(world, isSeen ? 'unlisted' : 'vanished', entry.call)
+  write(world, isSeen ? 'unlisted' : 'vanished', entry)
   delete entry.course
-  world.entries.delete(entry.sessionId)
+  forget(world, entry)
   return false
 }

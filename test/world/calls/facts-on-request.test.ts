@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { addBurst } from '../../../src/simulator/calls/arrivals.ts'
-import { heal, setSwitches } from '../start-world.ts'
+import { heal } from '../start-world.ts'
 import { setAside } from '../oracle/set-aside.ts'
 import { expectedSeries } from '../oracle/expected-series.ts'
 import { advance } from '../../../src/simulator/calls/world.ts'
@@ -72,36 +72,6 @@ test('a doubled call is in the list twice, and counts as one call', () => {
   expect(service.world.ledger).toEqual(plain.world.ledger)
 })
 
-test.each([
-  ['repeated', 3600],
-  ['reused', 3 * 86_400],
-] as const)(
-  '%s: another row has the id of a call and began earlier, and Get Call knows the later one',
-  (fact, most) => {
-    const service = serviceOf({ switches: { facts: { [fact]: 1 } } })
-    const pairs = pairsOf(list(service, START).data)
-    expect(pairs).toHaveLength(60)
-    for (const [later, earlier] of pairs) {
-      expect(later!.initiatedAt).toBeGreaterThan(earlier!.initiatedAt)
-      expect(later!.initiatedAt - earlier!.initiatedAt).toBeLessThanOrEqual(most)
-      expect(earlier!.endedAt).toBeLessThanOrEqual(later!.initiatedAt)
-      expect(JSON.parse(getCall(service, START, later!.sessionId).body).data).toEqual(later)
-    }
-    const options = { created: START - 7200, baseline: 'skip', now: START } as const
-    expect(expectedSeries(service.world.ledger, options)).toEqual(expectedSeries(serviceOf().world.ledger, options))
-    expect(setAside(service.world.ledger).repeatedId).toHaveLength(fact === 'repeated' ? 60 : 0)
-  },
-)
-
-test('the other row with the same id leaves the list by its own age, which does not change the call', () => {
-  const service = serviceOf({ switches: { facts: { reused: 1 } } })
-  setSwitches(service, { mostListed: 60 })
-  const rows = list(service, START + 1).data
-  expect(pairsOf(rows)).toEqual([])
-  expect(rows).toHaveLength(60)
-  expect(service.world.ledger.filter(({ event }) => event === 'unlisted')).toEqual([])
-})
-
 test('big ids are numbers that differ in their last digits only', () => {
   const service = serviceOf({ callsPerMinute: 60, switches: { facts: { big_id: 1 } } })
   const { body } = ask(service, START + 60)
@@ -152,7 +122,7 @@ test('a redated call gets earlier times and one more minute, long after its end'
 })
 
 test('healing leaves every row in the list', () => {
-  const service = serviceOf({ history: 50, switches: { facts: { doubled: 0.5, reused: 0.5 } } })
+  const service = serviceOf({ history: 50, switches: { facts: { doubled: 0.5 } } })
   const before = idsOf(list(service, START))
   heal(service)
   expect(idsOf(list(service, START))).toEqual(before)

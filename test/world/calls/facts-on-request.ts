@@ -1,8 +1,8 @@
 import type { Call } from '../../../src/simulator/calls/call.ts'
 import type { Fact } from './facts.ts'
-import { rounded } from './ordinary-facts.ts'
+import { reopened } from './reopened.ts'
 import { whole } from '../../../src/simulator/random.ts'
-import { always, shifted, withTurns, type Turn, type TurnedLife } from './turn.ts'
+import { always, shifted, withTurns, type TurnedLife } from './turn.ts'
 
 declare global {
   interface JSON {
@@ -38,19 +38,8 @@ export const factsOnRequest = {
    * counts, its final status changes (`setAside`: `finalChanged`).
    */
   reopened: (life, { random }) => {
-    if (life.outcome !== 'ended' || life.startedMs === undefined || life.turns) return undefined
-    const ms = life.endedMs + whole(random, 5, 40) * MINUTE_MS
-    const more = whole(random, 40, 60)
-    const endMs = ms + more * MINUTE_MS
-    const reopen: Turn['change'] = ({ endedAt: _endedAt, ...call }) => ({ ...call, status: 'ongoing' })
-    const again: Turn = { ms, name: 'reopened', change: reopen }
-    const change = (call: Call): Call => ({
-      ...longer(call, more),
-      status: 'ended',
-      endedAt: Math.floor(endMs / 1000),
-      participants: call.participants.map((entry, index) => (index === 0 ? stayingLonger(entry, more) : entry)),
-    })
-    return withTurns(life, again, { ms: endMs, name: 'ended_again', change, undoes: again })
+    if (life.turns) return undefined
+    return reopened(life, life.endedMs + whole(random, 5, 40) * MINUTE_MS, random)
   },
   /**
    * `endedAt` is more than a day ahead, by up to two hours (a device's wrong date), and becomes plausible while a run
@@ -85,7 +74,7 @@ export const factsOnRequest = {
    */
   redated: (life, { random, wait }) => {
     if (life.turns || life.startedMs === undefined) return undefined
-    // One that was over before the other one began would be another row.
+    // One that was over before the other one began would be another call.
     if (life.endedMs - life.initiatedMs < 30_000) return undefined
     const sooner = whole(random, 2, 20)
     const change = (call: Call): Call => ({
@@ -95,32 +84,14 @@ export const factsOnRequest = {
     })
     return withTurns(life, { ms: life.endedMs + wait(240, 3600), name: 'corrected', change })
   },
-  /** The call is in the list twice, the same in both rows. Expected: it is one call. */
-  doubled: (life) => withRow(life, 0),
-  /**
-   * Another row has the same id: a call that ended within the hour before this one began, as where a room is used
-   * again. Expected: the row that starts later is the call. Which one is seen first depends on when one polls
-   * (`setAside`: `repeatedId`).
-   */
-  repeated: (life, { random }) => withRow(life, whole(random, 10, 60) * MINUTE_MS),
-  /** As `repeated`, but days earlier: the other row never counts. Expected: the row that starts later is the call. */
-  reused: (life, { random }) => withRow(life, whole(random, 1, 3) * DAY_MS),
+  /** The call is in the list twice, the same in both rows. Expected: it is one call. Not for calls that vanish for a while: the other row would stay. */
+  doubled: (life) => (life.turns?.some(({ name }) => name === 'vanished') ? undefined : { ...life, isDoubled: true }),
+  /** The session id begins as those that callwatch derives. Expected: as of any other session. */
+  marked_id: (life) => withTextId(life, `cw:${life.sessionId}`),
+  /** The session id has 500 characters. Expected: as of any other session. */
+  long_id: (life) => withTextId(life, life.sessionId.padEnd(500, '-')),
 } satisfies Record<string, Fact>
 
-/** Not for calls that vanish for a while: the other row would stay. */
-function withRow(life: TurnedLife, startsEarlierMs: number): TurnedLife | undefined {
-  if (life.otherRow || life.turns?.some(({ name }) => name === 'vanished')) return undefined
-  return { ...life, otherRow: { startsEarlierMs } }
-}
-
-const longer = (call: Call, more: number): Call => ({
-  ...call,
-  totalAudioMinutes: rounded(call.totalAudioMinutes + more),
-  totalDurationInMinutes: rounded(call.totalDurationInMinutes + more),
-})
-
-const stayingLonger = (entry: Call['participants'][number], more: number): Call['participants'][number] => ({
-  ...entry,
-  totalAudioMinutes: rounded(entry.totalAudioMinutes + more),
-  totalDuration: rounded(entry.totalDuration + more),
-})
+/** Not for ids that are numbers on the wire. */
+const withTextId = (life: TurnedLife, sessionId: string): TurnedLife | undefined =>
+  /^\d+$/.test(life.sessionId) ? undefined : { ...life, sessionId }

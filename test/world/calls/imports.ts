@@ -1,10 +1,11 @@
 import { write } from '../../../src/simulator/calls/ledger.ts'
-import { courseOf } from '../../../src/simulator/calls/call-at.ts'
 import { drawLife, type Life } from '../../../src/simulator/calls/life.ts'
 import { between, exponential, random, whole } from '../../../src/simulator/random.ts'
 import { addEntry, plan, type World } from '../../../src/simulator/calls/world.ts'
 import { addBeside, type WorldState } from '../state.ts'
 import { allOf, MAX_IMPORTS } from '../switches.ts'
+import { withMid } from './sessions.ts'
+import { turnedCourse, type TurnedLife } from './turn.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -22,8 +23,9 @@ export function planImport(state: WorldState, world: World, afterMs: number): vo
     order,
     happen: (switches) => {
       planImport(state, world, ms)
-      const { imports } = allOf(switches)
-      for (const life of importedLives(world, { ms, number }, imports)) bringIn(state, world, life, order)
+      const { imports, mids } = allOf(switches)
+      for (const life of importedLives(world, { ms, number }, imports))
+        bringIn(state, world, withMid(life, { mids }, world.options.seed), order)
     },
   })
 }
@@ -40,9 +42,9 @@ function importedLives({ options }: World, { ms, number }: { ms: number; number:
 }
 
 /** A call that ended long ago comes into the list. */
-function bringIn(state: WorldState, world: World, life: Life, order: number): void {
-  const entry = addEntry(world, life, order, courseOf(life), life.endedMs)
+function bringIn(state: WorldState, world: World, life: TurnedLife, order: number): void {
+  const entry = addEntry(world, life, order, turnedCourse(life), life.endedMs)
   addBeside(state, entry, life, world.nowMs)
-  write(world, 'imported', entry.call)
+  write(world, 'imported', entry)
   delete entry.course
 }

@@ -21,7 +21,7 @@ export function worldWith(facts: Facts, seconds = 20_000): WorldService {
 export const livesWith = (facts: Facts): LedgerEvent[][] => livesIn(worldWith(facts))
 
 export const livesIn = ({ world }: WorldService): LedgerEvent[][] => [
-  ...Map.groupBy(world.ledger, ({ sessionId }) => sessionId).values(),
+  ...Map.groupBy(world.ledger, ({ call }) => call).values(),
 ]
 
 export const wires = ({ world, state }: WorldService): Record<string, unknown>[] =>

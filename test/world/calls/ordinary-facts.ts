@@ -1,6 +1,6 @@
 import { finalStatuses, isFinalStatus, type Call } from '../../../src/simulator/calls/call.ts'
 import type { Fact } from './facts.ts'
-import type { Seat } from '../../../src/simulator/calls/life.ts'
+import { retimed } from '../../../src/simulator/calls/life.ts'
 import { between, chance, pick, weighted, whole } from '../../../src/simulator/random.ts'
 import { always, shifted, unchanged, withTurns, type Turn } from './turn.ts'
 
@@ -26,21 +26,9 @@ const UNKNOWN_LABELS = [
 export const ordinaryFacts = {
   /** Begins and ends within a few seconds, between two polls. Expected: as of any other call. */
   swift: (life) => {
-    const { initiatedMs, startedMs, endedMs, recordedFromMs } = life
+    const { initiatedMs } = life
     const sooner = (ms: number): number => initiatedMs + Math.ceil((ms - initiatedMs) / SWIFT_TIMES)
-    const joins = ({ fromMs, toMs, cameraFromMs, cameraToMs }: Seat['joins'] & {}): Seat['joins'] & {} => ({
-      fromMs: sooner(fromMs),
-      toMs: sooner(toMs),
-      cameraFromMs: sooner(cameraFromMs),
-      cameraToMs: sooner(cameraToMs),
-    })
-    return {
-      ...life,
-      seats: life.seats.map((seat) => (seat.joins ? { ...seat, joins: joins(seat.joins) } : seat)),
-      endedMs: sooner(endedMs),
-      ...(startedMs === undefined ? {} : { startedMs: sooner(startedMs) }),
-      ...(recordedFromMs === undefined ? {} : { recordedFromMs: sooner(recordedFromMs) }),
-    }
+    return { ...life, ...retimed(life, sooner) }
   },
   /**
    * An undocumented status: while the call rings, for a while in its middle, or as its end, which has an `endedAt`

@@ -1,6 +1,7 @@
 import type { Call } from '../../../src/simulator/calls/call.ts'
 import { courseOf, type Course, type Moment } from '../../../src/simulator/calls/call-at.ts'
 import type { Life } from '../../../src/simulator/calls/life.ts'
+import type { Entry } from '../../../src/simulator/calls/world.ts'
 
 /** What a turn is called in the ledger. */
 export type TurnName =
@@ -16,6 +17,8 @@ export type TurnName =
   | 'set_back'
   | 'reopened'
   | 'ended_again'
+  | 'identified'
+  | 'restarted'
 
 /**
  * A change of a call that is an anomaly: no ordinary call has it.
@@ -39,8 +42,12 @@ export type TurnedLife = Life & {
   endShownMs?: number
   /** It would last for years: it ends when the world is healed. */
   endsWhenHealed?: boolean
-  /** Another row of the list has the same id: the same call, or one that began so much earlier and has ended. */
-  otherRow?: { startsEarlierMs: number }
+  /** From when on the service shows the call's `mid`, where that is later than the first join; Infinity for never. */
+  midShownMs?: number
+  /** Another row of the list is the same call. */
+  isDoubled?: boolean
+  /** The call of its session that was in its place. */
+  replaces?: Entry
   /** What else happens to the call, in the order of time. */
   turns?: readonly Turn[]
   /** What the wire shows instead of the call as it is, where that differs for good. */
@@ -87,11 +94,17 @@ export function turnedCourse(life: TurnedLife): Course {
   return { at: (ms) => turnedAt(life, plain.at(ms), ms), after: (ms) => momentAfter(life, plain, ms) }
 }
 
-function turnedAt({ firstStatus, endShownMs = -Infinity, turns = [] }: TurnedLife, plain: Call, ms: number): Call {
+function turnedAt(life: TurnedLife, plain: Call, ms: number): Call {
+  const { firstStatus, endShownMs = -Infinity, midShownMs = -Infinity, turns = [] } = life
   const call = { ...plain }
   if (firstStatus !== undefined && call.status === 'initiated') call.status = firstStatus
   if (ms < endShownMs) delete call.endedAt
-  return turns.reduce((turned, turn) => (turn.ms <= ms ? turn.change(turned) : turned), call)
+  const turned = turns.reduce((before, turn) => (turn.ms <= ms ? turn.change(before) : before), call)
+  return ms < midShownMs ? withoutMid(turned) : turned
+}
+
+function withoutMid({ mid: _mid, ...call }: Call): Call {
+  return { ...call, participants: call.participants.map(({ mid: _own, ...one }) => one) }
 }
 
 /** None after the call's end and its last turn, nor while it has vanished. */

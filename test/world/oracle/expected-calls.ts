@@ -22,7 +22,7 @@ export type ExpectedCall = {
 }
 
 /**
- * Every call until `now` (seconds since 1970), by its session id, in the order in which they began.
+ * Every call until `now` (seconds since 1970), by its id in the ledger, in the order in which they began.
  *
  * @param created the set-up, where ends before it do not count once the call is open again
  */
@@ -31,9 +31,9 @@ export function callsUntil(events: readonly LedgerEvent[], now: number, created 
   return plainCalls(withoutEarlyEnds(until, created), now)
 }
 
-/** Each call by itself, whether it is counted or not, by its session id; `now` in seconds since 1970. */
+/** Each call by itself, whether it is counted or not, by its id in the ledger; `now` in seconds since 1970. */
 export function expectedCalls(events: readonly LedgerEvent[], now: number): Map<string, ExpectedCall> {
-  const calls = [...callsUntil(events, now)].map(([sessionId, { final, last }]) => {
+  const calls = [...callsUntil(events, now)].map(([id, { final, last }]) => {
     const { initiatedAt, startedAt, endedAt, callMinutes, participantMinutes, participants, recorded } = last
     const call: ExpectedCall = {
       labels: labelsOf(final ?? last),
@@ -48,7 +48,7 @@ export function expectedCalls(events: readonly LedgerEvent[], now: number): Map<
       participants,
       recorded,
     }
-    return [sessionId, call] as const
+    return [id, call] as const
   })
   return new Map(calls)
 }

@@ -4,7 +4,7 @@ import type { LedgerEvent } from '../../../src/simulator/calls/ledger.ts'
 import { plainEvents, withoutEarlyEnds } from './plain-events.ts'
 
 type Options = CountOptions & {
-  /** Session ids of calls to leave out, such as those that `setAside` names. */
+  /** The calls to leave out, by their ids in the ledger, such as those that `setAside` names. */
   except?: ReadonlySet<string>
 }
 
@@ -15,7 +15,7 @@ type Options = CountOptions & {
  */
 export function expectedSeries(events: readonly LedgerEvent[], options: Options): Series {
   const { now, baseline, created, except } = options
-  const until = events.filter(({ at, sessionId }) => at <= now && !except?.has(sessionId))
+  const until = events.filter(({ at, call }) => at <= now && !except?.has(call))
   const plain = withoutEarlyEnds(plainEvents(until), baseline === 'skip' ? created : -Infinity)
   const series = plainSeries(plain, options)
   for (const { final, last } of countedCalls(plain, options)) {

@@ -43,11 +43,11 @@ export function withoutEarlyEnds(events: readonly LedgerEvent[], created: number
   const ends = new Map<string, LedgerEvent[]>()
   const early = new Set<LedgerEvent>()
   for (const event of events) {
-    const since = ends.get(event.sessionId)
-    if (isFinal(event)) ends.set(event.sessionId, [...(since ?? []), event])
+    const since = ends.get(event.call)
+    if (isFinal(event)) ends.set(event.call, [...(since ?? []), event])
     else if (since?.[0] !== undefined && wasOverBefore(since[0], created)) {
       for (const end of since) early.add(end)
-      ends.delete(event.sessionId)
+      ends.delete(event.call)
     }
   }
   return early.size === 0 ? events : events.filter((event) => !early.has(event))

@@ -3,7 +3,7 @@ import type { LedgerEvent } from '../../../src/simulator/calls/ledger.ts'
 import { callsUntil } from './expected-calls.ts'
 import { plainEvents } from './plain-events.ts'
 
-/** Session ids by the reason for which the expected series depend on when one polls; a call may have several. */
+/** Calls, by their ids in the ledger, by the reason for which the expected series depend on when one polls; a call may have several. */
 export type SetAside = {
   /** Its status changed after it was final. */
   finalChanged: string[]
@@ -11,8 +11,8 @@ export type SetAside = {
   vanished: string[]
   /** When it became final it had no `endedAt`. */
   withoutEndedAt: string[]
-  /** Another call of the same id, that ended within the hour before, was in the list as well. */
-  repeatedId: string[]
+  /** The next call of its session was in its place before two polls had seen its last state. */
+  replaced: string[]
   /** Type, mode or receiver type changed: exact only as sums over that label. */
   labelsChanged: string[]
 }
@@ -26,26 +26,26 @@ export function setAside(events: readonly LedgerEvent[], created?: number): SetA
   const calls = callsUntil(events, Infinity, created)
   const finalChanged = new Set<string>()
   const vanished = new Set<string>()
-  const repeatedId = new Set<string>()
+  const replaced = new Set<string>()
   const labelsChanged = new Set<string>()
   const over = new Map<string, { status: string; end: LedgerEvent }>()
   for (const event of plainEvents(events)) {
-    const { sessionId, status } = event
-    const before = over.get(sessionId)
+    const { call, status } = event
+    const before = over.get(call)
     const isAgain = before !== undefined && !isFinal(event) && wasOverBefore(before.end, created ?? -Infinity)
-    if (isAgain) over.delete(sessionId)
-    else if (before !== undefined && before.status !== status) finalChanged.add(sessionId)
-    if (before === undefined && isFinal(event)) over.set(sessionId, { status, end: event })
-    if (event.event === 'vanished') vanished.add(sessionId)
-    if (event.event === 'repeated') repeatedId.add(sessionId)
-    if (!sameLabels(event, calls.get(sessionId)!.first)) labelsChanged.add(sessionId)
+    if (isAgain) over.delete(call)
+    else if (before !== undefined && before.status !== status) finalChanged.add(call)
+    if (before === undefined && isFinal(event)) over.set(call, { status, end: event })
+    if (event.event === 'vanished') vanished.add(call)
+    if (event.event === 'replaced') replaced.add(call)
+    if (!sameLabels(event, calls.get(call)!.first)) labelsChanged.add(call)
   }
   const withoutEndedAt = [...calls].filter(([, { final }]) => final && final.endedAt === undefined).map(([id]) => id)
   return {
     finalChanged: [...finalChanged],
     vanished: [...vanished],
     withoutEndedAt,
-    repeatedId: [...repeatedId],
+    replaced: [...replaced],
     labelsChanged: [...labelsChanged],
   }
 }
