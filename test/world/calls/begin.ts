@@ -50,12 +50,11 @@ function hide({ hidden }: WorldState, world: World, entry: Entry): void {
   if (place >= 0) listing.splice(place, 1)
 }
 
-/** Shows the call again, in the list unless it is too old for it; false where another one is in its place, or calls of its age are unknown. */
-function returns(state: WorldState, world: World, entry: Entry, { unlisted, listedAs }: Switches): boolean {
+/** Shows the call again, in the list unless it is too old for it; false where calls of its age are unknown. */
+function returns(state: WorldState, world: World, entry: Entry, { unlisted }: Switches): boolean {
   const tooOld = entry.beganMs <= state.unlistedUntilMs
   state.hidden.delete(entry)
   if (tooOld && unlisted === 'not_found') return false
-  if (listedAs === 'B' && world.entries.has(entry.sessionId)) return false
   remember(world, entry)
   if (tooOld) world.unlisted.push(entry)
   else enlist(world, entry)

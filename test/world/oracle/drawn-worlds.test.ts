@@ -3,6 +3,7 @@ import { drawSwitches } from '../draw-switches.ts'
 import type { Reply } from '../../../src/simulator/answers/http.ts'
 import { addTo, type Series } from '../../../src/simulator/expected/expected-series.ts'
 import { createWorldService, heal, type WorldService } from '../start-world.ts'
+import { callsOf } from './call-of.ts'
 import { setAside } from './set-aside.ts'
 import { defaultSwitches, type Switches } from '../switches.ts'
 import { expectedSeries } from './expected-series.ts'
@@ -29,6 +30,7 @@ const FAMILIES = [
 
 /** What a reader of everything knows of a call in the end. */
 type Seen = {
+  session: string
   firstLabels: Labels
   labels: Labels
   status: string
@@ -49,7 +51,7 @@ type World = { service: WorldService; calls: Map<string, Seen> }
 
 /** A world with these switches, and a reader that sees it all. */
 function readWorld(seed: number, switches: Switches): World {
-  const options = { seed, speed: 2, callsPerMinute: 6, history: 0, open: 0, progressSeconds: 60 }
+  const options = { seed, speed: 2, callsPerMinute: 6, history: 0, open: 0, progressSeconds: 60, groups: 3 }
   const service = serviceOf({ ...options, switches })
   const calls = new Map<string, Seen>()
   for (let at = START; at < START + SECONDS; at += 30) pollAll(service, calls, at)
@@ -115,6 +117,29 @@ describe('a reader that polls everything counts what the simulator recorded, exc
   })
 })
 
+test.each(
+  (['A', 'B', 'C'] as const).flatMap((listedAs, i) =>
+    (['given', 'late', 'none', 'room', 'restarted'] as const).map((mids, j) => [listedAs, mids, 10 * i + j] as const),
+  ),
+)(
+  'a reader that knows which call a row is of counts each call of a session that is listed as %s, with mids %s',
+  (listedAs, mids, seed) => {
+    const { facts } = drawSwitches(seed, 1)
+    const gap = { sessionGap: seed % 2 === 0 ? 1 : 60 }
+    const world = readWorld(seed, {
+      ...defaultSwitches,
+      getCall: 'list',
+      sessions: 'reused',
+      listedAs,
+      mids,
+      ...gap,
+      facts,
+    })
+    readToTheEnd(world, 12)
+    expectEqual(world)
+  },
+)
+
 test('the simulator records the same ledger for the same seed, however often it is read', () => {
   const { service } = readWorld(5, drawSwitches(5, 1))
   const { world } = createWorldService({ ...service.world.options, switches: service.switches }, START)
@@ -124,21 +149,24 @@ test('the simulator records the same ledger for the same seed, however often it 
 
 /** Lists every page and asks for each open call that was not listed, as simply as possible. */
 function pollAll(service: WorldService, calls: Map<string, Seen>, at: number): void {
+  advance(service.world, at, service.switches)
+  const callOf = callsOf(service.world.ledger)
   const listed = new Set<string>()
   for (let page = 1; page <= 200; page++) {
     const body = bodyOf(ask(service, at, '/v3/calls', `page=${page}&perPage=100`))
     const items = body?.['data']
     if (!Array.isArray(items)) break
     for (const item of items) {
-      const id = take(calls, item, at)
+      const id = take(calls, item, at, callOf)
       if (id !== undefined) listed.add(id)
     }
     if (items.length === 0) break
   }
-  for (const [id, { finish }] of calls) {
+  for (const [id, { session, finish }] of calls) {
     if (finish || listed.has(id)) continue
-    const body = bodyOf(getCall(service, at, id))
-    if (body && !isObject(body['error'])) take(calls, isObject(body['data']) ? body['data'] : body, at)
+    const body = bodyOf(getCall(service, at, session))
+    if (!body || isObject(body['error'])) continue
+    for (const item of [body['data'] ?? body].flat()) take(calls, item, at, callOf)
   }
 }
 
@@ -153,12 +181,20 @@ function bodyOf({ delivery, body }: Reply): Record<string, unknown> | undefined 
   }
 }
 
-function take(calls: Map<string, Seen>, item: unknown, now: number): string | undefined {
+function take(
+  calls: Map<string, Seen>,
+  item: unknown,
+  now: number,
+  callOf: ReturnType<typeof callsOf>,
+): string | undefined {
   const seen = readCall(item, { now, statusMap: STATUS_MAP })
   if (typeof seen === 'string' || !isObject(item)) return undefined
-  const labels = { type: 'other', mode: 'other', receiver_type: 'other', ...calls.get(seen.id)?.labels, ...seen.labels }
-  const call = calls.get(seen.id) ?? { firstLabels: labels, labels, status: '', minutes: {}, recorded: false }
-  calls.set(seen.id, call)
+  const id = callOf({ ...seen, session: seen.id })
+  if (id === undefined) return undefined
+  const known = calls.get(id)
+  const labels = { type: 'other', mode: 'other', receiver_type: 'other', ...known?.labels, ...seen.labels }
+  const call = known ?? { session: seen.id, firstLabels: labels, labels, status: '', minutes: {}, recorded: false }
+  calls.set(id, call)
   call.labels = labels
   call.status = seen.status
   if (seen.final) call.finish ??= { labels, status: seen.status }
@@ -175,7 +211,7 @@ function take(calls: Map<string, Seen>, item: unknown, now: number): string | un
   )
     call.participants = participants
   takeMinutes(call, seen)
-  return seen.id
+  return id
 }
 
 function takeMinutes(call: Seen, { callMinutes, participantMinutes }: SeenCall): void {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { setAside } from './set-aside.ts'
+import { event } from '../../simulator/ledger-events.ts'
 import { livesWith, named, type Facts } from '../calls/lives.ts'
 
 test.each([
@@ -18,6 +19,15 @@ test.each([
     .filter(([, ids]) => ids.length > 0)
     .map(([reason, ids]) => [reason, new Set(ids).size === lives.length ? 'all' : 'some'])
   expect(Object.fromEntries(aside)).toEqual(expected)
+})
+
+test('a call that was replaced too early is set aside, and no other one of its session', () => {
+  const events = [
+    event(100, 'room', 'ended', { endedAt: 100 }),
+    event(101, 'room', 'ended', { endedAt: 100, event: 'replaced' }),
+    event(101, 'room', 'rejected', { call: 'room#2', type: 'video' }),
+  ]
+  expect(setAside(events)).toMatchObject({ replaced: ['room'], finalChanged: [], labelsChanged: [] })
 })
 
 test('a fact changes neither other facts nor when and how calls begin', () => {
