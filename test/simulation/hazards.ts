@@ -1,7 +1,7 @@
 import { between, chance, pick, whole } from '../../src/simulator/random.ts'
 import { always, evicting, isReadToItsEnd, isShort, MINUTE, shortLookback, type Hazard } from './hazard.ts'
 import { pageHazards } from './page-hazards.ts'
-import { sessionHazards } from './session-hazards.ts'
+import { hasMids, isOldPageKnown, sessionHazards } from './session-hazards.ts'
 
 const HOUR = 3600
 const DAY = 86_400
@@ -82,6 +82,7 @@ export const hazards = {
    */
   stale: {
     probability: { calm: 0.3, ordinary: 0.15, troubled: 0.15 },
+    suits: isOldPageKnown,
     change: (_run, stream) => {
       const cacheSeconds = chance(stream, 0.7) ? whole(stream, 2, 5) : 0
       const replicaLag = cacheSeconds === 0 || chance(stream, 0.5) ? whole(stream, 2, 22) : 0
@@ -92,6 +93,7 @@ export const hazards = {
   /** By an hour, by some, or the year 2100. Expected is the set-up by the clock that the calls' times are from. */
   wrongDates: {
     probability: { ordinary: 0.18, troubled: 0.18 },
+    suits: hasMids,
     change: (_run, stream) => {
       const wrongDateOffset = pick(stream, [HOUR, HOUR * whole(stream, 2, 12), IN_2100, -HOUR, -2 * HOUR])
       return { standing: { date: 'given', wrongDates: whole(stream, 1, 4), wrongDateOffset } }
@@ -217,7 +219,7 @@ export const hazards = {
   /** The host's clock is wrong, and now and then an answer does not show the service's. */
   hostClock: {
     probability: { ordinary: 0.04, troubled: 0.04 },
-    suits: ({ hazards }) => !hazards.includes('wrongDates'),
+    suits: (run) => hasMids(run) && !run.hazards.includes('wrongDates'),
     change: (_run, stream) => ({
       hostAhead: (chance(stream, 0.5) ? 1 : -1) * whole(stream, 600, 7200),
       standing: { date: chance(stream, 0.5) ? 'sometimes' : 'given', dateOffset: 0 },
@@ -242,9 +244,15 @@ export const hazards = {
   },
   reusedIds: {
     probability: 0.04,
-    change: () => ({ standing: { reusedIds: 0.3 }, facts: { swift: 0.4 } }),
+    // A call that rings has no mid: nothing but its start, which is right and in each answer, tells it from the one before.
+    change: () => ({ standing: { reusedIds: 0.3 }, facts: { swift: 0.4, near_future: 0 }, odd: { fields: 0 } }),
   },
-  redated: { probability: 0.04, change: () => ({ facts: { redated: 0.2 }, outages: false }) },
+  redated: {
+    probability: 0.04,
+    // Another mid and other times may be another call.
+    suits: ({ standing }) => standing.mids !== 'restarted',
+    change: () => ({ facts: { redated: 0.2 }, outages: false }),
+  },
   /** The reverse of a replica that lags: lists are current. */
   getCallLag: {
     probability: 0.04,
@@ -253,7 +261,7 @@ export const hazards = {
   /** One of many servers has a clock of its own: now and then an answer is hours or decades ahead, or behind. */
   oddDates: {
     probability: { ordinary: 0.05, troubled: 0.05 },
-    suits: ({ standing }) => standing.wrongDates === undefined && standing.wrongDateOffset === undefined,
+    suits: (run) => hasMids(run) && run.standing.wrongDates === undefined && run.standing.wrongDateOffset === undefined,
     change: (_run, stream) => {
       const wrongDateOffset = pick(stream, [2 * HOUR, IN_2100, -2 * HOUR])
       return { spells: [{ from: 600, to: Infinity, switches: { oddDates: 0.02, wrongDateOffset } }] }
@@ -265,9 +273,12 @@ export const hazards = {
    */
   shiftedTimes: {
     probability: { ordinary: 0.12, troubled: 0.12 },
-    suits: ({ hazards, standing }) =>
-      !['reusedIds', 'redated', 'trimmedHistory', 'endedAhead', 'reopened'].some((name) => hazards.includes(name)) &&
-      standing.order !== 'inserted',
+    suits: (run) =>
+      hasMids(run) &&
+      !['reusedIds', 'redated', 'trimmedHistory', 'endedAhead', 'reopened'].some((name) =>
+        run.hazards.includes(name),
+      ) &&
+      run.standing.order !== 'inserted',
     change: (_run, stream, { seconds }) => {
       const timeShift = pick(stream, [2, HOUR, -2, -20, -HOUR])
       const shiftedAnswers = pick(stream, [1, 1, 0.5])
@@ -296,7 +307,8 @@ export const hazards = {
   /** The service's clock is far ahead for a while: at the start, and later. A call that leaves the list meanwhile is never seen. */
   farDates: {
     probability: { ordinary: 0.05, troubled: 0.05 },
-    suits: ({ hazards }) =>
+    suits: (run) =>
+      hasMids(run) &&
       ![
         'wrongDates',
         'oddDates',
@@ -308,7 +320,7 @@ export const hazards = {
         'indexed',
         'lowLimit',
         'slowBurst',
-      ].some((name) => hazards.includes(name)),
+      ].some((name) => run.hazards.includes(name)),
     change: (_run, stream, { seconds }) => {
       const spells = [0, 0.4 * seconds].map((from) => {
         const dateOffset = pick(stream, [...(from === 0 ? [2 * HOUR, 12 * HOUR] : []), 25 * HOUR, 365 * DAY])

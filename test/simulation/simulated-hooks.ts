@@ -9,6 +9,7 @@ import type { Commit } from '../../src/store/store.ts'
 import { readWebhook } from '../../src/web/hooks.ts'
 import type { VirtualClock } from '../clock/virtual-clock.ts'
 import type { WorldService } from '../world/start-world.ts'
+import { sessionOf } from './row-sums.ts'
 
 /** One life of the daemon's process, as the service's webhooks reach it. Times are UNIX seconds by the host's clock. */
 export type Listener = {
@@ -41,6 +42,9 @@ const OF_FAILED: Readonly<Record<string, readonly string[]>> = {
   canceled: ['call_cancelled'],
 }
 const RINGING = Object.values(OF_FAILED).flat()
+
+/** Sessions with several calls. */
+const OF_ROOM = /^(?:cw:)?group-/
 
 type Outcome = 'yes' | 'no' | 'unknown'
 
@@ -79,11 +83,14 @@ export function simulatedHooks(service: WorldService, clock: VirtualClock): Simu
     listener.hear(hint)
   }
 
-  function outcomesOf({ id, finish }: TrackedCall, ended: number, now: number): Outcome[] {
-    const { status, labels } = finish!
+  function outcomesOf(call: TrackedCall, ended: number, now: number): Outcome[] {
+    const { status, labels } = call.finish!
+    const session = sessionOf(call)
+    // A webhook names the session: which call of it has ended, depends on when it comes.
+    if (OF_ROOM.test(session)) return ['yes', 'no', 'unknown']
     const announcing = status === 'ended' || status === 'other' ? SESSION : RINGING
     const isAnnounced = announcing.some(
-      (one) => (heard.get(hooks.listener!)!.get(`${one} ${id}`) ?? Infinity) <= ended + WINDOW,
+      (one) => (heard.get(hooks.listener!)!.get(`${one} ${session}`) ?? Infinity) <= ended + WINDOW,
     )
     if (isAnnounced) return ['yes']
     if (now <= ended + WINDOW) return []

@@ -10,7 +10,9 @@ import { turnedCourse, unchanged, withTurns, type TurnedLife } from './turn.ts'
 /** A poller that sees a call in two answers so far apart has seen it in two polls: a commit that fails loses one of them at most. */
 const TWO_POLLS_MS = 10_000
 /** The share of the further calls of a session that continue its call, in form C. */
-const CONTINUING = 0.25
+const CONTINUING = 0.5
+/** callwatch reads no longer ids. */
+const LONGEST_ID = 500
 /** The share of running calls whose media server restarts. */
 const RESTARTED = 0.5
 /** What may have happened to a call that continues. */
@@ -46,16 +48,19 @@ export function inSession(
   life: TurnedLife,
   switches: Switches,
 ): TurnedLife | undefined {
-  const { listedAs } = switches
+  if (switches.listedAs === 'C' && isOfRoom(life.callId, life.receiver))
+    return continuedOr(state, world, life, switches)
   const earlier = [...(world.entries.get(life.sessionId) ?? [])]
-  const latest = earlier.at(-1)
-  if (latest === undefined || listedAs === 'A') return life
-  if (listedAs === 'B') {
-    for (const entry of earlier) replace(state, world, entry)
-    return { ...life, replaces: latest }
-  }
-  const continued = continuing(state, world, latest, life)
-  if (!continued) return { ...life, sessionId: life.callId }
+  if (earlier.length === 0 || switches.listedAs === 'A') return life
+  for (const entry of earlier) replace(state, world, entry)
+  return { ...life, replaces: earlier.at(-1)! }
+}
+
+/** Undefined if the latest call of the room continues; otherwise the call in a session of its own. */
+function continuedOr(state: WorldState, world: World, life: TurnedLife, switches: Switches): TurnedLife | undefined {
+  const latest = world.listing.findLast(({ callId }) => isOfRoom(callId, life.receiver))
+  const continued = latest && continuing(state, world, latest, life)
+  if (!continued) return { ...life, sessionId: life.sessionId.replace(life.receiver, life.callId).slice(0, LONGEST_ID) }
   besideOf(state, latest).life = continued
   latest.course = turnedCourse(continued)
   planStep(world, latest, life.initiatedMs)
@@ -64,6 +69,8 @@ export function inSession(
   return undefined
 }
 
+const isOfRoom = (callId: string, receiver: string): boolean => callId.split('#', 1)[0] === receiver
+
 /** The room of a call is in use until its end, whatever the call is like. */
 export function occupyRoom(
   world: World,
@@ -71,7 +78,7 @@ export function occupyRoom(
   switches: Switches,
 ): void {
   const room = world.rooms.get(receiver)
-  if (room === undefined || callId.split('#', 1)[0] !== receiver) return
+  if (room === undefined || !isOfRoom(callId, receiver)) return
   const ends = turns.filter(({ undoes }) => undoes !== undefined).map(({ ms }) => ms)
   room.freeMs = Math.max(endedMs, ...ends) + switches.sessionGap * 1000
 }
@@ -104,13 +111,16 @@ function restarted(life: TurnedLife, stream: Random, lastsMs: number): TurnedLif
   })
 }
 
-/** The life of a listed call that goes on where the other one would begin; undefined where it cannot. */
+/**
+ * The life of a listed call that goes on where the other one would begin; undefined where it cannot. Not of those before the start,
+ * which would count whole: the fact `reopened` is for worlds in which every poller can see that.
+ */
 function continuing(state: WorldState, world: World, entry: Entry, { callId, initiatedMs }: Life) {
   const { life } = besideOf(state, entry)
   const stream = random(world.options.seed, 'continues', callId)
   const canContinue =
     chance(stream, CONTINUING) &&
-    world.listing.includes(entry) &&
+    entry.beganMs >= state.startMs &&
     (life.turns ?? []).every(({ name }) => HARMLESS.includes(name))
   return canContinue ? reopened(life, initiatedMs, stream) : undefined
 }
