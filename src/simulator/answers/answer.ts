@@ -93,13 +93,8 @@ function operationOf(asked: string, id: string | undefined, rest: string[]): key
 }
 
 function getCall({ world, switches }: CallsService, { id }: Asked): Reply {
-  const calls = world.entries.get(id)
-  return calls
-    ? callReply(
-        calls.map((entry) => wireText(entry, switches)),
-        switches,
-      )
-    : callNotFound
+  const calls = world.entries.get(id)?.map((entry) => wireText(entry, switches))
+  return calls ? callReply(calls, switches) : callNotFound
 }
 
 /**
