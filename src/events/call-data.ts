@@ -5,13 +5,14 @@ import type { CallData } from './types.ts'
 
 /**
  * A call in an event: the fields of `/api/v1/calls`, and how long it rang and lasted (seconds), if known. Without its target and
- * session id, which follow from the event's place in the log.
+ * call id, which follow from the event's place in the log, and without its session id if that is the call id.
  */
-export function callData(call: TrackedCall): Omit<CallData, 'target' | 'session_id'> {
-  const { finish, labels } = call
+export function callData(call: TrackedCall): LoggedCallData {
+  const { finish, labels, session } = call
   const { type, mode, receiverType } = finish?.labels ?? labels
   const [callAudio = 0, callVideo = 0] = call.counted
   return {
+    ...(session !== undefined && { session_id: session }),
     type,
     mode,
     receiver_type: receiverType,
@@ -24,6 +25,9 @@ export function callData(call: TrackedCall): Omit<CallData, 'target' | 'session_
     has_recording: (call.marks & MARK.recordingSeen) !== 0,
   }
 }
+
+export type LoggedCallData<Data extends CallData = CallData> = Omit<Data, 'target' | 'call_id' | 'session_id'> &
+  Partial<Pick<Data, 'session_id'>>
 
 function answeredData(call: TrackedCall): Pick<CallData, 'duration_seconds' | 'answer_delay_seconds'> {
   const { answerDelay, duration } = answeredTimes(call, call.finish?.status ?? 'other')
@@ -43,6 +47,7 @@ export function callRowView({ target, call }: { target: string; call: TrackedCal
   const { status, finished: _finished, ...data } = callData(call)
   return {
     target,
+    call_id: call.id,
     session_id: call.id,
     ...data,
     status: call.phase === 'lost' ? ('lost' as const) : status,

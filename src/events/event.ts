@@ -5,21 +5,24 @@ import { assignTotal } from '../ledger/delta/minutes.ts'
 import type { Correction, Delta, Details, Transition } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { TransitionPoint } from '../ledger/delta/transitions.ts'
-import { callData } from './call-data.ts'
+import { callData, type LoggedCallData } from './call-data.ts'
 import type { AlertChange, CallChange, EventType, Participant } from './types.ts'
 
 /** The fields of a CloudEvent that do not follow from its place in the log. */
 export type EventBody<Data = CallChange | AlertChange> = {
   type: EventType
-  /** The session id, for a call. */
+  /** The call id, for a call. */
   subject?: string
   /** When it happened, by the service's clock (ISO 8601). */
   time: string
   data: Data
 }
 
-/** An event as the log stores it. Its commit has the target, and `subject` is the session id. */
-export type LoggedBody = EventBody<Omit<CallChange, 'target' | 'session_id'> | AlertChange>
+/**
+ * An event as the log stores it. Its commit has the target, and `subject` is the call id. It is also the session id, unless the data
+ * have another one. Versions in which a session had one call stored none.
+ */
+export type LoggedBody = EventBody<LoggedCallData<CallChange> | AlertChange>
 
 /** An event as JSON for the log. Without participants: the log stores them apart, so that it can erase them. */
 export function writeBody(body: LoggedBody): string {
@@ -37,7 +40,8 @@ export function writeParticipants({ data }: LoggedBody): string {
 export function readBody(target: string, text: string, participants: string): EventBody {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else writes to the log
   const body = JSON.parse(text) as EventBody
-  const call = body.subject !== undefined && { target, session_id: body.subject }
+  const { subject } = body
+  const call = subject !== undefined && { target, call_id: subject, session_id: subject }
   const list = participants !== '' && { participant_list: JSON.parse(participants) }
   return { ...body, data: { ...call, ...body.data, ...list } }
 }

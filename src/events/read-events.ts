@@ -23,6 +23,7 @@ export type ReadEvent = {
 export type EventFilter = {
   types?: readonly EventType[] | undefined
   targets?: readonly string[] | undefined
+  /** Selects the events of all calls of a session. */
   sessionId?: string | undefined
   where?: (event: EventBody) => boolean
 }
@@ -162,7 +163,8 @@ function eventIn(row: LoggedEvents, place: number, filter: EventFilter = {}): Re
 }
 
 function isWanted(body: EventBody, { types, sessionId, where }: EventFilter): boolean {
-  if (sessionId !== undefined && sessionId !== body.subject) return false
+  const { session_id } = 'session_id' in body.data ? body.data : {}
+  if (sessionId !== undefined && sessionId !== session_id) return false
   return types?.includes(body.type) !== false && where?.(body) !== false
 }
 
@@ -216,7 +218,7 @@ export async function eventsOfCall(
   const [oldest] = await store.rows('SELECT min(at) AS at FROM callwatch.events', [])
   const events = rows.map(loggedEventsOf).flatMap((row) =>
     row.texts.flatMap((_, place) => {
-      const event = eventIn(row, place, { targets: [target], sessionId: id })
+      const event = eventIn(row, place, { targets: [target], where: ({ subject }) => subject === id })
       return event === undefined ? [] : [event.event]
     }),
   )

@@ -22,7 +22,7 @@ export type EventType = (typeof EVENT_TYPES)[number]
 /** A CloudEvent 1.0, as webhooks and `/api/v1/events` deliver it. */
 export type CallwatchEvent = CallEvent | AlertEvent
 
-/** An event of a call. The call's session id is the `subject`. */
+/** An event of a call. The call id is the `subject`. */
 export type CallEvent = CloudEvent<Extract<EventType, `call.${string}`>, CallChange> & { subject: string }
 
 /** An event of an alert. */
@@ -53,6 +53,9 @@ type Minutes = { audio: number; video: number }
 /** A call. In all enumerations, `other` stands for every value that the service does not document. */
 export type CallData = {
   target: string
+  /** Names the call within its target. It equals `session_id` for most calls. */
+  call_id: string
+  /** A session can have several calls, one after the other. */
   session_id: string
   type: 'audio' | 'video' | 'other'
   mode: 'call' | 'meet' | 'presenter' | 'other'

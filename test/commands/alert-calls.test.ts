@@ -102,7 +102,7 @@ test('alerts calls prints the calls behind the alert as a table, newest first', 
 
 test('alerts calls prints them as CSV and JSON, as the API answers', async () => {
   const csv = (await alertCalls('HighFailureRate', '--format', 'csv')).stdout.split('\n')
-  expect(csv[0]).toMatch(/^target,session_id,type,mode,/)
+  expect(csv[0]).toMatch(/^target,call_id,session_id,type,mode,/)
   expect(csv.slice(1).map((line) => line.split(',')[1])).toEqual(['last', 'first', undefined])
   const { calls } = JSON.parse((await alertCalls('HighFailureRate', '--json')).stdout)
   expect(calls).toMatchObject([

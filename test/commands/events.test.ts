@@ -131,7 +131,7 @@ test('events --json prints a CloudEvent a line, with the cursor that continues a
     callwatchcursor: '3.0.third',
     ...logged,
     type: 'callwatch.call.initiated',
-    data: { target: 'staging', session_id: 'y', ...data },
+    data: { target: 'staging', call_id: 'y', session_id: 'y', ...data },
   })
   for (const [i, { callwatchcursor }] of printed.entries()) {
     expect(idsIn((await events('--json', '--after', callwatchcursor)).stdout)).toEqual(ALL.slice(i + 1))

@@ -150,7 +150,7 @@ test.each([-3, 0, 3])('report and calls of the last hour are by a service whose 
   expect((await reported()).until).toBe(isoAt(124))
   const listed = async (...args: string[]) => {
     const { stdout } = await callwatch(['calls', '--config', config, '--format', 'ndjson', ...args])
-    return [...stdout.matchAll(/early|late/g)].join(' ')
+    return [...stdout.matchAll(/"session_id":"(early|late)"/g)].map(([, id]) => id).join(' ')
   }
   expect([await listed('--since', '1h'), await listed('--since', '2h', '--until', '1h')]).toEqual(['late', 'early'])
   await store.close()

@@ -86,7 +86,7 @@ describe('the survey of a service', () => {
     ['values', 'status ringing, type hologram: callwatch counts them as other', { rows: unknownLabels }],
     [
       'session_ids',
-      '1 of 246 are used for several calls: callwatch counts each call of them, and gives the second',
+      '1 of 246 are used for several calls: callwatch counts each call of them, and gives the second and later ones ids',
       { rows: rowsOf(250, (row, i) => (i % 50 === 0 ? { ...row, sessionId: 'group' } : row)) },
     ],
     [

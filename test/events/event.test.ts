@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { eventsOf } from '../../src/events/event.ts'
+import { eventsOf, readBody, writeBody } from '../../src/events/event.ts'
 import type { Observation } from '../../src/ledger/observation.ts'
 import { firingOf, POLL_AGE } from '../alerts/sample-rules.ts'
 import { asked, completePoll, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
+import { finishedCall } from '../metrics/hand-made-target.ts'
 
 const at = (seconds: number) => new Date((CREATED + seconds) * 1000).toISOString()
 
@@ -64,6 +65,33 @@ test('each transition is an event, at the time when it happened; one between two
       },
     },
   ])
+})
+
+test.each([
+  ['the id of its session', undefined, 'x'],
+  ['an id of its own', 'room', 'room'],
+])('an event of a call that has %s says both ids, as the log has it too', (_which, session, expected) => {
+  const call = finishedCall('x', { session })
+  const change = { call, at: CREATED, participants: undefined }
+  const [body, ...others] = eventsOf({
+    ledger: {
+      transitions: [{ ...change, from: 'ongoing', to: 'ended', observed: true }],
+      corrections: [{ ...change, before: call }],
+      details: [change],
+    },
+    notifications: [],
+    backfilled: false,
+  })
+  for (const each of [body!, ...others]) {
+    const { subject, data } = readBody('a', writeBody(each), '')
+    expect(subject).toBe('x')
+    expect(Object.entries(data).slice(0, 3)).toEqual([
+      ['target', 'a'],
+      ['call_id', 'x'],
+      ['session_id', expected],
+    ])
+  }
+  expect(others).toHaveLength(2)
 })
 
 test('a call that is lost, and one that reappears, is an event when callwatch sees it', () => {

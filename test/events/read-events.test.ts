@@ -4,18 +4,23 @@ import type { EventType } from '../../src/events/types.ts'
 import { CursorExpired, cursorSince, readEvents, readLatest, type EventFilter } from '../../src/events/read-events.ts'
 import type { LoggedEvents } from '../../src/store/store.ts'
 
-type Commit = { position: number; types: readonly EventType[]; target?: string; at?: number }
+type Commit = { position: number; types: readonly EventType[]; target?: string; at?: number; session?: string }
 
 /** A log of commits, each with events of these types; the calls of a commit are named after it. */
 function logOf(...commits: readonly Commit[]) {
-  const rows = commits.map(({ position, types, target = 'a', at = 0 }): LoggedEvents => ({
+  const rows = commits.map(({ position, types, target = 'a', at = 0, session }): LoggedEvents => ({
     position,
     total: position,
     id: `commit-${position}`,
     target,
     at,
     texts: types.map((type, i) =>
-      JSON.stringify({ type, subject: `call ${position}.${i}`, time: '2026-11-21T00:00:00.000Z', data: { i } }),
+      JSON.stringify({
+        type,
+        ...(type.startsWith('call') && { subject: `call ${position}.${i}` }),
+        time: '2026-11-21T00:00:00.000Z',
+        data: { ...(type.startsWith('call') && { session_id: session }), i },
+      }),
     ),
   }))
   const whole = (found: LoggedEvents[], most: number) =>
@@ -57,7 +62,7 @@ test.each([1, 2, 3, 5, 6, 100])('pages of %d events neither repeat nor miss one'
   expect(Math.max(...pages)).toBe(Math.min(limit, 6))
 })
 
-test('an event is a CloudEvent; a call has its target and session id, which the log does not repeat', async () => {
+test('an event is a CloudEvent; a call has its target, call id and session id, which the log does not repeat', async () => {
   const { events } = await readEvents(logOf({ ...THREE[0], target: 'a b/ü' }), { limit: 1 })
   expect(events[0]!.event).toEqual({
     specversion: '1.0',
@@ -67,7 +72,7 @@ test('an event is a CloudEvent; a call has its target and session id, which the 
     subject: 'call 1.0',
     time: '2026-11-21T00:00:00.000Z',
     datacontenttype: 'application/json',
-    data: { target: 'a b/ü', session_id: 'call 1.0', i: 0 },
+    data: { target: 'a b/ü', call_id: 'call 1.0', session_id: 'call 1.0', i: 0 },
   })
 })
 
@@ -85,6 +90,13 @@ test.each([
     expect(writeCursor(next)).toBe('5.2.commit-5')
   },
 )
+
+test('a filter by session selects the events of all calls of the session, and of no other one', async () => {
+  const types = ['call.ended', 'alert.firing'] as const
+  const log = logOf({ position: 1, types, session: 'call 3.0' }, { position: 2, types }, { position: 3, types })
+  expect((await readAll(log, 9, { sessionId: 'call 3.0' })).found).toEqual(['commit-1-0', 'commit-3-0'])
+  expect((await readAll(log, 9, { sessionId: 'call 1.0' })).found).toEqual([])
+})
 
 test('a page ends after many events that are not wanted, and the next one goes on', async () => {
   const commits = Array.from({ length: 60 }, (_, i) => ({

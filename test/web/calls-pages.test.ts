@@ -92,7 +92,7 @@ describe('the pages of /api/v1/calls', () => {
     const next = first.headers.get('x-callwatch-next')
     const last = await fetch(`${url}/api/v1/calls?since=0&format=csv&cursor=${next}`)
     const lines = (await last.text()).trimEnd().split('\r\n')
-    expect(lines.map((line) => line.split(',')[1])).toEqual(['session_id', 'call-1200', 'call-1201', 'call-1202'])
+    expect(lines.map((line) => line.split(',')[1])).toEqual(['call_id', 'call-1200', 'call-1201', 'call-1202'])
     expect(last.headers.get('x-callwatch-next')).toBeNull()
   })
 

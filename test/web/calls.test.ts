@@ -38,6 +38,7 @@ describe('/api/v1/calls without since', () => {
       calls: [
         {
           target: 'production',
+          call_id: 'v1.us.a',
           session_id: 'v1.us.a',
           type: 'audio',
           mode: 'call',
@@ -81,6 +82,7 @@ describe('/api/v1/calls with since', () => {
     expect(JSON.parse(text).calls).toEqual([
       {
         target: 'production',
+        call_id: 'a',
         session_id: 'a',
         type: 'audio',
         mode: 'call',
@@ -200,7 +202,7 @@ describe('pages of /api/v1/calls', () => {
   const many = () => Array.from({ length: 3 }, (_, i) => inHistory(`call-${i}`, i + 1))
 })
 
-describe('/api/v1/calls/TARGET/SESSION_ID', () => {
+describe('/api/v1/calls/TARGET/CALL_ID', () => {
   test('has the call as it was counted and as it is now, with its events', async () => {
     const labels = labelsOf('video', 'call', 'user')
     const call = finishedCall('a/b%_!', { status: 'rejected', labels, counted: [0.25, 0, 0.5, 0] })
@@ -345,16 +347,18 @@ describe('/api/v1/calls as CSV', () => {
     const { headers, text } = await get(`?since=${NOW - 60}&format=csv`, [inHistory('a', 10)])
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(text).toBe(
-      'target,session_id,type,mode,receiver_type,status,began,finished,participants,audio_minutes,video_minutes,' +
+      'target,call_id,session_id,type,mode,receiver_type,status,began,finished,participants,audio_minutes,video_minutes,' +
         'participant_audio_minutes,participant_video_minutes,duration_seconds,answer_delay_seconds,has_recording,noticed\r\n' +
-        'production,a,audio,call,user,ended,2026-09-21T14:12:50.000Z,2026-09-21T14:13:10.000Z,2,0.5,0,' +
+        'production,a,a,audio,call,user,ended,2026-09-21T14:12:50.000Z,2026-09-21T14:13:10.000Z,2,0.5,0,' +
         '0.75,0,15,5,false,2026-09-21T14:13:13.000Z\r\n',
     )
   })
 
   test('leaves `finished` empty for a call in progress', async () => {
     const { text } = await get('?format=csv', [], [openCall('a')])
-    expect(text).toContain('production,a,audio,call,user,ongoing,2026-09-21T14:12:50.000Z,,2,0.5,0,0.75,0,,,false,\r\n')
+    expect(text).toContain(
+      'production,a,a,audio,call,user,ongoing,2026-09-21T14:12:50.000Z,,2,0.5,0,0.75,0,,,false,\r\n',
+    )
   })
 
   test.each([
@@ -381,7 +385,7 @@ describe('/api/v1/calls as CSV', () => {
     ['plain-1.=x', 'plain-1.=x'],
   ])('writes the session id %j as %s, which no spreadsheet splits or runs', async (id, written) => {
     const { text } = await get('?format=csv', [], [openCall(id)])
-    expect(text).toContain(`\r\nproduction,${written},audio,`)
+    expect(text).toContain(`\r\nproduction,${written},${written},audio,`)
   })
 })
 
@@ -393,7 +397,7 @@ describe('/api/v1/calls for spreadsheets with a decimal comma', () => {
     expect(bytes.subarray(0, 10).toString('hex')).toBe(`efbbbf${Buffer.from('target;').toString('hex')}`)
     const [, line] = bytes.toString().split('\r\n')
     expect(line).toBe(
-      'production;a;audio;call;user;ended;2026-09-21T14:12:50.000Z;2026-09-21T14:13:10.000Z;2;0,5;0;0,75;0;15;5;false;2026-09-21T14:13:13.000Z',
+      'production;a;a;audio;call;user;ended;2026-09-21T14:12:50.000Z;2026-09-21T14:13:10.000Z;2;0,5;0;0,75;0;15;5;false;2026-09-21T14:13:13.000Z',
     )
   })
 
@@ -414,7 +418,7 @@ describe('/api/v1/calls for spreadsheets with a decimal comma', () => {
     ['a;b', '"a;b"'],
   ])('writes the session id %j as %s, which stays the text that it is', async (id, written) => {
     const { text } = await get('?format=excel', [], [openCall(id)])
-    expect(text).toContain(`\r\nproduction;${written};audio;`)
+    expect(text).toContain(`\r\nproduction;${written};${written};audio;`)
   })
 })
 

@@ -5,6 +5,7 @@ import type { OwnershipEvent } from '../../cluster/shared-ownership.ts'
 import type { Config } from '../../config/config.ts'
 import { formatProblem } from '../../config/config-error.ts'
 import { configWarnings } from '../../config/warnings.ts'
+import { sessionOf } from '../../ledger/identity.ts'
 import type { Mask } from '../../log/mask-secrets.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import { ownedSeries, type OwnedSeries } from '../../metrics/series.ts'
@@ -101,7 +102,7 @@ function targetReports({ log, metrics: { operational: metrics }, clock, mask, se
       if (hasSeries(target)) recordCommit(metrics, committed)
       if (log.isLevelEnabled('debug')) {
         for (const { call, from, to, observed } of ledger.transitions)
-          log.debug({ target, session: call.id, from, to, observed }, 'transition')
+          log.debug({ target, call: call.id, session: sessionOf(call), from, to, observed }, 'transition')
       }
       logAlerts(changes, target, alerts)
     },

@@ -52,6 +52,7 @@ const parameters = z.strictObject({
 
 export const callShape = {
   target: z.string(),
+  call_id: z.string(),
   session_id: z.string(),
   type: z.enum(TYPES),
   mode: z.enum(MODES),
@@ -197,6 +198,7 @@ async function streamed(
 /** The columns of calls as CSV. */
 const CSV: Readonly<Record<string, (call: CallRowView) => string | number | boolean | undefined>> = {
   target: (call) => call.target,
+  call_id: (call) => call.call_id,
   session_id: (call) => call.session_id,
   type: (call) => call.type,
   mode: (call) => call.mode,

@@ -112,7 +112,7 @@ export const event = namedObject('Event', {
   id: z.string(),
   source: z.string(),
   type: z.enum(EVENT_TYPES.map((type) => `callwatch.${type}` as const)),
-  subject: z.string().optional().describe('Of a call its session_id'),
+  subject: z.string().optional().describe('Of a call its call_id'),
   time,
   datacontenttype: z.literal('application/json'),
   data: z.union([callChange, alertChange]),
@@ -151,7 +151,7 @@ const parameters = z.strictObject({
     .optional()
     .describe('Types with commas between them, with or without `callwatch.`'),
   target: list.optional().describe('Names of targets with commas between them'),
-  session_id: z.string().optional().describe('Events of one call'),
+  session_id: z.string().optional().describe('Events of the calls of one session'),
   state: z
     .enum(['true', 'once'], 'must be true or once')
     .optional()
