@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { definitionOf } from '../alerts/definition-of.ts'
 import { formatIn } from '../alerts/signal.ts'
+import { idsOf } from '../events/call-data.ts'
 import { type AlertChange, type CallChange, EVENT_TYPES, type EventType } from '../events/types.ts'
 import {
   type ReadEvent,
@@ -35,8 +36,8 @@ function eventJson({ event, cursor }: ReadEvent): string {
 }
 
 /** `2026-11-20 08:15:30 UTC  production  ended         v1.us.…  audio call, 5m 30s, inferred`. */
-export function eventLine({ type, event: { subject = '', time, data } }: ReadEvent): string {
-  const [what, details] = 'alert' in data ? [titleOf(data), alertDetails(data)] : [subject, callDetails(data)]
+export function eventLine({ type, event: { time, data } }: ReadEvent): string {
+  const [what, details] = 'alert' in data ? [titleOf(data), alertDetails(data)] : [idsOf(data), callDetails(data)]
   const kind = type.slice(type.indexOf('.') + 1).padEnd(LONGEST)
   // The service and the configuration may have line breaks.
   return [formatTime(Date.parse(time) / 1000), data.target, kind, what, details.join(', ')].map(inOneLine).join('  ')

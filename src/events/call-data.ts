@@ -37,6 +37,11 @@ function answeredData(call: TrackedCall): Pick<CallData, 'duration_seconds' | 'a
   }
 }
 
+/** The id of a call for people, with its session if that has another id. */
+export function idsOf({ call_id, session_id }: Pick<CallData, 'call_id' | 'session_id'>): string {
+  return call_id === session_id ? call_id : `${call_id} of session ${session_id}`
+}
+
 export type CallRowView = ReturnType<typeof callRowView>
 
 /** A call in `/api/v1/calls`, with all fields of `call_history` (docs/sql.md). A lost call finished when it was lost. */

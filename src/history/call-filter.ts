@@ -1,5 +1,6 @@
 import { ALL_LABELS, type CallStatus, type Labels } from '../ledger/call.ts'
 import { BASELINE_CODE, labelCode, LOST_CODE, statusCode } from '../ledger/call-codes.ts'
+import { sessionOf } from '../ledger/identity.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 
 /** A status in the history: the final status, or `lost`. */
@@ -43,20 +44,25 @@ export function conditionsOf(filter: CallFilter, numbers: readonly number[], add
     // The column is a number in SQLite and a boolean in PostgreSQL.
     ...(hasRecording === undefined ? [] : [`${hasRecording ? '' : 'NOT '}recorded`]),
     // All ids with this beginning, in the order of UTF-8.
-    ...(sessionId === '' ? [] : [`id >= ${add(sessionId)}`, `id < ${add(`${sessionId}\u{10ffff}`)}`]),
+    ...(sessionId === '' ? [] : [ofSessions(add(sessionId), add(`${sessionId}\u{10ffff}`))]),
   ].join(' AND ')
 }
 
-type SelectedCall = Pick<TrackedCall, 'id' | 'labels' | 'marks'> & { status: HistoryStatus }
+/** Calls whose session ids are in a range. A call has none in its row if it is the call id. */
+const ofSessions = (first: string, end: string) =>
+  `(session IS NULL AND id >= ${first} AND id < ${end} OR session >= ${first} AND session < ${end})`
+
+type SelectedCall = Pick<TrackedCall, 'id' | 'session' | 'labels' | 'marks'> & { status: HistoryStatus }
 
 /** Whether the filter selects a call, whatever its target is. */
-export function isSelected(filter: CallFilter, { id, labels, status, marks }: SelectedCall): boolean {
+export function isSelected(filter: CallFilter, call: SelectedCall): boolean {
+  const { labels, status, marks } = call
   const { hasRecording, sessionId = '' } = filter
   return (
     matchesLabels(filter, labels) &&
     (filter.statuses === undefined || filter.statuses.includes(status)) &&
     (hasRecording === undefined || hasRecording === ((marks & MARK.recordingSeen) !== 0)) &&
-    id.startsWith(sessionId)
+    sessionOf(call).startsWith(sessionId)
   )
 }
 

@@ -42,8 +42,8 @@ const FIRST_PART_SECONDS = 3600
 /** About how many calls a part may have, because its rows must be sorted. */
 const CALLS_A_PART = 20_000
 const GROWTH = 8
-/** If fewer calls than this match the beginning of a session id, they are found by id; otherwise by time. */
-const MANY_IDS = 2000
+/** If fewer calls than this match the beginning of a session id, they are found by it; otherwise by time. */
+export const MANY_IDS = 2000
 
 /** A page of finished calls, newest first. */
 export async function listCalls(store: RowReader, query: CallsQuery, options: PageOptions): Promise<CallsPage> {
@@ -102,7 +102,7 @@ async function readPart(
   const rows = await store.rows(
     `SELECT name, ${COLUMNS} FROM callwatch.targets CROSS JOIN callwatch.calls
     WHERE ${conditionsOf(query, scope.numbers, add)} AND ${finished} >= ${add(from)} AND ${before}
-    ORDER BY finished DESC, name, id LIMIT ${add(limit)}`,
+    ORDER BY ${finished} DESC, name, id LIMIT ${add(limit)}`,
     args,
   )
   return rows.map((row) => ({ target: String(row['name']), call: shownCall(row), finished: Number(row['finished']) }))

@@ -36,6 +36,7 @@ test('audit beside a running daemon finds a call that is missing in the store, a
   expect(daemon_polls).toBe(true)
   expect(differences).toEqual([
     {
+      call_id: deleted!.id,
       session_id: deleted!.id,
       discrepancies: [{ what: 'call', counted: 'unknown', served: deleted!.finish!.status }],
     },

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
+import { linesOf } from '../../src/commands/calls/listing.ts'
 import { newEvents } from '../../src/events/new-events.ts'
 import type { Observation } from '../../src/ledger/observation.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
@@ -84,6 +85,28 @@ test('calls prints as many calls as --limit says, and finds calls by id, however
   ])
   expect(await list('--limit', '7000', '--format', 'ndjson')).toEqual([0, 6003, ''])
   expect(await list('--session-id', 'fir', '--format', 'ndjson')).toEqual([0, 1, ''])
+  await store.close()
+})
+
+test('calls lists all calls of a session, with a call id where it is not the session id', async () => {
+  const { args, store, see, over } = await counted()
+  const again = (id: string, at: number) => ({ ...over(id, 'ended', at), session: 'first' })
+  await see(completePoll(400, again('cw:AbCdEfGhIjKlMnOpQrStUv', 320), again('cw:vUtSrQpOnMlKjIhGfEdCbA', 350)))
+  const list = async (...more: string[]) => (await callwatch([...args, '--since', '2026-09-21', ...more])).stdout
+  expect(await list('--session-id', 'first')).toBe(
+    [
+      'finished (UTC)       target  call id                    session id  type   mode  receiver  status    duration  participants',
+      '2026-09-21 14:19:10  a       cw:vUtSrQpOnMlKjIhGfEdCbA  first       audio  call  user      ended            -             0',
+      '2026-09-21 14:18:40  a       cw:AbCdEfGhIjKlMnOpQrStUv  first       audio  call  user      ended            -             0',
+      '2026-09-21 14:15:00  a                                  first       audio  call  user      rejected         -             0',
+      '',
+    ].join('\n'),
+  )
+  expect(await list('--session-id', 'cw:')).toBe('no calls\n')
+  expect(await list('--session-id', 'fine')).not.toContain('call id')
+  const longest = linesOf(JSON.parse(await list('--session-id', 'first', '--json')).calls, false, 80)
+  expect(Math.max(...longest.map(({ length }) => length))).toBeLessThanOrEqual(80)
+  expect(longest[1]).toMatch(/ cw:\S{22} {2}first {2}/)
   await store.close()
 })
 

@@ -83,13 +83,13 @@ test('the summary has no failure ratio before a call has finished', () => {
 })
 
 describe('the summary at the end', () => {
-  const audited = (verdict: ComparedCall['verdict'], problem?: string): AuditReport =>
+  const audited = (verdict: ComparedCall['verdict'], problem?: string, call = seen('v1.us.a', 'ended')): AuditReport =>
     auditReport({
       target: 'demo',
       problem,
       horizon: NOW - 3600,
       lastPoll: NOW,
-      calls: [{ seen: seen('v1.us.a', 'ended'), counted: undefined, verdict }],
+      calls: [{ seen: call, counted: undefined, verdict }],
       rejected: 0,
       lost: 0,
       unlisted: 0,
@@ -120,6 +120,9 @@ describe('the summary at the end', () => {
     const text = summary(audited(verdict)).join('\n')
     expect(text).toContain('  audit     NOT EQUAL: 1 call differs from the ledger')
     expect(text).toContain('DIFFERS v1.us.a: ended at the service, unknown to the ledger')
+    const further = audited(verdict, undefined, seen('cw:1', 'ended', { session: 'room' }))
+    expect(further.differences).toMatchObject([{ call_id: 'cw:1', session_id: 'room' }])
+    expect(summary(further).join('\n')).toContain('DIFFERS cw:1 of session room: ended at the service')
   })
 
   test('says whether all events of the log arrived at the webhook', () => {

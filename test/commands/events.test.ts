@@ -81,7 +81,7 @@ async function sixEvents() {
 }
 
 const JSON_LINE = /^\{.*\}$/gm
-type Printed = { id: string; type: string; callwatchcursor: string }
+type Printed = { id: string; type: string; subject?: string; data: object; callwatchcursor: string }
 /** The events that were printed. */
 const printedIn = (stdout: string): Printed[] => (stdout.match(JSON_LINE) ?? []).map((line) => JSON.parse(line))
 const idsIn = (stdout: string) => printedIn(stdout).map(({ id }) => id)
@@ -99,6 +99,22 @@ test('events prints what happened, a line each, in the order in which it was fou
     '2026-09-21 14:13:25 UTC  staging  ongoing     y  video call, inferred',
     '2026-09-21 14:14:25 UTC  staging  ended       y  video call, 1m, backfilled',
     '2026-09-21 14:14:40 UTC  staging  corrected   y  video call, 1m, ended → rejected, video minutes 3 → 2',
+  ])
+})
+
+test('events names the session of a call that has another id', async () => {
+  const { watched, events } = await storeInUse()
+  const call = { session: 'room', type: 'video', initiatedAt: CREATED } as const
+  await (
+    await watched('production')
+  )('first', completePoll(5, seen('cw:1', 'initiated', call)))
+  expect((await events()).stdout).toBe(
+    '2026-09-21 14:13:20 UTC  production  initiated   cw:1 of session room  video call\n',
+  )
+  const [first] = printedIn((await events('--json')).stdout)
+  expect([first?.subject, first?.data]).toEqual([
+    'cw:1',
+    expect.objectContaining({ call_id: 'cw:1', session_id: 'room' }),
   ])
 })
 

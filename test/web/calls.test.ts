@@ -61,6 +61,16 @@ describe('/api/v1/calls without since', () => {
   })
 })
 
+test('/api/v1/calls in progress are selected by how the session id begins, not by the call id', async () => {
+  const calls = [openCall('cw:1', { session: 'room' }), openCall('cw:2', { session: 'hall' }), openCall('room 7')]
+  const { text } = await get('?session_id=room', [], calls)
+  expect(JSON.parse(text).calls).toMatchObject([
+    { call_id: 'cw:1', session_id: 'room' },
+    { call_id: 'room 7', session_id: 'room 7' },
+  ])
+  expect(JSON.parse((await get('?session_id=cw', [], calls)).text).calls).toEqual([])
+})
+
 describe('/api/v1/calls with since', () => {
   const history = [inHistory('old', 7200), inHistory('new', 60), inHistory('newest', 10)]
 

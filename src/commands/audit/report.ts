@@ -1,11 +1,12 @@
 import { lastMinutes, servedLabels, spell, type Discrepancy } from '../../ledger/delta/compare-call.ts'
 import { isEqual } from '../../ledger/delta/minutes.ts'
 import { isoTime } from '../../clock/times.ts'
+import { idsOf } from '../../events/call-data.ts'
 import { inOneLine } from '../../text/plain-text.ts'
 import type { ComparedCall, TargetAudit } from './target.ts'
 
 /** A call that differs, without user IDs. */
-type ReportedCall = { session_id: string; discrepancies: Discrepancy[] }
+type ReportedCall = { call_id: string; session_id: string; discrepancies: Discrepancy[] }
 
 const NO_SUMS = {
   calls: 0,
@@ -30,7 +31,7 @@ export function auditReport(audit: TargetAudit) {
   for (const { seen, verdict } of audit.calls) {
     listed[verdict.kind] += 1
     if (!('discrepancies' in verdict)) continue
-    const reported = { session_id: seen.id, discrepancies: verdict.discrepancies }
+    const reported = { call_id: seen.id, session_id: seen.session, discrepancies: verdict.discrepancies }
     if (verdict.kind === 'note') notes.push(reported)
     else differences.push(reported)
   }
@@ -165,7 +166,7 @@ function compared({ listed }: AuditReport): number {
 }
 
 function callLines(word: string, calls: readonly ReportedCall[]): string[] {
-  const lines = calls.slice(0, MAX_LISTED).map(({ session_id, discrepancies }) => {
+  const lines = calls.slice(0, MAX_LISTED).map(({ discrepancies, ...call }) => {
     const each = discrepancies.map(({ what, counted, served, known }) => {
       const text =
         what === 'call'
@@ -173,7 +174,7 @@ function callLines(word: string, calls: readonly ReportedCall[]): string[] {
           : `${what}: ledger ${counted}, service ${served}`
       return known === undefined ? text : `${text} (${known})`
     })
-    return `  ${word} ${inOneLine(session_id)}: ${each.join('; ')}`
+    return `  ${word} ${inOneLine(idsOf(call))}: ${each.join('; ')}`
   })
   const more = calls.length - lines.length
   return more > 0 ? [...lines, `  ${word} and ${more} more; --json lists all`] : lines

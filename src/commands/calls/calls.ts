@@ -103,8 +103,8 @@ function wantedOf({ receiverType, sessionId, status, recorded, ...options }: Fil
 
 function isWanted(filter: CallFilter, { type, event: { data } }: ReadEvent): boolean {
   if ('alert' in data) return false
-  const { session_id: id, mode, receiver_type: receiverType } = data
+  const { call_id: id, session_id: session, mode, receiver_type: receiverType } = data
   const labels = { type: data.type, mode, receiverType }
   const marks = data.has_recording ? MARK.recordingSeen : 0
-  return isSelected(filter, { id, labels, marks, status: type === 'call.lost' ? 'lost' : data.status })
+  return isSelected(filter, { id, session, labels, marks, status: type === 'call.lost' ? 'lost' : data.status })
 }

@@ -21,32 +21,31 @@ export async function* partsOf(
   for await (const { calls } of pagesOf(ofTargets, max, { targets, store: reader })) yield calls.map(callRowView)
 }
 
-const HEADER = [
-  'finished (UTC)',
-  'target',
-  'session id',
-  'type',
-  'mode',
-  'receiver',
-  'status',
-  'duration',
-  'participants',
-]
-/** How many columns of text come before the columns with numbers. */
-const TEXTS = 7
+/** The columns by their headings. Two at the end have numbers. */
+const COLUMNS: Readonly<Record<string, (call: CallRowView) => string>> = {
+  'finished (UTC)': ({ finished }) => finished?.replace('T', ' ').slice(0, 19) ?? 'in progress',
+  target: ({ target }) => plainText(target),
+  'call id': (call) => (isFurther(call) ? call.call_id : ''),
+  'session id': ({ session_id }) => plainText(session_id),
+  type: ({ type }) => type,
+  mode: ({ mode }) => mode,
+  receiver: ({ receiver_type }) => receiver_type,
+  status: ({ status }) => status,
+  duration: ({ duration_seconds: seconds }) => (seconds === undefined ? '-' : formatSeconds(seconds)),
+  participants: ({ participants }) => String(participants),
+}
+
+/** Whether the session has other calls. The first one of them may have its id. */
+const isFurther = ({ call_id, session_id }: CallRowView) => call_id !== session_id
 
 /** The least important first. */
-const GIVES_WAY = ['participants', 'receiver', 'mode', 'type', 'target']
+const GIVES_WAY = ['participants', 'receiver', 'mode', 'type', 'target', 'call id']
 
 /** Calls as a table that fits the terminal, or as JSON. */
 export function linesOf(calls: readonly CallRowView[], json: boolean, width: number): string[] {
   if (json) return [JSON.stringify({ calls }, undefined, 2)]
   if (calls.length === 0) return ['no calls']
-  const rows = calls.map((call) => [
-    call.finished === undefined ? 'in progress' : call.finished.replace('T', ' ').slice(0, 19),
-    ...[call.target, call.session_id, call.type, call.mode, call.receiver_type, call.status].map(plainText),
-    call.duration_seconds === undefined ? '-' : formatSeconds(call.duration_seconds),
-    String(call.participants),
-  ])
-  return tableLines(HEADER, rows, TEXTS, { width, givesWay: GIVES_WAY })
+  const columns = Object.entries(COLUMNS).filter(([name]) => name !== 'call id' || calls.some(isFurther))
+  const rows = calls.map((call) => columns.map(([, textOf]) => textOf(call)))
+  return tableLines(columns.map(([name]) => name), rows, columns.length - 2, { width, givesWay: GIVES_WAY }) // oxfmt-ignore
 }

@@ -27,9 +27,12 @@ function drawnCalls(draw: Random): Drawn[] {
     const answered = outcome === 'ended' && draw() < 0.9
     const endedAt = began + 30 + Math.floor(draw() * 100)
     const isOpen = outcome === 'ongoing' || outcome === 'lost'
+    const own = `${pick(draw, ['v1', 'w', 'Ω'])}.${i}`
+    const [id, session] = draw() < 0.3 ? [`cw:${i}`, `v1.${pick(draw, ['room', 'Ω'])}`] : [own, own]
     const media = { audio: Math.floor(draw() * 8) / 4, video: Math.floor(draw() * 8) / 4, total: undefined }
     return {
-      ...seen(`${pick(draw, ['v1', 'w', 'Ω'])}.${i}`, outcome === 'lost' ? 'ongoing' : outcome, {
+      ...seen(id, outcome === 'lost' ? 'ongoing' : outcome, {
+        session,
         type: pick(draw, TYPES),
         mode: pick(draw, MODES),
         receiverType: pick(draw, RECEIVER_TYPES),
@@ -84,7 +87,7 @@ function isWanted(
     (receiverType ?? call.receiverType) === call.receiverType &&
     (statuses ?? [call.outcome]).some((status) => status === call.outcome) &&
     (hasRecording ?? call.hasRecording) === call.hasRecording &&
-    call.id.startsWith(sessionId)
+    call.session.startsWith(sessionId)
   )
 }
 
@@ -154,7 +157,7 @@ export function queriesContract(newPlace: NewPlace): void {
           receiverType: maybe(RECEIVER_TYPES, 0.1),
           statuses: maybe([['ended'], ['rejected', 'canceled', 'unanswered'], ['lost'], ['other', 'lost']] as const),
           hasRecording: maybe([true, false]),
-          sessionId: maybe(['v', 'v1.1', 'Ω', 'Ω.2', 'none']),
+          sessionId: maybe(['v', 'v1.1', 'v1.room', 'Ω', 'Ω.2', 'none', 'cw:']),
         }
         const since = maybe([0, CREATED + 50_000.5], 0.5) ?? 0
         const until = maybe([CREATED + 200_000, EVER.until], 0.5) ?? EVER.until
