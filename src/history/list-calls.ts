@@ -1,7 +1,9 @@
 import { systemClock } from '../clock/clock.ts'
+import { BASELINE_CODE } from '../ledger/call-codes.ts'
+import { sessionOf } from '../ledger/identity.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
-import { CALL_COLUMNS, callOfRow } from '../store/call-columns.ts'
-import type { Row, RowReader } from '../store/sql.ts'
+import { CALL_COLUMNS, callOfRow, SHOWN } from '../store/call-columns.ts'
+import { OF_TARGET, type Row, type RowReader } from '../store/sql.ts'
 import { countFinished, historyScope, type HistoryScope } from './history-scope.ts'
 import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
 
@@ -44,6 +46,7 @@ const CALLS_A_PART = 20_000
 const GROWTH = 8
 /** If fewer calls than this match the beginning of a session id, they are found by it; otherwise by time. */
 export const MANY_IDS = 2000
+const MAX_OTHERS = 20
 
 /** A page of finished calls, newest first. */
 export async function listCalls(store: RowReader, query: CallsQuery, options: PageOptions): Promise<CallsPage> {
@@ -81,6 +84,21 @@ export async function oneCall(store: RowReader, target: string, id: string): Pro
   )
   const call = row && shownCall(row)
   return call?.phase === 'baseline' ? undefined : call
+}
+
+/** The other calls of the session of a call, newest first by when they began, and how many there are besides. */
+export async function otherCalls(store: RowReader, target: string, call: TrackedCall) {
+  // With OR instead of UNION ALL, SQLite would read all calls of the target.
+  const [one, others] = ['session IS NULL AND id = $2', 'session = $2'].map(
+    (isOf) =>
+      `SELECT ${COLUMNS} FROM callwatch.calls WHERE ${OF_TARGET} AND ${isOf} AND id <> $3 AND status <> ${BASELINE_CODE}`,
+  )
+  const rows = await store.rows(
+    `SELECT *, count(*) OVER () AS n FROM (${one} UNION ALL ${others}) AS found
+    ORDER BY ${SHOWN.began} DESC, id LIMIT ${MAX_OTHERS}`,
+    [target, sessionOf(call), call.id],
+  )
+  return { calls: rows.map(shownCall), more: Number(rows[0]?.['n'] ?? 0) - rows.length }
 }
 
 /** `byId` finds the calls by session id instead of time. */

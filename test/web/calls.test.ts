@@ -222,7 +222,7 @@ describe('/api/v1/calls/TARGET/CALL_ID', () => {
     await log({ transitions: [...others, { ...transition, call }], corrections: [], details: [] })
     const answer = await jsonOf(`${url}/api/v1/calls/production/${encodeURIComponent(call.id)}`)
     expect(answer).toMatchObject({
-      call: { session_id: 'a/b%_!', status: 'ended', type: 'audio', minutes: { audio: 0.25 } },
+      call: { call_id: 'a/b%_!', session_id: 'a/b%_!', status: 'ended', type: 'audio', minutes: { audio: 0.25 } },
       at_its_end: { status: 'ended', minutes: { audio: 0, video: 0 } },
       status_now: 'rejected',
       events_since: '2026-09-21T14:13:20.000Z',
@@ -251,11 +251,36 @@ describe('/api/v1/calls/TARGET/CALL_ID', () => {
     expect((await fetch(`${url}/api/v1/calls/production/${encodeURIComponent(id)}`)).status).toBe(200)
   })
 
+  test('has the other calls of its session, newest first, and how many there are besides', async () => {
+    const call = (id: string, secondsAgo: number, differing: Partial<TrackedCall> = {}) =>
+      finishedCall(id, { session: 'room', initiatedAt: NOW - secondsAgo, ...differing })
+    const further = Array.from({ length: 23 }, (_, i) => call(`cw:${i}`, 3600 * (i + 1)))
+    const open = openCall('cw:open', { session: 'room' })
+    const first = call('room', 1e6, { session: undefined })
+    const strangers = [openCall('roomy'), call('cw:room', 5, { session: 'cw:open' })]
+    const before = call('cw:before', 7200, { phase: 'baseline', finish: undefined })
+    const all = [open, first, ...further, ...strangers, before]
+    const { url, log } = await serve([shownTarget()], {
+      history: all.map((one) => ({ target: 'production', call: one })),
+    })
+    const transition = { from: 'none', to: 'ongoing', observed: true, at: NOW - 60 } as const
+    await log({ transitions: [open, first].map((one) => ({ ...transition, call: one })), corrections: [], details: [] })
+    const idsOf = ({ calls }: { calls: { call_id: string }[] }) => calls.map(({ call_id }) => call_id)
+    const answerOf = (id: string) => jsonOf(`${url}/api/v1/calls/production/${id}`)
+    const { call: shown, others, events } = await answerOf('cw:open')
+    expect(shown).toMatchObject({ call_id: 'cw:open', session_id: 'room' })
+    expect(events).toMatchObject([{ subject: 'cw:open', data: { session_id: 'room' } }])
+    expect([idsOf(others), others.more]).toEqual([Array.from({ length: 20 }, (_, i) => `cw:${i}`), 4])
+    expect(others.calls[0]).toEqual((await answerOf('cw:0')).call)
+    expect(idsOf((await answerOf('room')).others).slice(0, 2)).toEqual(['cw:open', 'cw:0'])
+    expect((await answerOf('roomy')).others).toEqual({ calls: [], more: 0 })
+  })
+
   test('is 404 with a sentence for a call that is not there', async () => {
     const { status, text } = await get('/production/none')
     expect([status, JSON.parse(text).detail]).toEqual([
       404,
-      expect.stringContaining('no call none of target production'),
+      'no call none of target production is known; it may be expired. /api/v1/calls lists the calls of a session (session_id)',
     ])
   })
 })
