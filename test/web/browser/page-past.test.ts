@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { start } from '../../commands/callwatch.ts'
 import { inChromium } from './chromium.ts'
 
-type Call = { session_id: string; status: string; finished: string }
+type Call = { call_id: string; status: string; finished: string }
 
 inChromium('the page of a demo with a past', (open) => {
   test('links each past alert to exactly its calls', { timeout: 60_000 }, async () => {
@@ -30,8 +30,8 @@ inChromium('the page of a demo with a past', (open) => {
       const addresses = await page
         .locator('#explorer tbody .session a')
         .evaluateAll((links) => links.map((link) => link.getAttribute('href')!))
-      const ids = addresses.map((address) => new URL(address, url).searchParams.get('session_id')!)
-      expect(ids.toSorted()).toEqual(behind.map(({ session_id }) => session_id).toSorted())
+      const ids = addresses.map((address) => new URL(address, url).searchParams.get('call_id')!)
+      expect(ids.toSorted()).toEqual(behind.map(({ call_id }) => call_id).toSorted())
       await page.goBack()
     }
   })

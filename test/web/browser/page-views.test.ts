@@ -188,7 +188,7 @@ inChromium('the views of the page', (open) => {
       const page = await openView(open, '?target=production&zone=UTC#calls')
       await page.evaluate('window.isSame = true')
       await page.getByRole('link', { name: 'done' }).click()
-      await page.waitForURL(/\?target=production&session_id=done&zone=UTC#call$/)
+      await page.waitForURL(/\?target=production&call_id=done&zone=UTC#call$/)
       await page.getByRole('heading', { name: 'Call done' }).waitFor()
       expect(await page.evaluate('[window.isSame, document.activeElement.id, document.title]')).toEqual([
         true,
@@ -206,7 +206,7 @@ inChromium('the views of the page', (open) => {
 
     test('shows an event of the call as soon as it is logged', async () => {
       const { url, log } = await serveCalls()
-      const page = await open(`${url}/?target=production&session_id=done#call`)
+      const page = await open(`${url}/?target=production&call_id=done#call`)
       const events = page.locator('#call-events li')
       await shown(() => events.count()).toBe(1)
       const correction = { call: done, before: { ...done, counted: [0.2, 0, 0, 0] }, at: NOW }
@@ -215,7 +215,31 @@ inChromium('the views of the page', (open) => {
       expect(await events.last().innerText()).toContain('corrected: audio 0.2 → 0.5 min')
     })
 
-    test('says what came late and what was corrected', async () => {
+    test('shows another call of its session as soon as the call has an event', async () => {
+      const { url, log } = await serveCalls()
+      const page = await open(`${url}/?target=production&call_id=done#call`)
+      await page.locator('#call-events li').waitFor()
+      const reloaded = page.waitForRequest(/\/api\/v1\/calls\/production\/done$/)
+      const call = openCall('cw:later', { session: 'done' })
+      const transition = { call, from: 'none', to: 'ongoing', observed: true, at: NOW } as const
+      await log({ transitions: [transition], corrections: [], details: [] })
+      await reloaded
+    })
+
+    test('links to the other calls of its session', async () => {
+      const again = finishedCall('cw:1', { session: 'done', finish: finish('ended', 3) })
+      const { url } = await serveCalls({
+        history: [done, again].map((call) => ({ target: 'production', call })),
+      })
+      const page = await open(`${url}/?target=production&call_id=cw:1#call`)
+      await page.locator('#call-others tbody a').click()
+      await page.getByRole('heading', { name: 'Call done' }).waitFor()
+      expect(await page.locator('#call-facts').innerText()).toContain('rejected')
+      await page.locator('#call-others tbody a').click()
+      await page.getByRole('heading', { name: 'Call cw:1' }).waitFor()
+    })
+
+    test('has an older address, and says what came late and what was corrected', async () => {
       const page = await openView(open, '?target=production&session_id=late%2F1#call')
       await shown(() => page.locator('#call-facts').innerText()).toContain('noticed late 13m')
       expect(await page.locator('#call-corrections tbody tr').first().innerText()).toMatch(
@@ -224,7 +248,7 @@ inChromium('the views of the page', (open) => {
     })
 
     test('says that the call is not known', async () => {
-      const page = await openView(open, '?target=production&session_id=nobody#call')
+      const page = await openView(open, '?target=production&call_id=nobody#call')
       const facts = page.locator('#call-facts')
       await shown(() => facts.innerText()).toContain('no call nobody of target production is known')
       expect(page.takeComplaints().filter((complaint) => !complaint.includes('404'))).toEqual([])
@@ -295,7 +319,7 @@ inChromium('the views of the page', (open) => {
   test.each([
     ['overview', '', '#finished-calls tbody tr'],
     ['calls', '?status=ended#calls', '#explorer tbody tr'],
-    ['call', '?target=production&session_id=late%2F1#call', '#call-corrections tbody tr'],
+    ['call', '?target=production&call_id=late%2F1#call', '#call-corrections tbody tr'],
     ['usage', '?since=1d&by=day,target,type#usage', '#usage-report .total'],
   ])('violate no rule of accessibility in light, dark and on a phone: %s', async (_view, address, part) => {
     const page = await openView(open, address, { timezoneId: 'Europe/Berlin' })

@@ -131,7 +131,7 @@ async function show(
 async function takeViews(url: string): Promise<void> {
   const views = [
     ['explorer', '?target=production&type=audio&mode=call#calls', '#explorer tbody tr'],
-    ['call', `?target=production&session_id=${await idOfCall(url)}#call`, '#call-facts dd'],
+    ['call', `?target=production&call_id=${await idOfCall(url)}#call`, '#call-facts dd'],
     ['usage', '?since=1d&by=target,type#usage', '#usage-report .total'],
   ] as const
   for (const [name, address, shown] of views) {
@@ -184,7 +184,7 @@ async function idOfCall(url: string): Promise<string> {
   const authorization = `Basic ${btoa(`${AUTH.username}:${AUTH.password}`)}`
   const path = 'api/v1/calls?since=1h&target=production&status=ended&limit=10'
   const { calls } = JSON.parse(await (await fetch(url + path, { headers: { authorization } })).text())
-  return calls[0].session_id
+  return calls[0].call_id
 }
 
 async function take(url: string, name: string, look: Parameters<typeof browser.newPage>[0] = {}): Promise<void> {

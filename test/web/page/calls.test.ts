@@ -11,6 +11,7 @@ afterEach(() => void vi.unstubAllEnvs())
 
 const call = (id: string, status: Call['status'], type: Call['type'], mode: Call['mode'] = 'call'): Call => ({
   target: 'production',
+  call_id: id,
   session_id: id,
   type,
   mode,

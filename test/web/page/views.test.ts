@@ -27,7 +27,7 @@ describe('the address of a view', () => {
     ['overview', { target: 'production' }, './#target=production'],
     ['overview', { target: 'a b', zone: 'UTC', type: 'audio' }, './?zone=UTC#target=a+b'],
     ['calls', { target: ['a', 'b'], type: '', status: 'lost' }, './?target=a&target=b&status=lost#calls'],
-    ['call', { target: 'a', session_id: 'v1/x&y' }, './?target=a&session_id=v1%2Fx%26y#call'],
+    ['call', { target: 'a', call_id: 'v1/x&y' }, './?target=a&call_id=v1%2Fx%26y#call'],
     ['usage', {}, './#usage'],
   ] as const)('%s with %j is %s', (view, parameters, address) => {
     expect(addressOf(view, parameters)).toBe(address)
@@ -225,6 +225,7 @@ describe('the usage', () => {
 describe('the page of a call', () => {
   const call: Details['call'] = {
     target: 'production',
+    call_id: 'v1.us.a',
     session_id: 'v1.us.a',
     type: 'audio',
     mode: 'call',
@@ -246,10 +247,11 @@ describe('the page of a call', () => {
     status_now: 'ended',
     events_since: isoTime(NOW - 1000),
     events: [],
+    others: { calls: [], more: 0 },
   }
   const shown = (differing: Partial<Details> = {}) => {
     const callPage = { request: '', asOf: '', answer: { ...details, ...differing }, problem: undefined }
-    const query = new URLSearchParams({ target: 'production', session_id: 'v1.us.a' })
+    const query = new URLSearchParams({ target: 'production', call_id: 'v1.us.a' })
     return render(CallDetails, stateOf([shownTarget({ sync: POLLED })], { view: 'call', query, callPage }))
   }
   const fact = (name: string, given: Partial<Details> = {}) => {
@@ -262,6 +264,38 @@ describe('the page of a call', () => {
     expect(fact('Noticed')).toBe('14:13:13 UTC, 3s after its end')
     expect(fact('Duration')).toBe('1h 2m 5s')
     expect(fact('Answer delay')).toBe('not known')
+  })
+
+  test('says the session, and lists the other calls of it with a link to each and to all', () => {
+    const others: Details['others'] = {
+      calls: [
+        { ...call, call_id: 'cw:2', session_id: 'room', status: 'ongoing', began: isoTime(NOW - 5) },
+        { ...call, call_id: 'room', session_id: 'room', duration_seconds: 65, began: isoTime(NOW - 4000) },
+      ],
+      more: 3,
+    }
+    const given = { call: { ...call, call_id: 'cw:1', session_id: 'room' }, others }
+    const elements = shown(given)
+    expect(fact('Session', given)).toBe('room')
+    expect(textOf(elements, { id: 'call-others' })).toBe(
+      'Other calls of this session UTC Other calls of this session, newest first Began Status Duration ' +
+        '14:13:15 ongoing 1h 2m 13:06:40 ended 1m 5s 3 more',
+    )
+    expect(elements.flatMap(({ props: { href } }) => (/room|cw/.test(String(href)) ? [href] : []))).toEqual([
+      './?target=production&call_id=cw%3A2#call',
+      './?target=production&call_id=room#call',
+      './?target=production&session_id=room#calls',
+    ])
+    expect(textOf(shown(), { id: 'call-others' })).toBeUndefined()
+  })
+
+  test.each([
+    [{ call_id: 'cw:1' }, 'Call cw:1'],
+    [{ session_id: 'room' }, 'Call room'],
+  ])('is that of the call id of its address, which an older address has as session id: %j', (named, title) => {
+    const query = new URLSearchParams({ target: 'production', ...named })
+    const elements = render(CallDetails, stateOf([], { view: 'call', query }))
+    expect(elements.find(({ type }) => type === 'h2')?.text).toBe(title)
   })
 
   test('was never answered where it ended unanswered', () => {

@@ -2,10 +2,11 @@ import { LATE_SECONDS } from '../../../ledger/usage.ts'
 import { formatNumber, formatSeconds } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { addressOf } from '../model/address.ts'
+import { callIdIn } from '../model/calls.ts'
 import type { CallDetails as Details } from '../model/api.ts'
 import { moment, momentInZone, secondsBetween, zone } from '../model/format.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { Step } from './calls.tsx'
+import { callLink, DURATION, Step } from './calls.tsx'
 import { badge, facts, Note, quiet, Section, soft, statusName, Table } from './layout.tsx'
 
 /** All that is known of the call that the address names. */
@@ -16,11 +17,11 @@ export function CallDetails({ state }: { state: State }) {
   const note = <a href={addressOf('calls', { target })}>{`All calls${target === '' ? '' : ` of ${target}`}`}</a>
   return (
     <>
-      <Section id="call-facts" title={`Call ${plainText(query.get('session_id') ?? '')}`} note={note}>
+      <Section id="call-facts" title={`Call ${plainText(callIdIn(query))}`} note={note}>
         <Note id="call-note" problem={problem} isLoading={answer === undefined} />
         {answer !== undefined && factsOf(answer, now)}
       </Section>
-      {answer !== undefined && [minutes(answer), corrections(answer), transitions(answer, now)]}
+      {answer !== undefined && [minutes(answer), corrections(answer), transitions(answer, now), others(answer, now)]}
     </>
   )
 }
@@ -32,6 +33,7 @@ function factsOf({ call, first_seen }: Details, now: string) {
     facts([
       ['Status', statusName(call.status)],
       ['Target', call.target],
+      ['Session', plainText(call.session_id)],
       ['Type', call.type],
       ['Mode', call.mode],
       ['Receiver type', call.receiver_type],
@@ -130,6 +132,25 @@ function transitions({ events, events_since: kept, first_seen }: Details, now: s
           )
         })}
       </ol>
+    </Section>
+  )
+}
+
+/** The calls of its session before and after it. */
+function others({ call: { target, session_id }, others: { calls, more } }: Details, now: string) {
+  if (calls.length === 0) return undefined
+  return (
+    <Section id="call-others" title="Other calls of this session" note={soft(zone(now))}>
+      <Table
+        caption="Other calls of this session, newest first"
+        columns={[
+          ['Began', (other) => callLink(other, moment(other.began, now))],
+          ['Status', ({ status }) => statusName(status)],
+          DURATION,
+        ]}
+        items={calls}
+      />
+      {more > 0 && quiet(<a href={addressOf('calls', { target, session_id })}>{`${formatNumber(more)} more`}</a>)}
     </Section>
   )
 }

@@ -176,6 +176,12 @@ export function FinishedCalls({ state }: { state: State }) {
   )
 }
 
+export const DURATION: Column<Call> = [
+  'Duration',
+  ({ duration_seconds: lasted }) => (lasted === undefined ? '–' : formatSeconds(lasted)),
+  'number',
+]
+
 const made = new WeakMap<Call, { by: string; row: ReturnType<typeof rowOf> }>()
 
 /** Calls, newest first. The row of a call is the same one while nothing in it has changed: thousands of rows cost little each second. */
@@ -191,7 +197,7 @@ function CallsTable(props: { label: string; calls: readonly Call[]; now: string;
     ['Mode', ({ mode }) => mode],
     ['Receiver', ({ receiver_type }) => receiver_type],
     ['Began', ({ began }) => moment(began, now)],
-    ['Duration', ({ duration_seconds: lasted }) => (lasted === undefined ? '–' : formatSeconds(lasted)), 'number'],
+    DURATION,
     ['Participants', ({ participants }) => formatNumber(participants), 'number'],
     ['Audio min', ({ minutes }) => formatNumber(minutes.audio), 'number'],
     ['Video min', ({ minutes }) => formatNumber(minutes.video), 'number'],
@@ -200,7 +206,7 @@ function CallsTable(props: { label: string; calls: readonly Call[]; now: string;
   const rows = calls.map((call) => {
     const before = made.get(call)
     if (before?.by === by) return before.row
-    const row = rowOf(call, columns, undefined, `${call.target}|${call.session_id}`)
+    const row = rowOf(call, columns, undefined, `${call.target}|${call.call_id}`)
     made.set(call, { by, row })
     return row
   })
@@ -211,10 +217,11 @@ function CallsTable(props: { label: string; calls: readonly Call[]; now: string;
   )
 }
 
-/** The session id of a call, which links to its own page. */
-export const callLink = ({ target, session_id }: Pick<Call, 'target' | 'session_id'>) => (
-  <a href={addressOf('call', { target, session_id })}>{plainText(session_id)}</a>
-)
+/** The session id of a call, or other content, which links to the call's own page. */
+export const callLink = (
+  { target, call_id, session_id }: Pick<Call, 'target' | 'call_id' | 'session_id'>,
+  content = plainText(session_id),
+) => <a href={addressOf('call', { target, call_id })}>{content}</a>
 
 /** What happened to a call: `ongoing → ended`. */
 export function Step({ event: { type, data } }: { event: Pick<CallEvent, 'type' | 'data'> }) {

@@ -1,4 +1,4 @@
-import { getCall, getCalls } from './api.ts'
+import { getCall, getCalls, type Call } from './api.ts'
 import { local } from './format.ts'
 import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { addFilters, addressTime, parameterTime, periodOf } from './period.ts'
@@ -101,19 +101,24 @@ export function stopSearch() {
 
 const set = (changed: Partial<CallsList>) => change({ calls: { ...current().calls, ...changed } })
 
+/** The id of the call that an address names. Addresses from before sessions had several calls have it as `session_id`. */
+export const callIdIn = (query: URLSearchParams) => query.get('call_id') ?? query.get('session_id') ?? ''
+
 /** Loads the call that the address names. */
 export function loadCall() {
   const { query } = current()
-  const [target, id] = [query.get('target') ?? '', query.get('session_id') ?? '']
+  const [target, id] = [query.get('target') ?? '', callIdIn(query)]
   const ask = () =>
     target === '' || id === ''
-      ? Promise.reject(new Error('the address names no call: it needs target and session_id'))
+      ? Promise.reject(new Error('the address names no call: it needs target and call_id'))
       : getCall(target, id)
   return load('callPage', `${target}|${id}`, ask, 'The call could not be loaded')
 }
 
-/** Reloads the call after an event of it, if it is shown. */
-export function loadCallAfter({ target, session_id: id }: { target: string; session_id: string }) {
+/** Reloads the call after an event of it or of its session, if it is shown. */
+export function loadCallAfter({ target, call_id: id, session_id }: Pick<Call, 'target' | 'call_id' | 'session_id'>) {
   const { view, callPage } = current()
-  if (view === 'call' && callPage.request === `${target}|${id}`) void loadCall()
+  const { call } = callPage.answer ?? {}
+  const isOfSession = call?.target === target && call.session_id === session_id
+  if (view === 'call' && (isOfSession || callPage.request === `${target}|${id}`)) void loadCall()
 }
