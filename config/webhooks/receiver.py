@@ -21,7 +21,7 @@ def process_once(event):
     with closing(sqlite3.connect("crm.db", timeout=10)) as db, db:  # one transaction
         is_new = db.execute("INSERT OR IGNORE INTO seen (id) VALUES (?)", [event["id"]]).rowcount == 1
         if is_new and event["type"] == "callwatch.call.unanswered":
-            db.execute("INSERT INTO missed VALUES (?, ?)", [event["subject"], event["time"]])
+            db.execute("INSERT INTO missed VALUES (?, ?)", [event["data"]["session_id"], event["time"]])
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):

@@ -46,7 +46,7 @@ const SPANS: [name: string, label: readonly (readonly string[])[]][] = [
         'bad_value',
         'time_reversed',
         'too_many_participants',
-        'repeated_id',
+        'ambiguous_session',
       ),
     ],
   ],
