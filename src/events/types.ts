@@ -53,7 +53,7 @@ type Minutes = { audio: number; video: number }
 /** A call. In all enumerations, `other` stands for every value that the service does not document. */
 export type CallData = {
   target: string
-  /** Names the call within its target. It equals `session_id` for most calls. */
+  /** Names the call within its target. It equals `session_id` unless the target's sessions have several calls. */
   call_id: string
   /** A session can have several calls, one after the other. */
   session_id: string

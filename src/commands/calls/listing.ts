@@ -25,7 +25,7 @@ export async function* partsOf(
 const COLUMNS: Readonly<Record<string, (call: CallRowView) => string>> = {
   'finished (UTC)': ({ finished }) => finished?.replace('T', ' ').slice(0, 19) ?? 'in progress',
   target: ({ target }) => plainText(target),
-  'call id': (call) => (isFurther(call) ? call.call_id : ''),
+  'call id': (call) => (hasOwnId(call) ? call.call_id : ''),
   'session id': ({ session_id }) => plainText(session_id),
   type: ({ type }) => type,
   mode: ({ mode }) => mode,
@@ -35,8 +35,8 @@ const COLUMNS: Readonly<Record<string, (call: CallRowView) => string>> = {
   participants: ({ participants }) => String(participants),
 }
 
-/** Whether the session has other calls. The first one of them may have its id. */
-const isFurther = ({ call_id, session_id }: CallRowView) => call_id !== session_id
+/** Whether the call has another id than its session. */
+const hasOwnId = ({ call_id, session_id }: CallRowView) => call_id !== session_id
 
 /** The least important first. */
 const GIVES_WAY = ['participants', 'receiver', 'mode', 'type', 'target', 'call id']
@@ -45,7 +45,7 @@ const GIVES_WAY = ['participants', 'receiver', 'mode', 'type', 'target', 'call i
 export function linesOf(calls: readonly CallRowView[], json: boolean, width: number): string[] {
   if (json) return [JSON.stringify({ calls }, undefined, 2)]
   if (calls.length === 0) return ['no calls']
-  const columns = Object.entries(COLUMNS).filter(([name]) => name !== 'call id' || calls.some(isFurther))
+  const columns = Object.entries(COLUMNS).filter(([name]) => name !== 'call id' || calls.some(hasOwnId))
   const rows = calls.map((call) => columns.map(([, textOf]) => textOf(call)))
   return tableLines(columns.map(([name]) => name), rows, columns.length - 2, { width, givesWay: GIVES_WAY }) // oxfmt-ignore
 }
