@@ -37,9 +37,9 @@ function answeredData(call: TrackedCall): Pick<CallData, 'duration_seconds' | 'a
   }
 }
 
-/** The id of a call for people, with its session if that has another id. */
-export function idsOf({ call_id, session_id }: Pick<CallData, 'call_id' | 'session_id'>): string {
-  return call_id === session_id ? call_id : `${call_id} of session ${session_id}`
+/** The id of a call for people, if it is known, with its session if that has another id. */
+export function idsOf({ call_id, session_id }: { call_id: string | null; session_id: string }): string {
+  return call_id === null || call_id === session_id ? session_id : `${call_id} of session ${session_id}`
 }
 
 export type CallRowView = ReturnType<typeof callRowView>

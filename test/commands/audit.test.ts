@@ -36,7 +36,7 @@ test('audit beside a running daemon finds a call that is missing in the store, a
   expect(daemon_polls).toBe(true)
   expect(differences).toEqual([
     {
-      call_id: deleted!.id,
+      call_id: null,
       session_id: deleted!.id,
       discrepancies: [{ what: 'call', counted: 'unknown', served: deleted!.finish!.status }],
     },

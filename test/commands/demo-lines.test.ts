@@ -10,7 +10,7 @@ import {
 } from '../../src/commands/demo/lines.ts'
 import { firingOf, RATIO } from '../alerts/sample-rules.ts'
 import { seen } from '../ledger/seen.ts'
-import { finish, POLLED, NOW, openCall } from '../metrics/hand-made-target.ts'
+import { finish, finishedCall, POLLED, NOW, openCall } from '../metrics/hand-made-target.ts'
 import { shownTarget } from '../web/serve.ts'
 
 const STEP = { call: openCall('v1.us.a'), from: 'initiated', to: 'ongoing', observed: true, at: NOW } as const
@@ -83,13 +83,18 @@ test('the summary has no failure ratio before a call has finished', () => {
 })
 
 describe('the summary at the end', () => {
-  const audited = (verdict: ComparedCall['verdict'], problem?: string, call = seen('v1.us.a', 'ended')): AuditReport =>
+  const V1 = { seen: seen('v1.us.a', 'ended'), counted: undefined }
+  const audited = (
+    verdict: ComparedCall['verdict'],
+    problem?: string,
+    call: Pick<ComparedCall, 'seen' | 'counted'> = V1,
+  ): AuditReport =>
     auditReport({
       target: 'demo',
       problem,
       horizon: NOW - 3600,
       lastPoll: NOW,
-      calls: [{ seen: call, counted: undefined, verdict }],
+      calls: [{ ...call, verdict }],
       rejected: 0,
       lost: 0,
       unlisted: 0,
@@ -120,9 +125,17 @@ describe('the summary at the end', () => {
     const text = summary(audited(verdict)).join('\n')
     expect(text).toContain('  audit     NOT EQUAL: 1 call differs from the ledger')
     expect(text).toContain('DIFFERS v1.us.a: ended at the service, unknown to the ledger')
-    const further = audited(verdict, undefined, seen('cw:1', 'ended', { session: 'room' }))
-    expect(further.differences).toMatchObject([{ call_id: 'cw:1', session_id: 'room' }])
-    expect(summary(further).join('\n')).toContain('DIFFERS cw:1 of session room: ended at the service')
+  })
+
+  test.each([
+    [finishedCall('cw:1', { session: 'room' }), 'cw:1', 'cw:1 of session room'],
+    [undefined, null, 'room'],
+  ])('names a call of a session by its call id, unless the ledger does not know the call', (counted, id, named) => {
+    const discrepancies = [{ what: 'status' as const, counted: 'ended', served: 'rejected' }]
+    const call = { seen: seen('cw:1', 'rejected', { session: 'room' }), counted }
+    const report = audited({ kind: 'difference', discrepancies }, undefined, call)
+    expect(report.differences).toMatchObject([{ call_id: id, session_id: 'room' }])
+    expect(summary(report).join('\n')).toContain(`DIFFERS ${named}: status: ledger ended`)
   })
 
   test('says whether all events of the log arrived at the webhook', () => {

@@ -5,8 +5,8 @@ import { idsOf } from '../../events/call-data.ts'
 import { inOneLine } from '../../text/plain-text.ts'
 import type { ComparedCall, TargetAudit } from './target.ts'
 
-/** A call that differs, without user IDs. */
-type ReportedCall = { call_id: string; session_id: string; discrepancies: Discrepancy[] }
+/** A call that differs, without user IDs. `call_id` is null if the ledger does not know the call. */
+type ReportedCall = { call_id: string | null; session_id: string; discrepancies: Discrepancy[] }
 
 const NO_SUMS = {
   calls: 0,
@@ -28,10 +28,10 @@ export function auditReport(audit: TargetAudit) {
   const listed = { equal: 0, open: 0, new: 0, note: 0, difference: 0, baseline: 0, ignored: 0, lost: 0, gone: 0 }
   const differences: ReportedCall[] = []
   const notes: ReportedCall[] = []
-  for (const { seen, verdict } of audit.calls) {
+  for (const { seen, counted, verdict } of audit.calls) {
     listed[verdict.kind] += 1
     if (!('discrepancies' in verdict)) continue
-    const reported = { call_id: seen.id, session_id: seen.session, discrepancies: verdict.discrepancies }
+    const reported = { call_id: counted?.id ?? null, session_id: seen.session, discrepancies: verdict.discrepancies }
     if (verdict.kind === 'note') notes.push(reported)
     else differences.push(reported)
   }
