@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { finalStatus, type SeenCall } from './call.ts'
 import type { SyncState } from './state.ts'
-import { beganAt, type TrackedCall } from './tracked-call.ts'
+import type { TrackedCall } from './tracked-call.ts'
 
 /*
  * A session is what the service's `sessionId` names. An app may use it again, so a session has one or more calls, one after the
@@ -22,15 +22,15 @@ export type KnownCall = Omit<Row, 'session' | 'callMinutes'> &
   Pick<TrackedCall, 'id' | 'firstSeen'> & {
     /** Undefined if they are not known. */
     counted?: readonly number[] | undefined
-    /** Until when successful polls have shown it, as far as is certain. */
+    /** Polls have certainly shown it until then, so no further call of the session began before. */
     shownUntil: number
+    /** Whether the reading to which the answer belongs has shown it, at its start. */
+    isShown: boolean
   }
 
 /** The answer that shows the rows. Times are UNIX seconds by the service's clock. */
 export type Answer = {
   now: number
-  /** When the reading began to which the answer belongs: calls that were first seen since then are on other pages of the list. */
-  readingSince: number
   /** Whether a row is too old to be counted. It is another call unless it has the start or the `mid` of a known one. */
   isTooOld: (row: Row) => boolean
   /** Whether the target has shown a session that was used again. */
@@ -41,8 +41,6 @@ export type Answer = {
 const SAME_SECONDS = 1
 /** Two calls of a session begin at least this far apart (seconds). */
 const LEAST_APART_SECONDS = 5
-/** An old open call is shown about once in this share of its age. */
-const UNSHOWN_SHARE = 1 / 20
 
 /** The session of a call. A tracked call has it only where it is not the id of the call. */
 export function sessionOf({ id, session = id }: { id: string; session?: string | undefined }): string {
@@ -50,8 +48,8 @@ export function sessionOf({ id, session = id }: { id: string; session?: string |
 }
 
 /** A digest of the service's `mid`, which fits into a number. */
-export function midOf(mid: string): number {
-  return Number.parseInt(hash('sha1', mid, 'hex').slice(0, 13), 16)
+export function midOf(mid: string | undefined): number | undefined {
+  return mid === undefined ? undefined : Number.parseInt(hash('sha1', mid, 'hex').slice(0, 13), 16)
 }
 
 /**
@@ -93,7 +91,7 @@ export function identify(
   return rows.map((row) => ids.get(row)!)
 
   function add(row: Row): KnownCall {
-    const call = { ...row, id: newId(row, calls, answer), firstSeen: answer.now, shownUntil: answer.now }
+    const call = { ...row, id: newId(row, calls, answer), firstSeen: answer.now, shownUntil: answer.now, isShown: true }
     calls.push(call)
     return call
   }
@@ -117,15 +115,19 @@ function isOther(row: Row, call: KnownCall, shown: ReadonlySet<string>, answer: 
 }
 
 /** Whether its times are others than those at which another page of the same reading has shown the call, or at which it counts. */
-function isFurther(row: Row, call: KnownCall, { readingSince, isTooOld }: Answer): boolean {
-  return (call.firstSeen >= readingSince || isTooOld(row)) && areApart(row, call) && !isCopy(row, call)
+function isFurther(row: Row, call: KnownCall, { isTooOld }: Answer): boolean {
+  return (call.isShown || isTooOld(row)) && areApart(row, call) && !isCopy(row, call)
 }
 
-/** Whether the row began after the call was last shown, and is not that call with all its times shifted. */
+/** Whether the row began, or a final call's ended, after the call was last shown, and is not that call with all its times shifted. */
 function isLater(row: Row, call: KnownCall, { now }: Answer): boolean {
-  const began = startOf(row) ?? -Infinity
+  const began = startOf(row) ?? (endsLater(row, call) ? row.endedAt! : -Infinity)
   const earliest = Math.max(call.shownUntil, (startOf(call) ?? call.firstSeen) + LEAST_APART_SECONDS)
   return began >= earliest && began <= now + SAME_SECONDS && !isCopy(row, call)
+}
+
+function endsLater(row: Row, call: KnownCall): boolean {
+  return finalStatus(call) !== undefined && row.endedAt! > call.endedAt! + LEAST_APART_SECONDS
 }
 
 /**
@@ -144,7 +146,7 @@ type Times = Pick<SeenCall, (typeof TIMES)[number]>
 const TIMES = ['initiatedAt', 'startedAt', 'endedAt'] as const
 
 /** Whether a call began at the same time. The service may show it as `initiatedAt` or as `startedAt`. */
-function isSameStart(row: Times, call: Times): boolean {
+export function isSameStart(row: Times, call: Times): boolean {
   const starts = [call.initiatedAt, call.startedAt]
   return [row.initiatedAt, row.startedAt].some((one = NaN) =>
     starts.some((other = NaN) => Math.abs(one - other) <= SAME_SECONDS),
@@ -155,7 +157,8 @@ const startOf = ({ initiatedAt, startedAt }: Times) => initiatedAt ?? startedAt
 
 /** Whether one is over before the other one begins. */
 function areApart(one: Times, other: Times): boolean {
-  const isBefore = (a: Times, b: Times) => (a.endedAt ?? Infinity) <= (startOf(b) ?? -Infinity)
+  if (startOf(one) === undefined || startOf(other) === undefined) return false
+  const isBefore = (a: Times, b: Times) => (a.endedAt ?? Infinity) <= startOf(b)!
   return (isBefore(one, other) || isBefore(other, one)) && !isSameStart(one, other)
 }
 
@@ -185,15 +188,21 @@ function newId(row: Row, calls: readonly KnownCall[], { isReused, isTooOld }: An
     : session
 }
 
-/** What is known of a call. @param sync undefined for an evicted call */
-export function knownOf(call: TrackedCall, sync?: SyncState): KnownCall {
-  return { ...call, counted: call.phase === 'baseline' ? undefined : call.counted, shownUntil: shownUntil(call, sync) }
+/**
+ * What is known of a call.
+ *
+ * @param sync of its target; undefined for an evicted call
+ */
+export function knownOf(call: TrackedCall, sync: Partial<SyncState> = { lastSuccess: Infinity }): KnownCall {
+  const counted = call.phase === 'baseline' ? undefined : call.counted
+  return { ...call, counted, shownUntil: shownUntil(call, sync), isShown: false }
 }
 
-/** An open call is shown in each poll, though an old one only in some. Any other call is shown by each sweep. */
-function shownUntil(call: TrackedCall, { lastSuccess = 0, lastSweepBegan = 0 }: Partial<SyncState> = {}): number {
+/** A confirmed sweep has shown every call that is not open. */
+function shownUntil(call: TrackedCall, { lastSuccess = 0, confirmedSweep = 0 }: Partial<SyncState>): number {
   const { phase, firstSeen, finish, retainUntil } = call
+  if (phase === 'open') return firstSeen
   if (phase === 'lost') return retainUntil ?? firstSeen
-  if (phase !== 'open') return Math.max(finish?.known ?? firstSeen, lastSweepBegan)
-  return Math.max(firstSeen, lastSuccess - (lastSuccess - beganAt(call)) * UNSHOWN_SHARE)
+  // A poll that failed may have missed another call of the session.
+  return Math.max(Math.min(finish?.known ?? firstSeen, lastSuccess), confirmedSweep)
 }

@@ -71,45 +71,18 @@ const BLOCK = 64
  * calls would take three times as much memory, and slow down every garbage collection.
  */
 export function trackedCalls() {
-  const slots = new Map<string, number>()
-  /** The id in each slot, so that all copies of a call share one string. */
-  const ids: (string | undefined)[] = []
-  const free: number[] = []
-  /** The sessions that are not the id of their call, by slot, and the slots of such calls by session. */
-  const sessions = new Map<number, string>()
-  const further = new Map<string, Set<number>>()
+  const { slots, ids, slotFor, release } = slotsById()
+  const sessions = sessionsBySlot()
   const blocks: DataView[] = []
   const blockOf = (slot: number) => (blocks[Math.floor(slot / BLOCK)] ??= newBlock())
   const offsetOf = (slot: number) => (slot % BLOCK) * RECORD_BYTES
   const read = (slot: number, id: string) => readCall(blockOf(slot), offsetOf(slot), id, sessions.get(slot))
 
-  /** The slot of a call, or a new slot. */
-  function slotFor(id: string): number {
-    let slot = slots.get(id)
-    if (slot === undefined) {
-      slot = free.pop() ?? ids.length
-      slots.set(id, slot)
-      ids[slot] = id
-    }
-    return slot
-  }
-
-  function setSession(slot: number, session: string | undefined): void {
-    const before = sessions.get(slot)
-    if (before === session) return
-    if (before !== undefined && further.get(before)!.delete(slot) && further.get(before)!.size === 0)
-      further.delete(before)
-    sessions.delete(slot)
-    if (session === undefined) return
-    sessions.set(slot, session)
-    further.set(session, (further.get(session) ?? new Set()).add(slot))
-  }
-
   /** The calls of a session. */
   function* ofSession(session: string): Generator<TrackedCall> {
     const slot = slots.get(session)
-    if (slot !== undefined && !sessions.has(slot)) yield read(slot, session)
-    for (const one of further.get(session) ?? []) yield read(one, ids[one]!)
+    if (slot !== undefined && sessions.get(slot) === undefined) yield read(slot, session)
+    for (const one of sessions.slotsOf(session)) yield read(one, ids[one]!)
   }
 
   function* values(): Generator<TrackedCall> {
@@ -133,15 +106,12 @@ export function trackedCalls() {
     set: (call: TrackedCall) => {
       const slot = slotFor(call.id)
       writeCall(blockOf(slot), offsetOf(slot), call)
-      setSession(slot, call.session)
+      sessions.set(slot, call.session)
     },
     delete: (id: string) => {
       const slot = slots.get(id)
-      if (slot === undefined) return false
-      ids[slot] = undefined
-      setSession(slot, undefined)
-      free.push(slot)
-      return slots.delete(id)
+      if (slot !== undefined) sessions.set(slot, undefined)
+      return release(id)
     },
     ofSession,
     values,
@@ -159,6 +129,57 @@ export function trackedCalls() {
       ids.flatMap((id, slot) =>
         id !== undefined && evictAfter(readEvictionTimes(blockOf(slot), offsetOf(slot))) < horizon ? id : [],
       ),
+  }
+}
+
+/** A slot for each id. */
+function slotsById() {
+  const slots = new Map<string, number>()
+  /** The id in each slot, so that all copies of a call share one string. */
+  const ids: (string | undefined)[] = []
+  const free: number[] = []
+  return {
+    slots,
+    ids,
+    /** The slot of a call, or a new slot. */
+    slotFor: (id: string): number => {
+      let slot = slots.get(id)
+      if (slot === undefined) {
+        slot = free.pop() ?? ids.length
+        slots.set(id, slot)
+        ids[slot] = id
+      }
+      return slot
+    },
+    /** Returns whether there was such a call. */
+    release: (id: string): boolean => {
+      const slot = slots.get(id)
+      if (slot === undefined) return false
+      ids[slot] = undefined
+      free.push(slot)
+      return slots.delete(id)
+    },
+  }
+}
+
+/** The sessions that are not the id of their call. */
+function sessionsBySlot() {
+  const sessions = new Map<number, string>()
+  const slots = new Map<string, Set<number>>()
+  return {
+    get: (slot: number) => sessions.get(slot),
+    slotsOf: (session: string): Iterable<number> => slots.get(session) ?? [],
+    set: (slot: number, session: string | undefined): void => {
+      const before = sessions.get(slot)
+      if (before === session) return
+      const others = before === undefined ? undefined : slots.get(before)
+      others?.delete(slot)
+      if (others?.size === 0) slots.delete(before!)
+      sessions.delete(slot)
+      if (session === undefined) return
+      sessions.set(slot, session)
+      slots.set(session, (slots.get(session) ?? new Set()).add(slot))
+    },
   }
 }
 

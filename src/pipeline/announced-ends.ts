@@ -18,8 +18,8 @@ export type CountedEnds = {
   unlisted: string[]
 }
 
-/** When a call of a session ended, and how, and when it began if it is not the first one; by the host's clock. */
-type End = { session: string; at: number; finish: Finish; began: number }
+/** When a call of a session ended, and how, and since when webhooks may announce it; by the host's clock. */
+type End = { session: string; at: number; finish: Finish; earliest: number }
 
 /** How long before and after an end its webhook is listened for (seconds). */
 const WINDOW_SECONDS = 60
@@ -49,9 +49,9 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
   let waiting = new Map(uncountedEnds(ledger))
 
   /** When the webhook of an end came; Infinity if it did not. */
-  const announcedAt = ({ session, began, finish }: End) => {
+  const announcedAt = ({ session, earliest, finish }: End) => {
     const times = announcingTriggers(finish).map((one) => noted.get(`${one} ${session}`) ?? Infinity)
-    return Math.min(Infinity, ...times.filter((time) => time >= began - EARLY_SECONDS))
+    return Math.min(Infinity, ...times.filter((time) => time >= earliest))
   }
 
   function outcomeOf(end: End, now: number): 'yes' | 'no' | 'unknown' | undefined {
@@ -69,12 +69,7 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
       if (id === undefined) return
       const known = [...calls.ofSession(id)]
       if (trigger !== 'other' && known.length === 0) addFirst(unseen, id, now)
-      if (!isEnd({ trigger })) return
-      const key = `${trigger} ${id}`
-      const open = known.find(({ phase }) => phase === 'open')
-      const began = open?.session === undefined ? -Infinity : beganAt(open) - (sync.clockSkew ?? 0)
-      if ((noted.get(key) ?? began) < began - EARLY_SECONDS) noted.delete(key)
-      addFirst(noted, key, now)
+      if (isEnd({ trigger })) addFirst(noted, `${trigger} ${id}`, now, earliestOfOpen(known, sync.clockSkew))
     },
     /**
      * Counts the ends of a delta, and earlier ones that waited for their webhook, in the delta. Apply the result once it is
@@ -95,10 +90,7 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
           continue
         }
         counted.done.push([id, end])
-        const key = seriesKey(COUNTERS.webhookEnds, outcome)
-        delta.counters.set(key, (delta.counters.get(key) ?? 0) + 1)
-        const call = delta.calls.get(id) ?? calls.get(id)
-        if (call !== undefined) delta.calls.set(id, { ...call, marks: call.marks | MARK.endCounted })
+        countEnd(delta, delta.calls.get(id) ?? calls.get(id), outcome)
         if (outcome === 'no') counted.missed += 1
         if (outcome === 'yes') counted.lags.push(Math.max(0, announcedAt(end) - end.at))
       }
@@ -123,11 +115,17 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
   }
 }
 
-/** Adds when something happened first; of more ids than are kept, the oldest is dropped. */
-function addFirst(times: Map<string, number>, id: string, now: number): void {
-  if (times.has(id)) return
+/** Adds when something happened first since a time; of more ids than are kept, the oldest is dropped. */
+function addFirst(times: Map<string, number>, id: string, now: number, since = -Infinity): void {
+  if ((times.get(id) ?? -Infinity) >= since && times.has(id)) return
   if (times.size >= MAX_HINTS) times.delete(times.keys().next().value!)
   times.set(id, now)
+}
+
+function countEnd(delta: Delta, call: TrackedCall | undefined, outcome: 'yes' | 'no' | 'unknown'): void {
+  const key = seriesKey(COUNTERS.webhookEnds, outcome)
+  delta.counters.set(key, (delta.counters.get(key) ?? 0) + 1)
+  if (call !== undefined) delta.calls.set(call.id, { ...call, marks: call.marks | MARK.endCounted })
 }
 
 /** The ends of calls that a delta shows first as finished. */
@@ -148,10 +146,20 @@ function uncountedEnds({ calls, sync: { lastSuccessHostTime = -Infinity, clockSk
     .filter(([, { at }]) => at > oldest)
 }
 
+/** Since when webhooks of a session may be about this call of it (UNIX seconds by the host's clock). */
+function earliestOf({ session }: TrackedCall, began: number, clockSkew = 0): number {
+  return session === undefined ? -Infinity : began - clockSkew - EARLY_SECONDS
+}
+
+function earliestOfOpen(calls: readonly TrackedCall[], clockSkew: number | undefined): number {
+  const open = calls.find(({ phase }) => phase === 'open')
+  return open === undefined ? -Infinity : earliestOf(open, beganAt(open), clockSkew)
+}
+
 /** None for a call that had ended when the target was created. */
 function endOf(call: TrackedCall, clockSkew = 0): [id: string, end: End][] {
   const finish = call.finish!
-  const began = call.session === undefined ? -Infinity : finish.began - clockSkew
-  const end = { session: sessionOf(call), at: finish.at - clockSkew, finish, began }
+  const earliest = earliestOf(call, finish.began, clockSkew)
+  const end = { session: sessionOf(call), at: finish.at - clockSkew, finish, earliest }
   return (call.marks & MARK.overAtSetUp) === 0 ? [[call.id, end]] : []
 }

@@ -1,8 +1,9 @@
-import type { SeenCall } from '../ledger/call.ts'
+import { finalStatus, type SeenCall } from '../ledger/call.ts'
 import { isExcluded } from '../ledger/horizon.ts'
-import { identify, knownOf, sessionOf, type KnownCall, type Row } from '../ledger/identity.ts'
+import { identify, isSameStart, knownOf, sessionOf, type KnownCall, type Row } from '../ledger/identity.ts'
 import type { ListedCall } from '../ledger/observation.ts'
-import type { LedgerState } from '../ledger/state.ts'
+import type { LedgerState, SyncState } from '../ledger/state.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
 
 /**
  * Gives the rows of answers the ids of their calls. The pages of a poll are read before the ones before them are committed, so it
@@ -16,10 +17,21 @@ export type CallIdentities = {
    * @param now the service's clock (UNIX seconds)
    */
   identify: (rows: readonly ListedCall[], state: Known, oldest: number, now: number) => void
-  /** Call it when a poll starts. @param began when the reading began that the poll continues (UNIX seconds) */
-  startPoll: (began: number | undefined) => void
+  /**
+   * Call it when a poll starts.
+   *
+   * @param began when the reading began that the poll continues (UNIX seconds)
+   * @param open the ids of open calls
+   */
+  startPoll: (began: number | undefined, open: Pick<ReadonlySet<string>, 'has'>) => void
   /** Call it when the rows of pages were committed. */
   committed: (rows: readonly ListedCall[]) => void
+}
+
+/** A poll that failed may have shown a part of what this one reads. That matters if sessions are used again, or for the first poll. */
+function unfinishedSince({ reusesSessions, lastSuccess }: SyncState): number {
+  if (lastSuccess === undefined) return -Infinity
+  return reusesSessions === true ? lastSuccess + 1e-3 : Infinity
 }
 
 /** The latest committed state. */
@@ -28,42 +40,53 @@ type Known = Pick<LedgerState, 'calls' | 'sync'>
 export function callIdentities(): CallIdentities {
   /** The calls of each session that are not committed yet. */
   const found = new Map<string, KnownCall[]>()
+  /** The tracked calls that this poll has shown at their start. */
+  const shown = new Set<string>()
+  /** When each open call was shown last (UNIX seconds). After a restart, it is certain only of when it was first seen. */
+  const shownAt = new Map<string, number>()
   let readingSince: number | undefined
 
   const isNew = (row: ListedCall): row is SeenCall => !('phase' in row)
 
   return {
-    startPoll: (began) => {
+    startPoll: (began, open) => {
       found.clear()
+      shown.clear()
       readingSince = began
+      for (const id of shownAt.keys()) if (!open.has(id)) shownAt.delete(id)
     },
     committed: (rows) => {
       if (found.size > 0) for (const row of rows) if (isNew(row)) found.delete(row.session)
     },
     identify: (rows, { calls, sync }, oldest, now) => {
       readingSince ??= now
+      for (const row of rows) if (!isNew(row)) shown.add(row.id)
       if (!rows.some(isNew)) return
-      const { reusesSessions: isReused = false, lastSuccess = -Infinity } = sync
-      // A poll that failed may have shown a part of what this one reads.
-      const isUnfinished = isReused || lastSuccess === -Infinity
-      const answer = {
-        now,
-        readingSince: isUnfinished ? Math.min(readingSince, lastSuccess + 1e-3) : readingSince,
-        isReused,
-        isTooOld: (row: Row) => isExcluded(row, oldest),
-      }
+      const since = Math.min(readingSince, unfinishedSince(sync))
+      const answer = { now, isReused: sync.reusesSessions === true, isTooOld: (row: Row) => isExcluded(row, oldest) }
       for (const [session, ofSession] of Map.groupBy(rows, sessionOf)) {
         const changed = ofSession.filter(isNew)
         const unchanged = ofSession.flatMap((row) => (isNew(row) ? [] : row.id))
-        const tracked = [...calls.ofSession(session)].map((call) => knownOf(call, sync))
+        const tracked = Array.from(calls.ofSession(session), (call) => latest(call, sync, since))
         const known = [...tracked, ...(found.get(session) ?? [])]
-        for (const [i, id] of identify(changed, known, answer, unchanged).entries()) {
-          const row = changed[i]!
-          row.id = id
-          if (!known.some((call) => call.id === id)) known.push({ ...row, firstSeen: now, shownUntil: now })
-        }
+        const ids = identify(changed, known, answer, unchanged)
+        for (const [i, row] of changed.entries()) note(Object.assign(row, { id: ids[i]! }), known, now)
         if (known.length > tracked.length) found.set(session, known.slice(tracked.length))
       }
     },
+  }
+
+  function latest(call: TrackedCall, sync: SyncState, since: number): KnownCall {
+    const known = knownOf(call, sync)
+    const shownUntil = call.phase === 'open' ? (shownAt.get(call.id) ?? known.shownUntil) : known.shownUntil
+    return { ...known, shownUntil, isShown: call.firstSeen >= since || shown.has(call.id) }
+  }
+
+  /** Notes that an answer has shown a call, and adds it to the known ones if it is new. */
+  function note(row: SeenCall, known: KnownCall[], now: number): void {
+    const call = known.find(({ id }) => id === row.id)
+    if (call === undefined) known.push({ ...row, firstSeen: now, shownUntil: now, isShown: true })
+    else if (isSameStart(row, call)) shown.add(row.id)
+    if (finalStatus(row) === undefined) shownAt.set(row.id, now)
   }
 }

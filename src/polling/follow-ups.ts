@@ -1,4 +1,5 @@
 import { from, lastValueFrom, mergeMap, takeUntil, toArray } from 'rxjs'
+import type { SeenCall } from '../ledger/call.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import type { ServiceAnswer } from '../ledger/observation.ts'
 import { sessionOf } from '../ledger/identity.ts'
@@ -84,7 +85,7 @@ export async function followUps(
   const notFoundCount = answers.length - found.length
   if (answers.length < 5 || notFoundCount * 2 <= answers.length) return answers
   const control = [...listed.entries()].find(([, session]) => isRequestable(session))
-  const result = control && (await requestSession(control[1], [control[0]], options))
+  const result = control && (await requestSession(control[1], [control[0]], -Infinity, options))
   if (control !== undefined && result === undefined) return found
   if (result !== undefined && 'problem' in result) options.onProblem(result.problem)
   else if (result !== undefined && result.answer.calls.length > 0) return [...answers, result.answer]
@@ -103,7 +104,11 @@ export async function requestCalls(
   const sessions = Map.groupBy(calls, sessionOf)
   const results$ = from([...sessions].filter(([session]) => isRequestable(session))).pipe(
     takeUntil(whenAborted(options.aborted)),
-    mergeMap(([session, wanted]) => requestSession(session, wanted.map(({ id }) => id), options), CONCURRENT), // oxfmt-ignore
+    mergeMap(
+      ([session, wanted]) =>
+        requestSession(session, wanted.map(({ id }) => id), Math.min(...wanted.map(beganAt)), options), // oxfmt-ignore
+      CONCURRENT,
+    ),
     toArray(),
   )
   const results = await lastValueFrom(results$)
@@ -111,16 +116,24 @@ export async function requestCalls(
   return results.flatMap((result) => (result !== undefined && 'answer' in result ? [result.answer] : []))
 }
 
-/** Requests calls of a session. Resolves to undefined when the poll is aborted. */
+/**
+ * Requests calls of a session. Resolves to undefined when the poll is aborted.
+ *
+ * @param since other calls of the session count if they began since then (UNIX seconds). Earlier ones were listed, and a server that
+ * lags behind may show them as they were.
+ */
 async function requestSession(
   session: string,
   ids: readonly string[],
+  since: number,
   { fetchCalls, wall }: CallRequestOptions,
 ): Promise<{ answer: ServiceAnswer } | { problem: ServiceError } | undefined> {
   try {
     const { calls, serviceTime, hostTime } = await fetchCalls(session, ids)
     const notFound = ids.filter((id) => !calls.some((call) => call.id === id))
-    return { answer: answerFrom({ calls, notFound, serviceTime, hostTime }) }
+    const isWanted = ({ id, initiatedAt, startedAt = -Infinity }: SeenCall) =>
+      ids.includes(id) || (initiatedAt ?? startedAt) >= since
+    return { answer: answerFrom({ calls: calls.filter(isWanted), notFound, serviceTime, hostTime }) }
   } catch (error) {
     if (error instanceof AbortedError) return undefined
     if (!(error instanceof ServiceError)) throw error

@@ -75,7 +75,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   let storeProblem: StoreError | undefined
 
   memory.regressions.startPoll()
-  memory.identities.startPoll(memory.list.catchUp?.began?.serviceTime)
+  memory.identities.startPoll(memory.list.catchUp?.began?.serviceTime, ledger.open)
   try {
     for await (const chunk of ahead(inChunks(pages(run)), deadline.dispose)) {
       remaining = chunk.at(-1)?.limit?.remaining ?? remaining

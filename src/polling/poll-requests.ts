@@ -73,10 +73,9 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
     page,
     /** Requests a session for these calls of it. */
     calls: async (session: string, ids: readonly string[]): Promise<CallAnswer> => {
-      const get = (signal: AbortSignal) => client.getCall(session, signal)
       const request$ = defer(() => {
         for (const id of ids) memory.requestedAt.set(id, requestOptions.clock.monotonic())
-        return requestWithRetries('get_call', get, requestOptions)
+        return requestWithRetries('get_call', (signal) => client.getCall(session, signal), requestOptions)
       })
       const answer = await answerOf(request$)
       for (const id of ids) memory.regressions.answered(id)

@@ -114,11 +114,10 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
   const startedAt = toTime(item['startedAt'])
   const endedAt = toTime(item['endedAt'])
   const people = toPeople(item['totalParticipants'])
-  const mid = readSessionId(item['mid'])
   const call: SeenCall = {
     id: session,
     session,
-    mid: mid === undefined ? undefined : midOf(mid),
+    mid: midOf(readSessionId(item['mid'])),
     status: readStatus(status, options),
     type: readLabel('type', item['type'], TYPES, options),
     mode: readLabel('mode', item['mode'], MODES, options),

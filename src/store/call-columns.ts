@@ -104,7 +104,8 @@ const numbers = new Float64Array(CALL_COLUMNS.length)
 /** Reads a call from its values, in the order of CALL_COLUMNS. */
 export function callOf(values: readonly unknown[]): TrackedCall {
   for (let i = 1; i < numbers.length; i++) numbers[i] = values[i] === null ? NaN : Number(values[i])
-  const call = callOfNumbers(String(values[0]), numbers, values[SESSION] === null ? undefined : String(values[SESSION]))
+  const session = values[SESSION]
+  const call = callOfNumbers(String(values[0]), numbers, typeof session === 'string' ? session : undefined)
   const { finish } = call
   if (finish === undefined) return call
   const expected = finishNow(call, finish.status)

@@ -10,9 +10,10 @@ import { OF_TARGET, list, type Sql } from './sql.ts'
 const COLUMNS = CALL_COLUMNS.join(', ')
 
 const OF_SESSIONS = ['id IN texts($2)', 'session IN texts($2)']
-const EVICTED = OF_SESSIONS.map(
-  (are) => `SELECT ${COLUMNS} FROM callwatch.calls WHERE ${OF_TARGET} AND ${are} AND NOT tracked`,
-).join(' UNION ')
+const callsOfSessions = (condition: string) =>
+  OF_SESSIONS.map(
+    (are) => `SELECT ${COLUMNS} FROM callwatch.calls WHERE ${OF_TARGET} AND ${are} AND ${condition}`,
+  ).join(' UNION ALL ')
 const COUNT_FINISHED = `
   SELECT status, count(*) AS n FROM callwatch.calls
   WHERE ${OF_TARGET} AND finished >= $2 AND finished < $3 AND status <> ${LOST_CODE} GROUP BY status`
@@ -28,13 +29,18 @@ const USAGE = `
 /** The most keys in one query. */
 const BATCH = 200
 
-/** Reads evicted calls of a target by their sessions. Calls that the history no longer has are left out. */
-export const evictedCallsOf =
+/** Reads calls of a target by their sessions. */
+const sessionsOf =
+  (condition: string) =>
   (sql: Sql) =>
   async (target: string, sessions: readonly string[]): Promise<Map<string, TrackedCall[]>> => {
-    const rows = await sql.all(EVICTED, [target, list(sessions)])
+    const rows = await sql.all(callsOfSessions(condition), [target, list(sessions)])
     return Map.groupBy(rows.map(callOfRow), sessionOf)
   }
+/** Reads evicted calls of a target by their sessions. Calls that the history no longer has are left out. */
+export const evictedCallsOf = sessionsOf('NOT tracked')
+/** Reads tracked calls of a target by their sessions. */
+export const trackedCallsOf = sessionsOf('tracked')
 
 /** The daemon's queries of calls and usage, and the pauses of rate limits. */
 export function history(sql: Sql, isEager = false) {

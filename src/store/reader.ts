@@ -1,14 +1,13 @@
 import { countedAmounts, QUANTITIES, type StoredBalance } from '../ledger/balance.ts'
 import { trackedCalls, type TrackedCalls } from '../ledger/tracked-calls.ts'
 import type { EvaluationRecord } from '../alerts/trigger.ts'
-import { sessionOf } from '../ledger/identity.ts'
 import type { SyncState } from '../ledger/state.ts'
-import type { Finish, TrackedCall } from '../ledger/tracked-call.ts'
+import type { Finish } from '../ledger/tracked-call.ts'
 import { BASELINE_CODE, LOST_CODE } from '../ledger/call-codes.ts'
 import { CALL_COLUMNS, callOf } from './call-columns.ts'
 import { HOUR, unpackEvaluations } from './evaluation-log.ts'
 import { eventLog } from './events.ts'
-import { evictedCallsOf, openCallsOf, pauses } from './history.ts'
+import { evictedCallsOf, openCallsOf, pauses, trackedCallsOf } from './history.ts'
 import { waitingIn } from './outbox.ts'
 import { OF_TARGET, parse, type RowReader, type Sql } from './sql.ts'
 
@@ -47,15 +46,7 @@ export function readerOf(sql: Sql) {
       return calls
     },
     openCalls: openCallsOf(sql),
-    /** The tracked calls of a session. */
-    callsOf: async (target: string, session: string): Promise<TrackedCall[]> => {
-      const found: TrackedCall[] = []
-      await sql.each(`${CALLS} AND tracked AND (id = $2 OR session = $2)`, [target, session], (values) => {
-        const call = callOf(values)
-        if (sessionOf(call) === session) found.push(call)
-      })
-      return found
-    },
+    callsOf: trackedCallsOf(sql),
     evictedCalls: evictedCallsOf(sql),
     /** The sums of a target's counters and of its calls, read at the same moment. */
     balance: (target: string): Promise<StoredBalance> =>

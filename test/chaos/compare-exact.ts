@@ -3,7 +3,8 @@ import { type Series, exactFamilies } from '../../src/simulator/expected/expecte
 import type { SimulatedWorld } from '../world/start-world.ts'
 import { callsOf } from '../world/oracle/call-of.ts'
 import { expectedSeries } from '../world/oracle/expected-series.ts'
-import { contribution, FAMILIES_OBSERVED_ONCE, sessionOf } from '../simulation/row-sums.ts'
+import { sessionOf } from '../../src/ledger/identity.ts'
+import { contribution, FAMILIES_OBSERVED_ONCE } from '../simulation/row-sums.ts'
 import { difference, lessCorrections } from '../system/replay/exposition.ts'
 
 export type ExactComparison = {

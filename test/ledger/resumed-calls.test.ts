@@ -12,14 +12,14 @@ describe('an evicted call', () => {
   /** A ledger that counted a call of four minutes, and evicted it. */
   function afterEviction() {
     const book = ledgerBook({ lookback: 1000 })
-    book.see(completePoll(10, seen('a', 'ended', { endedAt: CREATED + 5, ...audio(4) })))
+    book.see(completePoll(10, seen('a', 'ended', { initiatedAt: CREATED, endedAt: CREATED + 5, ...audio(4) })))
     book.settle(5000)
     expect([...book.history.keys(), book.state.calls.size]).toEqual(['a', 0])
     return book
   }
 
   test.each([
-    ['final, at a corrected time', seen('a', 'ended', { endedAt: CREATED + 4990, ...audio(4) })],
+    ['final, at a corrected time', seen('a', 'ended', { initiatedAt: CREATED, endedAt: CREATED + 4990, ...audio(4) })],
     ['final, without any time', seen('a', 'ended', audio(4))],
     ['open', seen('a', 'ongoing', { initiatedAt: CREATED, ...audio(4) })],
   ])('does not count again if it is listed as %s', (_what, again) => {
@@ -31,10 +31,29 @@ describe('an evicted call', () => {
 
   test('continues from its row in the history, with corrections', () => {
     const book = afterEviction()
-    book.see({ answers: [listed(CREATED + 5001, seen('a', 'ended', { endedAt: CREATED + 5000, ...audio(3) }))] })
-    book.see({ answers: [listed(CREATED + 5002, seen('a', 'ended', { endedAt: CREATED + 5000, ...audio(6) }))] })
+    book.see({
+      answers: [
+        listed(CREATED + 5001, seen('a', 'ended', { initiatedAt: CREATED, endedAt: CREATED + 5000, ...audio(3) })),
+      ],
+    })
+    book.see({
+      answers: [
+        listed(CREATED + 5002, seen('a', 'ended', { initiatedAt: CREATED, endedAt: CREATED + 5000, ...audio(6) })),
+      ],
+    })
     expect([minutesOf(book), total(book.state, COUNTERS.corrections, (key) => key.endsWith('call'))]).toEqual([7, 1])
     expect(book.state.calls.get('a')?.finish?.known).toBe(CREATED + 10)
+  })
+
+  test('stays as it was if its session is used again', () => {
+    const book = afterEviction()
+    const further = seen('a', 'ongoing', { initiatedAt: CREATED + 4990, ...audio(1) })
+    for (const at of [5001, 5002]) book.see({ answers: [listed(CREATED + at, further)] })
+    expect([book.started(), book.finished(), minutesOf(book)]).toEqual([2, 1, 5])
+    expect([...book.state.calls.ofSession('a')].map(({ id, phase }) => [id.slice(0, 3), phase])).toEqual([
+      ['cw:', 'open'],
+    ])
+    expect(book.history.get('a')?.finish?.status).toBe('ended')
   })
 
   test('is tracked again, even if the answer says nothing new', () => {

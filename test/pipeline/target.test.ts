@@ -49,7 +49,7 @@ const storeOn =
 const notified = (commit: Awaited<ReturnType<typeof tick>>) =>
   commit?.alerts.notifications.map(({ kind, alert }) => [kind, alert])
 
-const failed = (n: number) => seen(`call ${n}`, 'rejected', { endedAt: CREATED + n })
+const failed = (n: number) => seen(`call ${n}`, 'rejected', { initiatedAt: CREATED + n - 1, endedAt: CREATED + n })
 
 describe('a target', () => {
   test.each([0, 3 * HOUR, -3 * HOUR])(
@@ -128,7 +128,7 @@ describe('a target', () => {
     for (const seconds of [200_000, 200_001]) await commitObservation(target, completePoll(seconds))
     expect(target.ledger.calls.size).toBe(0)
     const again = await open()
-    await commitObservation(again, completePoll(200_010, seen('call 1', 'rejected', { endedAt: CREATED + 200_005 })))
+    await commitObservation(again, completePoll(200_010, { ...failed(1), endedAt: CREATED + 200_005 }))
     expect([total(again.ledger, COUNTERS.finished), again.ledger.calls.size]).toEqual([1, 1])
   })
 

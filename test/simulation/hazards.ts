@@ -244,6 +244,8 @@ export const hazards = {
   },
   reusedIds: {
     probability: 0.04,
+    // Such a call may begin while another one of a group's session is open.
+    suits: ({ hazards }) => !hazards.includes('sessions'),
     // A call that rings has no mid: nothing but its start, which is right and in each answer, tells it from the one before.
     change: () => ({ standing: { reusedIds: 0.3 }, facts: { swift: 0.4, near_future: 0 }, odd: { fields: 0 } }),
   },
@@ -253,9 +255,13 @@ export const hazards = {
     suits: ({ standing }) => standing.mids !== 'restarted',
     change: () => ({ facts: { redated: 0.2 }, outages: false }),
   },
-  /** The reverse of a replica that lags: lists are current. */
+  /**
+   * The reverse of a replica that lags: lists are current. Where the next call of a session replaces a row, such an answer shows the
+   * call before it as it was, which is in no list.
+   */
   getCallLag: {
     probability: 0.04,
+    suits: ({ standing }) => standing.listedAs !== 'B',
     change: (_run, stream) => ({ standing: { getCallLag: whole(stream, 20, 600) } }),
   },
   /** One of many servers has a clock of its own: now and then an answer is hours or decades ahead, or behind. */

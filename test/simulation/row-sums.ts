@@ -9,9 +9,6 @@ type RowSums = { started: number; finished: number; callMinutes: number; partici
 
 const TOLERANCE = 1e-6
 
-/** The session of a row, which has it where the call has another id. */
-export const sessionOf = ({ id, session = id }: TrackedCall & { session?: string }): string => session
-
 export function sumsOfRows(rows: Iterable<TrackedCall>): RowSums {
   const sums = { started: 0, finished: 0, callMinutes: 0, participantMinutes: 0 }
   for (const { phase, finish, counted } of rows) {

@@ -9,7 +9,7 @@ import type { Commit } from '../../src/store/store.ts'
 import { readWebhook } from '../../src/web/hooks.ts'
 import type { VirtualClock } from '../clock/virtual-clock.ts'
 import type { WorldService } from '../world/start-world.ts'
-import { sessionOf } from './row-sums.ts'
+import { sessionOf } from '../../src/ledger/identity.ts'
 
 /** One life of the daemon's process, as the service's webhooks reach it. Times are UNIX seconds by the host's clock. */
 export type Listener = {

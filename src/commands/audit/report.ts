@@ -1,6 +1,7 @@
 import { lastMinutes, servedLabels, spell, type Discrepancy } from '../../ledger/delta/compare-call.ts'
 import { isEqual } from '../../ledger/delta/minutes.ts'
 import { isoTime } from '../../clock/times.ts'
+import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import { idsOf } from '../../events/call-data.ts'
 import { inOneLine } from '../../text/plain-text.ts'
 import type { ComparedCall, TargetAudit } from './target.ts'
@@ -31,7 +32,7 @@ export function auditReport(audit: TargetAudit) {
   for (const { seen, counted, verdict } of audit.calls) {
     listed[verdict.kind] += 1
     if (!('discrepancies' in verdict)) continue
-    const reported = { call_id: counted?.id ?? null, session_id: seen.session, discrepancies: verdict.discrepancies }
+    const reported = reportedCall(seen.session, counted, verdict.discrepancies)
     if (verdict.kind === 'note') notes.push(reported)
     else differences.push(reported)
   }
@@ -58,6 +59,10 @@ export function auditReport(audit: TargetAudit) {
     notes,
     sums: sumsByLabels(audit.calls),
   }
+}
+
+function reportedCall(session: string, counted: TrackedCall | undefined, discrepancies: Discrepancy[]): ReportedCall {
+  return { call_id: counted?.id ?? null, session_id: session, discrepancies }
 }
 
 /** Whether the ledger and the service have the same sums for a label set. */

@@ -87,7 +87,7 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
 
   // The daemon may have counted some of them meanwhile.
   const again = (...calls: SeenCall[]) => {
-    identities.startPoll(undefined)
+    identities.startPoll(undefined, rows)
     identifyAll(calls, clock.wall() + (latest.clockSkew ?? 0))
   }
   again(...seen)
@@ -96,7 +96,7 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
     client,
     suspects: seen.filter((call) => isSuspect(compare(call))),
     isEqualNow: async (call) => {
-      const found = await reader.callsOf(target, call.session)
+      const found = (await reader.callsOf(target, [call.session])).get(call.session) ?? []
       await readSync()
       for (const { id } of rows.ofSession(call.session)) rows.delete(id)
       for (const row of found) rows.set(row)
@@ -135,7 +135,7 @@ async function markMissed(calls: ComparedCall[], { target, reader, poll }: Audit
   const missed = calls.filter(({ verdict, seen }) => verdict.kind === 'ignored' && isMissed(seen, sync, poll, expired))
   const sessions = missed.map(({ seen }) => seen.session)
   const evicted = sessions.length === 0 ? undefined : await reader.evictedCalls(target, sessions)
-  const answer = { now: Infinity, readingSince: Infinity, isReused: false, isTooOld: () => true }
+  const answer = { now: Infinity, isReused: false, isTooOld: () => true }
   for (const call of missed) {
     const known = (evicted?.get(call.seen.session) ?? []).map((one) => knownOf(one))
     const [id] = identify([call.seen], known, answer)

@@ -119,6 +119,8 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
     speed,
     callsPerMinute,
     ...(history === undefined ? recentCalls(callsPerMinute) : pastCalls(history, start)),
+    // Groups meet again and again in the same session, as with the vendor's UI kit.
+    switches: { sessions: 'reused' },
     clock: () => serviceTime ?? systemClock.wall(),
     mostRecordedResponses: RECORDED_RESPONSES,
   })

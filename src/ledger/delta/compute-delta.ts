@@ -138,7 +138,7 @@ function amongEvicted(row: SeenCall, { serviceTime }: AnswerContext, computation
   const calls = evictedCalls.get(row.session)
   if (calls === undefined || find(row.id) !== undefined || isExcluded(row, oldest)) return row
   const isReused = draft.delta.sync.reusesSessions === true
-  const answer = { now: serviceTime, readingSince: Infinity, isReused, isTooOld: () => false }
+  const answer = { now: serviceTime, isReused, isTooOld: () => false }
   const [id = row.id] = identify([row], calls.map((call) => knownOf(call)), answer) // oxfmt-ignore
   return { ...row, id }
 }

@@ -226,8 +226,7 @@ function addRows(reading: Reading, page: CallPage, facts: Facts): void {
   if (items !== calls.length || rows.invalid.size > 0) addInvalid(rows, page)
   const placed = unseen.filter((call) => !cameInMeanwhile(reading, call, serviceTime))
   const starts = placed.flatMap((call) => ownStart(call) ?? [])
-  for (const call of unseen) rows.seen.add(call.id)
-  for (const { id, session = id } of unseen) if (session !== id) rows.replaced.add(session)
+  addSeen(rows, unseen)
   rows.found += unseen.filter(facts.isNew).length
   rows.oldest = Math.min(rows.oldest, medianOf(starts))
   pass.hasNew ||= placed.length > 0
@@ -238,6 +237,13 @@ function addRows(reading: Reading, page: CallPage, facts: Facts): void {
   if (!isAgain && items > 0) {
     rows.last = innermost(reading, page)
     addToPass(reading, page, leadsOn)
+  }
+}
+
+function addSeen({ seen, replaced }: Rows, calls: readonly ListedCall[]): void {
+  for (const { id, session = id } of calls) {
+    seen.add(id)
+    if (session !== id) replaced.add(session)
   }
 }
 

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { applyDelta } from '../../../src/ledger/state.ts'
+import { sessionOf } from '../../../src/ledger/identity.ts'
 import { computeDelta, possiblyEvicted } from '../../../src/ledger/delta/compute-delta.ts'
 import { callOf, valuesOf } from '../../../src/store/call-columns.ts'
 import { MARK, type TrackedCall } from '../../../src/ledger/tracked-call.ts'
@@ -20,7 +21,7 @@ function shownOf(target: string, call: TrackedCall): HistoryRow {
   const participants = finish === undefined ? call.joined : call.totalParticipants
   return {
     target,
-    session_id: call.id,
+    session_id: sessionOf(call),
     type,
     mode,
     receiver_type: receiverType,
@@ -53,16 +54,16 @@ async function observeAll(
   name: string,
   observations: Parameters<OpenTarget['see']>[0][],
 ) {
-  const ids = new Set<string>()
+  const sessions = new Set<string>()
   for (const observation of observations) {
     const evicted = await store.evictedCalls(name, possiblyEvicted(ledger, observation, OPTIONS))
     const delta = computeDelta(ledger, observation, OPTIONS, evicted)
     if (delta === undefined) continue
     await store.commit(name, commitOf(delta))
     applyDelta(ledger, delta, DAY)
-    for (const id of delta.calls.keys()) ids.add(id)
+    for (const call of delta.calls.values()) sessions.add(sessionOf(call))
   }
-  return ids
+  return sessions
 }
 
 /** What every store's relation for users shows (docs/sql.md). */
@@ -116,8 +117,8 @@ export function callHistoryContract(newPlace: NewPlace): void {
         fc.asyncProperty(anyObservations, async (observations) => {
           const name = `target ${++targets}`
           const target = await openIn(store, { ...A, name })
-          const ids = await observeAll(target, name, observations)
-          const evicted = await store.evictedCalls(name, [...ids])
+          const sessions = await observeAll(target, name, observations)
+          const evicted = await store.evictedCalls(name, [...sessions])
           const calls = [...target.ledger.calls.values(), ...[...evicted.values()].flat()]
           const rows = (await place.callHistory()).filter((row) => row['target'] === name)
           expect(rows).toEqual(shownOfAll(name, calls))

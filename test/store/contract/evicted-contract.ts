@@ -71,10 +71,10 @@ export function evictedContract(newPlace: NewPlace): void {
 
     test('are one row again once they were resumed, and no evicted one any more', async () => {
       const { store, ledger, see, restart } = await openAt(newPlace)
-      await see(completePoll(10, seen('c', 'ended', { endedAt: CREATED + 5 })))
+      await see(completePoll(10, seen('c', 'ended', { initiatedAt: CREATED, endedAt: CREATED + 5 })))
       await see(completePoll(2000))
       await see(completePoll(2000))
-      const again = completePoll(2010, seen('c', 'ended', { endedAt: CREATED + 2005 }))
+      const again = completePoll(2010, seen('c', 'ended', { initiatedAt: CREATED, endedAt: CREATED + 2005 }))
       const delta = computeDelta(ledger, again, OPTIONS, await store.evictedCalls('a', ['c']))!
       await store.commit('a', commitOf(delta))
       applyDelta(ledger, delta, DAY)

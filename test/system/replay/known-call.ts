@@ -6,6 +6,7 @@ import { steps } from './steps.ts'
 /** A tracked call. */
 export type Known = {
   session: string
+  began?: number | undefined
   counted: boolean
   standing: string
   finished: boolean
@@ -81,6 +82,7 @@ function isSetBack({ standing, isFinal }: Known, { status, final }: SeenCall): b
 function newCall(state: State, seen: SeenCall): Known {
   return {
     session: seen.id,
+    began: seen.initiatedAt ?? seen.startedAt,
     counted: !isBaseline(state, seen),
     standing: 'none',
     finished: false,

@@ -161,8 +161,14 @@ function replayGetCall(state: State, session: string, body: Record<string, unkno
   else if (cycle.sessions.has(session)) cycle.control = found.size > 0
   else if (found.size > 0) cycle.found++
   else cycle.missing.push(session)
-  for (const { id, one } of seen) observe(state, id, one, 'get')
+  // Of the other calls of the session, a server that lags behind may show the earlier ones as they were.
+  const since = Math.min(...known.map(([, { began = -Infinity }]) => began))
+  for (const { id, one } of seen)
+    if (known.length === 0 || known.some(([asked]) => asked === id) || beganAt(one) >= since)
+      observe(state, id, one, 'get')
 }
+
+const beganAt = ({ initiatedAt, startedAt = -Infinity }: SeenCall) => initiatedAt ?? startedAt
 
 /** The calls of an answer, alone or in a list; a call may have `data` of its own. */
 function callsIn(body: Record<string, unknown>): unknown[] {
