@@ -12,20 +12,15 @@ import type { TrackedCall } from './tracked-call.ts'
 const MARKER = 'cw:'
 
 /** What tells the calls of a session apart. Times are UNIX seconds. */
-export type Row = Pick<
-  SeenCall,
-  'session' | 'mid' | 'status' | 'initiatedAt' | 'startedAt' | 'endedAt' | 'ahead' | 'callMinutes'
->
+export type Row = Pick<SeenCall, 'session' | 'mid' | 'status' | 'initiatedAt' | 'startedAt' | 'endedAt' | 'ahead'>
 
 /** A call of the session that callwatch knows. */
-export type KnownCall = Omit<Row, 'session' | 'callMinutes'> &
+export type KnownCall = Omit<Row, 'session'> &
   Pick<TrackedCall, 'id' | 'firstSeen'> & {
-    /** Undefined if they are not known. */
-    counted?: readonly number[] | undefined
     /** Polls have certainly shown it until then, so no further call of the session began before. */
     shownUntil: number
     /** Whether the reading to which the answer belongs has shown it, at its start. */
-    isShown: boolean
+    isInReading: boolean
   }
 
 /** The answer that shows the rows. Times are UNIX seconds by the service's clock. */
@@ -39,8 +34,15 @@ export type Answer = {
 
 /** Times of one call in two answers differ by at most this (seconds). */
 const SAME_SECONDS = 1
-/** Two calls of a session begin at least this far apart (seconds). */
+/** A call begins at least so long after one of its session that was seen open; a shorter difference is a correction (seconds). */
 const LEAST_APART_SECONDS = 5
+/** All times of a call may be corrected by so much (seconds), or by quarters of an hour, as those of a wrong time zone. */
+const CORRECTED_SECONDS = 30
+const ZONE_SECONDS = 900
+/** Within so long, the start of an open call may move while its `mid` stays (seconds). */
+const MOVED_SECONDS = 45
+/** The service's clock may be behind the times of its calls by so much (seconds). */
+const AHEAD_SECONDS = 60
 
 /** The session of a call. A tracked call has it only where it is not the id of the call. */
 export function sessionOf({ id, session = id }: { id: string; session?: string | undefined }): string {
@@ -85,13 +87,20 @@ export function identify(
   for (const row of rest()) take(row, withSameMid(row, rows, calls, answer))
   for (const row of rest()) take(row, calls.find((call) => isSameStart(row, call))) // oxfmt-ignore
   for (const row of rest()) {
-    const others = calls.filter((call) => isSameStart(row, call) || !isOther(row, call, shown, answer))
-    take(row, nearest(row, others) ?? add(row))
+    const again = calls.find((call) => isSameStart(row, call) && shown.has(call.id))
+    const others = calls.filter((call) => !isOther(row, call, shown, answer))
+    take(row, again ?? nearest(row, others) ?? add(row))
   }
   return rows.map((row) => ids.get(row)!)
 
   function add(row: Row): KnownCall {
-    const call = { ...row, id: newId(row, calls, answer), firstSeen: answer.now, shownUntil: answer.now, isShown: true }
+    const call = {
+      ...row,
+      id: newId(row, calls, answer),
+      firstSeen: answer.now,
+      shownUntil: answer.now,
+      isInReading: true,
+    }
     calls.push(call)
     return call
   }
@@ -102,77 +111,93 @@ function withSameMid(row: Row, rows: readonly Row[], calls: readonly KnownCall[]
   if (row.mid === undefined) return undefined
   const [call, ...others] = calls.filter(({ mid }) => mid === row.mid)
   if (call === undefined || others.some(({ id }) => id !== call.id)) return undefined
-  const isRoom = rows.some((other) => other.mid === row.mid && areApart(row, other))
-  return isRoom || isFurther(row, call, answer) || isLater(row, call, answer) ? undefined : call
+  const isOfRoom =
+    rows.some((other) => other.mid === row.mid && areApart(row, other)) ||
+    ((call.isInReading || answer.isTooOld(row)) && isSecond(row, call)) ||
+    (!(isOpen(row) && isOpen(call) && answer.now - call.shownUntil <= MOVED_SECONDS) && beganSince(row, call, answer))
+  return isOfRoom ? undefined : call
 }
 
 function isOther(row: Row, call: KnownCall, shown: ReadonlySet<string>, answer: Answer): boolean {
-  if (answer.isTooOld(row)) return true
-  // Without both starts they may be the same, also if a media server has restarted.
-  if (startOf(row) === undefined || startOf(call) === undefined) return isLater(row, call, answer)
+  if (answer.isTooOld(row) || beganSince(row, call, answer)) return true
   const haveOtherMids = row.mid !== undefined && call.mid !== undefined && row.mid !== call.mid
-  return haveOtherMids || shown.has(call.id) || isFurther(row, call, answer) || isLater(row, call, answer)
+  // A media server that restarts gives the same call another `mid`, also in an answer without its start.
+  if (startOf(row) === undefined || startOf(call) === undefined)
+    return haveOtherMids && (shown.has(call.id) || (isOpen(row) && !isOpen(call)))
+  const mayBeSecond = call.isInReading || (!isOpen(row) && !isOpen(call))
+  return haveOtherMids || shown.has(call.id) || (mayBeSecond && isSecond(row, call))
 }
 
-/** Whether its times are others than those at which another page of the same reading has shown the call, or at which it counts. */
-function isFurther(row: Row, call: KnownCall, { isTooOld }: Answer): boolean {
-  return (call.isShown || isTooOld(row)) && areApart(row, call) && !isCopy(row, call)
+const isOpen = (row: Pick<Row, 'status' | 'endedAt'>) => finalStatus(row) === undefined
+
+/** Whether a row and a call are two calls by their times alone. */
+function isSecond(row: Row, call: KnownCall): boolean {
+  return areApart(row, call) && !isCopy(row, call)
 }
 
 /** Whether the row began, or a final call's ended, after the call was last shown, and is not that call with all its times shifted. */
-function isLater(row: Row, call: KnownCall, { now }: Answer): boolean {
-  const began = startOf(row) ?? (endsLater(row, call) ? row.endedAt! : -Infinity)
-  const earliest = Math.max(call.shownUntil, (startOf(call) ?? call.firstSeen) + LEAST_APART_SECONDS)
-  return began >= earliest && began <= now + SAME_SECONDS && !isCopy(row, call)
+function beganSince(row: Row, call: KnownCall, { now }: Answer): boolean {
+  const began =
+    row.initiatedAt ?? (isRinging(call) ? undefined : row.startedAt) ?? (endsLater(row, call) ? row.endedAt : undefined)
+  if (began === undefined) return false
+  const earliest = (startOf(call) ?? call.firstSeen) + (isOpen(call) ? LEAST_APART_SECONDS : 0)
+  return began >= Math.max(call.shownUntil, earliest) && began <= now + AHEAD_SECONDS && !isCopy(row, call)
 }
 
+/** Its answer gives the call its first `startedAt`, or another one where the service sends only that. */
+const isRinging = (call: KnownCall) => isOpen(call) && (call.startedAt === undefined || call.status === 'initiated')
+
 function endsLater(row: Row, call: KnownCall): boolean {
-  return finalStatus(call) !== undefined && row.endedAt! > call.endedAt! + LEAST_APART_SECONDS
+  return !isOpen(call) && row.endedAt! > call.endedAt! + LEAST_APART_SECONDS
 }
 
 /**
- * Whether both are final and have equal values, except for a difference of all their times, as of a wrong clock or time zone.
+ * Whether both are final and equal, except for one difference of all their times: some seconds, or as of a wrong time zone. With the
+ * same `mid` it may be any difference.
  */
 function isCopy(row: Row, call: KnownCall): boolean {
-  if (row.status !== call.status || finalStatus(row) === undefined) return false
-  const { audio, video } = row.callMinutes
-  const areSame = [audio, video].every((minutes, i) => [undefined, call.counted?.[i] ?? minutes].includes(minutes))
+  if (row.status !== call.status || isOpen(row)) return false
   const shifts = TIMES.map((time) => [row[time], call[time]]).filter(([one, other]) => one !== other)
   const [first = NaN, ...others] = shifts.map(([one = NaN, other = NaN]) => one - other)
-  return areSame && others.length > 0 && others.every((shift) => shift === first)
+  const fromZone = Math.abs(first - Math.round(first / ZONE_SECONDS) * ZONE_SECONDS)
+  const isShift = Math.abs(first) <= CORRECTED_SECONDS || fromZone <= SAME_SECONDS || (row.mid ?? NaN) === call.mid
+  return isShift && others.length > 0 && others.every((shift) => shift === first)
 }
 
-type Times = Pick<SeenCall, (typeof TIMES)[number]>
-const TIMES = ['initiatedAt', 'startedAt', 'endedAt'] as const
+type Times = Pick<SeenCall, (typeof TIMES)[number] | 'status'>
+export const TIMES = ['initiatedAt', 'startedAt', 'endedAt'] as const
 
-/** Whether a call began at the same time. The service may show it as `initiatedAt` or as `startedAt`. */
+const areNear = (one = NaN, other = NaN) => Math.abs(one - other) <= SAME_SECONDS
+
+/** Whether a call began at the same time. A service may show it as `startedAt` in place of `initiatedAt`. */
 export function isSameStart(row: Times, call: Times): boolean {
-  const starts = [call.initiatedAt, call.startedAt]
-  return [row.initiatedAt, row.startedAt].some((one = NaN) =>
-    starts.some((other = NaN) => Math.abs(one - other) <= SAME_SECONDS),
-  )
+  if (areNear(row.initiatedAt, call.initiatedAt) || areNear(row.startedAt, call.startedAt)) return true
+  if (row.initiatedAt !== undefined && call.initiatedAt !== undefined) return false
+  return areNear(row.initiatedAt, call.startedAt) || areNear(row.startedAt, call.initiatedAt)
 }
 
 const startOf = ({ initiatedAt, startedAt }: Times) => initiatedAt ?? startedAt
 
-/** Whether one is over before the other one begins. */
+/** Whether both have a start, and one is over before the other one begins. */
 function areApart(one: Times, other: Times): boolean {
-  if (startOf(one) === undefined || startOf(other) === undefined) return false
-  const isBefore = (a: Times, b: Times) => (a.endedAt ?? Infinity) <= startOf(b)!
-  return (isBefore(one, other) || isBefore(other, one)) && !isSameStart(one, other)
+  if (startOf(one) === undefined || startOf(other) === undefined || isSameStart(one, other)) return false
+  const endOf = (a: Times) => a.endedAt ?? (isOpen(a) ? Infinity : startOf(a)!)
+  return endOf(one) <= startOf(other)! || endOf(other) <= startOf(one)!
 }
 
 /**
- * Whether a row is taken for a call although its times do not overlap with what was known of the call: the service has changed them,
- * or callwatch has not recognized another call.
+ * Whether a row is taken for a call by nothing but its session, although its start has moved: the service has changed the times, or
+ * callwatch has not recognized another call.
  */
-export function isAmbiguous(row: Times, call: Times): boolean {
-  return areApart(row, call)
+export function isAmbiguous(row: Times & Pick<Row, 'mid'>, call: Times & Pick<Row, 'mid'>): boolean {
+  const moved = Math.abs((startOf(row) ?? NaN) - (startOf(call) ?? NaN))
+  return moved > LEAST_APART_SECONDS && !isSameStart(row, call) && (row.mid ?? NaN) !== call.mid
 }
 
 function nearest(row: Row, calls: readonly KnownCall[]): KnownCall | undefined {
-  const began = startOf(row) ?? row.endedAt ?? Infinity
-  const distance = (call: KnownCall) => Math.abs((startOf(call) ?? call.endedAt ?? call.firstSeen) - began)
+  const began = startOf(row) ?? row.endedAt ?? Number.MAX_SAFE_INTEGER
+  const distance = (call: KnownCall) =>
+    isCopy(row, call) ? -1 : Math.abs((startOf(call) ?? call.endedAt ?? call.firstSeen) - began)
   return calls.toSorted((a, b) => distance(a) - distance(b))[0]
 }
 
@@ -184,7 +209,7 @@ function newId(row: Row, calls: readonly KnownCall[], { isReused, isTooOld }: An
   const { session, mid } = row
   const isTaken = calls.length > 0 || (isReused && mid !== undefined) || session.startsWith(MARKER) || isTooOld(row)
   return isTaken
-    ? `${MARKER}${hash('sha256', JSON.stringify([session, mid, startOf(row)]), 'base64url').slice(0, 22)}`
+    ? `${MARKER}${hash('sha256', JSON.stringify([session, mid, startOf(row) ?? row.endedAt]), 'base64url').slice(0, 22)}`
     : session
 }
 
@@ -194,15 +219,13 @@ function newId(row: Row, calls: readonly KnownCall[], { isReused, isTooOld }: An
  * @param sync of its target; undefined for an evicted call
  */
 export function knownOf(call: TrackedCall, sync: Partial<SyncState> = { lastSuccess: Infinity }): KnownCall {
-  const counted = call.phase === 'baseline' ? undefined : call.counted
-  return { ...call, counted, shownUntil: shownUntil(call, sync), isShown: false }
+  return { ...call, shownUntil: shownUntil(call, sync), isInReading: false }
 }
 
-/** A confirmed sweep has shown every call that is not open. */
+/** A confirmed sweep has shown every call that is over. */
 function shownUntil(call: TrackedCall, { lastSuccess = 0, confirmedSweep = 0 }: Partial<SyncState>): number {
-  const { phase, firstSeen, finish, retainUntil } = call
-  if (phase === 'open') return firstSeen
-  if (phase === 'lost') return retainUntil ?? firstSeen
+  const { phase, firstSeen, finish } = call
+  if (phase === 'open' || phase === 'lost') return firstSeen
   // A poll that failed may have missed another call of the session.
   return Math.max(Math.min(finish?.known ?? firstSeen, lastSuccess), confirmedSweep)
 }

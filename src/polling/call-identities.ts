@@ -56,7 +56,12 @@ export function callIdentities(): CallIdentities {
       for (const id of shownAt.keys()) if (!open.has(id)) shownAt.delete(id)
     },
     committed: (rows) => {
-      if (found.size > 0) for (const row of rows) if (isNew(row)) found.delete(row.session)
+      const ids = new Set(rows.map(({ id }) => id))
+      for (const [session, calls] of found) {
+        const rest = calls.filter(({ id }) => !ids.has(id))
+        if (rest.length === 0) found.delete(session)
+        else if (rest.length < calls.length) found.set(session, rest)
+      }
     },
     identify: (rows, { calls, sync }, oldest, now) => {
       readingSince ??= now
@@ -79,13 +84,13 @@ export function callIdentities(): CallIdentities {
   function latest(call: TrackedCall, sync: SyncState, since: number): KnownCall {
     const known = knownOf(call, sync)
     const shownUntil = call.phase === 'open' ? (shownAt.get(call.id) ?? known.shownUntil) : known.shownUntil
-    return { ...known, shownUntil, isShown: call.firstSeen >= since || shown.has(call.id) }
+    return { ...known, shownUntil, isInReading: call.firstSeen >= since || shown.has(call.id) }
   }
 
   /** Notes that an answer has shown a call, and adds it to the known ones if it is new. */
   function note(row: SeenCall, known: KnownCall[], now: number): void {
     const call = known.find(({ id }) => id === row.id)
-    if (call === undefined) known.push({ ...row, firstSeen: now, shownUntil: now, isShown: true })
+    if (call === undefined) known.push({ ...row, firstSeen: now, shownUntil: now, isInReading: true })
     else if (isSameStart(row, call)) shown.add(row.id)
     if (finalStatus(row) === undefined) shownAt.set(row.id, now)
   }

@@ -1,5 +1,6 @@
 import { ANSWERED } from '../ledger/call-fields.ts'
 import { FINAL_STATUSES, ownTime } from '../ledger/call.ts'
+import { TIMES } from '../ledger/identity.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import { isPossible, MAX_MINUTES } from './wire-call.ts'
 
@@ -15,7 +16,7 @@ export function isUnchanged(item: Item, known: TrackedCall, now: number): boolea
   if (ownTime(known) === undefined || typeof item['status'] !== 'string' || item['status'] === '') return false
   // A baseline call that is open again, or another call with its id, must be counted.
   if (known.phase === 'baseline')
-    return FINAL_STATUSES.some((status) => status === item['status']) && hasStart(item, known)
+    return FINAL_STATUSES.some((status) => status === item['status']) && hasTimes(item, known)
   return (
     isComplete(known) &&
     item['status'] === known.status &&
@@ -31,8 +32,8 @@ function isComplete({ phase, marks }: TrackedCall): boolean {
   return phase === 'final' && (marks & (MARK.detailsWanted | MARK.participantsObserved)) === MARK.participantsObserved
 }
 
-function hasStart(item: Item, { initiatedAt, startedAt }: TrackedCall): boolean {
-  return item['initiatedAt'] === initiatedAt && item['startedAt'] === startedAt
+function hasTimes(item: Item, known: TrackedCall): boolean {
+  return TIMES.every((time) => item[time] === known[time])
 }
 
 /** Another `mid` of the same call says nothing new. */

@@ -92,7 +92,7 @@ describe('an evicted call', () => {
 })
 
 describe('a baseline call', () => {
-  const before = seen('a', 'ended', { endedAt: CREATED - 60, type: 'video', ...audio(5) })
+  const before = seen('a', 'ended', { initiatedAt: CREATED - 60, endedAt: CREATED - 60, type: 'video', ...audio(5) })
   function afterBaseline() {
     const book = ledgerBook()
     book.see(completePoll(1, before))

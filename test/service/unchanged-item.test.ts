@@ -102,10 +102,11 @@ describe('an item of a list', () => {
     expect(isUnchanged(ITEM, call, NOW)).toBe(false)
   })
 
-  test('of a baseline call is unchanged as long as it has a final status', () => {
+  test('of a baseline call is unchanged as long as it has its times and a final status', () => {
     const old = { ...ITEM, initiatedAt: CREATED - 90, startedAt: CREATED - 80, endedAt: CREATED - 70 }
     expect(known(old).phase).toBe('baseline')
-    expect(isUnchanged({ ...old, endedAt: CREATED }, known(old), NOW)).toBe(true)
+    expect(isUnchanged({ ...old, totalAudioMinutes: 9 }, known(old), NOW)).toBe(true)
+    expect(isUnchanged({ ...old, endedAt: CREATED }, known(old), NOW)).toBe(false)
     expect(isUnchanged({ ...old, status: undefined }, known(old), NOW)).toBe(false)
     expect(isUnchanged({ ...old, status: 'ongoing' }, known(old), NOW)).toBe(false)
     expect(isUnchanged({ ...old, status: 'waiting' }, known(old), NOW)).toBe(false)
