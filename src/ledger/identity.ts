@@ -39,10 +39,10 @@ const LEAST_APART_SECONDS = 5
 /** All times of a call may be corrected by so much (seconds), or by quarters of an hour, as those of a wrong time zone. */
 const CORRECTED_SECONDS = 30
 const ZONE_SECONDS = 900
-/** Within so long, the start of an open call may move while its `mid` stays (seconds). */
-const MOVED_SECONDS = 45
+/** When somebody joins, the start of an open call may move by so much while its `mid` stays (seconds). */
+const MOVED_SECONDS = 60
 /** The service's clock may be behind the times of its calls by so much (seconds). */
-const AHEAD_SECONDS = 60
+const AHEAD_SECONDS = 10
 
 /** The session of a call. A tracked call has it only where it is not the id of the call. */
 export function sessionOf({ id, session = id }: { id: string; session?: string | undefined }): string {
@@ -81,7 +81,7 @@ export function identify(
     ids.set(row, call.id)
     shown.add(call.id)
     // The answer may show this row twice.
-    calls.push({ ...call, ...row, ahead: call.ahead })
+    calls.push({ ...call, ...row, id: call.id })
   }
   const rest = () => rows.filter((row) => !ids.has(row))
   for (const row of rest()) take(row, withSameMid(row, rows, calls, answer))
@@ -114,8 +114,12 @@ function withSameMid(row: Row, rows: readonly Row[], calls: readonly KnownCall[]
   const isOfRoom =
     rows.some((other) => other.mid === row.mid && areApart(row, other)) ||
     ((call.isInReading || answer.isTooOld(row)) && isSecond(row, call)) ||
-    (!(isOpen(row) && isOpen(call) && answer.now - call.shownUntil <= MOVED_SECONDS) && beganSince(row, call, answer))
+    (!hasMoved(row, call) && beganSince(row, call, answer))
   return isOfRoom ? undefined : call
+}
+
+function hasMoved(row: Row, call: KnownCall): boolean {
+  return isOpen(row) && isOpen(call) && Math.abs((startOf(row) ?? NaN) - (startOf(call) ?? NaN)) <= MOVED_SECONDS
 }
 
 function isOther(row: Row, call: KnownCall, shown: ReadonlySet<string>, answer: Answer): boolean {
@@ -137,8 +141,8 @@ function isSecond(row: Row, call: KnownCall): boolean {
 
 /** Whether the row began, or a final call's ended, after the call was last shown, and is not that call with all its times shifted. */
 function beganSince(row: Row, call: KnownCall, { now }: Answer): boolean {
-  const began =
-    row.initiatedAt ?? (isRinging(call) ? undefined : row.startedAt) ?? (endsLater(row, call) ? row.endedAt : undefined)
+  const start = isRinging(call) ? row.initiatedAt : startOf(row)
+  const began = start ?? (endsLater(row, call) ? row.endedAt : undefined)
   if (began === undefined) return false
   const earliest = (startOf(call) ?? call.firstSeen) + (isOpen(call) ? LEAST_APART_SECONDS : 0)
   return began >= Math.max(call.shownUntil, earliest) && began <= now + AHEAD_SECONDS && !isCopy(row, call)
@@ -160,8 +164,9 @@ function isCopy(row: Row, call: KnownCall): boolean {
   const shifts = TIMES.map((time) => [row[time], call[time]]).filter(([one, other]) => one !== other)
   const [first = NaN, ...others] = shifts.map(([one = NaN, other = NaN]) => one - other)
   const fromZone = Math.abs(first - Math.round(first / ZONE_SECONDS) * ZONE_SECONDS)
-  const isShift = Math.abs(first) <= CORRECTED_SECONDS || fromZone <= SAME_SECONDS || (row.mid ?? NaN) === call.mid
-  return isShift && others.length > 0 && others.every((shift) => shift === first)
+  const hasSameMid = row.mid !== undefined && row.mid === call.mid && others.length > 0
+  const isShift = Math.abs(first) <= CORRECTED_SECONDS || fromZone <= SAME_SECONDS || hasSameMid
+  return isShift && others.every((shift) => shift === first)
 }
 
 type Times = Pick<SeenCall, (typeof TIMES)[number] | 'status'>
@@ -176,12 +181,16 @@ export function isSameStart(row: Times, call: Times): boolean {
   return areNear(row.initiatedAt, call.startedAt) || areNear(row.startedAt, call.initiatedAt)
 }
 
-const startOf = ({ initiatedAt, startedAt }: Times) => initiatedAt ?? startedAt
+/** The earlier one of its two times: a wrong `initiatedAt` may be later. */
+function startOf({ initiatedAt, startedAt }: Times): number | undefined {
+  const start = Math.min(initiatedAt ?? Infinity, startedAt ?? Infinity)
+  return start === Infinity ? undefined : start
+}
 
 /** Whether both have a start, and one is over before the other one begins. */
 function areApart(one: Times, other: Times): boolean {
   if (startOf(one) === undefined || startOf(other) === undefined || isSameStart(one, other)) return false
-  const endOf = (a: Times) => a.endedAt ?? (isOpen(a) ? Infinity : startOf(a)!)
+  const endOf = (a: Times) => a.endedAt ?? (isOpen(a) ? Infinity : startOf(a)! + CORRECTED_SECONDS)
   return endOf(one) <= startOf(other)! || endOf(other) <= startOf(one)!
 }
 
