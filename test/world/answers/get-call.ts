@@ -13,7 +13,12 @@ export function getCall(service: WorldService, { id, request, at }: Asked): Repl
   const before = switches.getCallLag > 0 ? known.flatMap((entry) => entryBefore(state, entry, then) ?? []) : known
   if (before.some((entry, index) => entry !== known[index]) || before.length < known.length) reach(state, 'get.lagging')
   const seen = before.filter(({ call }) => onBehalfOf === undefined || takesPart(call, onBehalfOf))
-  if (seen.length === 0) return switches.unknownCall === 'not_found' ? callNotFound : jsonReply(200, '{"data":[]}')
+  if (seen.length === 0) {
+    if (switches.unknownCall === 'not_found') return callNotFound
+    reach(state, 'get.empty_list')
+    return jsonReply(200, '{"data":[]}')
+  }
+  if (seen.length > 1) reach(state, 'get.several')
   reach(state, `get.form_${switches.getCall}`)
   const shift = drawShift(service)
   return callReply(

@@ -9,6 +9,8 @@ import { turnedCourse, unchanged, withTurns, type TurnedLife } from './turn.ts'
 
 /** A poller that sees a call in two answers so far apart has seen it in two polls: a commit that fails loses one of them at most. */
 const TWO_POLLS_MS = 10_000
+/** A further call of a session that begins so soon after the one before is in the same poll. */
+const AT_ONCE_MS = 2000
 /** The share of the further calls of a session that continue its call, in form C. */
 const CONTINUING = 0.5
 /** callwatch reads no longer ids. */
@@ -51,7 +53,10 @@ export function inSession(
   if (switches.listedAs === 'C' && isOfRoom(life.callId, life.receiver))
     return continuedOr(state, world, life, switches)
   const earlier = [...(world.entries.get(life.sessionId) ?? [])]
-  if (earlier.length === 0 || switches.listedAs === 'A') return life
+  if (earlier.length === 0) return life
+  const { endedMs } = besideOf(state, earlier.at(-1)!).life
+  reach(state, life.initiatedMs - endedMs <= AT_ONCE_MS ? 'session.again_at_once' : 'session.again')
+  if (switches.listedAs === 'A') return life
   for (const entry of earlier) replace(state, world, entry)
   return { ...life, replaces: earlier.at(-1)! }
 }
