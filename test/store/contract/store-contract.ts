@@ -5,6 +5,7 @@ import { commitContract } from './commit-contract.ts'
 import { eventsContract } from './events-contract.ts'
 import { evictedContract } from './evicted-contract.ts'
 import { historyContract } from './history-contract.ts'
+import { meetingsContract } from './meetings-contract.ts'
 import { noticeContract } from './notice-contract.ts'
 import { outboxContract } from './outbox-contract.ts'
 import { participantsContract } from './participants-contract.ts'
@@ -34,4 +35,5 @@ export function storeContract(newPlace: NewPlace): void {
   removedContract(newPlace)
   readerContract(newPlace)
   webhooksContract(newPlace)
+  meetingsContract(newPlace)
 }

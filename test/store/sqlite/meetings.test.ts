@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { END, FORMS, HAPPENED, polledMeetings } from '../contract/meetings.ts'
+import { placesInFiles } from './places-in-files.ts'
+
+const newPlace = placesInFiles(openSqliteStore)
+
+test.each(FORMS)(
+  'four meetings of a group in one session, with rows of form %s, are four calls if the process dies after any commit',
+  { timeout: 120_000 },
+  async (form) => {
+    const whole = await polledMeetings(form, await newPlace())
+    await whole.until(END)
+    expect(whole.commits()).toBeGreaterThan(40)
+    for (let diesAfter = 1; diesAfter <= whole.commits(); diesAfter++) {
+      const { until, deaths, shown } = await polledMeetings(form, await newPlace(), { diesAfter })
+      await until(END)
+      expect([deaths(), await shown()], `it died after commit ${diesAfter}`).toEqual([1, HAPPENED])
+    }
+  },
+)
