@@ -36,7 +36,7 @@ export const SLOW = [
   'test/simulation/**/*.test.ts',
   'test/store/{call-history/documented,copy/copy-store,upgrade/upgrade}.test.ts',
   'test/store/postgres/{contract,failover,parity,pooler,problems,schema,tls}.test.ts',
-  'test/store/sqlite/thread-contract.test.ts',
+  'test/store/sqlite/{meetings,thread-contract}.test.ts',
   'test/system/**/*.test.ts',
   'test/web/browser/**/*.test.ts',
 ]

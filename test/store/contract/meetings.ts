@@ -39,6 +39,7 @@ const CALLS: readonly Call[] = [...MEETINGS, { from: 97, minutes: 4, session: 'v
 
 /** Seconds after the set-up. The second meeting is over, and the third one has not begun. */
 export const AFTER_TWO_MEETINGS = 510
+export const BEFORE_SECOND_MEETING = 335
 export const BEFORE_LAST_MEETING = 900
 /** All are over. */
 export const END = 1110

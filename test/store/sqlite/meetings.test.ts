@@ -5,15 +5,17 @@ import { placesInFiles } from './places-in-files.ts'
 
 const newPlace = placesInFiles(openSqliteStore)
 
-test.each(FORMS)(
-  'four meetings of a group in one session, with rows of form %s, are four calls if the process dies after any commit',
+const DAY = 86_400
+
+test.each(FORMS.flatMap((form) => [DAY, 15].map((lookback) => [form, lookback] as const)))(
+  'four meetings of a group in one session, with rows of form %s and a lookback of %i s, are four calls if the process dies after any commit',
   { timeout: 120_000 },
-  async (form) => {
-    const whole = await polledMeetings(form, await newPlace())
+  async (form, lookback) => {
+    const whole = await polledMeetings(form, await newPlace(), { lookback })
     await whole.until(END)
     expect(whole.commits()).toBeGreaterThan(40)
     for (let diesAfter = 1; diesAfter <= whole.commits(); diesAfter++) {
-      const { until, deaths, shown } = await polledMeetings(form, await newPlace(), { diesAfter })
+      const { until, deaths, shown } = await polledMeetings(form, await newPlace(), { lookback, diesAfter })
       await until(END)
       expect([deaths(), await shown()], `it died after commit ${diesAfter}`).toEqual([1, HAPPENED])
     }
