@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { updateRollups } from '../../../src/history/rollups.ts'
+import { midOf } from '../../../src/ledger/identity.ts'
 import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
 import { copyStore } from '../../../src/store/copy.ts'
 import { openCopyDestination, openCopySource, type StoreAddress } from '../../../src/store/open-store.ts'
@@ -11,6 +12,7 @@ import { connect } from '../../../src/store/postgres/connection.ts'
 import { MIGRATIONS, newestVersion } from '../../../src/store/migrations.ts'
 import { migrate as migrateDatabase } from '../../../src/store/postgres/schema.ts'
 import { migrate as migrateFile } from '../../../src/store/sqlite/schema.ts'
+import { ledgerBook, listed, seen } from '../../ledger/seen.ts'
 import { NOW } from '../../metrics/hand-made-target.ts'
 import { inPostgres } from '../../postgres/in-postgres.ts'
 import { commitOf, DAY } from '../contract/place.ts'
@@ -30,6 +32,12 @@ import {
 } from './kept-stores.ts'
 
 const LONG = 60_000
+
+/** The store as a daemon opens it, and the ledger of its first target. */
+async function openFirst(address: StoreAddress) {
+  const store = await openAll(address)
+  return { store, ledger: (await store.openTarget(TARGETS[0]!, NOW, DAY)).ledger }
+}
 
 /** What an upgrade may not lose. @param restore makes the store, as that version left it */
 function upgrades(kept: () => KeptStore, restore: () => Promise<StoreAddress>): void {
@@ -54,22 +62,44 @@ function upgrades(kept: () => KeptStore, restore: () => Promise<StoreAddress>): 
 
   test('continues its counts', { timeout: LONG }, async () => {
     const address = await restore()
-    const [identity] = TARGETS
     const series = 'callwatch_calls_total|x'
-    const opened = async () => {
-      const store = await openAll(address)
-      return { store, ledger: (await store.openTarget(identity!, NOW, DAY)).ledger }
-    }
-    const before = await opened()
+    const before = await openFirst(address)
     const { delta, add } = newDraft(before.ledger.sync)
     add(series, 1)
-    await before.store.commit(identity!.name, commitOf(delta))
+    await before.store.commit(TARGETS[0]!.name, commitOf(delta))
     await closeAll(before.store)
-    const after = await opened()
+    const after = await openFirst(address)
     await closeAll(after.store)
     expect(after.ledger.counters.get(series)).toBeCloseTo(before.ledger.counters.get(series)! + 1, 9)
     expect(after.ledger.sync.seq).toBe(before.ledger.sync.seq + 1)
   })
+
+  test.each(['open', 'final'] as const)(
+    'has a call in phase %s that is known again once it is shown with its mid, and counts the next call of its session',
+    { timeout: LONG },
+    async (phase) => {
+      const address = await restore()
+      const { store, ledger } = await openFirst(address)
+      const known = [...ledger.calls.values()].find((call) => call.phase === phase)!
+      expect(known.mid).toBe(undefined)
+      const { started, see, state } = ledgerBook({}, ledger)
+      const before = [started(), state.calls.size]
+      const now = NOW + DAY / 2
+      const row = { ...seen(known.id, known.status), ...known.labels, mid: midOf('of the first call') }
+      const { initiatedAt, startedAt, endedAt } = known
+      const next = { ...row, status: 'ongoing', mid: midOf('of the next call'), startedAt: now - 60 } as const
+      const delta = see({ answers: [listed(now, next, { ...row, initiatedAt, startedAt, endedAt })] })!
+      expect([started(), state.calls.size]).toEqual(before.map((count) => count + 1))
+      await store.commit(TARGETS[0]!.name, commitOf(delta))
+      await closeAll(store)
+      const after = await openFirst(address)
+      await closeAll(after.store)
+      const ofSession = [...after.ledger.calls.ofSession(known.id)].map(({ id, mid, phase: is }) => ({ id, mid, is }))
+      expect(ofSession).toHaveLength(2)
+      expect(ofSession).toContainEqual({ id: known.id, mid: row.mid, is: phase })
+      expect(ofSession).toContainEqual({ id: expect.stringMatching(/^cw:/), mid: next.mid, is: 'open' })
+    },
+  )
 }
 
 /** @param kept which is known once the tests run */
