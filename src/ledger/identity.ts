@@ -49,9 +49,16 @@ export function sessionOf({ id, session = id }: { id: string; session?: string |
   return session
 }
 
-/** A digest of the service's `mid`, which fits into a number. */
+/** A digest of the service's `mid` in the 53 bits of a number: two halves, each as FNV-1a. */
 export function midOf(mid: string | undefined): number | undefined {
-  return mid === undefined ? undefined : Number.parseInt(hash('sha1', mid, 'hex').slice(0, 13), 16)
+  if (mid === undefined) return undefined
+  let [low, high] = [0x811c9dc5, 0x2f7a6b1d]
+  for (let i = 0; i < mid.length; i++) {
+    const character = mid.charCodeAt(i)
+    low = Math.imul(low ^ character, 0x01000193)
+    high = Math.imul(high ^ character, 0x01000193 + 0x5bd1e8)
+  }
+  return (high >>> 11) * 2 ** 32 + (low >>> 0)
 }
 
 /**
@@ -59,7 +66,7 @@ export function midOf(mid: string | undefined): number | undefined {
  * one row, or several with the same start:
  *
  * 1. the call with the same `mid`, unless the `mid` is that of a room
- * 2. the call with the same start
+ * 2. the call with the same start, whatever its `mid`: a media server that restarts changes it
  * 3. the nearest call that is not certainly another one: the service has changed its times
  * 4. a new call
  *
@@ -73,6 +80,8 @@ export function identify(
   answer: Answer,
   shownUnchanged: readonly string[] = [],
 ): string[] {
+  // So it is for most rows that are not known.
+  if (rows.length === 1 && known.length === 0) return [newId(rows[0]!, known, answer)]
   const calls = [...known]
   const shown = new Set(shownUnchanged)
   const ids = new Map<Row, string>()
@@ -106,7 +115,7 @@ export function identify(
   }
 }
 
-/** The call with the `mid` of a row. If several have it, or the row is certainly another call, it is the `mid` of a room. */
+/** The call with the `mid` of a row. If several have it, or the row is another call by its times, it is the `mid` of a room. */
 function withSameMid(row: Row, rows: readonly Row[], calls: readonly KnownCall[], answer: Answer) {
   if (row.mid === undefined) return undefined
   const [call, ...others] = calls.filter(({ mid }) => mid === row.mid)
@@ -124,12 +133,17 @@ function hasMoved(row: Row, call: KnownCall): boolean {
 
 function isOther(row: Row, call: KnownCall, shown: ReadonlySet<string>, answer: Answer): boolean {
   if (answer.isTooOld(row) || beganSince(row, call, answer)) return true
-  const haveOtherMids = row.mid !== undefined && call.mid !== undefined && row.mid !== call.mid
+  const hasStarts = startOf(row) !== undefined && startOf(call) !== undefined
   // A media server that restarts gives the same call another `mid`, also in an answer without its start.
-  if (startOf(row) === undefined || startOf(call) === undefined)
-    return haveOtherMids && (shown.has(call.id) || (isOpen(row) && !isOpen(call)))
-  const mayBeSecond = call.isInReading || (!isOpen(row) && !isOpen(call))
-  return haveOtherMids || shown.has(call.id) || (mayBeSecond && isSecond(row, call))
+  if (hasOtherMid(row, call)) return hasStarts || shown.has(call.id) || (isOpen(row) && !isOpen(call))
+  return hasStarts && (shown.has(call.id) || (mayBeSecond(row, call) && isSecond(row, call)))
+}
+
+const mayBeSecond = (row: Row, call: KnownCall) => call.isInReading || (!isOpen(row) && !isOpen(call))
+
+/** Whether both have a `mid`, and they differ. */
+export function hasOtherMid(row: Pick<Row, 'mid'>, call: Pick<Row, 'mid'>): boolean {
+  return row.mid !== undefined && call.mid !== undefined && row.mid !== call.mid
 }
 
 const isOpen = (row: Pick<Row, 'status' | 'endedAt'>) => finalStatus(row) === undefined
@@ -174,7 +188,7 @@ export const TIMES = ['initiatedAt', 'startedAt', 'endedAt'] as const
 
 const areNear = (one = NaN, other = NaN) => Math.abs(one - other) <= SAME_SECONDS
 
-/** Whether a call began at the same time. A service may show it as `startedAt` in place of `initiatedAt`. */
+/** Whether a call began at the same time. A service may show it as `startedAt` instead of `initiatedAt`. */
 export function isSameStart(row: Times, call: Times): boolean {
   if (areNear(row.initiatedAt, call.initiatedAt) || areNear(row.startedAt, call.startedAt)) return true
   if (row.initiatedAt !== undefined && call.initiatedAt !== undefined) return false

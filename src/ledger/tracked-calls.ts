@@ -79,10 +79,11 @@ export function trackedCalls() {
   const read = (slot: number, id: string) => readCall(blockOf(slot), offsetOf(slot), id, sessions.get(slot))
 
   /** The calls of a session. */
-  function* ofSession(session: string): Generator<TrackedCall> {
+  function ofSession(session: string): TrackedCall[] {
     const slot = slots.get(session)
-    if (slot !== undefined && sessions.get(slot) === undefined) yield read(slot, session)
-    for (const one of sessions.slotsOf(session)) yield read(one, ids[one]!)
+    const plain = slot !== undefined && sessions.get(slot) === undefined ? [read(slot, session)] : []
+    const others = sessions.slotsOf(session)
+    return others === undefined ? plain : [...plain, ...Array.from(others, (one) => read(one, ids[one]!))]
   }
 
   function* values(): Generator<TrackedCall> {
@@ -168,7 +169,7 @@ function sessionsBySlot() {
   const slots = new Map<string, Set<number>>()
   return {
     get: (slot: number) => sessions.get(slot),
-    slotsOf: (session: string): Iterable<number> => slots.get(session) ?? [],
+    slotsOf: (session: string): Iterable<number> | undefined => slots.get(session),
     set: (slot: number, session: string | undefined): void => {
       const before = sessions.get(slot)
       if (before === session) return

@@ -2,7 +2,7 @@ import { announcingTriggers, END_TRIGGERS, isEnd, type Hint } from '../ledger/hi
 import { sessionOf } from '../ledger/identity.ts'
 import { COUNTERS, seriesKey } from '../ledger/series.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
-import { beganAt, MARK, type Finish, type TrackedCall } from '../ledger/tracked-call.ts'
+import { MARK, type Finish, type TrackedCall } from '../ledger/tracked-call.ts'
 import { heardTriggers } from './heard-triggers.ts'
 import { recentShare } from './recent-share.ts'
 
@@ -18,13 +18,13 @@ export type CountedEnds = {
   unlisted: string[]
 }
 
-/** When a call of a session ended, and how, and since when webhooks may announce it; by the host's clock. */
-type End = { session: string; at: number; finish: Finish; earliest: number }
+/** When a call of a session ended, by the host's clock, and how. */
+type End = { session: string; at: number; finish: Finish }
 
 /** How long before and after an end its webhook is listened for (seconds). */
 const WINDOW_SECONDS = 60
-/** A webhook that came this long before a call began was about an earlier call of its session (seconds). */
-const EARLY_SECONDS = 5
+/** How long after an end its webhook may come late or twice (seconds). */
+const LATE_SECONDS = 600
 /** Of more hints, the oldest are dropped. */
 const MAX_HINTS = 10_000
 
@@ -49,10 +49,8 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
   let waiting = new Map(uncountedEnds(ledger))
 
   /** When the webhook of an end came; Infinity if it did not. */
-  const announcedAt = ({ session, earliest, finish }: End) => {
-    const times = announcingTriggers(finish).map((one) => noted.get(`${one} ${session}`) ?? Infinity)
-    return Math.min(Infinity, ...times.filter((time) => time >= earliest))
-  }
+  const announcedAt = ({ session, finish }: End) =>
+    Math.min(...announcingTriggers(finish).map((one) => noted.get(`${one} ${session}`) ?? Infinity))
 
   function outcomeOf(end: End, now: number): 'yes' | 'no' | 'unknown' | undefined {
     if (announcedAt(end) <= end.at + WINDOW_SECONDS) return 'yes'
@@ -63,13 +61,13 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
 
   return {
     /** Notes a hint at a time (UNIX seconds by the host's clock). */
-    note: (hint: Hint, now: number, { calls, sync }: Pick<LedgerState, 'calls' | 'sync'>) => {
+    note: (hint: Hint, now: number, { calls }: Pick<LedgerState, 'calls'>) => {
       triggers.note(hint, now)
       const { id, trigger } = hint
       if (id === undefined) return
-      const known = [...calls.ofSession(id)]
+      const known = calls.ofSession(id)
       if (trigger !== 'other' && known.length === 0) addFirst(unseen, id, now)
-      if (isEnd({ trigger })) addFirst(noted, `${trigger} ${id}`, now, earliestOfOpen(known, sync.clockSkew))
+      if (isEnd({ trigger }) && !isLate(id, known, waiting, now)) addFirst(noted, `${trigger} ${id}`, now)
     },
     /**
      * Counts the ends of a delta, and earlier ones that waited for their webhook, in the delta. Apply the result once it is
@@ -80,7 +78,7 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
     count: (delta: Delta, { calls }: LedgerState, now: number, patience: number): CountedEnds => {
       triggers.addTo(delta)
       const shown = new Set(delta.calls.values().map(sessionOf))
-      for (const id of unseen.keys()) if (shown.has(id) || !calls.ofSession(id).next().done) unseen.delete(id)
+      for (const id of unseen.keys()) if (shown.has(id) || calls.ofSession(id).length > 0) unseen.delete(id)
       const unlisted = [...unseen].flatMap(([id, at]) => (now - at > patience ? [id] : []))
       const counted: CountedEnds = { waiting: new Map(), done: [], lags: [], missed: 0, unlisted }
       for (const [id, end] of [...waiting, ...endsIn(delta)]) {
@@ -115,9 +113,21 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
   }
 }
 
-/** Adds when something happened first since a time; of more ids than are kept, the oldest is dropped. */
-function addFirst(times: Map<string, number>, id: string, now: number, since = -Infinity): void {
-  if ((times.get(id) ?? -Infinity) >= since && times.has(id)) return
+/** A webhook that comes late or twice must not announce the end of the next call of its session. */
+function isLate(
+  session: string,
+  calls: readonly TrackedCall[],
+  waiting: ReadonlyMap<string, End>,
+  now: number,
+): boolean {
+  const isOver = ({ finish }: TrackedCall) => finish !== undefined && now - finish.knownHostTime < LATE_SECONDS
+  if (!calls.some(isOver) || calls.some(({ phase }) => phase === 'open')) return false
+  return !waiting.values().some((end) => end.session === session)
+}
+
+/** Adds when something happened first; of more ids than are kept, the oldest is dropped. */
+function addFirst(times: Map<string, number>, id: string, now: number): void {
+  if (times.has(id)) return
   if (times.size >= MAX_HINTS) times.delete(times.keys().next().value!)
   times.set(id, now)
 }
@@ -146,20 +156,9 @@ function uncountedEnds({ calls, sync: { lastSuccessHostTime = -Infinity, clockSk
     .filter(([, { at }]) => at > oldest)
 }
 
-/** Since when webhooks of a session may be about this call of it (UNIX seconds by the host's clock). */
-function earliestOf({ session }: TrackedCall, began: number, clockSkew = 0): number {
-  return session === undefined ? -Infinity : began - clockSkew - EARLY_SECONDS
-}
-
-function earliestOfOpen(calls: readonly TrackedCall[], clockSkew: number | undefined): number {
-  const open = calls.find(({ phase }) => phase === 'open')
-  return open === undefined ? -Infinity : earliestOf(open, beganAt(open), clockSkew)
-}
-
 /** None for a call that had ended when the target was created. */
 function endOf(call: TrackedCall, clockSkew = 0): [id: string, end: End][] {
   const finish = call.finish!
-  const earliest = earliestOf(call, finish.began, clockSkew)
-  const end = { session: sessionOf(call), at: finish.at - clockSkew, finish, earliest }
+  const end = { session: sessionOf(call), at: finish.at - clockSkew, finish }
   return (call.marks & MARK.overAtSetUp) === 0 ? [[call.id, end]] : []
 }

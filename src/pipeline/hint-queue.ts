@@ -105,7 +105,7 @@ export function hintQueue(clock: Clock) {
 
 /** Whether callwatch knows of a session what a hint announced. If none of its calls is open, nothing more is expected. */
 function isShown(session: string, shows: Entry['shows'], { calls }: Shown): boolean {
-  const known = [...calls.ofSession(session)]
+  const known = calls.ofSession(session)
   const call = known.find(({ phase }) => phase === 'open')
   if (call === undefined) return known.length > 0
   return shows === 'begun' || (shows === 'started' && call.status !== 'initiated')

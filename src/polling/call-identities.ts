@@ -1,6 +1,15 @@
 import { finalStatus, type SeenCall } from '../ledger/call.ts'
 import { isExcluded } from '../ledger/horizon.ts'
-import { identify, isSameStart, knownOf, sessionOf, type KnownCall, type Row } from '../ledger/identity.ts'
+import {
+  hasOtherMid,
+  identify,
+  isSameStart,
+  knownOf,
+  sessionOf,
+  type Answer,
+  type KnownCall,
+  type Row,
+} from '../ledger/identity.ts'
 import type { ListedCall } from '../ledger/observation.ts'
 import type { LedgerState, SyncState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
@@ -37,61 +46,98 @@ function unfinishedSince({ reusesSessions, lastSuccess }: SyncState): number {
 /** The latest committed state. */
 type Known = Pick<LedgerState, 'calls' | 'sync'>
 
-export function callIdentities(): CallIdentities {
-  /** The calls of each session that are not committed yet. */
-  const found = new Map<string, KnownCall[]>()
+/** What is not committed yet, or never is. Changed in place. */
+type Memory = {
+  /** The new calls of each session, and when they were shown (UNIX seconds). */
+  readonly found: Map<string, readonly Found[]>
   /** The tracked calls that this poll has shown at their start. */
-  const shown = new Set<string>()
+  readonly shown: Set<string>
   /** When each open call was shown last (UNIX seconds). After a restart, it is certain only of when it was first seen. */
-  const shownAt = new Map<string, number>()
-  let readingSince: number | undefined
+  readonly shownAt: Map<string, number>
+  readingSince: number | undefined
+}
+type Found = { row: SeenCall; at: number }
 
-  const isNew = (row: ListedCall): row is SeenCall => !('phase' in row)
-
+export function callIdentities(): CallIdentities {
+  const memory: Memory = { found: new Map(), shown: new Set(), shownAt: new Map(), readingSince: undefined }
+  const { found, shown, shownAt } = memory
   return {
     startPoll: (began, open) => {
       found.clear()
       shown.clear()
-      readingSince = began
+      memory.readingSince = began
       for (const id of shownAt.keys()) if (!open.has(id)) shownAt.delete(id)
     },
     committed: (rows) => {
-      const ids = new Set(rows.map(({ id }) => id))
-      for (const [session, calls] of found) {
-        const rest = calls.filter(({ id }) => !ids.has(id))
-        if (rest.length === 0) found.delete(session)
-        else if (rest.length < calls.length) found.set(session, rest)
+      for (const row of rows) {
+        const rest = isNew(row) ? found.get(row.session)?.filter((one) => one.row !== row) : undefined
+        if (rest?.length === 0) found.delete(sessionOf(row))
+        else if (rest !== undefined) found.set(sessionOf(row), rest)
       }
     },
-    identify: (rows, { calls, sync }, oldest, now) => {
-      readingSince ??= now
-      for (const row of rows) if (!isNew(row)) shown.add(row.id)
-      if (!rows.some(isNew)) return
-      const since = Math.min(readingSince, unfinishedSince(sync))
-      const answer = { now, isReused: sync.reusesSessions === true, isTooOld: (row: Row) => isExcluded(row, oldest) }
-      for (const [session, ofSession] of Map.groupBy(rows, sessionOf)) {
-        const changed = ofSession.filter(isNew)
-        const unchanged = ofSession.flatMap((row) => (isNew(row) ? [] : row.id))
-        const tracked = Array.from(calls.ofSession(session), (call) => latest(call, sync, since))
-        const known = [...tracked, ...(found.get(session) ?? [])]
-        const ids = identify(changed, known, answer, unchanged)
-        for (const [i, row] of changed.entries()) note(Object.assign(row, { id: ids[i]! }), known, now)
-        if (known.length > tracked.length) found.set(session, known.slice(tracked.length))
+    identify: (rows, state, oldest, now) => {
+      memory.readingSince ??= now
+      const sessions = new Set<string>()
+      for (const row of rows) {
+        sessions.add(sessionOf(row))
+        if (!isNew(row)) shown.add(row.id)
+      }
+      const isReused = state.sync.reusesSessions === true
+      const answer = { now, isReused, isTooOld: (row: Row) => isExcluded(row, oldest) }
+      // In nearly all answers, each row is of another session.
+      const groups = sessions.size === rows.length ? undefined : Map.groupBy(rows, sessionOf)
+      for (const row of rows) {
+        if (!isNew(row)) continue
+        const group = groups?.get(row.session) ?? [row]
+        if (group.length > 1 || !identifyPlainly(memory, row, state, answer)) identifyAll(memory, group, state, answer)
       }
     },
   }
+}
 
-  function latest(call: TrackedCall, sync: SyncState, since: number): KnownCall {
-    const known = knownOf(call, sync)
-    const shownUntil = call.phase === 'open' ? (shownAt.get(call.id) ?? known.shownUntil) : known.shownUntil
-    return { ...known, shownUntil, isInReading: call.firstSeen >= since || shown.has(call.id) }
-  }
+const isNew = (row: ListedCall): row is SeenCall => !('phase' in row)
 
-  /** Notes that an answer has shown a call, and adds it to the known ones if it is new. */
-  function note(row: SeenCall, known: KnownCall[], now: number): void {
+/** Whether a row is the first call of its session, or the only one, with the same start. So it is for nearly all rows. */
+function identifyPlainly(memory: Memory, row: SeenCall, { calls }: Known, answer: Answer): boolean {
+  const [call, ...others] = calls.ofSession(row.session)
+  if (others.length > 0 || memory.found.has(row.session)) return false
+  if (call === undefined) {
+    row.id = identify([row], [], answer)[0]!
+    memory.found.set(row.session, [{ row, at: answer.now }])
+  } else if (isSameStart(row, call) && !hasOtherMid(row, call)) row.id = call.id
+  else return false
+  note(memory, row, call !== undefined, answer.now)
+  return true
+}
+
+/** Identifies all rows of a session in an answer. */
+function identifyAll(memory: Memory, rows: readonly ListedCall[], { calls, sync }: Known, answer: Answer): void {
+  const changed = rows.filter(isNew)
+  const { session } = changed[0]!
+  const unchanged = rows.flatMap((row) => (isNew(row) ? [] : row.id))
+  const before = memory.found.get(session) ?? []
+  const known = [...calls.ofSession(session).map((call) => latest(memory, call, sync)), ...before.map(knownOfFound)]
+  const ids = identify(changed, known, answer, unchanged)
+  for (const [i, row] of changed.entries()) {
+    row.id = ids[i]!
     const call = known.find(({ id }) => id === row.id)
-    if (call === undefined) known.push({ ...row, firstSeen: now, shownUntil: now, isInReading: true })
-    else if (isSameStart(row, call)) shown.add(row.id)
-    if (finalStatus(row) === undefined) shownAt.set(row.id, now)
+    note(memory, row, call !== undefined && isSameStart(row, call), answer.now)
   }
+  const more = changed.filter(({ id }) => !known.some((call) => call.id === id))
+  if (more.length > 0) memory.found.set(session, [...before, ...more.map((row) => ({ row, at: answer.now }))])
+}
+
+function latest({ shown, shownAt, readingSince }: Memory, call: TrackedCall, sync: SyncState): KnownCall {
+  const known = knownOf(call, sync)
+  const shownUntil = call.phase === 'open' ? (shownAt.get(call.id) ?? known.shownUntil) : known.shownUntil
+  const since = Math.min(readingSince!, unfinishedSince(sync))
+  return { ...known, shownUntil, isInReading: call.firstSeen >= since || shown.has(call.id) }
+}
+
+const knownOfFound = ({ row, at }: Found): KnownCall => ({ ...row, firstSeen: at, shownUntil: at, isInReading: true })
+
+/** Notes that an answer has shown a call. */
+function note({ shown, shownAt }: Memory, row: SeenCall, isAtStart: boolean, now: number): void {
+  if (isAtStart) shown.add(row.id)
+  if (finalStatus(row) === undefined) shownAt.set(row.id, now)
 }

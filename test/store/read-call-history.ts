@@ -16,7 +16,7 @@ export async function readCallHistory(address: StoreAddress): Promise<HistoryRow
 }
 
 /** In which rows are compared. */
-export const keyOf = ({ target, session_id }: HistoryRow): string => JSON.stringify([target, session_id])
+export const keyOf = ({ target, call_id }: HistoryRow): string => JSON.stringify([target, call_id])
 
 function inSqlite(path: string): HistoryRow[] {
   using db = new DatabaseSync(path, { readOnly: true })
