@@ -15,8 +15,9 @@ export async function readCallHistory(address: StoreAddress): Promise<HistoryRow
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }
 
-/** In which rows are compared. */
-export const keyOf = ({ target, call_id }: HistoryRow): string => JSON.stringify([target, call_id])
+/** In which rows are compared. A store of version 1 has no `call_id`. */
+export const keyOf = ({ target, session_id, call_id = session_id }: HistoryRow): string =>
+  JSON.stringify([target, call_id])
 
 function inSqlite(path: string): HistoryRow[] {
   using db = new DatabaseSync(path, { readOnly: true })

@@ -102,7 +102,7 @@ describe('the package', () => {
       expect(compile(code.replace('call.unanswered', 'call.unanswerd')).output).toContain(
         '\'"callwatch.call.unanswerd"\'',
       )
-      expect(compile(code.replace('event.subject', 'event.topic')).output).toContain("'topic'")
+      expect(compile(code.replace('event.data', 'event.topic')).output).toContain("'topic'")
     },
   )
 

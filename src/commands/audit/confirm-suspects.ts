@@ -1,7 +1,7 @@
 import { firstValueFrom } from 'rxjs'
 import { sleep, type Clock } from '../../clock/clock.ts'
 import type { PollConfig } from '../../polling/poll-section.ts'
-import type { SeenCall } from '../../ledger/call.ts'
+import { finalStatus, type SeenCall } from '../../ledger/call.ts'
 import { requestWithRetries, type RequestOptions } from '../../polling/request-with-retries.ts'
 import { isRequestable, type CallsClient } from '../../service/calls-client.ts'
 import { ServiceError } from '../../service/service-error.ts'
@@ -60,11 +60,13 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
     if (call === undefined || (await isEqualNow(call))) suspects.delete(first)
     else suspects.set(first, call)
   }
-  const showAgain = async ({ id, session }: SeenCall): Promise<SeenCall | undefined> => {
+  const showAgain = async (listed: SeenCall): Promise<SeenCall | undefined> => {
     try {
-      const get = (signal: AbortSignal) => client.getCall(session, signal)
+      const get = (signal: AbortSignal) => client.getCall(listed.session, signal)
       const { calls } = await firstValueFrom(requestWithRetries('get_call', get, asking))
-      return calls.find((call) => call.id === id)
+      const shown = calls.find(({ id }) => id === listed.id)
+      // A service may show the latest call of a session alone. An earlier one that is over is as it was listed.
+      return shown ?? (calls.length > 0 && finalStatus(listed) !== undefined ? listed : undefined)
     } catch (error) {
       if (error instanceof ServiceError && error.kind === 'not_found') return undefined
       throw error
