@@ -155,7 +155,7 @@ function isSecond(row: Row, call: KnownCall): boolean {
 
 /** Whether the row began, or a final call's ended, after the call was last shown, and is not that call with all its times shifted. */
 function beganSince(row: Row, call: KnownCall, { now }: Answer): boolean {
-  const start = isRinging(call) ? row.initiatedAt : startOf(row)
+  const start = isRinging(call) ? beganToRing(row) : startOf(row)
   const began = start ?? (endsLater(row, call) ? row.endedAt : undefined)
   if (began === undefined) return false
   const earliest = (startOf(call) ?? call.firstSeen) + (isOpen(call) ? LEAST_APART_SECONDS : 0)
@@ -164,6 +164,11 @@ function beganSince(row: Row, call: KnownCall, { now }: Answer): boolean {
 
 /** Its answer gives the call its first `startedAt`, or another one where the service sends only that. */
 const isRinging = (call: KnownCall) => isOpen(call) && (call.startedAt === undefined || call.status === 'initiated')
+
+/** A wrong `initiatedAt` may be later than `startedAt`. */
+function beganToRing({ initiatedAt, startedAt = Infinity }: Row): number | undefined {
+  return initiatedAt !== undefined && initiatedAt <= startedAt ? initiatedAt : undefined
+}
 
 function endsLater(row: Row, call: KnownCall): boolean {
   return !isOpen(call) && row.endedAt! > call.endedAt! + LEAST_APART_SECONDS
