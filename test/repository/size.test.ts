@@ -16,12 +16,12 @@ const ROOMS: Record<string, number> = {
   'src/alerts': 2031,
   'src/clock': 94,
   'src/cluster': 350,
-  'src/commands': 3439,
+  'src/commands': 3440,
   'src/config': 920,
   'src/daemon': 1579,
   'src/events': 1194,
   'src/history': 951,
-  'src/ledger': 1878,
+  'src/ledger': 1881,
   'src/log': 105,
   'src/metrics': 656,
   'src/network': 203,
@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 142,
   'src/web': 2891,
   'src/web/page': 4575,
-  test: 61836,
+  test: 61838,
 }
 
 /** How far a folder of src may be below its line. */
