@@ -1,5 +1,16 @@
-import { catchError, concatMap, defer, delay, EMPTY, endWith, firstValueFrom } from 'rxjs'
-import { ignoreElements, map, race, throwError } from 'rxjs'
+import {
+  catchError,
+  concatMap,
+  defer,
+  delay,
+  EMPTY,
+  endWith,
+  firstValueFrom,
+  ignoreElements,
+  map,
+  race,
+  throwError,
+} from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets.ts'

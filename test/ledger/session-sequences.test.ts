@@ -87,6 +87,11 @@ function daemon(options: Parameters<typeof ledgerBook>[0] = {}) {
     ...book,
     poll,
     get,
+    /** Both show one row. */
+    pollAndGet: (now: number, shown: SeenCall) => {
+      poll(now, [[shown]])
+      get(now, [shown])
+    },
     result,
     crash: () => (identities = callIdentities()),
     isAmbiguous: () => [...state.calls.values()].some(({ marks }) => (marks & MARK.ambiguousSession) !== 0),
@@ -103,10 +108,8 @@ describe('one call of a session is counted once', () => {
     d.poll(10, [[row('initiated')]])
     d.poll(35, [[row('initiated')]])
     const on = row('ongoing', { starts: 40 })
-    d.poll(45, [[on]])
-    d.get(45, [on])
-    d.poll(55, [[on]])
-    d.get(55, [on])
+    d.pollAndGet(45, on)
+    d.pollAndGet(55, on)
     check(d, 1, 0)
   })
   test('that is answered, and shows startedAt in place of initiatedAt from then on, with its first mid', () => {
@@ -114,10 +117,8 @@ describe('one call of a session is counted once', () => {
     d.poll(10, [[row('initiated', { rings: 5 })]])
     d.poll(35, [[row('initiated', { rings: 5 })]])
     const on = row('ongoing', { starts: 40, mid: 7 })
-    d.poll(45, [[on]])
-    d.get(45, [on])
-    d.poll(55, [[on]])
-    d.get(55, [on])
+    d.pollAndGet(45, on)
+    d.pollAndGet(55, on)
     check(d, 1, 0)
   })
   test('that is answered, and shows startedAt in place of initiatedAt from then on', () => {
@@ -125,30 +126,24 @@ describe('one call of a session is counted once', () => {
     d.poll(10, [[row('initiated', { rings: 5, mid: 7 })]])
     d.poll(35, [[row('initiated', { rings: 5, mid: 7 })]])
     const on = row('ongoing', { starts: 40, mid: 7 })
-    d.poll(45, [[on]])
-    d.get(45, [on])
-    d.poll(55, [[on]])
-    d.get(55, [on])
+    d.pollAndGet(45, on)
+    d.pollAndGet(55, on)
     check(d, 1, 0)
   })
   test('that is over when it shows startedAt in place of initiatedAt', () => {
     const d = daemon()
     d.poll(10, [[row('initiated', { rings: 5 })]])
     const over = row('ended', { starts: 12, ends: 30 })
-    d.poll(40, [[over]])
-    d.get(40, [over])
-    d.poll(55, [[over]])
-    d.get(55, [over])
+    d.pollAndGet(40, over)
+    d.pollAndGet(55, over)
     check(d, 1, 1)
   })
   test('whose startedAt moves when somebody joins', () => {
     const d = daemon()
     d.poll(10, [[row('ongoing', { starts: 5, mid: 1 })]])
     const on = row('ongoing', { starts: 15, mid: 1 })
-    d.poll(20, [[on]])
-    d.get(20, [on])
-    d.poll(30, [[on]])
-    d.get(30, [on])
+    d.pollAndGet(20, on)
+    d.pollAndGet(30, on)
     check(d, 1, 0)
   })
   for (const fraction of [0, 0.123])

@@ -16,7 +16,7 @@ const ROOMS: Record<string, number> = {
   'src/alerts': 2031,
   'src/clock': 94,
   'src/cluster': 350,
-  'src/commands': 3440,
+  'src/commands': 3451,
   'src/config': 920,
   'src/daemon': 1579,
   'src/events': 1194,
