@@ -49,7 +49,7 @@ export function sessionOf({ id, session = id }: { id: string; session?: string |
   return session
 }
 
-/** A digest of the service's `mid` in the 53 bits of a number: two halves, each as FNV-1a. */
+/** A digest of the service's `mid` in 47 bits, which SQLite keeps in six bytes: two parts, each as FNV-1a. */
 export function midOf(mid: string | undefined): number | undefined {
   if (mid === undefined) return undefined
   let [low, high] = [0x811c9dc5, 0x2f7a6b1d]
@@ -58,7 +58,7 @@ export function midOf(mid: string | undefined): number | undefined {
     low = Math.imul(low ^ character, 0x01000193)
     high = Math.imul(high ^ character, 0x01000193 + 0x5bd1e8)
   }
-  return (high >>> 11) * 2 ** 32 + (low >>> 0)
+  return (high >>> 17) * 2 ** 32 + (low >>> 0)
 }
 
 /**
