@@ -195,9 +195,8 @@ const areNear = (one = NaN, other = NaN) => Math.abs(one - other) <= SAME_SECOND
 
 /** Whether a call began at the same time. A service may show it as `startedAt` instead of `initiatedAt`. */
 export function isSameStart(row: Times, call: Times): boolean {
-  if (areNear(row.initiatedAt, call.initiatedAt) || areNear(row.startedAt, call.startedAt)) return true
-  if (row.initiatedAt !== undefined && call.initiatedAt !== undefined) return false
-  return areNear(row.initiatedAt, call.startedAt) || areNear(row.startedAt, call.initiatedAt)
+  const isNear = (time: 'initiatedAt' | 'startedAt') => areNear(row[time], call[time])
+  return isNear('initiatedAt') || isNear('startedAt') || areNear(startOf(row), startOf(call))
 }
 
 /** The earlier one of its two times: a wrong `initiatedAt` may be later. */

@@ -33,8 +33,8 @@ export type CallIdentities = {
    * @param open the ids of open calls
    */
   startPoll: (began: number | undefined, open: Pick<ReadonlySet<string>, 'has'>) => void
-  /** Call it when the rows of pages were committed. */
-  committed: (rows: readonly ListedCall[]) => void
+  /** Call it when a chunk of rows was committed, and no rows but those of the next one were read since. */
+  committed: () => void
 }
 
 /** A poll that failed may have shown a part of what this one reads. That matters if sessions are used again, or for the first poll. */
@@ -48,32 +48,30 @@ type Known = Pick<LedgerState, 'calls' | 'sync'>
 
 /** What is not committed yet, or never is. Changed in place. */
 type Memory = {
-  /** The new calls of each session, and when they were shown (UNIX seconds). */
-  readonly found: Map<string, readonly Found[]>
+  /** The new calls of each session, and when they were shown (UNIX seconds): those read since a commit, and those before it. */
+  found: readonly [FoundCalls, FoundCalls]
   /** The tracked calls that this poll has shown at their start. */
   readonly shown: Set<string>
   /** When each open call was shown last (UNIX seconds). After a restart, it is certain only of when it was first seen. */
   readonly shownAt: Map<string, number>
   readingSince: number | undefined
 }
+type FoundCalls = Map<string, readonly Found[]>
 type Found = { row: SeenCall; at: number }
 
 export function callIdentities(): CallIdentities {
-  const memory: Memory = { found: new Map(), shown: new Set(), shownAt: new Map(), readingSince: undefined }
-  const { found, shown, shownAt } = memory
+  const nothing = () => [new Map(), new Map()] as const
+  const memory: Memory = { found: nothing(), shown: new Set(), shownAt: new Map(), readingSince: undefined }
+  const { shown, shownAt } = memory
   return {
     startPoll: (began, open) => {
-      found.clear()
+      memory.found = nothing()
       shown.clear()
       memory.readingSince = began
       for (const id of shownAt.keys()) if (!open.has(id)) shownAt.delete(id)
     },
-    committed: (rows) => {
-      for (const row of rows) {
-        const rest = isNew(row) ? found.get(row.session)?.filter((one) => one.row !== row) : undefined
-        if (rest?.length === 0) found.delete(sessionOf(row))
-        else if (rest !== undefined) found.set(sessionOf(row), rest)
-      }
+    committed: () => {
+      memory.found = [new Map(), memory.found[0]]
     },
     identify: (rows, state, oldest, now) => {
       memory.readingSince ??= now
@@ -100,10 +98,10 @@ const isNew = (row: ListedCall): row is SeenCall => !('phase' in row)
 /** Whether a row is the first call of its session, or the only one, with the same start. So it is for nearly all rows. */
 function identifyPlainly(memory: Memory, row: SeenCall, { calls }: Known, answer: Answer): boolean {
   const [call, ...others] = calls.ofSession(row.session)
-  if (others.length > 0 || memory.found.has(row.session)) return false
+  if (others.length > 0 || memory.found.some((found) => found.has(row.session))) return false
   if (call === undefined) {
     row.id = identify([row], [], answer)[0]!
-    memory.found.set(row.session, [{ row, at: answer.now }])
+    memory.found[0].set(row.session, [{ row, at: answer.now }])
   } else if (isSameStart(row, call) && !hasOtherMid(row, call)) row.id = call.id
   else return false
   note(memory, row, call !== undefined, answer.now)
@@ -115,7 +113,7 @@ function identifyAll(memory: Memory, rows: readonly ListedCall[], { calls, sync 
   const changed = rows.filter(isNew)
   const { session } = changed[0]!
   const unchanged = rows.flatMap((row) => (isNew(row) ? [] : row.id))
-  const before = memory.found.get(session) ?? []
+  const before = memory.found.flatMap((found) => found.get(session) ?? []).filter(({ row }) => !calls.has(row.id))
   const known = [...calls.ofSession(session).map((call) => latest(memory, call, sync)), ...before.map(knownOfFound)]
   const ids = identify(changed, known, answer, unchanged)
   for (const [i, row] of changed.entries()) {
@@ -124,7 +122,9 @@ function identifyAll(memory: Memory, rows: readonly ListedCall[], { calls, sync 
     note(memory, row, call !== undefined && isSameStart(row, call), answer.now)
   }
   const more = changed.filter(({ id }) => !known.some((call) => call.id === id))
-  if (more.length > 0) memory.found.set(session, [...before, ...more.map((row) => ({ row, at: answer.now }))])
+  if (more.length === 0) return
+  const [found] = memory.found
+  found.set(session, [...(found.get(session) ?? []), ...more.map((row) => ({ row, at: answer.now }))])
 }
 
 function latest({ shown, shownAt, readingSince }: Memory, call: TrackedCall, sync: SyncState): KnownCall {

@@ -91,7 +91,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
       })
       memory.regressions.endChunk()
       yield { answers, clockSkew: memory.clock.accepted }
-      for (const { calls } of chunk) memory.identities.committed(calls)
+      memory.identities.committed()
     }
     yield* conclude(poll, await singleCalls(run))
   } catch (error) {

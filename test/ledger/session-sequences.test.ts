@@ -56,7 +56,7 @@ function daemon(options: Parameters<typeof ledgerBook>[0] = {}) {
     // All pages are read before the first one is committed.
     const read = pages.map((page): ServiceAnswer => ({ ...listed(time), calls: identify(page, now) }))
     commit({ answers: read })
-    for (const { calls } of read) identities.committed(calls)
+    identities.committed()
     if (!ok) return
     commit({
       answers: [],
