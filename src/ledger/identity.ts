@@ -153,8 +153,9 @@ function isSecond(row: Row, call: KnownCall): boolean {
   return areApart(row, call) && !isCopy(row, call)
 }
 
-/** Whether the row began, or a final call's ended, after the call was last shown, and is not that call with all its times shifted. */
+/** Whether the row began, or a final call's ended, after the call was last shown, and is neither it with all its times shifted, nor ended with it. */
 function beganSince(row: Row, call: KnownCall, { now }: Answer): boolean {
+  if (!isOpen(row) && !isOpen(call) && areNear(row.endedAt, call.endedAt)) return false
   const start = isRinging(call) ? beganToRing(row) : startOf(row)
   const began = start ?? (endsLater(row, call) ? row.endedAt : undefined)
   if (began === undefined) return false

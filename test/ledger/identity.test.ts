@@ -62,6 +62,7 @@ describe('A row is the call', () => {
     ['that rang, though it is shown as begun a minute after it was answered', [{ rings: 100, starts: 40, ends: 200 }], [ringing], ['ringing']],
     ['that began and ended in the second in which it rang, though it is shown as rung a minute later', [{ rings: 60, starts: 0, ends: 0 }], [call('open', { rings: 0, shownUntil: 0, status: 'initiated', isInReading: true })], ['open']],
     ['the same, with a mid', [{ mid: 1, rings: 60, starts: 0, ends: 0 }], [call('open', { mid: 1, rings: 0, shownUntil: 0, status: 'initiated', isInReading: true })], ['open']],
+    ['that ended at the same time, if its start was missing and the clock of the answer was behind', [{ rings: 13, ends: 13, status: 'unanswered' }], [call('over', { ends: 13, firstSeen: 12, shownUntil: 12, status: 'unanswered' })], ['over']],
     ['that rang when it began, where the service sends the start alone', [{ starts: 0 }], [ringing], ['ringing']],
     ['that is open, if the service has moved its times back', [{ starts: -20 }], [open], ['open']],
     ['that is open, if a shift moves it to a time when it was shown', [{ starts: 600 }], [open], ['open']],
