@@ -153,18 +153,23 @@ function isSecond(row: Row, call: KnownCall): boolean {
   return areApart(row, call) && !isCopy(row, call)
 }
 
-/** Whether the row began, or a final call's ended, after the call was last shown, and is neither it with all its times shifted, nor ended with it. */
+/** Whether the row began, or a final call's ended, after the call was last shown, and is not that call with all its times shifted. */
 function beganSince(row: Row, call: KnownCall, { now }: Answer): boolean {
-  if (!isOpen(row) && !isOpen(call) && areNear(row.endedAt, call.endedAt)) return false
+  const known = startOf(call) ?? call.endedAt
+  if (known === undefined || (row.endedAt !== undefined && row.endedAt === call.endedAt)) return false
   const start = isRinging(call) ? beganToRing(row) : startOf(row)
   const began = start ?? (endsLater(row, call) ? row.endedAt : undefined)
   if (began === undefined) return false
-  const earliest = (startOf(call) ?? call.firstSeen) + (isOpen(call) ? LEAST_APART_SECONDS : 0)
+  const earliest = known + (isOpen(call) ? LEAST_APART_SECONDS : 0)
   return began >= Math.max(call.shownUntil, earliest) && began <= now + AHEAD_SECONDS && !isCopy(row, call)
 }
 
-/** Its answer gives the call its first `startedAt`, or another one where the service sends only that. */
-const isRinging = (call: KnownCall) => isOpen(call) && (call.startedAt === undefined || call.status === 'initiated')
+/** Its next answer gives the call its first `startedAt`, or another one where the service sends only that. */
+const isRinging = ({ status, startedAt, endedAt }: KnownCall) =>
+  status === 'initiated' ||
+  (startedAt === undefined &&
+    endedAt === undefined &&
+    (status === 'ongoing' || status === 'other' || status === 'ended'))
 
 /** A wrong `initiatedAt` may be later than `startedAt`. */
 function beganToRing({ initiatedAt, startedAt = Infinity }: Row): number | undefined {
@@ -210,7 +215,7 @@ function startOf({ initiatedAt, startedAt }: Times): number | undefined {
 function areApart(one: Times, other: Times): boolean {
   if (startOf(one) === undefined || startOf(other) === undefined || isSameStart(one, other)) return false
   const endOf = (a: Times) => a.endedAt ?? (isOpen(a) ? Infinity : startOf(a)! + CORRECTED_SECONDS)
-  return endOf(one) <= startOf(other)! || endOf(other) <= startOf(one)!
+  return endOf(one) < startOf(other)! || endOf(other) < startOf(one)!
 }
 
 /**

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { computeDelta, possiblyEvicted } from '../../src/ledger/delta/compute-delta.ts'
 import type { SeenCall } from '../../src/ledger/call.ts'
@@ -102,7 +103,67 @@ const minutesOf = (calls: Iterable<TrackedCall>) => new Set(Array.from(calls, ({
 const check = (d: D, started: number, finished: number, lost = 0) =>
   expect(d.result()).toEqual({ started, finished, lost })
 
+/** A call of a session that no other call has, as its answers show it: at what time, with which fields, by which clock. */
+const shownCall = fc.record({
+  ringsFor: fc.option(fc.nat(29)),
+  lasts: fc.nat(120),
+  /** How long after its end it has an `endedAt`. */
+  endsAfter: fc.oneof(fc.constant(0), fc.nat(60)),
+  isReversed: fc.boolean(),
+  /** How far its times are ahead of the service's clock. */
+  ahead: fc.oneof(fc.constant(0), fc.nat(3), fc.integer({ min: 600, max: 7200 })),
+  mid: fc.option(fc.constant(7)),
+  answers: fc.array(
+    fc.record({
+      /** After the answer before. */
+      after: fc.oneof(fc.nat(3), fc.nat(60)),
+      /** How far the clock of its `Date` is off. */
+      skew: fc.oneof(fc.constant(0), fc.constantFrom(-60, -12, -1, 1, 60)),
+      missing: fc.subarray(['initiatedAt', 'startedAt', 'mid'] as const),
+      asks: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 6 },
+  ),
+})
+
+const RINGS = 100
+
+type ShownCall = typeof shownCall extends fc.Arbitrary<infer Call> ? Call : never
+
+/** How a call is shown at a time. */
+function shownAt({ ringsFor, lasts, endsAfter, isReversed, ahead, mid }: ShownCall, at: number) {
+  const answered = ringsFor === null ? Infinity : RINGS + ringsFor
+  const over = RINGS + (ringsFor ?? 0) + lasts
+  const isAnswered = at >= answered
+  const end = ringsFor === null ? 'unanswered' : 'ended'
+  return row(at >= over ? end : isAnswered ? 'ongoing' : 'initiated', {
+    rings: ahead + (isReversed && isAnswered ? answered + 60 : RINGS),
+    ...(isAnswered && { starts: ahead + answered }),
+    ...(at >= over + endsAfter && { ends: ahead + over }),
+    mid: mid ?? undefined,
+  })
+}
+
 describe('one call of a session is counted once', () => {
+  test('whatever fields an answer lacks, and whatever its clock says', () => {
+    fc.assert(
+      fc.property(shownCall, (call) => {
+        const d = daemon()
+        d.poll(1, [[]])
+        let at = RINGS
+        for (const { after, skew, missing, asks } of call.answers) {
+          at += after
+          // Without its `startedAt`, nothing says that its `initiatedAt` is wrong.
+          const lacks = missing.filter((name) => !call.isReversed || name !== 'startedAt')
+          const shown = { ...shownAt(call, at), ...Object.fromEntries(lacks.map((name) => [name, undefined])) }
+          if (asks) d.pollAndGet(at + skew, shown)
+          else d.poll(at + skew, [[shown]])
+        }
+        expect(d.result().started).toBe(1)
+      }),
+      { numRuns: 2000 },
+    )
+  })
   test('that is answered, and has its first time then', () => {
     const d = daemon()
     d.poll(10, [[row('initiated')]])
