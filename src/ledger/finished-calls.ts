@@ -21,8 +21,6 @@ export type FinishedCalls = {
 
 /** Finished calls that can grow, in place. */
 export type KeptFinishes = FinishedCalls & {
-  /** The tally of the minute (UTC) that contains a time. Each call is in one minute only. */
-  tallyOfMinute: (time: number) => Tally[]
   add: (finish: FinishedCall) => void
   /** Drops the minutes that ended before a time (UNIX seconds). */
   dropBefore: (time: number) => void
@@ -86,7 +84,6 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
       }
       return talliesOf(tallies)
     },
-    tallyOfMinute: (time) => talliesOf(minutes.get(minuteOf(time))?.tallies ?? []),
     between: (from, to) =>
       [...minutesOf(from, to)].flatMap(({ minute }) =>
         indexesIn(minute, from, to)

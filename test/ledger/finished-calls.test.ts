@@ -7,7 +7,6 @@ import {
   withFinishes,
   type FinishedCall,
   type FinishedCalls,
-  type KeptFinishes,
 } from '../../src/ledger/finished-calls.ts'
 import { finishAt } from '../alerts/sample-rules.ts'
 import { anyFinish } from './any-call.ts'
@@ -49,9 +48,9 @@ function byKind(tallies: readonly (Pick<FinishedCall, 'status' | 'labels'> & { n
   return counts
 }
 
-/** Each window, and the minute in which it begins, has what the simplest way finds in the list. */
+/** Each window has what the simplest way finds in the list. */
 function expectSame(
-  finished: FinishedCalls | KeptFinishes,
+  finished: FinishedCalls,
   calls: readonly FinishedCall[],
   windows: readonly (readonly [number, number])[],
 ): void {
@@ -59,10 +58,6 @@ function expectSame(
     const expected = naive(calls, from, to)
     expect(finished.between(from, to)).toStrictEqual(expected)
     expect(byKind(finished.tally(from, to))).toEqual(byKind(expected))
-    if (!('tallyOfMinute' in finished)) continue
-    const minute = Math.floor(from / MINUTE)
-    const ofMinute = calls.filter(({ at }) => Math.floor(at / MINUTE) === minute)
-    expect(byKind(finished.tallyOfMinute(from))).toEqual(byKind(ofMinute))
   }
 }
 

@@ -2,7 +2,6 @@ import fastify from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { callsRoute } from '../../src/web/api/calls.ts'
 import { mount } from '../../src/web/api/route.ts'
-import { finishedPerMinuteRoute } from '../../src/web/api/finished-per-minute.ts'
 import { readOverview, writeOverview, type OtherTarget } from '../../src/web/api/overview.ts'
 import { targetView } from '../../src/web/api/target-view.ts'
 import type { TargetStatus } from '../../src/pipeline/target.ts'
@@ -89,35 +88,6 @@ describe('a target of another daemon', () => {
     expect(await list('?target=c')).toEqual(['of c'])
     expect(await list('?target=a')).toEqual(['of a'])
     expect(asked).toEqual([['b', 'c'], ['c']])
-  })
-
-  test('has its finished calls per minute from the store, null where they are not known yet', async () => {
-    const app = fastify()
-    onTestFinished(() => app.close())
-    const asked: unknown[] = []
-    mount(app, finishedPerMinuteRoute, {
-      targets: {
-        all: () => ['b', 'a'],
-        own: () => [shownTarget({ target: 'a', sync: POLLED, finished: [finish('ended', 10)] })],
-        others: () => [{ name: 'b', at: NOW, serviceNow: NOW + 45, lastSuccess: NOW }],
-      },
-      store: {
-        finishedPerMinute: async (...args) => {
-          asked.push(args)
-          return [
-            { target: 'b', minute: 0, status: 'ended', n: 3 },
-            { target: 'b', minute: 1, status: 'rejected', n: 1 },
-          ]
-        },
-      },
-      wall: () => NOW,
-    })
-    const { targets, since } = (await app.inject('/api/v1/finished-per-minute?minutes=3')).json()
-    expect(asked).toEqual([[['b'], Date.parse(since) / 1000, 3]])
-    expect(targets).toMatchObject([
-      { name: 'b', ended: [3, 0, null], rejected: [0, 1, null], other: [0, 0, null] },
-      { name: 'a', ended: [0, 1, null] },
-    ])
   })
 })
 

@@ -1,6 +1,4 @@
 import * as z from 'zod'
-import { countByStatus } from '../../ledger/finished-calls.ts'
-import type { SyncState, LedgerState } from '../../ledger/state.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 import type { Store } from '../../store/store.ts'
 import { isoTime } from '../../clock/times.ts'
@@ -29,7 +27,6 @@ const parameters = z.strictObject({
 const perMinute = z.array(count.nullable().describe('Null where it is not known yet'))
 /** How many calls finished in each minute, by final status, oldest first. */
 const counts = byOutcome(() => perMinute)
-type Counts = Record<keyof typeof counts, z.output<typeof perMinute>>
 
 const answer = namedObject('FinishedPerMinute', {
   since: time,
@@ -50,7 +47,6 @@ export type PerMinuteSource = {
   wall: () => number
 }
 
-/** How many calls finished in each of the last `minutes` minutes, by target and status. */
 export const finishedPerMinuteRoute = route(
   'GET /api/v1/finished-per-minute',
   'Finished calls by minute and outcome',
@@ -63,18 +59,40 @@ export const finishedPerMinuteRoute = route(
       finishedPerMinute(source, query.minutes),
 )
 
+/**
+ * The finished calls of the last minutes (UTC, by the service's clock), as the store has them. Those of other daemons' targets are only
+ * there. The minute of the last successful poll is incomplete; later ones are not known.
+ *
+ * @throws {StoreError} if the store cannot be read now
+ */
 export async function finishedPerMinute(
   { targets, store, wall }: PerMinuteSource,
   minutes = DEFAULT_MINUTES,
 ): Promise<FinishedPerMinute> {
-  const [own, others] = [targets.own(), targets.others()]
-  // All targets have the same minutes, so that clients can add them up.
-  const nows = [...own.map(serviceNow), ...others.map(({ at, serviceNow: now }) => now + Math.max(0, wall() - at))]
-  // A daemon that has just started may not know any target yet.
-  const now = nows.length === 0 ? wall() : nows.reduce((a, b) => Math.max(a, b))
+  const own = targets.own().map((each) => ({
+    name: each.name,
+    lastSuccess: each.ledger.sync.lastSuccess,
+    now: serviceNow(each),
+  }))
+  const others = targets.others().map(({ name, lastSuccess, at, serviceNow: then }) => ({
+    name,
+    lastSuccess,
+    now: then + Math.max(0, wall() - at),
+  }))
+  const shown = [...own, ...others]
+  // All targets have the same minutes, so that clients can add them up. A daemon that has just started may not know any target yet.
+  const now = shown.length === 0 ? wall() : Math.max(...shown.map((target) => target.now))
   const first = (Math.floor(now / MINUTE) - minutes + 1) * MINUTE
-  const counts = new Map(own.map(({ name, ledger }) => [name, countsOf(ledger, first, minutes)]))
-  for (const [name, found] of await countsElsewhere(store, others, first, minutes)) counts.set(name, found)
+  const counts = new Map(
+    shown.map(({ name, lastSuccess = -Infinity }) => {
+      const none = () => Array.from({ length: minutes }, (_, i) => (first + i * MINUTE > lastSuccess ? null : 0))
+      return [name, byOutcome(none)]
+    }),
+  )
+  for (const { target, minute, status, n } of await store.finishedPerMinute([...counts.keys()], first, minutes)) {
+    const of = counts.get(target)?.[status]
+    if (of?.[minute] !== undefined && of[minute] !== null) of[minute] += n
+  }
   return {
     since: isoTime(first),
     step_seconds: MINUTE,
@@ -84,48 +102,3 @@ export async function finishedPerMinute(
     }),
   }
 }
-
-/** The same as {@link countsOf} of targets that other daemons own. */
-async function countsElsewhere(
-  store: PerMinuteSource['store'],
-  others: readonly { name: string; lastSuccess?: number | undefined }[],
-  first: number,
-  minutes: number,
-): Promise<Map<string, Counts>> {
-  if (others.length === 0) return new Map()
-  const counts = new Map(
-    others.map(({ name, lastSuccess = -Infinity }) => {
-      const none = () => Array.from({ length: minutes }, (_, i) => (first + i * MINUTE > lastSuccess ? null : 0))
-      return [name, byOutcome(none)]
-    }),
-  )
-  for (const { target, minute, status, n } of await store.finishedPerMinute([...counts.keys()], first, minutes)) {
-    const of = counts.get(target)?.[status]
-    if (of?.[minute] !== undefined && of[minute] !== null) of[minute] += n
-  }
-  return counts
-}
-
-/**
- * Counts finished calls by the minute in which they finished (UTC, by the service's clock). The minute of the last
- * successful poll is incomplete, and later ones are not known.
- *
- * @param first the first minute (UNIX seconds, a multiple of 60)
- * @param minutes how many minutes
- */
-function countsOf({ sync, finished }: Pick<LedgerState, 'finished' | 'sync'>, first: number, minutes: number): Counts {
-  const key = `${first}|${minutes}`
-  const cached = cache.get(sync)
-  if (cached?.key === key) return cached.counts
-  const until = sync.lastSuccess ?? -Infinity
-  const tallies = Array.from({ length: minutes }, (_, i) => {
-    const from = first + i * MINUTE
-    return from > until ? undefined : countByStatus(finished.tallyOfMinute(from))
-  })
-  const counts = byOutcome((status) => tallies.map((tally) => tally?.[status] ?? null))
-  cache.set(sync, { key, counts })
-  return counts
-}
-
-/** Each commit makes a new sync state, and nothing else changes the counts. */
-const cache = new WeakMap<SyncState, { key: string; counts: Counts }>()
