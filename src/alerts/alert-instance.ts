@@ -7,6 +7,8 @@ import type { RuleValue } from './rule-value.ts'
 import { isBeyond, windowOf } from './signal.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
 
+export const STATES = ['pending', 'firing', 'recovering'] as const
+
 /**
  * A pending or firing alert of one rule and target and, if the rule has `by`, one group of labels. An inactive alert has no
  * instance. The store keeps instances. Times are UNIX seconds by the host's clock.
@@ -23,7 +25,7 @@ export type AlertInstance = {
   readonly labels: RuleLabels
   /** The rule as it was last evaluated. */
   readonly rule: Rule
-  readonly state: 'pending' | 'firing' | 'recovering'
+  readonly state: (typeof STATES)[number]
   /** When the breach was first seen. */
   readonly since: number
   readonly firingSince: number | undefined
@@ -54,7 +56,8 @@ export type AlertInstance = {
 }
 
 /** The change that a notification reports. `expired` does not mean resolved: nobody knows whether the breach ended. */
-export type Change = 'firing' | 'reminder' | 'resolved' | 'expired'
+export const CHANGES = ['firing', 'reminder', 'resolved', 'expired'] as const
+export type Change = (typeof CHANGES)[number]
 
 /**
  * If the gap between two evaluations is longer than this many intervals, and longer than this many times the smaller of the

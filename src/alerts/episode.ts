@@ -45,23 +45,27 @@ function outcomeOf({ kind, expiredBecause }: Notification): Pick<Episode, 'outco
   return expiredBecause === undefined ? {} : { outcome: 'expired', expiredBecause }
 }
 
+/**
+ * - `dropped`: the receiver refused it permanently
+ * - `discarded`: callwatch did not send it, because the alert had ended by then
+ * - `unknown`: a process that may have sent it died
+ */
+export const OUTCOMES_OF_NOTICES = ['sent', 'dropped', 'discarded', 'unknown'] as const
+
 /** The outcome of a message that reports that an episode began, continued or ended. */
 export type Notice = {
   receiver: string
   kind: Notification['kind']
   /** UNIX seconds. */
   at: number
-  /**
-   * - `dropped`: the receiver refused it permanently
-   * - `discarded`: callwatch did not send it, because the alert had ended by then
-   * - `unknown`: a process that may have sent it died
-   */
-  outcome: 'sent' | 'dropped' | 'discarded' | 'unknown'
+  outcome: (typeof OUTCOMES_OF_NOTICES)[number]
 }
+
+export const SUPPRESSED_BY = ['silence', 'mute', 'poll_age', 'inhibition'] as const
 
 /** Why callwatch withheld a message about an episode. */
 export type Suppression = {
-  by: 'silence' | 'mute' | 'poll_age' | 'inhibition'
+  by: (typeof SUPPRESSED_BY)[number]
   /** Since when, at the latest (UNIX seconds). */
   at: number
   /** When it was due to expire. For a silence and a mute. */

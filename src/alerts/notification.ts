@@ -24,11 +24,19 @@ export type Evidence = {
   asOf?: number
 }
 
+/** Why an alert expired. */
+export const EXPIRED_BECAUSE = [
+  'too few calls',
+  'rule removed',
+  'rule changed',
+  'target removed',
+  'target reset',
+] as const
+
 /** A change of one alert, with enough to decide whether to act. `threshold` is what the value was compared with. */
 export type Notification = Alert & {
   kind: Change
-  /** Why the alert expired. */
-  expiredBecause?: 'too few calls' | 'rule removed' | 'rule changed' | 'target removed' | 'target reset'
+  expiredBecause?: (typeof EXPIRED_BECAUSE)[number]
   at: number
   /**
    * For the history: the threshold at which the alert fired, if the rule has another one now. When the alert ends, also

@@ -83,4 +83,11 @@ export type RuleOn<Signal> = Omit<Shared, 'by'> & {
 }
 
 /** The keys of a rule that belong to no signal, as the program spells them. */
-export type RuleKey = keyof Shared | 'above' | 'below' | 'clear'
+export type RuleKey = keyof Shared | (typeof THRESHOLDS)[number]
+
+const THRESHOLDS = ['above', 'below', 'clear'] as const
+const shared = { ...named, ...labelled, only_if: windowed.only_if, ...everyRule }
+export type SharedKey = keyof typeof shared | (typeof THRESHOLDS)[number]
+
+/** The keys of a rule that belong to no signal, as the file spells them. */
+export const SHARED_KEYS: ReadonlySet<string> = new Set([...Object.keys(shared), ...THRESHOLDS])

@@ -3,7 +3,7 @@ import { USAGE_RETENTION_SECONDS } from '../ledger/usage.ts'
 import { formatDuration } from '../schema/duration-text.ts'
 import { isMap, valueAt } from '../schema/path.ts'
 import { camelCase, section } from '../schema/section.ts'
-import { everyRule, labelled, named, windowed, type RuleOn } from './rule-keys.ts'
+import { everyRule, labelled, named, SHARED_KEYS, type RuleOn } from './rule-keys.ts'
 import { signals, type Signal } from './signals.ts'
 
 const names = signals.map(({ name }) => name)
@@ -78,9 +78,7 @@ function notOf({ name }: SignalDefinition, key: string): string | undefined {
 type FileRule = { signal: string; above?: number; below?: number; clear?: number }
 
 /** The keys that belong to no signal, as the program spells them. */
-const SHARED: ReadonlySet<string> = new Set(
-  Object.keys({ ...named, ...labelled, only_if: windowed.only_if, ...everyRule }).map(camelCase),
-)
+const SHARED: ReadonlySet<string> = new Set([...SHARED_KEYS].map(camelCase))
 
 function ruleOf({ signal: name, above, below, clear, ...rest }: FileRule): RuleOn<Signal> {
   const threshold = above ?? below

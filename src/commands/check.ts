@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { ConfigError, type Problem } from '../config/config-error.ts'
+import { ConfigError } from '../config/config-error.ts'
 import { secretsOf } from '../config/secrets.ts'
 import { maskConfig, maskedTree } from '../config/mask-config.ts'
 import { configWarnings } from '../config/warnings.ts'
@@ -8,16 +8,9 @@ import { readAddress } from '../store/postgres/address.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Exchange } from '../service/exchange.ts'
 import { Option, type CommandContext, type Declare } from './command.ts'
-import type { Probe } from './probe.ts'
+import type { CheckView, Probe } from '../views/check.ts'
 
 type CheckOptions = { probe: boolean; store: boolean; print?: boolean; target?: string; record?: string }
-
-/** The JSON that `--json` prints. It has the probes and the store only with `--probe` and `--store`. */
-export type CheckDocument =
-  | { valid: false; problems: readonly Problem[] }
-  | { valid: true; warnings: string[]; config: unknown; probes?: Probe[]; store?: StoreProbe }
-
-type StoreProbe = { works: boolean; message: string }
 
 /**
  * Prints the configuration with its secrets masked, and the results of the probes. Succeeds if everything is valid. Prints
@@ -85,15 +78,15 @@ async function printProbes(config: Config, options: CheckOptions, print: Command
 }
 
 async function checkAsJson(load: () => Config, options: CheckOptions, print: (line: string) => void): Promise<boolean> {
-  const printJson = (document: CheckDocument) => print(JSON.stringify(document, undefined, 2))
+  const printJson = (document: CheckView) => print(JSON.stringify(document, undefined, 2))
   let config: Config
   try {
     config = load()
   } catch (error) {
-    if (error instanceof ConfigError) printJson({ valid: false, problems: error.problems })
+    if (error instanceof ConfigError) printJson({ valid: false, problems: [...error.problems] })
     throw error
   }
-  const document: CheckDocument = { valid: true, warnings: configWarnings(config), config: maskedTree(config) }
+  const document: CheckView = { valid: true, warnings: configWarnings(config), config: maskedTree(config) }
   const [probes, store] = [await Array.fromAsync(probesOf(config, options)), await storeProbeOf(config, options)]
   printJson({ ...document, ...(options.probe && { probes }), ...(store && { store }) })
   return probes.every(({ works }) => works) && store?.works !== false
@@ -117,7 +110,10 @@ async function* probesOf(config: Config, { probe: isWanted, target: name, record
   }
 }
 
-async function storeProbeOf({ store }: Config, options: CheckOptions): Promise<StoreProbe | undefined> {
+async function storeProbeOf(
+  { store }: Config,
+  options: CheckOptions,
+): Promise<Extract<CheckView, { valid: true }>['store']> {
   if (!options.store && (!options.probe || 'path' in store)) return undefined
   const { probeStore } = await import('../store/open-store.ts')
   return probeStore(store)

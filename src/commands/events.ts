@@ -1,8 +1,11 @@
+import type * as z from 'zod'
 import { setImmediate } from 'node:timers/promises'
 import { definitionOf } from '../alerts/definition-of.ts'
 import { formatIn } from '../alerts/signal.ts'
-import { idsOf } from '../events/call-data.ts'
-import { type AlertChange, type CallChange, EVENT_TYPES, type EventType } from '../events/types.ts'
+import { idsOf } from '../views/call.ts'
+import type { AlertChange } from '../views/alert.ts'
+import type { CallChange } from '../views/call.ts'
+import { EVENT_TYPES, type EventType, type printedEvent } from '../views/event.ts'
 import {
   type ReadEvent,
   CursorExpired,
@@ -28,11 +31,8 @@ import { names, whole } from './options/option-values.ts'
 import { declareWebhooks } from './webhooks.ts'
 import { untilStopped } from './until-stopped.ts'
 
-/**
- * An event as one line of JSON: a CloudEvent, with its cursor as an extension attribute. A reader continues after the cursor.
- */
 function eventJson({ event, cursor }: ReadEvent): string {
-  return JSON.stringify({ ...event, callwatchcursor: cursor })
+  return JSON.stringify({ ...event, callwatchcursor: cursor } satisfies z.output<typeof printedEvent>)
 }
 
 /** `2026-11-20 08:15:30 UTC  production  ended         v1.us.…  audio call, 5m 30s, inferred`. */

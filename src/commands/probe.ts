@@ -5,28 +5,8 @@ import { callsClient } from '../service/calls-client.ts'
 import { collecting, type Exchange } from '../service/exchange.ts'
 import { ServiceError, type ServiceErrorKind } from '../service/service-error.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
-import type { Recording } from './record.ts'
-import { MAX_SKEW_SECONDS, survey, type Finding } from './survey.ts'
-
-/** The result of the requests to a target. */
-export type Probe = {
-  target: string
-  works: boolean
-  kind: ProbeKind
-  /** A sentence that also says what to do. */
-  message: string
-  /** Probable mistakes, although the target works. */
-  warnings: { kind: 'clock_skew' | 'empty_for_user'; message: string }[]
-  /** The number of calls in the list, according to the service's total. */
-  calls?: number
-  /** How far the service's clock is ahead of this machine's clock. */
-  clock_skew_seconds?: number
-  /** What its service does, if it works. */
-  findings?: Finding[]
-  recording?: Recording
-}
-
-export type ProbeKind = 'works' | 'service' | (typeof KINDS)[keyof typeof KINDS] | (typeof CONNECTIONS)[number][1]
+import type { Probe, ProbeKind } from '../views/check.ts'
+import { MAX_SKEW_SECONDS, survey } from './survey.ts'
 
 /**
  * Requests one call from a target's service. If that works, at most seven further requests show what the service does.

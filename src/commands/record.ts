@@ -1,10 +1,8 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs'
-import { anonymize, type Replaced } from '../service/anonymize.ts'
+import { anonymize } from '../service/anonymize.ts'
 import type { Exchange } from '../service/exchange.ts'
+import type { Probe } from '../views/check.ts'
 import { UsageError } from './explain-error.ts'
-
-/** How many answers a recording has, and what was replaced in them. */
-export type Recording = { file: string; answers: number; replaced: Replaced }
 
 /**
  * Creates a file for a recording, before anything is requested.
@@ -12,7 +10,7 @@ export type Recording = { file: string; answers: number; replaced: Replaced }
  * @returns writes the exchanges to it, anonymous, for `callwatch simulate --replay`
  * @throws {UsageError} if there is such a file, or it cannot be created
  */
-export function newRecording(file: string): (exchanges: readonly Exchange[]) => Recording {
+export function newRecording(file: string): (exchanges: readonly Exchange[]) => NonNullable<Probe['recording']> {
   const descriptor = orRefuse('--record needs a new file: delete this one, or name another', () =>
     openSync(file, 'wx', 0o600),
   )

@@ -1,9 +1,11 @@
 import { systemClock } from '../clock/clock.ts'
 import { serviceNow } from '../history/coverage.ts'
-import { USAGE_COLUMNS, usageCsv, usageReport, type UsageReport, USAGE_KEYS, type UsageKey } from '../history/usage.ts'
+import { usageReport, USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
 import { formatNumber, formatSeconds, formatShare } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
+import { cellOf, type Cell } from '../views/columns.ts'
+import { REPORT_COLUMNS, reportCsv, reportView, type Report } from '../views/report.ts'
 import { periodOf } from '../web/api/parameters.ts'
 import { formatOption, jsonOption, type Declare, tableLines } from './command.ts'
 import { UsageError } from './explain-error.ts'
@@ -29,10 +31,10 @@ export const declare: Declare = (command, { configured, print, warn }) =>
       const known = { configured: config.targets.map(({ name }) => name), now }
       const found = await withReader(config, async (reader) => {
         const { from, to } = periodOf(options, await serviceNow(reader, targets, now), '--')
-        return usageReport(reader, { from, to, by, zone, targets }, known)
+        return reportView(await usageReport(reader, { from, to, by, zone, targets }, known))
       })
       if (json) return print(JSON.stringify(found, undefined, 2))
-      const lines = format === 'table' ? tableOf(found, by) : usageCsv(found, by, format).trimEnd().split('\r\n')
+      const lines = format === 'table' ? tableOf(found, by) : reportCsv(found, by, format).trimEnd().split('\r\n')
       lines.forEach((line) => print(line))
       gapsOf(found).forEach(warn)
     })
@@ -46,29 +48,28 @@ function keysOf(names: readonly string[]): UsageKey[] {
 /** Outcomes that a table omits if no row has any. */
 const SELDOM = ['other', 'lost', 'noticed_late']
 
-function tableOf({ rows }: UsageReport, by: readonly UsageKey[]): string[] {
+function tableOf({ rows }: Report, by: readonly UsageKey[]): string[] {
   if (rows.length === 0) return ['no calls']
-  const shown = Object.entries(USAGE_COLUMNS).filter(
-    ([name, valueOf]) => !SELDOM.includes(name) || rows.some((row) => valueOf(row) !== 0),
+  const shown = REPORT_COLUMNS.filter(
+    (column) => !SELDOM.includes(column.name) || rows.some((row) => cellOf(row, column) !== 0),
   )
-  const header = [...by, ...shown.map(([name]) => name.replaceAll('_', ' '))]
+  const header = [...by, ...shown.map(({ name }) => name.replaceAll('_', ' '))]
   const lines = rows.map((row) => [
     ...by.map((key) => plainText(row[key]!)),
-    ...shown.map(([name, valueOf]) => cellText(name, valueOf(row))),
+    ...shown.map((column) => cellText(column.name, cellOf(row, column))),
   ])
   return tableLines(header, lines, by.length)
 }
 
-function cellText(name: string, value: ReturnType<(typeof USAGE_COLUMNS)[string]>): string {
-  if (value === null) return '-'
-  if (typeof value === 'string') return value
+function cellText(name: string, value: Cell): string {
+  if (typeof value !== 'number') return String(value ?? '-')
   if (name === 'failure_ratio') return formatShare(value)
   if (name.endsWith('_seconds')) return formatSeconds(value)
   return formatNumber(value)
 }
 
 /** What the sums may lack, in sentences. */
-function gapsOf({ coverage: { blind_seconds: seconds, blind } }: UsageReport): string[] {
+function gapsOf({ coverage: { blind_seconds: seconds, blind } }: Report): string[] {
   if (blind.length === 0) return []
   const ofKind = (wanted: string) => blind.filter(({ kind }) => kind === wanted)
   const [expired, now] = [ofKind('expired'), ofKind('now')]

@@ -1,5 +1,4 @@
 import { alertOf } from '../alerts/alert.ts'
-import { alertData, type AlertData } from '../alerts/alert-data.ts'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { SEVERITIES } from '../alerts/match-keys.ts'
 import { definitionOf } from '../alerts/definition-of.ts'
@@ -12,6 +11,9 @@ import { IS_OPEN } from '../store/call-columns.ts'
 import type { StoreReader } from '../store/reader.ts'
 import { parse } from '../store/sql.ts'
 import { formatNumber, formatSeconds } from '../text/format.ts'
+import { alertData } from '../views/alert.ts'
+import { receiverView } from '../views/receiver.ts'
+import type { StoredStatus } from '../views/status.ts'
 import { WIDE, widthOf, type CommandContext, type Declare, tableLines } from './command.ts'
 import { untilStopped } from './until-stopped.ts'
 import { withReader } from './with-store.ts'
@@ -60,26 +62,7 @@ async function askHealth({ config: file }: { config?: string | undefined }, cont
   context.succeed(answer?.ok === true)
 }
 
-type TargetState = {
-  target: string
-  state: 'up' | 'stale' | 'never polled'
-  last_success: string | null
-  /** Since the last successful poll. */
-  lag_seconds: number | null
-  in_progress: number
-  firing: number
-}
-
-type Status = {
-  now: string
-  store: string
-  targets: TargetState[]
-  /** Those that fire. */
-  alerts: (AlertData & { key: string })[]
-  receivers: { name: string; pending: number; oldest_pending_seconds?: number }[]
-}
-
-async function readStatus(reader: StoreReader, { targets, poll, notify }: Config, now: number): Promise<Status> {
+async function readStatus(reader: StoreReader, { targets, poll, notify }: Config, now: number): Promise<StoredStatus> {
   const syncs = await reader.rows('SELECT name, sync FROM callwatch.targets', [])
   const instances = await reader.rows(
     'SELECT name, data FROM callwatch.targets CROSS JOIN callwatch.alerts WHERE target = number',
@@ -100,7 +83,7 @@ async function readStatus(reader: StoreReader, { targets, poll, notify }: Config
   return {
     now: isoTime(now),
     store: reader.place,
-    targets: targets.map(({ name }): TargetState => {
+    targets: targets.map(({ name }): StoredStatus['targets'][number] => {
       const last = known.get(name)?.lastSuccessHostTime
       const lag = last === undefined ? null : Math.max(0, now - last)
       return {
@@ -113,16 +96,13 @@ async function readStatus(reader: StoreReader, { targets, poll, notify }: Config
       }
     }),
     alerts,
-    receivers: notify.receivers.map(({ name }) => {
-      const { pending, since } = waiting.get(name) ?? { pending: 0 }
-      return { name, pending, ...(since !== undefined && { oldest_pending_seconds: Math.max(0, now - since) }) }
-    }),
+    receivers: notify.receivers.map(({ name }) => receiverView({ name }, waiting, now)),
   }
 }
 
 /** What is wrong comes first in each table. */
 function printStatus(
-  { now, store, targets, alerts, receivers }: Status,
+  { now, store, targets, alerts, receivers }: StoredStatus,
   { print }: CommandContext,
   width: number,
 ): void {

@@ -9,9 +9,10 @@ import { isEnvelope, type Exchange } from '../service/exchange.ts'
 import { ServiceError } from '../service/service-error.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import type { Transport } from '../service/transport.ts'
+import type { CHECKS, Finding } from '../views/check.ts'
 
 /** What it means for the counts if the service does not do what callwatch prefers. */
-const MEANINGS = {
+const MEANINGS: Readonly<Record<Check, string>> = {
   order: 'each poll reads the whole list, and counts every call nevertheless',
   page_size: 'a sweep takes another number of requests, and counts the same',
   depth: 'callwatch requests older open calls one by one, and does not see late corrections of others',
@@ -30,10 +31,7 @@ const MEANINGS = {
   stopped: 'nothing more was requested; the other lines show what the answers before it did',
 }
 
-type Check = keyof typeof MEANINGS
-
-/** What the service does in one respect. The message of a `notice` ends with what it means for the counts. */
-export type Finding = { check: Check; result: 'ok' | 'notice' | 'not_checked'; message: string }
+type Check = (typeof CHECKS)[number]
 
 /** The most calls that poll.page_size may request. */
 const LARGE_PAGE = 1000

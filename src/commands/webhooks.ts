@@ -1,22 +1,22 @@
 import { systemClock } from '../clock/clock.ts'
 import { isBefore, readCursor, START, writeCursor } from '../events/cursor.ts'
 import { cursorSince } from '../events/read-events.ts'
-import { webhookViews, type WebhookView } from '../events/webhooks/webhook-views.ts'
+import { webhookProgress } from '../events/webhooks/webhook-progress.ts'
 import type { CommandStore, LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/store.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
+import { deadLettersView, webhookView, type WebhookView } from '../views/webhook.ts'
 import { momentOf } from '../web/api/parameters.ts'
 import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { withStore } from './with-store.ts'
 
-/** The JSON that `events webhooks dead --json` prints. */
-export type DeadLetters = { dead_letters: { id: string; attempts: number; problem: string }[] }
-
 /** Prints the state of each webhook of events. Its subcommands change webhooks. */
 export const declareWebhooks: Declare = (webhooks, context) => {
   const { configured, print } = context
   webhooks.option('--json', 'print them as JSON', false).action(async ({ json, ...options }) => {
-    const views = await withStore(await configured(options), (store) => webhookViews(store, systemClock.wall()))
+    const found = await withStore(await configured(options), webhookProgress)
+    const now = systemClock.wall()
+    const views = found.map((each) => webhookView(each, now))
     if (json) print(JSON.stringify({ webhooks: views }, undefined, 2))
     else if (views.length === 0) print('no webhooks: none has run yet')
     else views.map(lineOf).forEach((line) => print(line))
@@ -30,11 +30,12 @@ export const declareWebhooks: Declare = (webhooks, context) => {
         await webhookIn(store, name)
         return deadLettersOf(store, name)
       })
-      const views = dead.map(({ id, place, attempts, problem = '' }) => ({ id: `${id}-${place}`, attempts, problem }))
-      const document: DeadLetters = { dead_letters: views }
+      const document = deadLettersView(dead)
       if (json) print(JSON.stringify(document, undefined, 2))
-      else if (views.length === 0) print('no dead letters')
-      else for (const { id, attempts, problem } of views) print(`${id}: ${attempts} attempts; the last: ${problem}`)
+      else if (dead.length === 0) print('no dead letters')
+      else
+        for (const { id, attempts, problem } of document.dead_letters)
+          print(`${id}: ${attempts} attempts; the last: ${problem}`)
     })
   sub('replay', 'Deliver events to a webhook again')
     .option('--since <time>', 'all events that were found since this date or time, or this long ago')

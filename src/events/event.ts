@@ -1,12 +1,11 @@
-import { alertData } from '../alerts/alert-data.ts'
 import type { Notification } from '../alerts/notification.ts'
 import { isoTime } from '../clock/times.ts'
-import { assignTotal } from '../ledger/delta/minutes.ts'
 import type { Correction, Delta, Details, Transition } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { TransitionPoint } from '../ledger/delta/transitions.ts'
-import { callData, type LoggedCallData } from './call-data.ts'
-import type { AlertChange, CallChange, EventType, Participant } from './types.ts'
+import { alertChangeView, type AlertChange } from '../views/alert.ts'
+import { callData, participantView, type CallChange, type LoggedCallData } from '../views/call.ts'
+import type { EventType } from '../views/event.ts'
 
 /** The fields of a CloudEvent that do not follow from its place in the log. */
 export type EventBody<Data = CallChange | AlertChange> = {
@@ -129,18 +128,7 @@ function participantList(
   { labels }: TrackedCall,
 ): Pick<CallChange, 'participant_list'> {
   if (participants === undefined) return {}
-  const list = participants.map(({ uid, state, joined, joinedAt, leftAt, minutes }): Participant => {
-    const { audio = 0, video = 0 } = assignTotal(minutes, labels.type)
-    return {
-      ...(uid !== undefined && { uid }),
-      ...(state !== undefined && { state }),
-      joined,
-      ...(joinedAt !== undefined && { joined_at: isoTime(joinedAt) }),
-      ...(leftAt !== undefined && { left_at: isoTime(leftAt) }),
-      minutes: { audio, video },
-    }
-  })
-  return { participant_list: list }
+  return { participant_list: participants.map((each) => participantView(each, labels)) }
 }
 
 const ALERT_TYPES = {
@@ -152,9 +140,7 @@ const ALERT_TYPES = {
 } as const satisfies Record<Notification['kind'], EventType | undefined>
 
 function alertEvent(notification: Notification): LoggedBody[] {
-  const { kind, expiredBecause, at } = notification
+  const { kind, at } = notification
   const type = ALERT_TYPES[kind]
-  if (type === undefined) return []
-  const data = { ...alertData(notification), ...(expiredBecause !== undefined && { expired_because: expiredBecause }) }
-  return [{ type, time: isoTime(at), data }]
+  return type === undefined ? [] : [{ type, time: isoTime(at), data: alertChangeView(notification) }]
 }

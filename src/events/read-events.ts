@@ -3,7 +3,7 @@ import type { RowReader } from '../store/sql.ts'
 import { loggedEventsOf } from '../store/events.ts'
 import { after, before, START, writeCursor, type Cursor } from './cursor.ts'
 import { readBody, type EventBody } from './event.ts'
-import type { EventType } from './types.ts'
+import { eventView, type EventType } from '../views/event.ts'
 
 /** An event as readers get it. */
 export type ReadEvent = {
@@ -159,7 +159,7 @@ function eventIn(row: LoggedEvents, place: number, filter: EventFilter = {}): Re
   const id = `${row.id}-${place}`
   const series = `${row.target} ${body.subject ?? ''}`
   const { type } = body
-  return { cursor: writeCursor(at), at, type, series, foundAt: row.at, id, event: cloudEvent(row, id, body) }
+  return { cursor: writeCursor(at), at, type, series, foundAt: row.at, id, event: eventView(row.target, id, body) }
 }
 
 function isWanted(body: EventBody, { types, sessionId, where }: EventFilter): boolean {
@@ -168,21 +168,7 @@ function isWanted(body: EventBody, { types, sessionId, where }: EventFilter): bo
   return types?.includes(body.type) !== false && where?.(body) !== false
 }
 
-/** A stored event in the form of CloudEvents 1.0 (https://github.com/cloudevents/spec, JSON format). */
-function cloudEvent({ target }: LoggedEvents, id: string, { type, subject, time, data }: EventBody) {
-  return {
-    specversion: '1.0' as const,
-    id,
-    source: `urn:callwatch:${encodeURIComponent(target)}`,
-    type: `callwatch.${type}` as const,
-    ...(subject !== undefined && { subject }),
-    time,
-    datacontenttype: 'application/json' as const,
-    data,
-  }
-}
-
-type CloudEvent = ReturnType<typeof cloudEvent>
+type CloudEvent = ReturnType<typeof eventView>
 
 /** By the service's clock, callwatch may have seen a call this long before the call's first event (seconds). */
 const MAX_CLOCK_DIFFERENCE_SECONDS = 86_400
@@ -190,7 +176,7 @@ const MAX_CLOCK_DIFFERENCE_SECONDS = 86_400
 const MAX_COMMITS = 1000
 
 /** What the log still has of a call, and since when the log is complete. */
-type CallEvents = {
+export type CallEvents = {
   /** Oldest first. */
   events: CloudEvent[]
   /** When callwatch found the oldest event in the log (UNIX seconds by the host's clock); undefined if the log is empty. */

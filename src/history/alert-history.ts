@@ -1,11 +1,7 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { readNotes, type Episode } from '../alerts/episode.ts'
 import type { Severity } from '../alerts/match-keys.ts'
-import { signalView } from '../alerts/definition-of.ts'
-import { windowOf } from '../alerts/signal.ts'
-import { isoTime } from '../clock/times.ts'
 import { parse, type Row, type RowReader } from '../store/sql.ts'
-import { callsRequest } from '../alerts/calls-behind.ts'
 import { queryArguments } from './call-filter.ts'
 import { coverageOf, type BlindTime } from './coverage.ts'
 import type { Period } from './days.ts'
@@ -23,21 +19,24 @@ export type AlertHistoryQuery = Period & {
   severity?: Severity | undefined
 }
 
-/** The output of `callwatch alerts --json` and `/api/v1/alerts/history`. Times are ISO 8601 in UTC. */
-export type AlertHistory = {
-  /** Newest first. */
-  alerts: PastAlert[]
-  /** Whether there are older alerts that were left out. */
-  truncated?: true
-}
-
-export type PastAlert = ReturnType<typeof pastAlert>
+/** An alert that fired (UNIX seconds). */
+export type PastEpisode = {
+  target: string
+  rule: string
+  key: string
+  since: number
+  /** Null while it fires. */
+  until: number | null
+  episode: Episode & { severity: Severity }
+  /** When its target was not seen meanwhile. */
+  blind: readonly Period[]
+} & ReturnType<typeof readNotes>
 
 /** The most alerts that are read. */
 const MAX_ALERTS = 1000
 
 /**
- * The alerts that fired in a period, including those that still fire.
+ * The alerts that fired in a period, including those that still fire, newest first, and whether there are older ones.
  *
  * @param configured the targets of the configuration
  * @param now the host's clock (UNIX seconds)
@@ -49,7 +48,7 @@ export async function alertHistory(
   { from, to, targets, alert, key, began, severity }: AlertHistoryQuery,
   { configured, now }: { configured: readonly string[]; now: number },
   most = MAX_ALERTS,
-): Promise<AlertHistory> {
+): Promise<{ found: PastEpisode[]; isTruncated: boolean }> {
   await expectTargets(store, targets ?? [], configured)
   const { args, add } = queryArguments()
   const conditions = [
@@ -78,50 +77,27 @@ export async function alertHistory(
     { targets: [...new Set(shown.map(({ target }) => String(target)))], now },
   )
   const byTarget = Map.groupBy(blind, ({ target, kind }) => (kind === 'expired' ? undefined : target))
+  const episodes = shown.map((row) => pastEpisode(row, byTarget.get(String(row['target'])) ?? [], now))
   return {
-    alerts: shown
-      .map((row) => pastAlert(row, byTarget.get(String(row['target'])) ?? [], now))
-      .filter((one) => severity === undefined || one.severity === severity),
-    ...(rows.length > most && { truncated: true }),
+    found: episodes.filter((one) => severity === undefined || one.episode.severity === severity),
+    isTruncated: rows.length > most,
   }
 }
 
-function pastAlert(row: Row, blind: readonly BlindTime[], now: number) {
+function pastEpisode(row: Row, blind: readonly BlindTime[], now: number): PastEpisode {
   const since = Number(row['since'])
   const until = row['until'] === null ? null : Number(row['until'])
-  const episode = latest(row)
-  const { signal, match, labels, window, outcome = null, expiredBecause, runbookUrl } = episode
-  const { notices, suppressions } = readNotes(String(row['notes']))
-  const isEnded = until !== null && windowOf(signal) === undefined
-  const request = isEnded ? undefined : callsRequest({ target: String(row['target']), signal, match, labels, window })
   return {
     target: String(row['target']),
-    alert: String(row['rule']),
+    rule: String(row['rule']),
     key: String(row['alert']),
-    severity: episode.severity,
-    labels,
-    ...signalView(signal),
-    match,
-    breach: episode.breach,
-    threshold: episode.threshold,
-    since: isoTime(since),
-    until: until === null ? null : isoTime(until),
-    outcome,
-    ...(expiredBecause !== undefined && { expired_because: expiredBecause }),
-    peak: episode.peak,
-    ...(request !== undefined && { calls_url: request }),
-    values: episode.values.map(([at, value]) => ({ at: isoTime(at), value })),
-    notified: notices.map(({ receiver, kind, at, outcome }) => ({ receiver, kind, at: isoTime(at), outcome })),
-    suppressed: suppressions.map(({ at, since: _since, until: end, ...why }) => ({
-      ...why,
-      at: isoTime(at),
-      ...(end !== undefined && { until: isoTime(end) }),
-    })),
+    since,
+    until,
+    episode: latest(row),
     blind: blind
       .map(({ from, to }) => ({ from: Math.max(from, since), to: Math.min(to, until ?? now) }))
-      .filter(({ from, to }) => from < to)
-      .map(({ from, to }) => ({ since: isoTime(from), until: isoTime(to) })),
-    ...(runbookUrl !== undefined && { runbook_url: runbookUrl }),
+      .filter(({ from, to }) => from < to),
+    ...readNotes(String(row['notes'])),
   }
 }
 

@@ -3,18 +3,17 @@ import { wholeMilliseconds } from '../clock/times.ts'
 import { parse, type RowReader } from '../store/sql.ts'
 import type { Period } from './days.ts'
 
+/**
+ * - `before`: the target did not exist in the store yet
+ * - `expired`: calls that finished then are no longer kept (`store.history`)
+ * - `ended`: there was no successful poll in this time; calls that finished in it were noticed late, if the list still had
+ *   them
+ * - `now`: there has been no successful poll since, for at least five minutes or three intervals
+ */
+export const BLIND_KINDS = ['before', 'expired', 'ended', 'now'] as const
+
 /** A time for which callwatch does not have all calls of a target. */
-export type BlindTime = Period & {
-  target: string
-  /**
-   * - `before`: the target did not exist in the store yet
-   * - `expired`: calls that finished then are no longer kept (`store.history`)
-   * - `ended`: there was no successful poll in this time; calls that finished in it were noticed late, if the list still had
-   *   them
-   * - `now`: there has been no successful poll since, for at least five minutes or three intervals
-   */
-  kind: 'before' | 'expired' | 'ended' | 'now'
-}
+export type BlindTime = Period & { target: string; kind: (typeof BLIND_KINDS)[number] }
 
 export type Coverage = {
   /** The total length (seconds). Time that several targets have in common counts once. */

@@ -1,4 +1,3 @@
-import { isoTime } from '../clock/times.ts'
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { IS_OPEN, shown } from '../store/call-columns.ts'
 import type { RowReader } from '../store/sql.ts'
@@ -7,7 +6,7 @@ import { serviceNow } from './coverage.ts'
 import type { Period } from './days.ts'
 import { countFinished, endOf, historyScope, QueryError, withCalls, type HistoryScope } from './history-scope.ts'
 import { readRollups } from './rollups.ts'
-import { add, histogram, KEYS, sumsView, type Sums } from './sums.ts'
+import { add, KEYS, type Sums } from './sums.ts'
 
 /** The possible distances between the points of a series (seconds). */
 export const STEPS = [60, 300, 900, 3600, 10_800, 21_600, 86_400] as const
@@ -30,17 +29,11 @@ export type SeriesQuery = Pick<Period, 'from'> &
     aborted?: AbortSignal | undefined
   }
 
-/** The calls that finished in one step. */
-export type SeriesPoint = ReturnType<typeof sumsView> & {
-  /** When the step began. */
-  at: string
-  answer_delay_seconds: ReturnType<typeof histogram>['percentiles']
-  /** Calls in progress when the step began; null if finding out would mean reading too many calls. */
-  in_progress: number | null
-}
-
-/** The points are at multiples of the step. */
-export type Series = { since: string; until: string; step_seconds: number; points: SeriesPoint[] }
+/**
+ * The steps of a period (UNIX seconds), which begin at multiples of the step: the sums of what finished in each of them, and the calls in
+ * progress when it began; null if finding out would mean reading too many calls.
+ */
+export type Series = Period & { step: number; points: { sums: Sums; inProgress: number | null }[] }
 
 /**
  * What finished in each step of a period, which is extended to whole steps.
@@ -78,18 +71,12 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
   for (const began of isKnown ? await openCalls(store, query, scope) : []) progress(partAt(began), size, 1)
   let inProgress = 0
   return {
-    since: isoTime(from),
-    until: isoTime(to),
-    step_seconds: step,
-    points: points.map((sums, i): SeriesPoint => {
+    from,
+    to,
+    step,
+    points: points.map((sums, i) => {
       inProgress += changes[i]!
-      const at = from + i * step
-      return {
-        at: isoTime(at),
-        ...sumsView(sums),
-        answer_delay_seconds: histogram(sums, 'answerDelay').percentiles,
-        in_progress: isKnown && at <= end ? inProgress : null,
-      }
+      return { sums, inProgress: isKnown && from + i * step <= end ? inProgress : null }
     }),
   }
 }

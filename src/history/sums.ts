@@ -1,6 +1,4 @@
-import { wholeMilliseconds } from '../clock/times.ts'
 import { OPEN_STATUSES, FINAL_STATUSES } from '../ledger/call.ts'
-import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import { LATE_SECONDS, QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { shown } from '../store/call-columns.ts'
 import type { Row } from '../store/sql.ts'
@@ -24,8 +22,7 @@ export const KEYS = { userMinutes: 56, duration: 64, answerDelay: 576, began: 10
 /** In the order of their keys. Minutes, and the duration in seconds. */
 const AMOUNTS = ['calls', 'late', 'audio', 'video', 'participant_audio', 'participant_video', 'duration'] as const
 
-/** In the order of a report. */
-export const USAGE_STATUSES = [...FINAL_STATUSES, 'other', 'lost'] as const
+const USAGE_STATUSES = [...FINAL_STATUSES, 'other', 'lost'] as const
 
 /** Adds a number to the sum of a key, in place. */
 export function add(sums: Sums, key: number, n: number): void {
@@ -58,27 +55,14 @@ export function takeCall(take: Take, row: Row, unit: number = QUARTER_HOUR_SECON
   if (began < Math.floor(number('finished') / unit)) take(labels, KEYS.began + began, 1)
 }
 
-/** The figures that a report and a series have in common. */
-export function sumsView(sums: Sums) {
-  const calls = { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 }
-  for (const [i, status] of USAGE_STATUSES.entries())
-    calls[status] = sums.get((OPEN_STATUSES.length + i) * AMOUNTS.length) ?? 0
-  const { lost: _lost, ...finished } = calls
-  const total = Object.values(finished).reduce((all, n) => all + n, 0)
-  const { known, percentiles } = histogram(sums, 'duration')
-  const mean = known === 0 ? null : wholeMilliseconds(amountOf(sums, 'duration') / known)
-  return {
-    calls,
-    /** Call-level minutes, with the service's latest values. */
-    minutes: { audio: amountOf(sums, 'audio'), video: amountOf(sums, 'video') },
-    participant_minutes: { audio: amountOf(sums, 'participant_audio'), video: amountOf(sums, 'participant_video') },
-    /** The vendor's published formula: the duration of each call × who joined. */
-    user_minutes: sums.get(KEYS.userMinutes) ?? 0,
-    /** Share of unanswered, rejected and canceled calls among all finished calls; null for fewer than five. */
-    failure_ratio: total < MIN_EXPORTED_CALLS ? null : failureRatio({ ...finished, total }, 'any'),
-    /** For calls that ended. */
-    duration_seconds: { mean, ...percentiles },
-  }
+/** How many calls have a status. */
+export function callsOf(sums: Sums, status: (typeof USAGE_STATUSES)[number]): number {
+  return sums.get((OPEN_STATUSES.length + USAGE_STATUSES.indexOf(status)) * AMOUNTS.length) ?? 0
+}
+
+/** The vendor's published formula: the duration of each call × who joined. */
+export function userMinutesOf(sums: Sums): number {
+  return sums.get(KEYS.userMinutes) ?? 0
 }
 
 /** An amount, summed over all statuses. */

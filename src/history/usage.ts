@@ -1,11 +1,9 @@
 import { labelsOfCode } from '../ledger/call-codes.ts'
 import type { RowReader } from '../store/sql.ts'
-import { isoTime } from '../clock/times.ts'
-import { csvHeader, csvLine, type CsvFormat } from '../text/csv.ts'
 import { daysOf, type Period } from './days.ts'
 import { historyScope, withCalls, endOf, QueryError } from './history-scope.ts'
 import { ALL_TARGETS, readRollups } from './rollups.ts'
-import { add, amountOf, KEYS, sumsView, type Sums, USAGE_STATUSES } from './sums.ts'
+import { add, KEYS, type Sums } from './sums.ts'
 import { coverageOf, serviceNow, type Coverage } from './coverage.ts'
 
 /** The keys by which a report can be split into rows, in the order of its columns. */
@@ -14,11 +12,7 @@ export type UsageKey = (typeof USAGE_KEYS)[number]
 
 type UsageKeys = Partial<Record<UsageKey, string>>
 
-export type UsageRow = UsageKeys &
-  ReturnType<typeof sumsView> & {
-    /** Calls that callwatch noticed more than five minutes after they finished. */
-    noticed_late: number
-  }
+export type UsageRow = { keys: UsageKeys; sums: Sums }
 
 type UsageQuery = Period & {
   by: readonly UsageKey[]
@@ -41,7 +35,7 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
   const scope = await historyScope(store, { targets }, query.from)
   const period = withCalls(scope, query)
   const days = by.includes('day') ? daysOf(period, zone) : []
-  const rows = new Map<string, { keys: UsageKeys; sums: Sums }>()
+  const rows = new Map<string, UsageRow>()
   const sumsOf = (day: number, target: number, code: number): Sums => {
     const { type, mode, receiverType } = labelsOfCode(code)
     const all = { day: days[day]?.name, target: scope.names.get(target), type, mode, receiver_type: receiverType }
@@ -74,24 +68,11 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
       }
     },
   )
-  return [...rows]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, { keys, sums }]) => ({ ...keys, ...sumsView(sums), noticed_late: amountOf(sums, 'late') }))
+  return [...rows].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 
-/** The output of `callwatch report --json` and `/api/v1/report`. Times are ISO 8601 in UTC. */
-export type UsageReport = { since: string; until: string; zone: string; coverage: CoverageView; rows: UsageRow[] }
-
-type CoverageView = ReturnType<typeof coverageView>
-
-/** {@link Coverage} for programs. */
-export function coverageView({ blindSeconds, blind }: Coverage) {
-  return {
-    /** How long the calls of at least one target are incomplete. */
-    blind_seconds: blindSeconds,
-    blind: blind.map(({ target, kind, from, to }) => ({ target, kind, since: isoTime(from), until: isoTime(to) })),
-  }
-}
+/** What finished in a period (UNIX seconds), and of which parts of it not all is known. */
+export type Usage = Period & { zone: string; coverage: Coverage; rows: UsageRow[] }
 
 /**
  * The report of a period. Without a start, it begins at the oldest call; without an end, it lasts until now.
@@ -105,20 +86,20 @@ export async function usageReport(
   store: RowReader,
   { from: begin, to, ...query }: Omit<UsageQuery, 'from' | 'to'> & { from: number | undefined; to: number | undefined },
   { configured, now }: { configured: readonly string[]; now: number },
-): Promise<UsageReport> {
+): Promise<Usage> {
   const { zone, targets } = query
   await expectTargets(store, targets ?? [], configured)
   const isOpen = begin === undefined || to === undefined
   const { oldest, newest } = isOpen ? await historyScope(store, { targets }, 0) : { oldest: begin, newest: to }
   const end = endOf({ newest }, await serviceNow(store, targets, now, Math.max))
   const from = begin ?? Math.min(end, Math.floor(oldest))
-  const coverage = await coverageOf(store, { from, to: to ?? Infinity }, { targets, configured, now })
+  const asked = { from, to: to ?? Infinity }
   return {
-    since: isoTime(from),
-    until: isoTime(to ?? end),
+    from,
+    to: to ?? end,
     zone,
-    coverage: coverageView(coverage),
-    rows: await usageOf(store, { ...query, from, to: to ?? Infinity }),
+    coverage: await coverageOf(store, asked, { targets, configured, now }),
+    rows: await usageOf(store, { ...query, ...asked }),
   }
 }
 
@@ -134,34 +115,4 @@ export async function expectTargets(
   const unknown = wanted.find((name) => !known.has(name))
   if (unknown !== undefined)
     throw new QueryError(`there is no target ${unknown}; the targets are ${[...known].join(', ')}`)
-}
-
-/** The columns of a report's row, each as one value. */
-export const USAGE_COLUMNS: Readonly<Record<string, (row: UsageRow) => string | number | null>> = {
-  ...Object.fromEntries(USAGE_STATUSES.map((status) => [status, ({ calls }: UsageRow) => calls[status]])),
-  audio_minutes: ({ minutes }) => minutes.audio,
-  video_minutes: ({ minutes }) => minutes.video,
-  participant_audio_minutes: ({ participant_minutes: { audio } }) => audio,
-  participant_video_minutes: ({ participant_minutes: { video } }) => video,
-  user_minutes: (row) => row.user_minutes,
-  failure_ratio: (row) => row.failure_ratio,
-  mean_duration_seconds: (row) => row.duration_seconds.mean,
-  p50_duration_seconds: (row) => row.duration_seconds.p50,
-  p95_duration_seconds: (row) => row.duration_seconds.p95,
-  noticed_late: (row) => row.noticed_late,
-}
-
-/**
- * The rows as CSV with a header. Each row says how much of the whole period is not covered. Without rows, an empty row says
- * so.
- */
-export function usageCsv({ rows, coverage }: UsageReport, by: readonly UsageKey[], format: CsvFormat): string {
-  const lines = rows.map((row) => [
-    ...by.map((key) => row[key]),
-    ...Object.values(USAGE_COLUMNS).map((valueOf) => valueOf(row)),
-    coverage.blind_seconds,
-  ])
-  const header = [...by, ...Object.keys(USAGE_COLUMNS), 'blind_seconds']
-  if (lines.length === 0) lines.push([...header.slice(1).map(() => null), coverage.blind_seconds])
-  return csvHeader(header, format) + lines.map((line) => csvLine(line, format)).join('')
 }

@@ -1,8 +1,6 @@
-import { isEqual, MEASURES, type Measure } from './delta/minutes.ts'
+import { isEqual, MEASURES, minutesOf } from './delta/minutes.ts'
 import { COUNTERS, seriesKey } from './series.ts'
 import type { TrackedCall } from './tracked-call.ts'
-
-const minutesOf = ({ level, media }: Measure) => `${level} ${media} minutes` as const
 
 /**
  * The quantities in which counters and rows of calls are compared, summed over all labels. The store contains these names.

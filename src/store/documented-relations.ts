@@ -1,5 +1,7 @@
 import { BASELINE_CODE, LOST_CODE, statusOf } from '../ledger/call-codes.ts'
 import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
+import type { AlertColumn } from '../views/alert.ts'
+import type { CallColumn } from '../views/call.ts'
 import { SHOWN } from './call-columns.ts'
 
 /** The SQL that differs between the two kinds of stores. */
@@ -63,7 +65,7 @@ function callHistory(store: keyof typeof DIALECTS): string {
     has_recording: 'recorded',
     noticed: time(SHOWN.noticed),
     call_id: 'id',
-  }
+  } satisfies Record<CallColumn, string>
   return `SELECT ${selected(columns)}
     FROM callwatch.targets ${join} callwatch.calls ON target = number WHERE status <> ${BASELINE_CODE}`
 }
@@ -87,7 +89,7 @@ function alertHistory(store: keyof typeof DIALECTS): string {
     until: time('until'),
     outcome: json('outcome'),
     expired_because: json('expiredBecause'),
-  }
+  } satisfies Record<AlertColumn, string>
   return `SELECT ${selected(columns)} FROM callwatch.alert_episodes`
 }
 

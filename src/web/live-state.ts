@@ -1,41 +1,30 @@
+import { isDeepStrictEqual } from 'node:util'
 import { BehaviorSubject, catchError, defer, delay, map, NEVER, repeat } from 'rxjs'
 import { ReplaySubject, share, skip, takeUntil, timer, type Observable } from 'rxjs'
 import type { Silence } from '../alerts/match.ts'
-import { webhookViews, type WebhookView } from '../events/webhooks/webhook-views.ts'
 import type { Clock } from '../clock/clock.ts'
 import { isoTime } from '../clock/times.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
+import { alertView } from '../views/alert.ts'
+import { otherTargetView } from '../views/target.ts'
+import type { ReceiverView } from '../views/receiver.ts'
+import type { FinishedPerMinute } from '../views/series.ts'
+import { silenceView } from '../views/silence.ts'
+import type { StateChange } from '../views/status.ts'
+import { targetView, type TargetView } from '../views/target.ts'
+import type { WebhookView } from '../views/webhook.ts'
+import { receiverViews, webhookViews } from './api/deliveries.ts'
+import { countPerMinute } from './api/finished-per-minute.ts'
 import type { WebOptions } from './server.ts'
-import { alertView, type AlertView } from './api/alerts.ts'
-import { receiverViews, type ReceiverView } from './api/deliveries.ts'
-import { finishedPerMinute, type FinishedPerMinute } from './api/finished-per-minute.ts'
-import { otherTargetJson } from './api/overview.ts'
-import { silenceView, type SilenceView } from './api/silences.ts'
-import { targetJson, type TargetView } from './api/target-view.ts'
 
-/** The data of a `state` event: at first all of it, then what has changed. */
-export type StateChange = {
-  version: string
-  now: string
-  /** Why this daemon can own no target; null if it can. */
-  problem?: string | null
-  /** All targets, in their order. */
-  names?: string[]
-  targets: { target: TargetView; alerts: AlertView[] }[]
-  minutes: FinishedPerMinute['targets']
-  /** When the first of the minutes begins. */
-  since?: string
-  silences?: SilenceView[]
-  read_only?: boolean
-  webhooks?: WebhookView[]
-  receivers?: ReceiverView[]
-}
+/**
+ * A part of the state: an entry of a list, or a field. It is sent again when its sign is another one: the same object until what the
+ * part shows has changed.
+ */
+type Part = { list?: 'targets' | 'minutes'; value: unknown; sign: unknown }
 
-/** A part of the state as JSON: an entry of a list, or a field. It is sent again when its sign changes. */
-type Part = { list?: 'targets' | 'minutes'; text: string; sign: string }
-
-/** The state by its parts. `head` is JSON without braces: what each event begins with. */
-export type LiveState = { head: string; parts: ReadonlyMap<string, Part> }
+/** The state by its parts, and what each event begins with. */
+export type LiveState = { head: Pick<StateChange, 'version' | 'now'>; parts: ReadonlyMap<string, Part> }
 
 const TICK_SECONDS = 1
 /** The finished calls of each minute are read this often: what shows them is drawn again then. */
@@ -47,8 +36,7 @@ const OLDEST_SECONDS = 20
 /** How long expired silences are part of the state. */
 const SILENCES_SECONDS = 7 * 86_400
 /** What changes as time passes, without news, unless it was nothing before. */
-const PASSING =
-  /(?<="(?:lag_seconds|sweep_age_seconds|rate_limit_pause_seconds|requests_last_minute)":)(?!0[,}]|null)[^,}]*/g
+const PASSING = ['lag_seconds', 'sweep_age_seconds', 'rate_limit_pause_seconds', 'requests_last_minute'] as const
 
 type StateClock = Pick<Clock, 'scheduler' | 'monotonic'>
 
@@ -82,7 +70,7 @@ export function stateReader(
   aborted$: Observable<unknown>,
   { monotonic }: Pick<StateClock, 'monotonic'>,
 ) {
-  const sent = new Map<string, string>()
+  const sent = new Map<string, unknown>()
   let last: LiveState | undefined
   let at = -Infinity
   const latest$ = new BehaviorSubject<LiveState | undefined>(undefined)
@@ -103,11 +91,11 @@ export function stateReader(
       last = latest
       for (const name of sent.keys()) if (!parts.has(name)) sent.delete(name)
       for (const [name, { sign }] of changed) sent.set(name, sign)
-      const texts = (list?: Part['list']) =>
-        changed.flatMap(([, part]) => (part.list === list ? part.text : [])).join(',')
-      const fields = texts()
-      const lists = `"targets":[${texts('targets')}],"minutes":[${texts('minutes')}]`
-      return `event: state\ndata: {${head},${lists}${fields && `,${fields}`}}\n\n`
+      const of = (list?: Part['list']) => changed.filter(([, part]) => part.list === list)
+      const values = (list: Part['list']) => of(list).map(([, { value }]) => value)
+      const fields = Object.fromEntries(of().map(([name, { value }]) => [name, value]))
+      const data = { ...head, targets: values('targets'), minutes: values('minutes'), ...fields }
+      return `event: state\ndata: ${JSON.stringify(data)}\n\n`
     },
     /** Emits false when there is another state. Errors after a bug, which ends the stream. */
     other$: latest$.pipe(
@@ -129,14 +117,15 @@ function stateOf(options: WebOptions, monotonic: () => number): () => Promise<Li
   const { store, wall, version } = options
   let known: FromStore = { minutes: undefined, silences: undefined, webhooks: undefined, receivers: undefined }
   let minutesAt = -Infinity
+  let parts: ReadonlyMap<string, Part> = new Map()
   return async () => {
     const none = onlyStoreErrors(undefined)
     const areDue = monotonic() - minutesAt >= MINUTES_SECONDS
     if (areDue) minutesAt = monotonic()
     const [minutes, silences, webhooks, receivers] = await Promise.all([
-      areDue ? finishedPerMinute(options).catch(none) : undefined,
+      areDue ? countPerMinute(options).catch(none) : undefined,
       store.silences(wall() - SILENCES_SECONDS).catch(none),
-      webhookViews(store, wall()).catch(none),
+      webhookViews(options).catch(none),
       receiverViews(options).catch(none),
     ])
     known = {
@@ -145,16 +134,21 @@ function stateOf(options: WebOptions, monotonic: () => number): () => Promise<Li
       webhooks: webhooks ?? known.webhooks,
       receivers: receivers ?? known.receivers,
     }
-    return { head: JSON.stringify({ version, now: isoTime(wall()) }).slice(1, -1), parts: partsOf(options, known) }
+    parts = partsOf(options, known, parts)
+    return { head: { version, now: isoTime(wall()) }, parts }
   }
 }
 
-function partsOf({ targets, wall, auth, problem }: WebOptions, { minutes, silences, ...known }: FromStore) {
+function partsOf(
+  { targets, wall, auth, problem }: WebOptions,
+  { minutes, silences, ...known }: FromStore,
+  before: ReadonlyMap<string, Part>,
+) {
   const now = wall()
   const active = silences?.filter(({ until }) => until > now) ?? []
   const views = new Map([
-    ...targets.own().map((each) => [each.name, { json: targetJson(each), alerts: [...each.alerts.values()] }] as const),
-    ...targets.others().map((each) => [each.name, { json: otherTargetJson(each, now), alerts: each.alerts }] as const),
+    ...targets.own().map((each) => [each.name, [targetView(each), [...each.alerts.values()]]] as const),
+    ...targets.others().map((each) => [each.name, [otherTargetView(each, now), each.alerts]] as const),
   ])
   const { since, targets: counted } = minutes ?? { since: undefined, targets: [] }
   const names = targets.all().filter((name) => views.has(name))
@@ -167,19 +161,21 @@ function partsOf({ targets, wall, auth, problem }: WebOptions, { minutes, silenc
     ...known,
   }
   const parts = new Map<string, Part>()
+  const add = (name: string, part: Part) => {
+    const sign = before.get(name)?.sign
+    parts.set(name, isDeepStrictEqual(sign, part.sign) ? { ...part, sign } : part)
+  }
   for (const name of names) {
-    const { json, alerts } = views.get(name)!
-    const shown = JSON.stringify(alerts.map((instance) => alertView({ target: name, instance }, active)))
-    const text = `{"target":${json},"alerts":${shown}}`
-    parts.set(`target ${name}`, { list: 'targets', text, sign: text.replaceAll(PASSING, '') })
+    const [target, instances] = views.get(name)!
+    const alerts = instances.map((instance) => alertView({ target: name, instance }, active))
+    add(`target ${name}`, { list: 'targets', value: { target, alerts }, sign: [withoutPassing(target), alerts] })
   }
-  for (const each of counted) {
-    const text = JSON.stringify(each)
-    parts.set(`minutes ${each.name}`, { list: 'minutes', text, sign: `${since}${text}` })
-  }
-  for (const [name, value] of Object.entries(fields)) {
-    const text = `"${name}":${JSON.stringify(value)}`
-    if (value !== undefined) parts.set(name, { text, sign: text })
-  }
+  for (const each of counted) add(`minutes ${each.name}`, { list: 'minutes', value: each, sign: [since, each] })
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) add(name, { value, sign: [value] })
   return parts
+}
+
+function withoutPassing(target: TargetView) {
+  const passing = PASSING.map((name) => [name, target[name] === 0 || target[name] === null ? target[name] : undefined])
+  return { ...target, ...Object.fromEntries(passing) }
 }

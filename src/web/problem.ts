@@ -1,28 +1,11 @@
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import * as z from 'zod'
 import { QueryError } from '../history/history-scope.ts'
 import { StoreError } from '../store/store-error.ts'
-import { named } from './api/parts.ts'
-
-/** The body of each error of the server (RFC 9457). */
-export const problem = z
-  .object({
-    type: z.literal('about:blank'),
-    title: z.string().describe('Name of the status'),
-    status: z.int(),
-    detail: z.string().describe('What is wrong, in a sentence'),
-  })
-  .describe('The request was refused, or has failed')
-  .register(named, { id: 'Problem' })
-
-export type Problem = z.output<typeof problem>
+import { problemView, STATUS_CODES } from '../views/problem.ts'
 
 /** A request that is refused. The server answers it with 400 and this message. */
 export class BadRequest extends QueryError {}
-
-/** The names of statuses. An `import` of node:http would load `fetch`, which takes megabytes and is not used. */
-export const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 const CONTENT_TYPE = 'application/problem+json'
 
@@ -36,7 +19,7 @@ export function sendProblem(
   return reply
     .code(status)
     .type(CONTENT_TYPE)
-    .send({ ...problemOf(status, detail), ...members })
+    .send({ ...problemView(status, detail), ...members })
 }
 
 /** Answers errors of hooks and handlers, and requests of paths that do not exist, or that come while the server closes. */
@@ -72,7 +55,7 @@ export function answerUnreadable(error: Error & { code?: string }, socket: Socke
   const [status, detail] = UNREADABLE[error.code ?? ''] ?? [400, 'the request is not valid HTTP']
   // On a connection that has answered, this would be in the middle of a response.
   if (socket.writable && socket.bytesWritten === 0) {
-    const body = JSON.stringify(problemOf(status, detail))
+    const body = JSON.stringify(problemView(status, detail))
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       'connection: close',
@@ -82,8 +65,4 @@ export function answerUnreadable(error: Error & { code?: string }, socket: Socke
     socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
   }
   socket.destroy(error)
-}
-
-function problemOf(status: number, detail: string): Problem {
-  return { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail }
 }

@@ -15,7 +15,7 @@ import { limitConnections, oneRequestPerIteration } from './limit-connections.ts
 import { pageFiles } from './page-files.ts'
 import { answerBadPath, answerErrors, answerUnreadable, sendProblem } from './problem.ts'
 import { readiness } from './readiness.ts'
-import type { OtherTarget } from './api/overview.ts'
+import type { OtherTarget } from '../views/target.ts'
 import { mount } from './api/route.ts'
 import { ROUTES } from './api/routes.ts'
 

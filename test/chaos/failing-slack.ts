@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { WebhookBody } from '../../src/notifications/receivers/webhook/webhook-send.ts'
+import type { MessageView } from '../../src/views/message.ts'
 import type { Random } from '../../src/simulator/random.ts'
 
 /** A message that was answered with 200. */
@@ -132,7 +132,7 @@ function readMessage(body: string, life: number): Accepted {
 /** What our own daemon posts to a webhook. */
 export function readWebhookMessage(body: string, life: number): Accepted {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon sends
-  const message = JSON.parse(body) as WebhookBody
+  const message = JSON.parse(body) as MessageView
   if (message.kind === 'store') {
     return { alert: 'store', target: '', kind: 'store', cycles: 0, text: message.summary, life }
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import type { AuditReport } from '../../src/commands/audit/report.ts'
+import type { AuditReport } from '../../src/views/audit.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import { callwatch, emptyFolder, type Ended } from './callwatch.ts'
 import { configFor, countedCalls, countedWorld, tamper, withStore } from './counted-world.ts'

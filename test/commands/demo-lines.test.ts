@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { auditReport, type AuditReport } from '../../src/commands/audit/report.ts'
-import type { ComparedCall } from '../../src/commands/audit/target.ts'
+import { targetAuditView, type AuditReport } from '../../src/views/audit.ts'
+import type { ComparedCall } from '../../src/views/audit.ts'
 import {
   areDelivered,
   demoSummary,
@@ -89,7 +89,7 @@ describe('the summary at the end', () => {
     problem?: string,
     call: Pick<ComparedCall, 'seen' | 'counted'> = V1,
   ): AuditReport =>
-    auditReport({
+    targetAuditView({
       target: 'demo',
       problem,
       horizon: NOW - 3600,

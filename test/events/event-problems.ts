@@ -1,5 +1,5 @@
 import { readCursor, writeCursor } from '../../src/events/cursor.ts'
-import type { CallChange } from '../../src/events/types.ts'
+import type { CallChange } from '../../src/views/call.ts'
 import { readEvents } from '../../src/events/read-events.ts'
 import { COUNTERS } from '../../src/ledger/series.ts'
 import { stepsBetween, type Step } from '../../src/ledger/delta/transitions.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { eventsOf, type LoggedBody } from '../../src/events/event.ts'
 import { newEvents } from '../../src/events/new-events.ts'
-import { EVENT_TYPES } from '../../src/events/types.ts'
+import { EVENT_TYPES } from '../../src/views/event.ts'
 import { readEvents } from '../../src/events/read-events.ts'
 import { eventLine } from '../../src/commands/events.ts'
 import type { SeenParticipant } from '../../src/ledger/call.ts'

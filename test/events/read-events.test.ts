@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readCursor, START, writeCursor, type Cursor } from '../../src/events/cursor.ts'
-import type { EventType } from '../../src/events/types.ts'
+import type { EventType } from '../../src/views/event.ts'
 import { CursorExpired, cursorSince, readEvents, readLatest, type EventFilter } from '../../src/events/read-events.ts'
 import type { LoggedEvents } from '../../src/store/store.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { emailMessage } from '../../src/notifications/receivers/email/email-message.ts'
 import { slackMessage } from '../../src/notifications/receivers/slack/slack-send.ts'
-import { webhookBody } from '../../src/notifications/receivers/webhook/webhook-send.ts'
+import { messageView } from '../../src/views/message.ts'
 import { AT, FIRING, messageOf, update } from './sample.ts'
 
 /** Twelve of three hundred targets, the worst first, as one message has them. */
@@ -36,7 +36,7 @@ const json = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, undefined,
 
 test('the messages of an incident on several targets are printed in docs', async () => {
   const { subject, text, html } = emailMessage(INCIDENT, OPTIONS)
-  const body = webhookBody(INCIDENT, AT + 22)
+  const body = messageView(INCIDENT, AT + 22)
   const [first] = 'alerts' in body ? body.alerts : []
   const page = [
     '# The messages of an incident',

@@ -3,19 +3,33 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import * as z from 'zod'
 import { configSchema } from '../../src/config/config.ts'
 import { configJsonSchema } from '../../src/config/json-schema.ts'
-import { USAGE_COLUMNS, USAGE_KEYS } from '../../src/history/usage.ts'
+import { USAGE_KEYS } from '../../src/history/usage.ts'
+import { REPORT_COLUMNS } from '../../src/views/report.ts'
 import { describeMetrics } from '../../src/metrics/registry.ts'
 import { placesOf } from '../../src/schema/path.ts'
 import { variables } from '../../src/schema/variables.ts'
+import { alertHistory } from '../../src/views/alert.ts'
+import { alertmanager } from '../../src/views/alertmanager.ts'
+import { audit } from '../../src/views/audit.ts'
+import { backtest } from '../../src/views/backtest.ts'
+import { call, calls } from '../../src/views/call.ts'
+import { check } from '../../src/views/check.ts'
+import { alertEvent, callEvent, printedEvent } from '../../src/views/event.ts'
+import { message } from '../../src/views/message.ts'
+import { report } from '../../src/views/report.ts'
+import { silence } from '../../src/views/silence.ts'
+import { storedStatus } from '../../src/views/status.ts'
+import { deadLetters, webhook } from '../../src/views/webhook.ts'
 import { migrate } from '../../src/store/sqlite/schema.ts'
 import { CALL_FORMATS } from '../../src/web/api/calls.ts'
 import { openApiDocument } from '../../src/web/api/openapi.ts'
 import { ROUTES } from '../../src/web/api/routes.ts'
 import { commandLines } from './contract/command-lines.ts'
 import { schemaLines, type JsonSchema } from './contract/schema-lines.ts'
-import { withTypes } from './contract/type-lines.ts'
+import { exportsOf } from './contract/exports-of.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -26,7 +40,7 @@ test(
   async () => {
     const sections: Record<string, readonly string[]> = {
       'Commands and their options': await commandLines(),
-      ...jsonOutputs(),
+      ...documents(),
       'Keys of the configuration': schemaLines(configJsonSchema(), ['#/$defs/reference']),
       'Variables of the environment that fill keys': placesOf(configSchema, variables).map(
         ({ path, meta }) => `${meta.name} ${path.join('.')}`,
@@ -36,9 +50,12 @@ test(
       ...api(),
       'Columns of call_history': columnsOf('call_history'),
       'Columns of alert_history': columnsOf('alert_history'),
-      'Columns of CSV: reports': [...USAGE_KEYS, ...Object.keys(USAGE_COLUMNS), 'blind_seconds'],
+      'Columns of CSV: reports': [...USAGE_KEYS, ...REPORT_COLUMNS.map(({ name }) => name), 'blind_seconds'],
       'Columns of CSV: calls': CALL_FORMATS.csv.header.trimEnd().split(','),
     }
+    const printing = sections['Commands and their options']!.filter((line) => line.endsWith(' --json'))
+    const titles = Object.keys(sections)
+    expect(printing.filter((line) => !titles.some((title) => title.startsWith(`Output of \`${line}\``)))).toEqual([])
     const text = Object.entries(sections).map(([title, lines]) => `## ${title}\n\n${lines.join('\n')}\n`)
     await expect(`${ABOUT}\n${text.join('\n')}`).toMatchFileSnapshot('../../docs/contract.txt')
   },
@@ -47,30 +64,34 @@ test(
 const ABOUT = `The names that users can depend on, as docs/stability.md describes it. A test generates this file: its diff is what a
 change means to users. "?" marks what may be missing, "[]" a list, "*" any name, and "(kind=digest)" for which kind it is there.
 Exit codes, the values of metrics' labels and the headers of HTTP are in docs/commands.md, docs/metrics.md, docs/api.md and docs/events.md.
-\`events --json\` prints events with \`callwatchcursor\`.
 `
 
-/** The bodies and documents that only types of the code describe. */
-function jsonOutputs(): Record<string, string[]> {
-  return withTypes(({ fieldsOf, exportsOf }) => ({
-    'Output of `alerts --json`': fieldsOf('src/history/alert-history.ts', 'AlertHistory'),
-    'Output of `audit --json`': fieldsOf('src/commands/audit/audit.ts', 'AuditDocument'),
-    'Output of `backtest --json`': fieldsOf('src/commands/alerts/backtest.ts', 'jsonOf'),
-    'Output of `check --json`': fieldsOf('src/commands/check.ts', 'CheckDocument'),
-    'Output of `report --json`': fieldsOf('src/history/usage.ts', 'usageReport'),
-    'Events of calls': fieldsOf('src/events/types.ts', 'CallEvent'),
-    'Events of alerts': fieldsOf('src/events/types.ts', 'AlertEvent'),
-    'Output of `alerts calls --json`, each call': fieldsOf('src/events/call-data.ts', 'callRowView'),
-    'Output of `events webhooks --json`, each webhook': fieldsOf('src/events/webhooks/webhook-views.ts', 'WebhookView'),
-    'Output of `events webhooks dead --json`': fieldsOf('src/commands/webhooks.ts', 'DeadLetters'),
-    'Output of `silence list --json`, each silence': fieldsOf('src/web/api/silences.ts', 'SilenceView'),
-    'Body of a webhook': fieldsOf('src/notifications/receivers/webhook/webhook-send.ts', 'WebhookBody'),
-    'Body of a webhook, `format: alertmanager`': fieldsOf(
-      'src/notifications/receivers/webhook/alertmanager-body.ts',
-      'alertmanagerBody',
-    ),
+/** What commands print as JSON, events and messages. */
+function documents(): Record<string, string[]> {
+  const printed = {
+    'Output of `alerts --json`': alertHistory,
+    'Output of `audit --json`': audit,
+    'Output of `backtest --json`': backtest,
+    'Output of `check --json`': check,
+    'Output of `report --json`': report,
+    'Events of calls': callEvent,
+    'Events of alerts': alertEvent.omit({ subject: true }),
+    'Output of `alerts calls --json`, each call': call,
+    'Output of `calls --json`': calls.pick({ calls: true }),
+    'Output of `events --json`, each event': printedEvent,
+    'Output of `events webhooks --json`, each webhook': webhook,
+    'Output of `events webhooks dead --json`': deadLetters,
+    'Output of `silence list --json`, each silence': silence,
+    'Output of `status --json`': storedStatus,
+    'Body of a webhook': message,
+    'Body of a webhook, `format: alertmanager`': alertmanager,
+  }
+  // Without the names of schemas, so that each has its fields.
+  const linesOf = (schema: z.ZodType) => schemaLines(z.toJSONSchema(schema, { io: 'input', metadata: z.registry() }))
+  return {
+    ...Object.fromEntries(Object.entries(printed).map(([title, schema]) => [title, linesOf(schema)])),
     'Exports of the package': exportsOf('src/index.ts'),
-  }))
+  }
 }
 
 type OpenApi = {

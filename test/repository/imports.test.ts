@@ -15,20 +15,24 @@ const SECTIONS = [
   'store/store-section.ts',
   'web/http-section.ts',
 ]
+/** Sentences that messages have as text and as JSON. */
+const TEXTS = ['alert-labels', 'digest-text', 'notification-text', 'store-text'].map(
+  (name) => `notifications/text/${name}.ts`,
+)
 // A reader who follows a call from the wire to the channel passes each folder once, and imports run one way. `types`
 // are folders of which only types may be imported, `files` all that may be imported of other folders.
 const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: string[] }> = {
   clock: { folders: [] },
   ledger: { folders: [] },
-  alerts: { folders: ['ledger', 'schema', 'text', 'clock'], types: ['events'] },
-  events: { folders: ['ledger', 'alerts', 'store', 'clock', 'network', 'schema'] },
+  alerts: { folders: ['ledger', 'schema', 'text', 'clock'] },
+  events: { folders: ['ledger', 'alerts', 'store', 'views', 'clock', 'network', 'schema'] },
   network: { folders: ['clock'] },
   text: { folders: [] },
   schema: { folders: ['network'] },
   log: { folders: ['text', 'schema'] },
   service: { folders: ['ledger', 'clock', 'network', 'schema'] },
   polling: { folders: ['ledger', 'service', 'store', 'clock', 'schema', 'text'] },
-  store: { folders: ['ledger', 'alerts', 'clock', 'schema'] },
+  store: { folders: ['ledger', 'alerts', 'clock', 'schema'], types: ['views'] },
   history: { folders: ['ledger', 'alerts', 'store', 'clock', 'schema', 'text'] },
   pipeline: {
     folders: ['ledger', 'alerts', 'events', 'service', 'polling', 'store', 'clock'],
@@ -37,10 +41,27 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
   metrics: { folders: ['ledger', 'alerts'], types: ['polling', 'pipeline'] },
   cluster: { folders: ['clock', 'store'] },
   web: {
-    folders: ['ledger', 'alerts', 'events', 'history', 'store', 'metrics', 'clock', 'network', 'schema', 'text'],
+    folders: [
+      'ledger',
+      'alerts',
+      'events',
+      'history',
+      'store',
+      'views',
+      'metrics',
+      'clock',
+      'network',
+      'schema',
+      'text',
+    ],
     types: ['pipeline'],
   },
-  notifications: { folders: ['ledger', 'alerts', 'history', 'store', 'clock', 'network', 'text', 'schema'] },
+  notifications: { folders: ['ledger', 'alerts', 'history', 'store', 'views', 'clock', 'network', 'text', 'schema'] },
+  views: {
+    folders: ['ledger', 'alerts', 'history', 'metrics', 'clock', 'schema', 'text'],
+    types: ['events', 'notifications', 'pipeline', 'store'],
+    files: TEXTS,
+  },
   config: { folders: ['schema', 'network'], files: SECTIONS },
   daemon: {
     folders: [
@@ -55,6 +76,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
       'cluster',
       'metrics',
       'web',
+      'views',
       'notifications',
       'config',
       'log',

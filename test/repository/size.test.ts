@@ -12,20 +12,20 @@ const ROOT = join(import.meta.dirname, '../..')
  * change that makes a folder smaller lowers its line; a change that raises a line says why in its commit.
  */
 const ROOMS: Record<string, number> = {
-  src: 238,
-  'src/alerts': 2031,
+  src: 241,
+  'src/alerts': 1996,
   'src/clock': 94,
   'src/cluster': 350,
-  'src/commands': 3451,
+  'src/commands': 3293,
   'src/config': 920,
   'src/daemon': 1579,
-  'src/events': 1194,
-  'src/history': 951,
-  'src/ledger': 1881,
+  'src/events': 1017,
+  'src/history': 864,
+  'src/ledger': 1882,
   'src/log': 105,
   'src/metrics': 656,
   'src/network': 203,
-  'src/notifications': 3057,
+  'src/notifications': 2853,
   'src/pipeline': 1317,
   'src/polling': 2212,
   'src/schema': 416,
@@ -33,9 +33,10 @@ const ROOMS: Record<string, number> = {
   'src/simulator': 1573,
   'src/store': 4184,
   'src/text': 142,
-  'src/web': 2891,
+  'src/views': 1731,
+  'src/web': 2146,
   'src/web/page': 4575,
-  test: 61838,
+  test: 61920,
 }
 
 /** How far a folder of src may be below its line. */

@@ -1,8 +1,9 @@
 import { instanceKey } from '../../src/alerts/groups.ts'
 import type { Notification } from '../../src/alerts/notification.ts'
 import { isoTime } from '../../src/clock/times.ts'
-import type { AlertChange } from '../../src/events/types.ts'
-import { alertHistory, type PastAlert } from '../../src/history/alert-history.ts'
+import type { AlertChange } from '../../src/views/alert.ts'
+import { alertHistory } from '../history/as-shown.ts'
+import type { PastAlert } from '../../src/views/alert.ts'
 import type { AlertMessage } from '../../src/notifications/message.ts'
 import type { RowReader } from '../../src/store/sql.ts'
 

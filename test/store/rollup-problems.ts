@@ -1,6 +1,6 @@
 import { BASELINE_CODE, finalStatusOf, LOST_CODE } from '../../src/ledger/call-codes.ts'
 import { WIDTHS } from '../../src/history/rollups.ts'
-import { seriesOf } from '../../src/history/series.ts'
+import { seriesOf } from '../history/as-shown.ts'
 import { shown } from '../../src/store/call-columns.ts'
 import type { RowReader } from '../../src/store/sql.ts'
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '../../src/commands/demo/free-port.ts'
-import type { TargetView } from '../../src/web/api/target-view.ts'
+import type { TargetView } from '../../src/views/target.ts'
 import { emptyFolder, endedWithin, start } from '../commands/callwatch.ts'
 import { countedCalls, withStore } from '../commands/counted-world.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { namedObject } from '../../src/web/api/parts.ts'
+import { namedObject } from '../../src/views/shapes.ts'
 import { route } from '../../src/web/api/route.ts'
 import type { WebOptions } from '../../src/web/server.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { StateChange } from '../../src/web/live-state.ts'
-import { readOverview, writeOverview } from '../../src/web/api/overview.ts'
+import type { StateChange } from '../../src/views/status.ts'
+import { readOverview, writeOverview } from '../../src/views/target.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../metrics/hand-made-target.ts'
 import { eventClient } from './event-client.ts'
 import { AUTH, basic, serve, shownTarget, type ServeOptions } from './serve.ts'

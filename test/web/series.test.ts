@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { SeriesView } from '../../src/web/api/series.ts'
+import type { SeriesView } from '../../src/views/series.ts'
 import { finish, finishedCall, NOW, openCall } from '../metrics/hand-made-target.ts'
 import { serve, shownTarget } from './serve.ts'
 

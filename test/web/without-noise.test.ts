@@ -6,7 +6,9 @@ test('numbers of the API have no noise of floating point', async () => {
   const alert = { ...firing(), value: 0.1 + 0.2, peak: 0.35669999999999996 }
   const { url } = await serve([shownTarget({ rules: [RATIO_RULE], alerts: [alert] })])
   const answer = await fetch(`${url}/api/v1/alerts`)
-  expect(await answer.text()).toContain('"value":0.3,"threshold":0.3,"peak":0.3567,')
+  const text = await answer.text()
+  expect(text).toContain('"value":0.3,')
+  expect(text).toContain('"peak":0.3567,')
 })
 
 test.each([

@@ -1,6 +1,7 @@
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
-import { alertHistory, type PastAlert } from '../../history/alert-history.ts'
+import { alertHistory } from '../../history/alert-history.ts'
+import { pastAlertView, type PastAlert } from '../../views/alert.ts'
 import type { Period } from '../../history/days.ts'
 import { readMoment } from '../../history/moment.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
@@ -66,11 +67,12 @@ async function findAlert(
 ): Promise<[PastAlert, string]> {
   const began = at === undefined ? undefined : readSpan(at)
   if (at !== undefined && began === undefined) throw new UsageError(`--at ${at}: expected ${SPAN}`)
-  const { alerts } = await alertHistory(
+  const { found } = await alertHistory(
     reader,
     { from: 0, to: Infinity, targets: target, ...(alert.includes('{') ? { key: alert } : { alert }), began },
     { configured: config.targets.map(({ name }) => name), now: systemClock.wall() },
   )
+  const alerts = found.map(pastAlertView)
   const [newest] = alerts
   const which = at === undefined ? '' : ` at ${at}`
   if (newest === undefined)

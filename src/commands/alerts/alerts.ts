@@ -1,7 +1,8 @@
 import { definitionOf } from '../../alerts/definition-of.ts'
 import { formatIn } from '../../alerts/signal.ts'
 import { systemClock } from '../../clock/clock.ts'
-import { alertHistory, type PastAlert } from '../../history/alert-history.ts'
+import { alertHistory } from '../../history/alert-history.ts'
+import { alertHistoryView, type PastAlert } from '../../views/alert.ts'
 import { formatSeconds } from '../../text/format.ts'
 import { plainText } from '../../text/plain-text.ts'
 import { subcommand, WIDE, widthOf, type Declare, tableLines } from '../command.ts'
@@ -24,8 +25,8 @@ export const declare: Declare = (command, context) => {
       const now = systemClock.wall()
       const { from, to = Infinity } = periodOf({ ...options, zone: 'UTC' }, now, '--')
       const known = { configured: config.targets.map(({ name }) => name), now }
-      const found = await withReader(config, (reader) =>
-        alertHistory(reader, { from, to, targets: options.target }, known),
+      const found = await withReader(config, async (reader) =>
+        alertHistoryView(await alertHistory(reader, { from, to, targets: options.target }, known)),
       )
       if (options.json) print(JSON.stringify(found, undefined, 2))
       else for (const line of tableOf(found.alerts, now, widthOf(context, options))) print(line)

@@ -12,28 +12,17 @@ import { formatValue, summaryOf } from '../../notifications/text/notification-te
 import type { StoreReader } from '../../store/reader.ts'
 import { chartLines } from '../../text/chart.ts'
 import { formatSeconds, formatTime, plural } from '../../text/format.ts'
-import { isoTime } from '../../clock/times.ts'
+import { backtestView, type Incident, type TargetBacktest } from '../../views/backtest.ts'
 import type { Declare } from '../command.ts'
 import { momentOf } from '../../web/api/parameters.ts'
 import { withReader } from '../with-store.ts'
 
-/** A period in which an alert would have fired; `end` is undefined if it would still fire. */
-type Incident = { fired: Notification; end: Notification | undefined; peak: number }
-
 /** Reads this much more history, so that alerts that already fire at the start have their real beginning (seconds). */
 const LEAD_SECONDS = 86_400
 
-/** What a rule would have done on the history of one target. */
-type TargetBacktest = {
-  target: string
-  /** The first and last evaluation in the history (UNIX seconds); undefined without any. */
-  from: number | undefined
-  to: number | undefined
-  evaluations: number
-  incidents: Incident[]
-  /** The values of each rule, by the rule's name. */
-  values: ReadonlyMap<string, readonly EvaluatedValue[]>
-}
+/** The values of each rule that was replayed, by its name. */
+type Values = ReadonlyMap<string, readonly EvaluatedValue[]>
+type Backtested = TargetBacktest & { values: Values }
 
 /**
  * Runs the configured rules, or others, over the history in the store, with what callwatch knew at each time. Prints when
@@ -51,13 +40,13 @@ export const declare: Declare = (command, { configured, print, env, cwd }) =>
       const alerts = file === undefined ? config.alerts : loadRules({ file, env, cwd, history })
       const from = momentOf('--since', since, 'UTC', systemClock.wall())
       const found = await withReader(config, async (reader) => {
-        const all: TargetBacktest[] = []
+        const all: Backtested[] = []
         for (const { name } of config.targets) all.push(await backtestTarget(reader, name, from, { ...config, alerts }))
         return all
       })
       const skipped = alerts.filter((rule) => !isReplayable(rule))
-      if (json) print(JSON.stringify(jsonOf(found, alerts, skipped), null, 2))
-      else lines(found, alerts, skipped, { since: from, chart }).forEach((line) => print(line))
+      if (json) print(JSON.stringify(backtestView(found, skipped), null, 2))
+      else lines(found, skipped, { since: from, chart }).forEach((line) => print(line))
     })
 
 async function backtestTarget(
@@ -65,7 +54,7 @@ async function backtestTarget(
   target: string,
   since: number,
   { alerts, poll }: Config,
-): Promise<TargetBacktest> {
+): Promise<Backtested> {
   const begin = since - LEAD_SECONDS
   const reach = Math.max(0, ...alerts.map(reachOf))
   const history = {
@@ -78,6 +67,7 @@ async function backtestTarget(
     interval: poll.interval,
     monthOf,
   })
+  const shown: Values = new Map([...values].map(([name, all]) => [name, all.filter(({ at }) => at >= since)]))
   const evaluations = history.evaluations.filter(({ at }) => at >= since)
   return {
     target,
@@ -85,13 +75,9 @@ async function backtestTarget(
     to: evaluations.at(-1)?.at,
     evaluations: evaluations.length,
     incidents: incidentsOf(notifications, instances).filter(({ end }) => end === undefined || end.at >= since),
-    values: new Map([...values].map(([name, all]) => [name, all.filter(({ at }) => at >= since)])),
+    values: shown,
+    rules: alerts.filter(isReplayable).map((rule) => ({ rule, worst: worstOf(rule, shown.get(rule.name) ?? []) })),
   }
-}
-
-/** `resolved` or `expired`; null while the alert fires. */
-function outcomeOf(end: Notification | undefined): 'resolved' | 'expired' | null {
-  return end?.kind === 'resolved' || end?.kind === 'expired' ? end.kind : null
 }
 
 function incidentsOf(notifications: readonly Notification[], instances: readonly AlertInstance[]): Incident[] {
@@ -111,31 +97,25 @@ function incidentsOf(notifications: readonly Notification[], instances: readonly
 
 type Shown = { since: number; chart: boolean }
 
-function lines(
-  found: readonly TargetBacktest[],
-  rules: readonly Rule[],
-  skipped: readonly Rule[],
-  shown: Shown,
-): string[] {
+function lines(found: readonly Backtested[], skipped: readonly Rule[], shown: Shown): string[] {
   return [
-    ...found.flatMap((target) => targetLines(target, rules, shown)),
+    ...found.flatMap((target) => targetLines(target, shown)),
     ...skipped.map(({ name, signal }) => `${name}: not replayed, the history lacks the data of ${signal.name}`),
   ]
 }
 
-function targetLines(found: TargetBacktest, rules: readonly Rule[], { since, chart }: Shown): string[] {
+function targetLines(found: Backtested, { since, chart }: Shown): string[] {
   const { target, from, to, evaluations, incidents } = found
   if (from === undefined || to === undefined) return [`${target}: no evaluations since ${formatTime(since)}`]
   const head = `${target}: ${evaluations} evaluations, ${formatTime(from)} to ${formatTime(to)}`
-  const alerts = rules.filter(isReplayable).flatMap((rule) => {
+  const alerts = found.rules.flatMap(({ rule, worst }) => {
     const own = incidents.filter(({ fired }) => fired.alert === rule.name)
-    const values = found.values.get(rule.name) ?? []
     const fired = own.length === 0 ? 'would not have fired' : firedText(own, to)
     return [
       `  ${rule.name}: ${fired}`,
-      `    ${worstText(rule, worstOf(rule, values))}`,
+      `    ${worstText(rule, worst)}`,
       ...own.map(incidentLine),
-      ...(chart ? chartOf(rule, values, { from, to }) : []),
+      ...(chart ? chartOf(rule, found.values.get(rule.name) ?? [], { from, to }) : []),
     ]
   })
   return [head, ...alerts]
@@ -179,43 +159,4 @@ function incidentLine({ fired, end, peak }: Incident): string {
   const which = fired.key === fired.alert ? '' : ` ${fired.key.slice(fired.alert.length)}`
   const fate = end === undefined ? 'would still fire' : `${end.kind} after ${formatSeconds(end.at - fired.at)}`
   return `    ${formatTime(fired.at)}${which}  ${summaryOf(fired)}; ${fate}, worst ${formatValue(fired, peak)}`
-}
-
-function jsonOf(found: readonly TargetBacktest[], rules: readonly Rule[], skipped: readonly Rule[]) {
-  const time = (seconds: number | undefined) => (seconds === undefined ? null : isoTime(seconds))
-  const worstIn = (rule: Rule, values: readonly EvaluatedValue[] = []) => {
-    const worst = worstOf(rule, values)
-    return worst === undefined
-      ? null
-      : { value: worst.value, at: isoTime(worst.at), labels: worst.labels, calls: worst.calls ?? null }
-  }
-  return {
-    targets: found.map(({ target, from, to, evaluations, incidents, values }) => ({
-      target,
-      from: time(from),
-      to: time(to),
-      evaluations,
-      incidents: incidents.map(({ fired, end, peak }) => ({
-        alert: fired.alert,
-        labels: fired.labels,
-        severity: fired.severity,
-        fired: isoTime(fired.at),
-        value: fired.value,
-        threshold: fired.threshold,
-        calls: fired.calls ?? null,
-        until: time(end?.at),
-        outcome: outcomeOf(end),
-        ...(end?.expiredBecause !== undefined && { expired_because: end.expiredBecause }),
-        peak,
-      })),
-      rules: rules.filter(isReplayable).map((rule) => ({
-        alert: rule.name,
-        times: incidents.filter(({ fired }) => fired.alert === rule.name).length,
-        breach: rule.breach,
-        threshold: rule.threshold,
-        worst: worstIn(rule, values.get(rule.name)),
-      })),
-    })),
-    not_replayed: skipped.map(({ name }) => name),
-  }
 }

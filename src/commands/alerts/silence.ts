@@ -1,7 +1,7 @@
 import { MAX_SILENCE_SECONDS, type Silence, unknownIn, isPattern } from '../../alerts/match.ts'
 import type { AlertMatch } from '../../alerts/match-keys.ts'
 import { systemClock } from '../../clock/clock.ts'
-import { silenceView } from '../../web/api/silences.ts'
+import { silenceView } from '../../views/silence.ts'
 import type { Config } from '../../config/config.ts'
 import { formatSeconds, formatTime } from '../../text/format.ts'
 import { inOneLine } from '../../text/plain-text.ts'

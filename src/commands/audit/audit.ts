@@ -1,11 +1,9 @@
 import { secretsOf } from '../../config/secrets.ts'
 import { maskSecrets } from '../../log/mask-secrets.ts'
 import type { Declare } from '../command.ts'
-import { auditLines, type AuditReport } from './report.ts'
+import { auditView, type AuditReport } from '../../views/audit.ts'
+import { auditLines } from './report.ts'
 import { auditStore } from './store.ts'
-
-/** The JSON that `--json` prints. */
-export type AuditDocument = { equal: boolean; targets: AuditReport[] }
 
 /**
  * Compares the store with what the service lists now, target by target, and prints the differences. It does not disturb a
@@ -23,7 +21,7 @@ export const declare: Declare = (command, { configured, print, succeed }) =>
         reports.push(report)
         if (!json) for (const line of auditLines(report)) print(mask(line))
       }
-      const document: AuditDocument = { equal: reports.every(({ equal }) => equal), targets: reports }
+      const document = auditView(reports)
       if (json) print(mask(JSON.stringify(document, undefined, 2)))
       succeed(document.equal)
     })

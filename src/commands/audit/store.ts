@@ -10,8 +10,8 @@ import { StoreError } from '../../store/store-error.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { closable } from '../with-store.ts'
 import { rateLimitKey, targetFingerprint } from '../../pipeline/target.ts'
-import { auditReport, type AuditReport } from './report.ts'
-import { auditTarget, type TargetAudit } from './target.ts'
+import { targetAuditView, type AuditReport, type TargetAudit } from '../../views/audit.ts'
+import { auditTarget } from './target.ts'
 
 /** The share of `max_requests_per_minute` that an audit may use in addition to a daemon. */
 const RATE_SHARE = 1 / 4
@@ -28,7 +28,7 @@ export async function* auditStore(config: Config, { full = false } = {}): AsyncG
   await using reader = closable(await openReader(config.store))
   const rateLimiters = new Map<string, RateLimiter>()
   for (const target of config.targets)
-    yield auditReport(await auditConfigured(target, config, reader, rateLimiters, full))
+    yield targetAuditView(await auditConfigured(target, config, reader, rateLimiters, full))
 }
 
 async function auditConfigured(

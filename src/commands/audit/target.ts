@@ -1,7 +1,7 @@
 import { firstValueFrom } from 'rxjs'
 import type { Clock } from '../../clock/clock.ts'
 import type { PollConfig } from '../../polling/poll-section.ts'
-import { imbalancesOf, type Imbalance } from '../../ledger/balance.ts'
+import { imbalancesOf } from '../../ledger/balance.ts'
 import type { SeenCall } from '../../ledger/call.ts'
 import type { ListedCall } from '../../ledger/observation.ts'
 import { compareCall, difference, isMissed, type Verdict } from '../../ledger/delta/compare-call.ts'
@@ -19,38 +19,8 @@ import { readList } from '../../polling/list/read-list.ts'
 import type { CallsClient, CallsClientOptions } from '../../service/calls-client.ts'
 import { ServiceError } from '../../service/service-error.ts'
 import type { StoreReader } from '../../store/reader.ts'
+import type { ComparedCall, TargetAudit } from '../../views/audit.ts'
 import { confirmSuspects } from './confirm-suspects.ts'
-
-/** A listed call, its row in the ledger, and how they compare; `gone` if the service no longer knows the call. */
-export type ComparedCall = { seen: SeenCall; counted: TrackedCall | undefined; verdict: Verdict | { kind: 'gone' } }
-
-/** The comparison of one target. */
-export type TargetAudit = {
-  target: string
-  /** Why the comparison is incomplete; undefined if it is complete. */
-  problem?: string | undefined
-  /**
-   * How far back calls were compared, and when the daemon's last successful poll ended (UNIX seconds); undefined if unknown.
-   */
-  horizon?: number
-  lastPoll?: number | undefined
-  /** Each call that was listed with a valid status. */
-  calls: ComparedCall[]
-  /** The number of invalid items in the list. */
-  rejected: number
-  /** The number of lost calls in the ledger. */
-  lost: number
-  /** The number of counted calls within the horizon that the service no longer lists; undefined if the list is incomplete. */
-  unlisted?: number | undefined
-  /** Whether a daemon polls the target now; undefined if nothing differed. */
-  daemonPolls?: boolean | undefined
-  /** The list was read back to the horizon only, and no sweep has verified its order. */
-  orderUnverified: boolean
-  /** How many differing calls were not requested again, because there were too many. */
-  notRequested: number
-  /** Where the counters differ from the sums of the calls; undefined if the store does not know the target. */
-  imbalances?: Imbalance[]
-}
 
 export type AuditTargetOptions = {
   target: string

@@ -1,4 +1,4 @@
-import { callRowView, type CallRowView } from '../../events/call-data.ts'
+import { callView, type CallView } from '../../views/call.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { formatSeconds } from '../../text/format.ts'
 import { plainText } from '../../text/plain-text.ts'
@@ -15,14 +15,14 @@ export async function* partsOf(
   names: readonly string[],
   wanted: CallsWanted,
   max = Infinity,
-): AsyncGenerator<CallRowView[]> {
+): AsyncGenerator<CallView[]> {
   const targets = { all: () => names, own: () => [], others: () => names.map((name) => ({ name })) }
   const ofTargets = { ...wanted, filter: { ...wanted.filter, targets: names } }
-  for await (const { calls } of pagesOf(ofTargets, max, { targets, store: reader })) yield calls.map(callRowView)
+  for await (const { calls } of pagesOf(ofTargets, max, { targets, store: reader })) yield calls.map(callView)
 }
 
 /** The columns by their headings. Two at the end have numbers. */
-const COLUMNS: Readonly<Record<string, (call: CallRowView) => string>> = {
+const COLUMNS: Readonly<Record<string, (call: CallView) => string>> = {
   'finished (UTC)': ({ finished }) => finished?.replace('T', ' ').slice(0, 19) ?? 'in progress',
   target: ({ target }) => plainText(target),
   'call id': (call) => (hasOwnId(call) ? call.call_id : ''),
@@ -36,13 +36,13 @@ const COLUMNS: Readonly<Record<string, (call: CallRowView) => string>> = {
 }
 
 /** Whether the call has another id than its session. */
-const hasOwnId = ({ call_id, session_id }: CallRowView) => call_id !== session_id
+const hasOwnId = ({ call_id, session_id }: CallView) => call_id !== session_id
 
 /** The least important first. */
 const GIVES_WAY = ['participants', 'receiver', 'mode', 'type', 'target', 'call id']
 
 /** Calls as a table that fits the terminal, or as JSON. */
-export function linesOf(calls: readonly CallRowView[], json: boolean, width: number): string[] {
+export function linesOf(calls: readonly CallView[], json: boolean, width: number): string[] {
   if (json) return [JSON.stringify({ calls }, undefined, 2)]
   if (calls.length === 0) return ['no calls']
   const columns = Object.entries(COLUMNS).filter(([name]) => name !== 'call id' || calls.some(hasOwnId))

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { OperationalMetrics } from '../../metrics/operational-metrics.ts'
 import type { WebEvent } from '../../web/authentication.ts'
-import { silenceView } from '../../web/api/silences.ts'
+import { silenceView } from '../../views/silence.ts'
 
 /** Logs and counts what users did over HTTP, with the client's address. */
 export function logWebEvents(

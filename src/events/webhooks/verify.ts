@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { systemClock } from '../../clock/clock.ts'
-import type { CallwatchEvent } from '../types.ts'
+import type { CallwatchEvent } from '../../views/event.ts'
 import { signedHeaders, isSigningSecret } from './sign.ts'
 
 /** A request that was not signed with the secret, or is too old. Answer 401. */

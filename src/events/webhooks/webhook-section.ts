@@ -4,7 +4,7 @@ import { duration } from '../../schema/duration.ts'
 import { address, nameText, oneOf, someOf, text } from '../../schema/scalars.ts'
 import { secret } from '../../schema/secret.ts'
 import { labelMap, section } from '../../schema/section.ts'
-import { EVENT_TYPES } from '../types.ts'
+import { EVENT_TYPES } from '../../views/event.ts'
 import { isSigningSecret } from './sign.ts'
 
 const MAX_TIMEOUT_SECONDS = 60

@@ -1,21 +1,21 @@
 import { finalStatus, labelsOf, ownTime, type Labels, type SeenCall } from '../call.ts'
-import { isEqual, MEASURES, servedMinutes } from './minutes.ts'
+import { isEqual, MEASURES, minutesOf, servedMinutes } from './minutes.ts'
 import type { SyncState } from '../state.ts'
 import type { LedgerOptions } from './compute-delta.ts'
 import { horizon } from '../horizon.ts'
 import { MARK, type TrackedCall } from '../tracked-call.ts'
 
+/** What the ledger may have counted differently, and with which anomalies it may have noticed that. */
+export const DIFFERENCES = ['call', 'status', 'labels', ...MEASURES.map(minutesOf)] as const
+export const KNOWN_DIFFERENCES = ['final_changed', 'labels_changed'] as const
+
 /** A value of a call that the ledger counted differently from what the service shows now. */
 export type Discrepancy = {
-  what:
-    | 'call'
-    | 'status'
-    | 'labels'
-    | `${(typeof MEASURES)[number]['level']} ${(typeof MEASURES)[number]['media']} minutes`
+  what: (typeof DIFFERENCES)[number]
   counted: string | number
   served: string | number
   /** The anomaly with which the ledger already counted the difference; undefined if the ledger did not notice it. */
-  known?: 'final_changed' | 'labels_changed'
+  known?: (typeof KNOWN_DIFFERENCES)[number]
 }
 
 /**

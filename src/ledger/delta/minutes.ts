@@ -7,7 +7,9 @@ export const MEASURES = [
   { level: 'participant', media: 'audio' },
   { level: 'participant', media: 'video' },
 ] as const
-export type Measure = (typeof MEASURES)[number]
+type Measure = (typeof MEASURES)[number]
+
+export const minutesOf = ({ level, media }: Measure) => `${level} ${media} minutes` as const
 
 /**
  * The minutes that an answer shows for a call, in the order of {@link MEASURES}; `undefined` if it shows none. Minutes

@@ -1,32 +1,10 @@
 import * as z from 'zod'
-import { isoTime } from '../../clock/times.ts'
-import { callRowView } from '../../events/call-data.ts'
 import { eventsOfCall } from '../../events/read-events.ts'
 import { oneCall, otherCalls } from '../../history/list-calls.ts'
-import { FINAL_STATUSES } from '../../ledger/call.ts'
-import type { WebOptions } from '../server.ts'
+import { callDetails, callDetailsView } from '../../views/call-details.ts'
 import { sendProblem } from '../problem.ts'
-import { call } from './calls.ts'
-import { event } from './events.ts'
-import { count, minutes, namedObject, statuses, time } from './parts.ts'
+import type { WebOptions } from '../server.ts'
 import { route } from './route.ts'
-
-const answer = namedObject('CallDetails', {
-  call,
-  first_seen: time,
-  at_its_end: z
-    .object({ status: z.enum([...FINAL_STATUSES, 'other']), minutes })
-    .optional()
-    .describe('As it was counted; `call` has the minutes of today'),
-  status_now: z.enum(statuses).describe('As the service last said'),
-  events_since: time.optional().describe('Older events are not kept; absent where there is none'),
-  events: z.array(event),
-  others: z
-    .object({ calls: z.array(call), more: count.describe('How many are not listed') })
-    .describe('The other calls of its session, newest first, at most 20'),
-})
-
-export type CallDetails = z.output<typeof answer>
 
 const params = z.strictObject({ target: z.string().describe('Name of a target'), call_id: z.string() })
 
@@ -36,7 +14,7 @@ export const callRoute = route(
   'One call with its events',
   {
     checks: { params },
-    answers: { 200: answer },
+    answers: { 200: callDetails },
   },
   ({ store }: WebOptions) =>
     async ({ params: { target, call_id: id } }, reply) => {
@@ -47,17 +25,11 @@ export const callRoute = route(
           404,
           `no call ${id} of target ${target} is known; it may be expired. /api/v1/calls lists the calls of a session (session_id)`,
         )
-      const { finish, firstSeen, status } = call
-      const { calls, more } = await otherCalls(store, target, call)
-      const { events, keptSince } = await eventsOfCall(store, { target, id, firstSeen })
-      return {
-        call: callRowView({ target, call }),
-        first_seen: isoTime(firstSeen),
-        at_its_end: finish && { status: finish.status, minutes: { audio: finish.audio, video: finish.video } },
-        status_now: status,
-        events_since: keptSince === undefined ? undefined : isoTime(keptSince),
-        events,
-        others: { calls: calls.map((other) => callRowView({ target, call: other })), more },
-      }
+      const others = await otherCalls(store, target, call)
+      return callDetailsView(
+        { target, call },
+        others,
+        await eventsOfCall(store, { target, id, firstSeen: call.firstSeen }),
+      )
     },
 )

@@ -2,16 +2,16 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import * as z from 'zod'
 import { systemClock, type Clock } from '../../clock/clock.ts'
-import { callRowView, type CallRowView } from '../../events/call-data.ts'
 import { serviceNow } from '../../history/coverage.ts'
 import { readMoment } from '../../history/moment.ts'
-import { FINAL_STATUSES, MODES, OPEN_STATUSES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
-import { csvHeader, csvLine, type CsvFormat } from '../../text/csv.ts'
+import { FINAL_STATUSES, OPEN_STATUSES } from '../../ledger/call.ts'
+import type { CsvFormat } from '../../text/csv.ts'
 import { withoutNoise } from '../../text/without-noise.ts'
+import { CSV_COLUMNS, calls, callsCsv, callsLines, callView, SHOWN_STATUSES, type CallView } from '../../views/call.ts'
+import { csvOf } from '../../views/columns.ts'
 import { cursorOf, pagesOf, readCursor, SEARCH_SECONDS, type CallsSource, type CallsWanted } from './calls-pages.ts'
 import { concurrencyLimit } from '../concurrency-limit.ts'
 import { BadRequest } from '../problem.ts'
-import { count, minutes, namedObject, namedText, seconds, statuses, time } from './parts.ts'
 import { callLabels, list, moment } from './parameters.ts'
 
 import { route } from './route.ts'
@@ -24,7 +24,6 @@ const MAX_SMALL = 500
 const MAX_LARGE_AT_A_TIME = 4
 
 const ENDS = [...FINAL_STATUSES, 'lost'] as const
-const STATUSES = [...statuses, 'lost'] as const
 
 const parameters = z.strictObject({
   since: moment.describe('Calls that finished or were lost since then, newest first; default: calls in progress'),
@@ -32,7 +31,7 @@ const parameters = z.strictObject({
   target: list.optional().describe('Names of targets, separated by commas'),
   ...callLabels,
   status: list
-    .pipe(z.array(z.enum(STATUSES, `must be some of ${STATUSES.join(', ')}, separated by commas`)))
+    .pipe(z.array(z.enum(SHOWN_STATUSES, `must be some of ${SHOWN_STATUSES.join(', ')}, separated by commas`)))
     .optional()
     .describe('Some of the statuses, separated by commas; final ones and lost only with since'),
   has_recording: z
@@ -50,39 +49,6 @@ const parameters = z.strictObject({
   cursor: z.string().optional().describe('`next` of a response to the same parameters'),
 })
 
-export const callShape = {
-  target: z.string(),
-  call_id: z.string(),
-  session_id: z.string(),
-  type: z.enum(TYPES),
-  mode: z.enum(MODES),
-  receiver_type: z.enum(RECEIVER_TYPES),
-  began: time,
-  finished: time.exactOptional(),
-  participants: count,
-  minutes,
-  duration_seconds: seconds.exactOptional(),
-  answer_delay_seconds: seconds.exactOptional(),
-  has_recording: z.boolean(),
-}
-
-export const call = namedObject('Call', {
-  ...callShape,
-  status: z.enum(STATUSES),
-  noticed: time.exactOptional().describe('When callwatch noticed that it had finished'),
-  participant_minutes: minutes,
-})
-
-const answers = {
-  'application/json': namedObject('Calls', {
-    calls: z.array(call),
-    truncated: z.literal(true).optional(),
-    next: z.string().describe('`cursor` of the next page').optional(),
-  }),
-  'text/csv': namedText('CallsCsv', 'The same as CSV; with limit, x-callwatch-next is the cursor of the next page'),
-  'application/x-ndjson': namedText('CallsNdjson', 'The same, each call as a line of JSON'),
-}
-
 export type CallsRouteOptions = CallsSource & { clock?: Pick<Clock, 'scheduler'>; wall?: () => number }
 
 /**
@@ -95,7 +61,7 @@ export const callsRoute = route(
   'Calls in progress, or finished calls of the history',
   {
     checks: { querystring: parameters },
-    answers: { 200: answers },
+    answers: { 200: { 'application/json': calls, 'text/csv': callsCsv, 'application/x-ndjson': callsLines } },
     head: false,
   },
   ({ targets, store, clock = systemClock, wall = systemClock.wall }: CallsRouteOptions) => {
@@ -120,14 +86,14 @@ export const callsRoute = route(
 )
 
 /** Joins all parts to one page. Clients that add up calls need to know whether there are more. */
-async function joined(parts: ReturnType<typeof pagesOf>): Promise<z.output<(typeof answers)['application/json']>> {
-  const calls: CallRowView[] = []
+async function joined(parts: ReturnType<typeof pagesOf>): Promise<z.output<typeof calls>> {
+  const found: CallView[] = []
   let last: CallsWanted['from'] | undefined
   for await (const { calls: some, next } of parts) {
-    calls.push(...some.map(callRowView))
+    found.push(...some.map(callView))
     last = next
   }
-  return last === undefined ? { calls } : { calls, truncated: true, next: cursorOf(last) }
+  return last === undefined ? { calls: found } : { calls: found, truncated: true, next: cursorOf(last) }
 }
 
 /** The calls that a request to this route selects, such as `calls_url` of an alert; without a `limit` and a `cursor` in it. */
@@ -174,7 +140,7 @@ function pagedTimes({ finished }: CallsWanted['from'], asked: { since: number; u
   return finished === undefined ? asked : { since: finished.since, until: finished.until ?? Infinity }
 }
 
-type Format = { type: string; header: string; line: (call: CallRowView) => string }
+type Format = { type: string; header: string; line: (call: CallView) => string }
 type Streaming = { reply: FastifyReply; alive: () => void }
 
 /** Sends all calls, each part once the client has taken the one before. */
@@ -189,43 +155,18 @@ async function streamed(
     yield header
     for (let page = first; page.done !== true; page = await pages.next()) {
       alive()
-      if (page.value.calls.length > 0) yield page.value.calls.map((call) => line(callRowView(call))).join('')
+      if (page.value.calls.length > 0) yield page.value.calls.map((call) => line(callView(call))).join('')
     }
   }
   return reply.type(type).send(Readable.from(texts(), { objectMode: false }))
 }
 
-/** The columns of calls as CSV. */
-const CSV: Readonly<Record<string, (call: CallRowView) => string | number | boolean | undefined>> = {
-  target: (call) => call.target,
-  call_id: (call) => call.call_id,
-  session_id: (call) => call.session_id,
-  type: (call) => call.type,
-  mode: (call) => call.mode,
-  receiver_type: (call) => call.receiver_type,
-  status: (call) => call.status,
-  began: (call) => call.began,
-  finished: (call) => call.finished,
-  participants: (call) => call.participants,
-  audio_minutes: (call) => call.minutes.audio,
-  video_minutes: (call) => call.minutes.video,
-  participant_audio_minutes: (call) => call.participant_minutes.audio,
-  participant_video_minutes: (call) => call.participant_minutes.video,
-  duration_seconds: (call) => call.duration_seconds,
-  answer_delay_seconds: (call) => call.answer_delay_seconds,
-  has_recording: (call) => call.has_recording,
-  noticed: (call) => call.noticed,
-}
-
-function csvOf(format: CsvFormat): Format {
-  const line: Format['line'] = (call) => csvLine(Object.values(CSV).map((valueOf) => valueOf(call)), format) // oxfmt-ignore
-  return { type: 'text/csv; charset=utf-8', header: csvHeader(Object.keys(CSV), format), line }
-}
+const csv = (format: CsvFormat): Format => ({ type: 'text/csv; charset=utf-8', ...csvOf(CSV_COLUMNS, format) })
 
 /** Calls as text: what comes first, and a line for each. */
 export const CALL_FORMATS = {
-  csv: csvOf('csv'),
-  excel: csvOf('excel'),
+  csv: csv('csv'),
+  excel: csv('excel'),
   ndjson: {
     type: 'application/x-ndjson; charset=utf-8',
     header: '',

@@ -1,50 +1,23 @@
-import * as z from 'zod'
-import { isoTime } from '../../clock/times.ts'
-import { webhookViews } from '../../events/webhooks/webhook-views.ts'
+import { webhookProgress } from '../../events/webhooks/webhook-progress.ts'
+import { receivers, receiverView } from '../../views/receiver.ts'
+import { webhooks, webhookView } from '../../views/webhook.ts'
 import type { WebOptions } from '../server.ts'
-import { count, namedObject, seconds, time } from './parts.ts'
 import { route } from './route.ts'
-
-const webhook = namedObject('Webhook', {
-  name: z.string(),
-  state: z.enum(['delivering', 'failing', 'paused', 'removed']),
-  pending: count,
-  oldest_pending_seconds: seconds.optional(),
-  dead_letters: count,
-  problem: z.string().optional(),
-  failing_since: time.optional(),
-  last_delivered: time.optional(),
-  removed_at: time.optional(),
-})
-
-const answer = namedObject('Webhooks', { webhooks: z.array(webhook) })
 
 /** How far each webhook of events is (docs/api.md). */
 export const webhooksRoute = route(
   'GET /api/v1/webhooks',
   'How far each webhook of events is',
   {
-    answers: { 200: answer },
+    answers: { 200: webhooks },
   },
-  ({ store, wall }: WebOptions) =>
-    async () => ({ webhooks: await webhookViews(store, wall()) }),
+  (options: WebOptions) => async () => ({ webhooks: await webhookViews(options) }),
 )
 
-const receiver = namedObject('Receiver', {
-  name: z.string(),
-  pending: count.describe('Changes of alerts, and digests, that wait'),
-  oldest_pending_seconds: seconds.optional().describe('How long the oldest change of an alert has been waiting'),
-  failing_since: time
-    .optional()
-    .describe('Since when nothing could be delivered; of several daemons, the one that delivers knows it'),
-  problem: z.string().optional().describe('Why the last attempt failed'),
-})
-
-export type ReceiverView = z.output<typeof receiver>
-
-type ReceiversSource = Pick<WebOptions, 'store' | 'receivers' | 'wall'>
-
-const receivers = namedObject('Receivers', { receivers: z.array(receiver) })
+export async function webhookViews({ store, wall }: Pick<WebOptions, 'store' | 'wall'>) {
+  const found = await webhookProgress(store)
+  return found.map((each) => webhookView(each, wall()))
+}
 
 /** How many notifications wait for each receiver. */
 export const receiversRoute = route(
@@ -54,15 +27,11 @@ export const receiversRoute = route(
   (options: WebOptions) => async () => ({ receivers: await receiverViews(options) }),
 )
 
-export async function receiverViews({ store, receivers: configured, wall }: ReceiversSource): Promise<ReceiverView[]> {
+export async function receiverViews({
+  store,
+  receivers: configured,
+  wall,
+}: Pick<WebOptions, 'store' | 'receivers' | 'wall'>) {
   const [waiting, now] = [await store.waiting(), wall()]
-  return configured().map(({ name, failure }) => {
-    const { pending, since } = waiting.get(name) ?? { pending: 0 }
-    return {
-      name,
-      pending,
-      ...(since !== undefined && { oldest_pending_seconds: Math.max(0, now - since) }),
-      ...(failure !== undefined && { failing_since: isoTime(failure.since), problem: failure.problem }),
-    }
-  })
+  return configured().map((each) => receiverView(each, waiting, now))
 }

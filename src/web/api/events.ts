@@ -18,10 +18,8 @@ import {
   type Observable,
 } from 'rxjs'
 import * as z from 'zod'
-import { alertSchema } from '../../alerts/alert-data.ts'
 import { systemClock, type Clock } from '../../clock/clock.ts'
 import { readCursor, writeCursor, type Cursor } from '../../events/cursor.ts'
-import { EVENT_TYPES } from '../../events/types.ts'
 import {
   CursorExpired,
   readEvents,
@@ -30,16 +28,15 @@ import {
   type EventsPage,
   type ReadEvent,
 } from '../../events/read-events.ts'
-import { PARTICIPANT_STATES } from '../../ledger/call.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
+import { EVENT_PREFIX, EVENT_TYPES, eventBatch, events, eventStream } from '../../views/event.ts'
+import { cursorExpired } from '../../views/problem.ts'
 import type { WebOptions } from '../server.ts'
 import type { Store } from '../../store/store.ts'
-import { callShape } from './calls.ts'
 import { acceptsGzip } from '../compression.ts'
 import { liveState, onceRead, stateReader, type LiveState } from '../live-state.ts'
-import { expiredBecause, minutes, named, namedObject, namedText, statuses, time } from './parts.ts'
 import { route } from './route.ts'
-import { BadRequest, problem, sendProblem } from '../problem.ts'
+import { BadRequest, sendProblem } from '../problem.ts'
 
 type Log = Pick<Store, 'events' | 'latestEvents'>
 
@@ -62,75 +59,14 @@ const KEEP_ALIVE_SECONDS = 15
 /** How long streams have to end when the server closes. */
 const CLOSING_MS = 500
 
-const PREFIX = 'callwatch.'
 const BATCH_TYPE = 'application/cloudevents-batch+json'
 const STREAM_TYPE = 'text/event-stream'
 
 const eventType = z
   .string()
-  .transform((text) => (text.startsWith(PREFIX) ? text.slice(PREFIX.length) : text))
+  .transform((text) => (text.startsWith(EVENT_PREFIX) ? text.slice(EVENT_PREFIX.length) : text))
   .pipe(z.enum(EVENT_TYPES, `must be one or more of ${EVENT_TYPES.join(', ')}, with commas between them`))
 const list = z.string().transform((text) => text.split(','))
-
-const callChange = z.object({
-  ...callShape,
-  status: z.enum(statuses),
-  from: z.enum(['none', ...statuses, 'lost']).exactOptional(),
-  to: z.enum(['none', ...statuses, 'lost']).exactOptional(),
-  inferred: z.boolean().exactOptional().describe('callwatch did not see this step'),
-  before: z
-    .object({ status: z.enum(statuses), minutes })
-    .exactOptional()
-    .describe('What was known before a correction'),
-  after: z.object({ status: z.enum(statuses) }).exactOptional(),
-  participant_list: z
-    .array(
-      z.object({
-        uid: z.string().exactOptional(),
-        state: z.enum(PARTICIPANT_STATES).exactOptional(),
-        joined: z.boolean(),
-        joined_at: time.exactOptional(),
-        left_at: time.exactOptional(),
-        minutes,
-      }),
-    )
-    .exactOptional()
-    .describe('Only with events.participants'),
-  detected_at: time.describe('When callwatch saw it'),
-  backfilled: z.boolean(),
-})
-
-const alertChange = alertSchema.extend({
-  // The log may have events of an earlier version.
-  signal: z.string(),
-  expired_because: expiredBecause.exactOptional(),
-})
-
-/** A CloudEvent 1.0. Its types for users of the package are in `events/types.ts`, which imports nothing. */
-export const event = namedObject('Event', {
-  specversion: z.literal('1.0'),
-  id: z.string(),
-  source: z.string(),
-  type: z.enum(EVENT_TYPES.map((type) => `callwatch.${type}` as const)),
-  subject: z.string().optional().describe('Of a call its call_id'),
-  time,
-  datacontenttype: z.literal('application/json'),
-  data: z.union([callChange, alertChange]),
-})
-
-const page = namedObject('Events', {
-  events: z.array(event),
-  next: z.string().describe('Cursor after the last of them'),
-})
-const batch = z
-  .array(event)
-  .describe('A batch of CloudEvents; the header callwatch-next is the cursor after the last')
-  .register(named, { id: 'EventBatch' })
-const stream = namedText('EventStream', 'Server-sent events, whose data are CloudEvents and whose ids are cursors')
-const cursorExpired = problem
-  .extend({ oldest: z.string().describe('Cursor from which all events that are left are read') })
-  .describe('The events after this cursor are not known any more')
-  .register(named, { id: 'CursorExpired' })
 
 const parameters = z.strictObject({
   after: z.string().optional().describe('Cursor: `next` of an earlier answer, or the id of an event of a stream'),
@@ -171,7 +107,7 @@ export const eventsRoute = route(
   {
     checks: { querystring: parameters },
     answers: {
-      200: { 'application/json': page, [BATCH_TYPE]: batch, [STREAM_TYPE]: stream },
+      200: { 'application/json': events, [BATCH_TYPE]: eventBatch, [STREAM_TYPE]: eventStream },
       410: { 'application/problem+json': cursorExpired },
     },
   },

@@ -2,10 +2,11 @@ import * as z from 'zod'
 import type { TargetStatus } from '../../pipeline/target.ts'
 import type { Store } from '../../store/store.ts'
 import { isoTime } from '../../clock/times.ts'
-import type { OtherTarget } from './overview.ts'
-import { byOutcome, count, namedObject, time } from './parts.ts'
+import type { OtherTarget } from '../../views/target.ts'
+import { finishedPerMinute, type FinishedPerMinute } from '../../views/series.ts'
+import { byOutcome } from '../../views/shapes.ts'
+import { serviceNow } from '../../views/target.ts'
 import { route } from './route.ts'
-import { serviceNow } from './target-view.ts'
 
 const MINUTE = 60
 /** How many minutes there are without a parameter. */
@@ -24,19 +25,6 @@ const parameters = z.strictObject({
     .describe('How many minutes, up to now'),
 })
 
-const perMinute = z.array(count.nullable().describe('Null where it is not known yet'))
-/** How many calls finished in each minute, by final status, oldest first. */
-const counts = byOutcome(() => perMinute)
-
-const answer = namedObject('FinishedPerMinute', {
-  since: time,
-  step_seconds: count,
-  targets: z.array(z.object({ name: z.string(), ...counts })),
-})
-
-/** The finished calls of each of the last minutes, by target and status. */
-export type FinishedPerMinute = z.output<typeof answer>
-
 export type PerMinuteSource = {
   targets: {
     all: () => readonly string[]
@@ -52,11 +40,11 @@ export const finishedPerMinuteRoute = route(
   'Finished calls by minute and outcome',
   {
     checks: { querystring: parameters },
-    answers: { 200: answer },
+    answers: { 200: finishedPerMinute },
   },
   (source: PerMinuteSource) =>
     async ({ query }) =>
-      finishedPerMinute(source, query.minutes),
+      countPerMinute(source, query.minutes),
 )
 
 /**
@@ -65,7 +53,7 @@ export const finishedPerMinuteRoute = route(
  *
  * @throws {StoreError} if the store cannot be read now
  */
-export async function finishedPerMinute(
+export async function countPerMinute(
   { targets, store, wall }: PerMinuteSource,
   minutes = DEFAULT_MINUTES,
 ): Promise<FinishedPerMinute> {

@@ -1,11 +1,10 @@
 import * as z from 'zod'
-import { problem, STATUS_CODES } from '../problem.ts'
-import { named } from './parts.ts'
+import { openApi as document } from '../../views/problem.ts'
+import { problem, STATUS_CODES } from '../../views/problem.ts'
+import { named } from '../../views/shapes.ts'
 import { contentOf, route, type RouteDescription } from './route.ts'
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
-
-const document = z.looseObject({ openapi: z.string() }).register(named, { id: 'OpenApi' })
 
 /** `GET /api/v1/openapi.json`: the document of all routes. */
 export const openApi = route(

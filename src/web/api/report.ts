@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { coverageOf, serviceNow } from '../../history/coverage.ts'
-import { coverageView, expectTargets, usageCsv, usageReport, USAGE_KEYS, type UsageKey } from '../../history/usage.ts'
+import { expectTargets, usageReport, USAGE_KEYS, type UsageKey } from '../../history/usage.ts'
+import { coverage, coverageView, report, reportCsv, reportText, reportView } from '../../views/report.ts'
 import type { WebOptions } from '../server.ts'
-import { count, namedObject, namedText, seconds, sums, time } from './parts.ts'
 import { abortedBy, list, period, periodOf } from './parameters.ts'
 import { route } from './route.ts'
 
@@ -15,42 +15,13 @@ const parameters = z.strictObject({
   format: z.enum(['json', 'csv', 'excel'], 'must be json, csv or excel').default('json'),
 })
 
-export const coverage = namedObject('Coverage', {
-  blind_seconds: seconds.describe('How long the calls of at least one target are not all known'),
-  blind: z.array(
-    z.object({
-      target: z.string(),
-      kind: z
-        .enum(['before', 'expired', 'ended', 'now'])
-        .describe(
-          'before: the target was not set up yet; expired: calls that finished then are not kept any more; ended: what finished meanwhile was noticed late; now: no poll has succeeded since',
-        ),
-      since: time,
-      until: time,
-    }),
-  ),
-})
-
-const row = z.object({
-  day: z.iso.date().optional(),
-  target: z.string().optional(),
-  type: z.string().optional(),
-  mode: z.string().optional(),
-  receiver_type: z.string().optional(),
-  ...sums,
-  noticed_late: count.describe('Calls that were noticed more than five minutes after their end'),
-})
-
-const answer = namedObject('Report', { since: time, until: time, zone: z.string(), coverage, rows: z.array(row) })
-const csv = namedText('ReportCsv', 'The rows as CSV; format=excel: for a spreadsheet with a decimal comma')
-
 /** The usage of a period. */
 export const reportRoute = route(
   'GET /api/v1/report',
   'What was used: calls by outcome, minutes and durations of the calls that finished in a period',
   {
     checks: { querystring: parameters },
-    answers: { 200: { 'application/json': answer, 'text/csv': csv } },
+    answers: { 200: { 'application/json': report, 'text/csv': reportText } },
     // Each loads the store.
     atATime: 2,
   },
@@ -60,9 +31,9 @@ export const reportRoute = route(
       const now = wall()
       const period = periodOf(query, await serviceNow(store, query.target, now))
       const asked = { ...period, by, zone: query.zone, targets: query.target, aborted: abortedBy(reply) }
-      const found = await usageReport(store, asked, { configured: targets.all(), now })
+      const found = reportView(await usageReport(store, asked, { configured: targets.all(), now }))
       const { format } = query
-      return format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(usageCsv(found, by, format))
+      return format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(reportCsv(found, by, format))
     },
 )
 

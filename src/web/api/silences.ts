@@ -1,31 +1,13 @@
 import * as z from 'zod'
 import { MAX_SILENCE_SECONDS, unknownIn, type KnownNames, type Silence } from '../../alerts/match.ts'
-import { MATCH_KEYS, type AlertMatch } from '../../alerts/match-keys.ts'
-import { isoTime } from '../../clock/times.ts'
+import type { AlertMatch } from '../../alerts/match-keys.ts'
 import { readMoment } from '../../history/moment.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
+import { silence, silences, silenceView } from '../../views/silence.ts'
 import type { WebOptions } from '../server.ts'
 import { BadRequest, sendProblem } from '../problem.ts'
 import { alertMatch, givenIn, moment } from './parameters.ts'
-import { count, namedObject, time } from './parts.ts'
 import { route } from './route.ts'
-
-const silence = namedObject('Silence', {
-  id: count,
-  match: z.partialRecord(z.enum(MATCH_KEYS), z.string()),
-  since: time,
-  until: time,
-  reason: z.string(),
-  author: z.string().optional().describe('Who added it; absent where that is not known'),
-  edits: count.describe('How often it was edited'),
-})
-
-const silences = namedObject('Silences', {
-  silences: z.array(silence),
-  read_only: z.literal(true).optional().describe('They cannot be changed: http.auth is missing'),
-})
-
-export type SilenceView = z.output<typeof silence>
 
 const silencePath = z.strictObject({ id: z.string().describe('Its number') })
 
@@ -173,7 +155,3 @@ export const expireSilence = route(
       return reply.code(204).send()
     },
 )
-
-export function silenceView({ id, match, since, until, reason, author, edits = 0 }: Silence): SilenceView {
-  return { id, match, since: isoTime(since), until: isoTime(until), reason, author, edits }
-}

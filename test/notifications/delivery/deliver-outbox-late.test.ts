@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isoTime } from '../../../src/clock/times.ts'
-import { alertHistory } from '../../../src/history/alert-history.ts'
+import { alertHistory } from '../../history/as-shown.ts'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import type { Inhibition } from '../../../src/notifications/delivery/inhibition.ts'
 import type { Mute } from '../../../src/notifications/delivery/suppress.ts'

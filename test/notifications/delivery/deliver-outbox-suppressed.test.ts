@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isoTime } from '../../../src/clock/times.ts'
-import { alertHistory } from '../../../src/history/alert-history.ts'
+import { alertHistory } from '../../history/as-shown.ts'
 import { AT, changeOf, sending, type Named, type Sending, type Step } from './outbox-sending.ts'
 
 const A = { name: 'A' }

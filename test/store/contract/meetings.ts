@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { filter, firstValueFrom, Subject } from 'rxjs'
-import { usageOf } from '../../../src/history/usage.ts'
-import { auditReport } from '../../../src/commands/audit/report.ts'
+import { usageOf } from '../../history/as-shown.ts'
+import { targetAuditView } from '../../../src/views/audit.ts'
 import { auditTarget } from '../../../src/commands/audit/target.ts'
 import { partsOf } from '../../../src/commands/calls/listing.ts'
 import { COUNTERS } from '../../../src/ledger/series.ts'
@@ -200,7 +200,7 @@ async function shownOf({ clock, transport }: Meetings, { target, settings, store
       poll,
       full: true,
     })
-    const { equal, problem, differences, imbalances } = auditReport(audit)
+    const { equal, problem, differences, imbalances } = targetAuditView(audit)
     const events = new Map<string, string[]>()
     for (const { type, data } of await readLog(store)) {
       const { call_id } = data

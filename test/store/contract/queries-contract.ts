@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { coverageOf, serviceNow } from '../../../src/history/coverage.ts'
 import type { CallFilter } from '../../../src/history/call-filter.ts'
 import { listCalls, oneCall, type CallsPage } from '../../../src/history/list-calls.ts'
-import { seriesOf } from '../../../src/history/series.ts'
-import { usageReport, USAGE_KEYS, usageOf, type UsageRow } from '../../../src/history/usage.ts'
+import { seriesOf } from '../../history/as-shown.ts'
+import { USAGE_KEYS } from '../../../src/history/usage.ts'
+import { usageReport, usageOf } from '../../history/as-shown.ts'
+import type { ReportRow } from '../../../src/views/report.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import { imbalancesOf } from '../../../src/ledger/balance.ts'
 import { MODES, RECEIVER_TYPES, TYPES, type SeenCall } from '../../../src/ledger/call.ts'
@@ -123,7 +125,7 @@ function plainUsage(calls: readonly Drawn[], by: readonly (typeof USAGE_KEYS)[nu
   )
 }
 
-function reported(rows: readonly UsageRow[], by: readonly (typeof USAGE_KEYS)[number][]) {
+function reported(rows: readonly ReportRow[], by: readonly (typeof USAGE_KEYS)[number][]) {
   return Object.fromEntries(
     rows.map((row) => [
       by.map((key) => row[key]).join(' '),

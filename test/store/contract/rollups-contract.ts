@@ -8,9 +8,13 @@ import {
   updateRollups,
   type RollupPosition,
 } from '../../../src/history/rollups.ts'
-import { seriesOf, STEPS, type SeriesPoint } from '../../../src/history/series.ts'
+import { STEPS } from '../../../src/history/series.ts'
+import { seriesOf } from '../../history/as-shown.ts'
+import type { SeriesPoint } from '../../../src/views/series.ts'
 import { add, histogram, KEYS, takeCall, type Sums, type Take } from '../../../src/history/sums.ts'
-import { USAGE_KEYS, usageOf, type UsageRow } from '../../../src/history/usage.ts'
+import { USAGE_KEYS } from '../../../src/history/usage.ts'
+import { usageOf } from '../../history/as-shown.ts'
+import type { ReportRow } from '../../../src/views/report.ts'
 import { applyDelta } from '../../../src/ledger/state.ts'
 import { computeDelta, possiblyEvicted } from '../../../src/ledger/delta/compute-delta.ts'
 import { quarterHourOf } from '../../../src/ledger/usage.ts'
@@ -67,7 +71,7 @@ function sumsOf({
   minutes,
   participant_minutes: participants,
   user_minutes: user,
-}: UsageRow | SeriesPoint): Expected {
+}: ReportRow | SeriesPoint): Expected {
   const finished = Object.values(calls).reduce((sum, n) => sum + n, 0)
   return { calls: finished, lost, audio: minutes.audio, participantVideo: participants.video, user, late: 0 }
 }

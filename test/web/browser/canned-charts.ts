@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { readMoment } from '../../../src/history/moment.ts'
-import type { SeriesPoint } from '../../../src/history/series.ts'
-import type { SeriesView } from '../../../src/web/api/series.ts'
+import type { SeriesPoint } from '../../../src/views/series.ts'
+import type { SeriesView } from '../../../src/views/series.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import { NOW } from '../../metrics/hand-made-target.ts'
 

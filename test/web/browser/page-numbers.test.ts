@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { TargetView } from '../../../src/web/api/target-view.ts'
+import type { TargetView } from '../../../src/views/target.ts'
 import { inChromium, type Opened } from './chromium.ts'
 import { pageWorld, type PageWorld } from './page-world.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { isoTime } from '../../../src/clock/times.ts'
-import type { PastAlert } from '../../../src/history/alert-history.ts'
+import type { PastAlert } from '../../../src/views/alert.ts'
 import {
   AlertCalls,
   AlertFacts,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { SeriesPoint } from '../../../src/history/series.ts'
+import type { SeriesPoint } from '../../../src/views/series.ts'
 import type { CallSeries, Rule } from '../../../src/web/page/model/api.ts'
 import { drawnData, movedStep, shownStep, stepAt, valueText, type Chart } from '../../../src/web/page/model/chart.ts'
 import { bandsOf, chartsOf, eventsOf, missingTimes, thresholdsOf } from '../../../src/web/page/model/chart-series.ts'
@@ -8,7 +8,7 @@ import { chooseZone, span, weekBefore } from '../../../src/web/page/model/format
 import { isoTime } from '../../../src/clock/times.ts'
 import { RATIO } from '../../alerts/sample-rules.ts'
 import { NOW, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
-import { targetView } from '../../../src/web/api/target-view.ts'
+import { targetView } from '../../../src/views/target.ts'
 import { shownTarget } from '../serve.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))

@@ -1,7 +1,7 @@
 import { initialState, type State } from '../../../src/web/page/model/state.ts'
-import { targetView } from '../../../src/web/api/target-view.ts'
+import { targetView } from '../../../src/views/target.ts'
 import { isoTime } from '../../../src/clock/times.ts'
-import { alertView } from '../../../src/web/api/alerts.ts'
+import { alertView } from '../../../src/views/alert.ts'
 import type { TargetStatus } from '../../../src/pipeline/target.ts'
 import { NOW } from '../../metrics/hand-made-target.ts'
 

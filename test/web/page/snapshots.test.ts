@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { StateChange } from '../../../src/web/live-state.ts'
-import { targetView } from '../../../src/web/api/target-view.ts'
+import type { StateChange } from '../../../src/views/status.ts'
+import { targetView } from '../../../src/views/target.ts'
 import { ageOfTargets } from '../../../src/web/page/model/notices.ts'
 import { changedSnapshot } from '../../../src/web/page/model/snapshots.ts'
 import { POLLED } from '../../metrics/hand-made-target.ts'

@@ -1,22 +1,20 @@
-import type { CallRowView as Call } from '../../../events/call-data.ts'
-import type { AlertHistory } from '../../../history/alert-history.ts'
-import type { UsageReport as Report } from '../../../history/usage.ts'
-import type { CallDetails as Details } from '../../api/call.ts'
-import type { SeriesView as CallSeries } from '../../api/series.ts'
-import type { SilenceView as Silence } from '../../api/silences.ts'
-import type { AlertView as Alert } from '../../api/alerts.ts'
+import type { AlertHistory, AlertView as Alert } from '../../../views/alert.ts'
+import type { CallDetails as Details } from '../../../views/call-details.ts'
+import type { CallView as Call } from '../../../views/call.ts'
+import type { Report } from '../../../views/report.ts'
+import type { SeriesView as CallSeries } from '../../../views/series.ts'
+import type { SilenceView as Silence } from '../../../views/silence.ts'
 
 /* The answers of the API, by the types of the server. */
 
 export type { Alert, Call, CallSeries, Report, Silence }
-export type { WebhookView as Webhook } from '../../../events/webhooks/webhook-views.ts'
-export type { PastAlert } from '../../../history/alert-history.ts'
-export type { SeriesPoint as Point } from '../../../history/series.ts'
-export type { FinishedPerMinute as PerMinute } from '../../api/finished-per-minute.ts'
-export type { ReceiverView as Receiver } from '../../api/deliveries.ts'
-export type { RuleView as Rule } from '../../api/target-view.ts'
-export type { Status } from '../../api/status.ts'
-export type { TargetView as Target } from '../../api/target-view.ts'
+export type { PastAlert } from '../../../views/alert.ts'
+export type { ReceiverView as Receiver } from '../../../views/receiver.ts'
+export type { RuleView as Rule } from '../../../views/rule.ts'
+export type { FinishedPerMinute as PerMinute, SeriesPoint as Point } from '../../../views/series.ts'
+export type { Status } from '../../../views/status.ts'
+export type { TargetView as Target } from '../../../views/target.ts'
+export type { WebhookView as Webhook } from '../../../views/webhook.ts'
 
 type Change = Details['events'][number]['data']
 export type CallEvent = { type: string; time: string; data: Exclude<Change, { alert: string }> }

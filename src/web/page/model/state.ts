@@ -1,5 +1,5 @@
 import type { AlertPage } from './alert-page.ts'
-import type { AlertChange } from '../../../events/types.ts'
+import type { AlertChange } from '../../../views/alert.ts'
 import type {
   Alert,
   Call,

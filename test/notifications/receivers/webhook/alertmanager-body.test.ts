@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { alertmanagerBody } from '../../../../src/notifications/receivers/webhook/alertmanager-body.ts'
+import { alertmanagerView } from '../../../../src/views/alertmanager.ts'
 import { anyMessage } from '../../any-message.ts'
 import { AT, DIGEST, FIRING, messageOf, REMINDER, RESOLVED, STORE_FAILING, TOO_FEW } from '../../sample.ts'
 
 const SOURCES = { receiver: 'chat', pageUrl: 'https://callwatch.test/' }
-const of = (message: Parameters<typeof alertmanagerBody>[0]) => alertmanagerBody(message, SOURCES)
+const of = (message: Parameters<typeof alertmanagerView>[0]) => alertmanagerView(message, SOURCES)
 
 test('a firing alert is as Alertmanager would post it', () => {
   const labels = { alertname: 'HighFailureRate', severity: 'critical', target: 'production' }

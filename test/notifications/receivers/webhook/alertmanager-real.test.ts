@@ -4,7 +4,7 @@ import {
   alertmanagerAlert,
   alertmanagerPost,
 } from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
-import { alertmanagerBody } from '../../../../src/notifications/receivers/webhook/alertmanager-body.ts'
+import { alertmanagerView } from '../../../../src/views/alertmanager.ts'
 import { webhookSend } from '../../../../src/notifications/receivers/webhook/webhook-send.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { AT, DIGEST, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../sample.ts'
@@ -25,7 +25,7 @@ describe('the format of Alertmanager', { timeout: 60_000 }, () => {
     const pageUrl = 'http://callwatch.test/'
     await alertmanagerPost({ url, clock: systemClock })([alertmanagerAlert(live, { now, endsAt: now + 300 }, pageUrl)])
     const real = await vi.waitFor(() => notifications[0] ?? expect.unreachable('not yet'), 15_000)
-    const own = alertmanagerBody(messageOf([{ ...FIRING, labels: label, firingSince: now }]), {
+    const own = alertmanagerView(messageOf([{ ...FIRING, labels: label, firingSince: now }]), {
       receiver: 'webhook',
       pageUrl,
     })

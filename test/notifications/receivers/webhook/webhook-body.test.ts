@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Message } from '../../../../src/notifications/message.ts'
-import { webhookBody } from '../../../../src/notifications/receivers/webhook/webhook-send.ts'
+import { messageView } from '../../../../src/views/message.ts'
 import { anyMessage } from '../../any-message.ts'
 import {
   AT,
@@ -34,7 +34,7 @@ test.each<[string, Message]>([
   ['webhook-digest', DIGEST],
   ['webhook-store', STORE_FAILING],
 ])('the body "%s" is as reviewed', async (name, message) => {
-  await expect(`${JSON.stringify(webhookBody(message, AT), undefined, 2)}\n`).toMatchFileSnapshot(
+  await expect(`${JSON.stringify(messageView(message, AT), undefined, 2)}\n`).toMatchFileSnapshot(
     `fixtures/${name}.json`,
   )
 })
@@ -42,7 +42,7 @@ test.each<[string, Message]>([
 test('whatever a message is made of, JSON loses nothing of the body', () => {
   fc.assert(
     fc.property(anyMessage, (message) => {
-      const body = webhookBody(message, AT)
+      const body = messageView(message, AT)
       // A NaN or an undefined would come back as something else.
       expect(JSON.parse(JSON.stringify(body))).toStrictEqual(body)
     }),
@@ -55,7 +55,7 @@ test('every name is in snake_case', () => {
   const message = messageOf([...Object.values(SIGNALS), TOO_FEW], {
     flapped: [{ notification: FIRING, times: 3, peak: 0.62, endedAt: AT }],
   })
-  JSON.stringify([webhookBody(message, AT), webhookBody(DIGEST, AT), webhookBody(STORE_FAILING, AT)], (name, value) => {
+  JSON.stringify([messageView(message, AT), messageView(DIGEST, AT), messageView(STORE_FAILING, AT)], (name, value) => {
     names.push(name)
     return value
   })

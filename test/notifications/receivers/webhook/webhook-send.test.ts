@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { webhookBody, webhookSend } from '../../../../src/notifications/receivers/webhook/webhook-send.ts'
+import { webhookSend } from '../../../../src/notifications/receivers/webhook/webhook-send.ts'
+import { messageView } from '../../../../src/views/message.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { failure, read, SECRET, withReceivers, type Received } from '../../receiver.ts'
 import { AT, DIGEST, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../sample.ts'
@@ -34,7 +35,7 @@ test.each([MESSAGE, DIGEST, STORE_FAILING])(
         headers: { 'content-type': 'application/json', 'user-agent': 'callwatch' },
       },
     ])
-    expect(JSON.parse(received[0]!.body)).toEqual(JSON.parse(JSON.stringify(webhookBody(message, AT))))
+    expect(JSON.parse(received[0]!.body)).toEqual(JSON.parse(JSON.stringify(messageView(message, AT))))
   },
 )
 

@@ -1,23 +1,51 @@
-import { hasEnded, type Notification } from '../../../alerts/notification.ts'
-import { isoTime } from '../../../clock/times.ts'
-import type { AlertMessage, Message, StoreMessage } from '../../message.ts'
-import { flappedText } from '../../text/notification-text.ts'
-import { storeText } from '../../text/store-text.ts'
-import { annotationsOf, labelsOf } from '../../text/alert-labels.ts'
+import * as z from 'zod'
+import { hasEnded, type Notification } from '../alerts/notification.ts'
+import { isoTime } from '../clock/times.ts'
+import type { AlertMessage, Message, StoreMessage } from '../notifications/message.ts'
+import { annotationsOf, labelsOf } from '../notifications/text/alert-labels.ts'
+import { flappedText } from '../notifications/text/notification-text.ts'
+import { storeText } from '../notifications/text/store-text.ts'
+import { count } from './shapes.ts'
 
-type Texts = Record<string, string>
+const texts = z.record(z.string(), z.string())
+const status = z.enum(['firing', 'resolved'])
+const alert = z.object({
+  status,
+  labels: texts,
+  annotations: texts,
+  startsAt: z.string(),
+  endsAt: z.string(),
+  generatorURL: z.string(),
+  fingerprint: z.string(),
+})
+
+/** The body of Alertmanager's webhook (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config). */
+export const alertmanager = z.object({
+  version: z.literal('4'),
+  groupKey: z.string().describe('The same target and severity, the same key'),
+  truncatedAlerts: count,
+  status,
+  receiver: z.string(),
+  groupLabels: texts,
+  commonLabels: texts,
+  commonAnnotations: texts,
+  externalURL: z.string(),
+  alerts: z.array(alert),
+})
+type AlertmanagerView = z.output<typeof alertmanager>
+
+type Texts = z.output<typeof texts>
 type Sources = { receiver: string; pageUrl?: string | undefined }
 
 /** Go's zero: the end of what fires. */
 const ZERO_TIME = '0001-01-01T00:00:00Z'
 
 /**
- * A message in the form of Alertmanager's webhook
- * (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config), with its alerts. Alerts that fired and resolved
+ * A message in the form of Alertmanager's webhook, with its alerts. Alerts that fired and resolved
  * between deliveries are resolved ones. A problem of the store is an alert of callwatch itself. Undefined for a digest, which
  * Alertmanager does not have, and for a message without alerts.
  */
-export function alertmanagerBody(message: Message, sources: Sources) {
+export function alertmanagerView(message: Message, sources: Sources): AlertmanagerView | undefined {
   switch (message.kind) {
     case 'alerts': {
       const { alert, ...labels } = message.group
@@ -34,13 +62,12 @@ export function alertmanagerBody(message: Message, sources: Sources) {
 
 function bodyOf(
   groupLabels: Texts,
-  alerts: readonly ReturnType<typeof bodyAlert>[],
+  alerts: AlertmanagerView['alerts'],
   { receiver, pageUrl = '' }: Sources,
-) {
+): AlertmanagerView {
   const group = Object.entries(groupLabels).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return {
-    version: '4' as const,
-    // The same target and severity, the same key.
+    version: '4',
     groupKey: `{}:{${group.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(', ')}}`,
     truncatedAlerts: 0,
     status: statusOf(alerts.some(({ status }) => status === 'firing')),
@@ -89,7 +116,7 @@ function bodyAlert(
   annotations: Texts,
   { since, endedAt }: { since: number; endedAt: number | undefined },
   { pageUrl = '' }: Sources,
-) {
+): z.output<typeof alert> {
   return {
     status: statusOf(endedAt === undefined),
     labels,
@@ -101,7 +128,7 @@ function bodyAlert(
   }
 }
 
-function statusOf(isFiring: boolean): 'firing' | 'resolved' {
+function statusOf(isFiring: boolean): z.output<typeof status> {
   return isFiring ? 'firing' : 'resolved'
 }
 

@@ -1,43 +1,24 @@
-import { isoTime } from '../../clock/times.ts'
 import type { Store, StoredWebhook } from '../../store/store.ts'
 import { readCursor, START } from '../cursor.ts'
 
-export type WebhookView = Awaited<ReturnType<typeof webhookViews>>[number]
+/** How far a webhook is: how many events wait, and since when the oldest does (UNIX seconds). */
+export type WebhookProgress = Pick<StoredWebhook, 'name' | 'progress' | 'dead'> & {
+  pending: number
+  since: number | undefined
+}
 
 /** The webhooks in the store. A webhook that never ran is not there yet. */
-export async function webhookViews(
+export async function webhookProgress(
   store: Pick<Store, 'webhooks' | 'events' | 'latestEvents'>,
-  /** The host's clock (UNIX seconds). */
-  now: number,
-) {
+): Promise<WebhookProgress[]> {
   const stored = await store.webhooks()
   const [last] = stored.length === 0 ? [] : await store.latestEvents(0)
   return Promise.all(
     stored.map(async ({ name, progress, waiting, dead, oldest }) => {
       const unread = await unreadBy(store, progress.cursor, last?.total ?? 0)
-      const since = oldest?.at ?? unread.since
-      const { paused, problem, removedAt, deliveredAt, failingSince } = progress
-      return {
-        name,
-        state: stateOf(progress),
-        pending: waiting + unread.events,
-        ...(since !== undefined && { oldest_pending_seconds: Math.max(0, now - since) }),
-        dead_letters: dead,
-        ...((paused ?? problem) !== undefined && { problem: paused ?? problem }),
-        ...(failingSince !== undefined && { failing_since: isoTime(failingSince) }),
-        ...(deliveredAt !== undefined && { last_delivered: isoTime(deliveredAt) }),
-        ...(removedAt !== undefined && { removed_at: isoTime(removedAt) }),
-      }
+      return { name, progress, dead, pending: waiting + unread.events, since: oldest?.at ?? unread.since }
     }),
   )
-}
-
-type State = 'delivering' | 'failing' | 'paused' | 'removed'
-
-function stateOf({ paused, removedAt, failingSince }: StoredWebhook['progress']): State {
-  if (removedAt !== undefined) return 'removed'
-  if (paused !== undefined) return 'paused'
-  return failingSince === undefined ? 'delivering' : 'failing'
 }
 
 /** How many events follow a cursor, whether the webhook wants them or not, and when callwatch found the first of them (UNIX seconds). */

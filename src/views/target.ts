@@ -1,72 +1,17 @@
 import * as z from 'zod'
-import { definitionOf, signalView } from '../../alerts/definition-of.ts'
-import type { Rule } from '../../alerts/rule.ts'
-import { latestValues, type EvaluatedLedger } from '../../alerts/latest-values.ts'
-import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS } from '../../ledger/failure-ratio.ts'
-import { listWarnings } from '../../ledger/list-warnings.ts'
-import { COUNTERS, type DurableCounter } from '../../ledger/series.ts'
-import type { LedgerState, SyncState } from '../../ledger/state.ts'
-import { horizon } from '../../ledger/horizon.ts'
-import { usedBetween } from '../../ledger/usage.ts'
-import { participantsInProgress, sumOf, windows } from '../../metrics/derived-metrics.ts'
-import type { TargetStatus } from '../../pipeline/target.ts'
-import { isoTime, wholeMilliseconds } from '../../clock/times.ts'
-import {
-  breach,
-  count,
-  label,
-  labels,
-  measured,
-  severity,
-  byOutcome,
-  minutes,
-  namedObject,
-  outcomes,
-  ratio,
-  seconds,
-  time,
-} from './parts.ts'
-
-const rule = z.object({
-  name: z.string(),
-  severity,
-  ...measured,
-  breach,
-  threshold: z.number(),
-  clear: z.number(),
-  match: labels,
-  by: z.array(label),
-  readings: z
-    .array(z.object({ labels, value: z.number().nullable().describe('Null of too few calls'), calls: count }))
-    .optional(),
-})
-
-export type RuleView = z.output<typeof rule>
-
-/** A rule in `/api/v1/status`, with its settings. Durations and windows are seconds. */
-export function ruleView(rule: Rule, ledger: EvaluatedLedger): RuleView {
-  const { name, severity, signal, breach, threshold, clear, match, by } = rule
-  return {
-    name,
-    severity,
-    ...signalView(signal),
-    breach,
-    threshold,
-    clear,
-    match,
-    by: [...by],
-    readings: definitionOf(signal).isShownInStatus === true ? readingsOf(rule, ledger) : undefined,
-  }
-}
-
-/** The values of a rule at the last successful poll, by its labels; null where there were too few calls. */
-function readingsOf(rule: Rule, ledger: EvaluatedLedger) {
-  return latestValues(rule, ledger, { pollAge: 0 }).map(({ labels, value, calls = 0, tooFew }) => ({
-    labels,
-    value: tooFew ? null : value,
-    calls,
-  }))
-}
+import { STATES, type AlertInstance } from '../alerts/alert-instance.ts'
+import { isoTime, wholeMilliseconds } from '../clock/times.ts'
+import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
+import { horizon } from '../ledger/horizon.ts'
+import { listWarnings } from '../ledger/list-warnings.ts'
+import { COUNTERS, type DurableCounter } from '../ledger/series.ts'
+import type { LedgerState, SyncState } from '../ledger/state.ts'
+import { usedBetween } from '../ledger/usage.ts'
+import { participantsInProgress, sumOf, windows } from '../metrics/derived-metrics.ts'
+import type { TargetStatus } from '../pipeline/target.ts'
+import { isMap, parseMap } from '../schema/path.ts'
+import { rule, ruleView } from './rule.ts'
+import { byOutcome, count, minutes, namedObject, outcomes, ratio, seconds, time } from './shapes.ts'
 
 /** The service's clock now (UNIX seconds), extrapolated from the last successful poll. */
 export function serviceNow({ ledger: { sync }, pollAge }: Pick<TargetStatus, 'ledger' | 'pollAge'>): number {
@@ -139,19 +84,10 @@ export const target = namedObject('Target', { ...current.shape, ...committed.sha
 
 export type TargetView = z.output<typeof target>
 export type CurrentView = z.output<typeof current>
+export type CommittedView = z.output<typeof committed>
 
 export function targetView(target: TargetStatus): TargetView {
   return { ...currentView(target), ...committedView(target) }
-}
-
-/** The same as JSON. The committed part, which is most of it, is formatted once for each commit. */
-export function targetJson(target: TargetStatus): string {
-  return joinJson(currentView(target), committedJson(target))
-}
-
-/** Joins both parts of a target in `/api/v1/status`, of which one is JSON already. */
-export function joinJson(current: CurrentView, committed: string): string {
-  return `${JSON.stringify(current).slice(0, -1)},${committed.slice(1)}`
 }
 
 export function currentView(target: TargetStatus): CurrentView {
@@ -188,7 +124,23 @@ function webhookWarnings({ recent, ledger }: TargetStatus): NonNullable<CurrentV
   return [{ kind: 'no_webhooks', message }]
 }
 
-function committedView(target: TargetStatus): z.output<typeof committed> {
+/** The part that changes with a commit. It stays the same object until it changes. */
+export function committedView(target: TargetStatus): CommittedView {
+  const { ledger, settings } = target
+  const day = Math.floor(serviceNow(target) / DAY)
+  const cached = cache.get(ledger.sync)
+  if (cached?.settings === settings && cached.day === day) return cached.view
+  const view = viewOfCommit(target)
+  cache.set(ledger.sync, { settings, day, view })
+  return view
+}
+
+const DAY = 86_400
+
+/** Each commit makes a new sync state. */
+const cache = new WeakMap<SyncState, { settings: TargetStatus['settings']; day: number; view: CommittedView }>()
+
+function viewOfCommit(target: TargetStatus): CommittedView {
   const { ledger, settings } = target
   const { poll, rules } = settings
   const { sync } = ledger
@@ -220,27 +172,11 @@ function committedView(target: TargetStatus): z.output<typeof committed> {
   }
 }
 
-function webhookEndsOf(ledger: LedgerState): z.output<typeof committed>['service_webhook_ends'] {
+function webhookEndsOf(ledger: LedgerState): CommittedView['service_webhook_ends'] {
   const ends = (announced: string) => sumOf(ledger, COUNTERS.webhookEnds, ([value]) => value === announced)
   const counts = { announced: ends('yes'), missed: ends('no'), unknown: ends('unknown') }
   return counts.announced + counts.missed + counts.unknown === 0 ? undefined : counts
 }
-
-/** The committed part as JSON. */
-export function committedJson(target: TargetStatus): string {
-  const { ledger, settings } = target
-  const day = Math.floor(serviceNow(target) / DAY)
-  const cached = cache.get(ledger.sync)
-  if (cached?.settings === settings && cached.day === day) return cached.json
-  const json = JSON.stringify(committedView(target))
-  cache.set(ledger.sync, { settings, day, json })
-  return json
-}
-
-const DAY = 86_400
-
-/** Each commit makes a new sync state. */
-const cache = new WeakMap<SyncState, { settings: TargetStatus['settings']; day: number; json: string }>()
 
 function toMilliseconds(seconds: number | undefined): number | null {
   return seconds === undefined ? null : wholeMilliseconds(seconds)
@@ -292,4 +228,79 @@ function windowViews(ledger: Pick<LedgerState, 'finished' | 'sync'>) {
     const hasRatio = total >= MIN_EXPORTED_CALLS
     return { window, seconds: seconds.get(window)!, calls: total, finished, failure_ratio: hasRatio ? ratio : null }
   })
+}
+
+/** The fields of an alert that readers use. */
+const alert = z.object({
+  key: z.string(),
+  labels: z.record(z.string(), z.string()),
+  rule: z.object({ name: z.string(), severity: z.string(), signal: z.object({ name: z.string() }) }),
+  state: z.enum(STATES),
+  since: z.number(),
+  firingSince: z.number().optional(),
+})
+
+/**
+ * A target as its owner shows it to the other daemons, in JSON. Times are UNIX seconds, ages seconds. Checks only what another version of callwatch could have written
+ * in another way.
+ */
+const overview = z.object({
+  version: z.literal(2),
+  /** When it was written, by the owner's host. */
+  at: z.number(),
+  /** When the target was set up, and its last successful poll, by the service's clock; and that clock at `at`. */
+  created: z.number(),
+  lastSuccess: z.number().optional(),
+  serviceNow: z.number(),
+  /** The time since the rules were last evaluated. */
+  evaluationAge: z.number(),
+  alerts: z.array(z.custom<AlertInstance>((instance) => alert.safeParse(instance).success)),
+  current: z.custom<CurrentView>(isMap),
+  committed: z.custom<CommittedView>((view) => isMap(view) && Object.keys(view).length > 0),
+})
+
+export type Overview = z.output<typeof overview>
+
+/** A target that another daemon owns. */
+export type OtherTarget = Overview & {
+  name: string
+  owner: string | undefined
+  /** Why it is not polled, in a sentence. */
+  problem: string | undefined
+}
+
+/** @param wall UNIX seconds */
+export function writeOverview(target: TargetStatus, wall: number): string {
+  const { sync } = target.ledger
+  return JSON.stringify({
+    version: 2,
+    at: wall,
+    created: sync.created,
+    lastSuccess: sync.lastSuccess,
+    serviceNow: serviceNow(target),
+    evaluationAge: target.evaluationAge(),
+    alerts: [...target.alerts.values()].map(({ values: _values, ...alert }) => alert),
+    current: currentView(target),
+    committed: committedView(target),
+  } satisfies z.input<typeof overview>)
+}
+
+/** Reads what {@link writeOverview} wrote; undefined where another version of callwatch wrote it in another way. */
+export function readOverview(text: string): Overview | undefined {
+  return overview.safeParse(parseMap(text)).data
+}
+
+/** A target that another daemon owns. */
+export function otherTargetView({ at, current, committed, owner, problem }: OtherTarget, wall: number): TargetView {
+  const passed = Math.max(0, wall - at)
+  const { lag_seconds: lag, sweep_age_seconds: sweepAge, rate_limit_pause_seconds: paused } = current
+  return {
+    ...current,
+    owner,
+    ...(problem !== undefined && { up: false, problem }),
+    lag_seconds: wholeMilliseconds(lag + passed),
+    sweep_age_seconds: sweepAge === null ? null : wholeMilliseconds(sweepAge + passed),
+    rate_limit_pause_seconds: Math.max(0, paused - passed),
+    ...committed,
+  }
 }

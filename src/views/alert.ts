@@ -1,0 +1,190 @@
+import * as z from 'zod'
+import { alertOf, type Alert, type LiveAlert } from '../alerts/alert.ts'
+import { CHANGES, STATES } from '../alerts/alert-instance.ts'
+import { callsRequest } from '../alerts/calls-behind.ts'
+import { EXPIRED_BECAUSE, type Notification } from '../alerts/notification.ts'
+import { OUTCOMES_OF_NOTICES, SUPPRESSED_BY } from '../alerts/episode.ts'
+import { matches, type Silence } from '../alerts/match.ts'
+import { windowOf } from '../alerts/signal.ts'
+import { isoTime } from '../clock/times.ts'
+import type { PastEpisode } from '../history/alert-history.ts'
+import { breach, labels, measured, measuredView, severity } from './rule.ts'
+import { count, named, namedObject, time } from './shapes.ts'
+
+/** What an alert has now, in an event and in the past. */
+const every = z.object({
+  target: z.string(),
+  alert: z.string(),
+  severity,
+  labels: labels.describe('By which the rule groups calls'),
+  breach,
+  threshold: z.number(),
+  peak: z.number().describe('The worst value since it fired'),
+  since: time,
+})
+const valued = every.extend({
+  signal: measured.signal,
+  value: z.number(),
+  calls: count
+    .nullable()
+    .describe("How many calls are in the signal's window; null if the signal does not count calls"),
+})
+
+/** What an alert has now and in an event. */
+export type AlertData = z.output<typeof valued>
+
+/** An alert with the name of it within its target. */
+export const alertKeyed = valued.extend({ key: z.string() })
+
+const expiredBecause = z.enum(EXPIRED_BECAUSE)
+const callsUrl = z.string().describe('Request for the calls behind the value, where these can be selected')
+
+export function alertData({ signal, calls, since, ...alert }: Alert): AlertData {
+  const { target, alert: name, severity, labels, breach, value, threshold, peak } = alert
+  return {
+    target,
+    alert: name,
+    severity,
+    labels,
+    signal: signal.name,
+    breach,
+    value,
+    threshold,
+    peak,
+    calls: calls ?? null,
+    since: isoTime(since),
+  }
+}
+
+/** An alert in an event. */
+export const alertChange = valued.extend({
+  // The log may have events of an earlier version.
+  signal: z.string(),
+  expired_because: expiredBecause.exactOptional().describe('Why it expired'),
+})
+export type AlertChange = z.output<typeof alertChange>
+
+export function alertChangeView(notification: Notification): AlertChange {
+  const { expiredBecause } = notification
+  return { ...alertData(notification), ...(expiredBecause !== undefined && { expired_because: expiredBecause }) }
+}
+
+/** An alert as it is now. */
+export const alert = valued
+  .extend({
+    state: z.enum(STATES),
+    firing_since: time.nullable(),
+    clear: z.number(),
+    calls_url: callsUrl.optional(),
+    runbook_url: z.string().optional(),
+    silences: z.array(count).optional().describe('The ids of the active silences that match it'),
+  })
+  .register(named, { id: 'Alert' })
+export type AlertView = z.output<typeof alert>
+export const alerts = namedObject('Alerts', { alerts: z.array(alert) })
+
+export function alertView(live: LiveAlert, silences: readonly Silence[] = []): AlertView {
+  const { state, firingSince } = live.instance
+  const alert = alertOf(live)
+  const ids = silences.filter(({ match }) => matches(match, alert)).map(({ id }) => id)
+  return {
+    ...alertData(alert),
+    state,
+    firing_since: firingSince === undefined ? null : isoTime(firingSince),
+    clear: alert.clear,
+    calls_url: callsRequest(alert),
+    runbook_url: alert.runbookUrl,
+    ...(ids.length > 0 && { silences: ids }),
+  }
+}
+
+const notice = z.object({
+  receiver: z.string(),
+  kind: z.enum(CHANGES),
+  at: time,
+  outcome: z
+    .enum(OUTCOMES_OF_NOTICES)
+    .describe(
+      'dropped: refused or not confirmed, and not sent again; discarded: not sent, since it had ended by then; unknown: a process died that may have sent it',
+    ),
+})
+
+const suppression = z.object({
+  by: z.enum(SUPPRESSED_BY),
+  at: time.describe('When that was noticed'),
+  until: time.optional(),
+  silence: count.optional().describe('Its id'),
+  alert: z.string().optional().describe('Key of the alert that inhibits'),
+  target: z.string().optional().describe('Its target, if that is another one'),
+  reason: z.string().optional(),
+})
+
+/** An alert that fired, and may still fire. */
+export const pastAlert = every.extend({
+  key: z.string().describe('Rule and labels: names the alert within its target'),
+  ...measured,
+  match: labels,
+  since: time.describe('Firing since'),
+  until: time.nullable().describe('Null while it fires'),
+  outcome: z.enum(['resolved', 'expired']).nullable().describe('Null while it fires'),
+  expired_because: expiredBecause.optional(),
+  peak: z.number().describe('The worst value'),
+  values: z
+    .array(z.object({ at: time, value: z.number().nullable().describe('Null where there were too few calls') }))
+    .describe('The worst value of each minute, or of each of at most 100 longer steps'),
+  notified: z.array(notice).describe('What became of the notifications; what still waits is absent'),
+  suppressed: z.array(suppression).describe('Why notifications waited'),
+  blind: z.array(z.object({ since: time, until: time })).describe('When the target was not seen meanwhile'),
+  calls_url: callsUrl.optional(),
+  runbook_url: z.string().optional(),
+})
+export type PastAlert = z.output<typeof pastAlert>
+
+/** The columns of `alert_history` (docs/sql.md). */
+export type AlertColumn =
+  | Exclude<keyof z.output<typeof every>, 'labels'>
+  | keyof z.output<typeof labels>
+  | keyof Pick<PastAlert, 'key' | 'signal' | 'until' | 'outcome' | 'expired_because'>
+
+export const alertHistory = namedObject('AlertHistory', {
+  alerts: z.array(pastAlert).describe('Newest first'),
+  truncated: z.literal(true).optional().describe('There are older ones'),
+})
+export type AlertHistory = z.output<typeof alertHistory>
+
+export function alertHistoryView({ found, isTruncated }: { found: PastEpisode[]; isTruncated: boolean }): AlertHistory {
+  return { alerts: found.map(pastAlertView), ...(isTruncated && { truncated: true }) }
+}
+
+export function pastAlertView({ target, rule, key, since, until, episode, blind, ...notes }: PastEpisode): PastAlert {
+  const { severity, signal, match, labels, breach, threshold, peak, window } = episode
+  const { outcome = null, expiredBecause, runbookUrl } = episode
+  const isEnded = until !== null && windowOf(signal) === undefined
+  const request = isEnded ? undefined : callsRequest({ target, signal, match, labels, window })
+  return {
+    target,
+    alert: rule,
+    key,
+    severity,
+    labels,
+    ...measuredView(signal),
+    match,
+    breach,
+    threshold,
+    since: isoTime(since),
+    until: until === null ? null : isoTime(until),
+    outcome,
+    ...(expiredBecause !== undefined && { expired_because: expiredBecause }),
+    peak,
+    ...(request !== undefined && { calls_url: request }),
+    values: episode.values.map(([at, value]) => ({ at: isoTime(at), value })),
+    notified: notes.notices.map(({ receiver, kind, at, outcome }) => ({ receiver, kind, at: isoTime(at), outcome })),
+    suppressed: notes.suppressions.map(({ at, since: _since, until: end, ...why }) => ({
+      ...why,
+      at: isoTime(at),
+      ...(end !== undefined && { until: isoTime(end) }),
+    })),
+    blind: blind.map(({ from, to }) => ({ since: isoTime(from), until: isoTime(to) })),
+    ...(runbookUrl !== undefined && { runbook_url: runbookUrl }),
+  }
+}

@@ -1,0 +1,196 @@
+import * as z from 'zod'
+import { isoTime } from '../clock/times.ts'
+import { QUANTITIES, type Imbalance } from '../ledger/balance.ts'
+import {
+  DIFFERENCES,
+  KNOWN_DIFFERENCES,
+  lastMinutes,
+  servedLabels,
+  spell,
+  type Discrepancy,
+  type Verdict,
+} from '../ledger/delta/compare-call.ts'
+import type { SeenCall } from '../ledger/call.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
+import { count } from './shapes.ts'
+
+/** A listed call, its row in the ledger, and how they compare; `gone` if the service no longer knows the call. */
+export type ComparedCall = { seen: SeenCall; counted: TrackedCall | undefined; verdict: Verdict | { kind: 'gone' } }
+
+/** The comparison of one target. */
+export type TargetAudit = {
+  target: string
+  /** Why the comparison is incomplete; undefined if it is complete. */
+  problem?: string | undefined
+  /**
+   * How far back calls were compared, and when the daemon's last successful poll ended (UNIX seconds); undefined if unknown.
+   */
+  horizon?: number
+  lastPoll?: number | undefined
+  /** Each call that was listed with a valid status. */
+  calls: ComparedCall[]
+  /** The number of invalid items in the list. */
+  rejected: number
+  /** The number of lost calls in the ledger. */
+  lost: number
+  /** The number of counted calls within the horizon that the service no longer lists; undefined if the list is incomplete. */
+  unlisted?: number | undefined
+  /** Whether a daemon polls the target now; undefined if nothing differed. */
+  daemonPolls?: boolean | undefined
+  /** The list was read back to the horizon only, and no sweep has verified its order. */
+  orderUnverified: boolean
+  /** How many differing calls were not requested again, because there were too many. */
+  notRequested: number
+  /** Where the counters differ from the sums of the calls; undefined if the store does not know the target. */
+  imbalances?: Imbalance[]
+}
+
+const value = z.union([z.string(), z.number()])
+
+/** A call that differs, without user IDs. */
+const reportedCall = z.object({
+  call_id: z.string().nullable().describe('Null if the ledger does not know the call'),
+  session_id: z.string(),
+  discrepancies: z.array(
+    z.object({
+      what: z.enum(DIFFERENCES),
+      counted: value,
+      served: value,
+      known: z.enum(KNOWN_DIFFERENCES).exactOptional().describe('The anomaly with which the ledger counted it'),
+    }),
+  ),
+})
+export type ReportedCall = z.output<typeof reportedCall>
+
+const sums = z.object({
+  calls: count,
+  call_audio_minutes: z.number(),
+  call_video_minutes: z.number(),
+  participant_audio_minutes: z.number(),
+  participant_video_minutes: z.number(),
+})
+export type AuditSums = z.output<typeof sums>
+
+const labelSums = z.object({ labels: z.string(), ledger: sums, service: sums })
+type LabelSums = z.output<typeof labelSums>
+
+export const targetAudit = z.object({
+  target: z.string(),
+  equal: z
+    .boolean()
+    .describe('Everything was compared, nothing differs, and the counters equal the sums of the calls, if known'),
+  problem: z.string().nullable(),
+  horizon: z.string().nullable(),
+  last_successful_poll: z.string().nullable(),
+  daemon_polls: z.boolean().nullable().describe('Null if nothing differed, so that the audit did not wait for a poll'),
+  listed: z
+    .object({
+      equal: count,
+      open: count,
+      new: count,
+      note: count,
+      difference: count,
+      baseline: count,
+      ignored: count,
+      lost: count,
+      gone: count,
+    })
+    .describe('How many listed calls there are for each result of the comparison'),
+  invalid_items: count,
+  lost: count,
+  no_longer_listed: count.nullable(),
+  not_requested_again: count,
+  order_unverified: z
+    .boolean()
+    .describe('The list was read back to the horizon only, and no sweep has verified its order'),
+  balanced: z
+    .boolean()
+    .nullable()
+    .describe('Whether the counters equal the sums of all calls; null if the store does not know the target'),
+  imbalances: z.array(z.object({ quantity: z.enum(QUANTITIES), counters: z.number(), calls: z.number() })),
+  differences: z.array(reportedCall),
+  notes: z.array(reportedCall),
+  sums: z.array(labelSums).describe('Finished calls and their minutes, by labels'),
+})
+export type AuditReport = z.output<typeof targetAudit>
+
+/** The output of `audit --json`. Times are ISO 8601. */
+export const audit = z.object({ equal: z.boolean(), targets: z.array(targetAudit) })
+
+export function auditView(targets: AuditReport[]): z.output<typeof audit> {
+  return { equal: targets.every(({ equal }) => equal), targets }
+}
+
+export function targetAuditView(audit: TargetAudit): AuditReport {
+  const listed = { equal: 0, open: 0, new: 0, note: 0, difference: 0, baseline: 0, ignored: 0, lost: 0, gone: 0 }
+  const differences: ReportedCall[] = []
+  const notes: ReportedCall[] = []
+  for (const { seen, counted, verdict } of audit.calls) {
+    listed[verdict.kind] += 1
+    if (!('discrepancies' in verdict)) continue
+    const reported = reportedView(seen.session, counted, verdict.discrepancies)
+    if (verdict.kind === 'note') notes.push(reported)
+    else differences.push(reported)
+  }
+  return {
+    target: audit.target,
+    equal: audit.problem === undefined && differences.length === 0 && (audit.imbalances ?? []).length === 0,
+    problem: audit.problem ?? null,
+    horizon: timeOrNull(audit.horizon),
+    last_successful_poll: timeOrNull(audit.lastPoll),
+    daemon_polls: audit.daemonPolls ?? null,
+    listed,
+    invalid_items: audit.rejected,
+    lost: audit.lost,
+    no_longer_listed: audit.unlisted ?? null,
+    not_requested_again: audit.notRequested,
+    order_unverified: audit.orderUnverified,
+    balanced: audit.imbalances === undefined ? null : audit.imbalances.length === 0,
+    imbalances: audit.imbalances ?? [],
+    differences,
+    notes,
+    sums: sumsByLabels(audit.calls),
+  }
+}
+
+function reportedView(session: string, counted: TrackedCall | undefined, discrepancies: Discrepancy[]): ReportedCall {
+  return { call_id: counted?.id ?? null, session_id: session, discrepancies }
+}
+
+const NO_SUMS: AuditSums = {
+  calls: 0,
+  call_audio_minutes: 0,
+  call_video_minutes: 0,
+  participant_audio_minutes: 0,
+  participant_video_minutes: 0,
+}
+
+function sumsByLabels(calls: readonly ComparedCall[]): LabelSums[] {
+  const sums = new Map<string, LabelSums>()
+  const sumsOf = (labels: string) => {
+    const found = sums.get(labels) ?? { labels, ledger: { ...NO_SUMS }, service: { ...NO_SUMS } }
+    sums.set(labels, found)
+    return found
+  }
+  for (const { seen, counted, verdict } of calls) {
+    if (verdict.kind !== 'equal' && verdict.kind !== 'note' && verdict.kind !== 'difference') continue
+    const { finish } = counted ?? {}
+    if (finish !== undefined) addTo(sumsOf(spell(finish.labels)).ledger, counted!.counted)
+    addTo(sumsOf(spell(servedLabels(counted, seen))).service, lastMinutes(counted, seen))
+  }
+  return [...sums.values()].toSorted((a, b) => (a.labels < b.labels ? -1 : 1))
+}
+
+/** @param minutes in the order of MEASURES */
+function addTo(sums: AuditSums, minutes: readonly number[]): void {
+  const [callAudio = 0, callVideo = 0, participantAudio = 0, participantVideo = 0] = minutes
+  sums.calls += 1
+  sums.call_audio_minutes += callAudio
+  sums.call_video_minutes += callVideo
+  sums.participant_audio_minutes += participantAudio
+  sums.participant_video_minutes += participantVideo
+}
+
+function timeOrNull(time: number | undefined): string | null {
+  return time === undefined ? null : isoTime(time)
+}

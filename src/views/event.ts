@@ -1,0 +1,96 @@
+import * as z from 'zod'
+import type { EventBody } from '../events/event.ts'
+import { alertChange } from './alert.ts'
+import { callChange } from './call.ts'
+import { named, namedObject, namedText, time } from './shapes.ts'
+
+export const CALL_EVENTS = [
+  'call.initiated',
+  'call.ongoing',
+  'call.ended',
+  'call.unanswered',
+  'call.rejected',
+  'call.canceled',
+  'call.other',
+  'call.lost',
+  'call.reappeared',
+  'call.corrected',
+  'call.details',
+] as const
+export const ALERT_EVENTS = ['alert.firing', 'alert.resolved', 'alert.expired'] as const
+
+/** All types of events, without the prefix `callwatch.`. */
+export const EVENT_TYPES = [...CALL_EVENTS, ...ALERT_EVENTS]
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** Before the type of an event. */
+export const EVENT_PREFIX = 'callwatch.' as const
+
+const typesOf = <Type extends EventType>(types: readonly Type[]) =>
+  z.enum(types.map((type) => `${EVENT_PREFIX}${type}` as const))
+
+/** A CloudEvent 1.0 (https://github.com/cloudevents/spec, JSON format). */
+export const event = namedObject('Event', {
+  specversion: z.literal('1.0'),
+  id: z.string().describe('Unique for each event, and the same each time that the event is sent'),
+  source: z.string().describe('`urn:callwatch:TARGET`'),
+  type: typesOf(EVENT_TYPES),
+  subject: z.string().exactOptional().describe('Of a call its call_id'),
+  time: time.describe("When it happened, by the service's clock (ISO 8601)"),
+  datacontenttype: z.literal('application/json'),
+  data: z.union([callChange, alertChange]),
+})
+type EventView = z.output<typeof event>
+
+/** An event that `events --json` prints. Its extension attribute is its cursor: a reader continues after it. */
+export const printedEvent = event.extend({ callwatchcursor: z.string() })
+
+/** An event of a call. */
+export const callEvent = event.extend({
+  type: typesOf(CALL_EVENTS),
+  subject: z.string().describe('The call id'),
+  data: callChange,
+})
+export type CallEvent = z.output<typeof callEvent>
+
+/** An event of an alert. */
+export const alertEvent = event.extend({
+  type: typesOf(ALERT_EVENTS),
+  subject: z.never().exactOptional(),
+  data: alertChange,
+})
+export type AlertEvent = z.output<typeof alertEvent>
+
+/** An event as webhooks and `/api/v1/events` deliver it. */
+export type CallwatchEvent = CallEvent | AlertEvent
+
+/** An event of the log. */
+export function eventView(target: string, id: string, { type, subject, time, data }: EventBody): EventView {
+  return {
+    specversion: '1.0',
+    id,
+    source: `urn:callwatch:${encodeURIComponent(target)}`,
+    type: `${EVENT_PREFIX}${type}`,
+    ...(subject !== undefined && { subject }),
+    time,
+    datacontenttype: 'application/json',
+    data,
+  }
+}
+
+export const events = namedObject('Events', {
+  events: z.array(event),
+  next: z.string().describe('Cursor after the last of them'),
+})
+export const eventBatch = z
+  .array(event)
+  .describe('A batch of CloudEvents; the header callwatch-next is the cursor after the last')
+  .register(named, { id: 'EventBatch' })
+export const eventStream = namedText(
+  'EventStream',
+  'Server-sent events, whose data are CloudEvents and whose ids are cursors',
+)
+
+/* The package exports these. */
+export type { AlertChange } from './alert.ts'
+export type { CallChange, CallData, Participant } from './call.ts'

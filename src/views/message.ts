@@ -1,0 +1,195 @@
+import * as z from 'zod'
+import { CHANGES } from '../alerts/alert-instance.ts'
+import { failuresOf, type Notification } from '../alerts/notification.ts'
+import { windowOf } from '../alerts/signal.ts'
+import { isoTime } from '../clock/times.ts'
+import { failureRatio } from '../ledger/failure-ratio.ts'
+import type { DayFigures, FlappedAlert, Message } from '../notifications/message.ts'
+import { digestLine } from '../notifications/text/digest-text.ts'
+import { descriptionOf, flappedText, summaryOf } from '../notifications/text/notification-text.ts'
+import { storeText } from '../notifications/text/store-text.ts'
+import { alertChange, alertData } from './alert.ts'
+import { labels, measured, severity } from './rule.ts'
+import { count, outcomes, ratio, time } from './shapes.ts'
+import { silence } from './silence.ts'
+
+/** JSON has no NaN. */
+const number = z.number().nullable()
+const counts = z.object({ ...outcomes, total: count })
+const contributor = z.object({
+  // Later versions may have more labels.
+  label: z.string(),
+  value: z.string(),
+  failures: count,
+  of_failures: count,
+  calls: count,
+  of_calls: count,
+})
+
+/** An alert in a message. Of a resolved one, `threshold` is the rule's `clear`. */
+const alert = alertChange.extend({
+  signal: measured.signal,
+  value: number,
+  threshold: number,
+  peak: number,
+  key: z.string(),
+  state: z.enum(CHANGES),
+  match: labels,
+  window: number,
+  failures: number,
+  counts: counts.nullable(),
+  firing_since: time,
+  as_of: time.exactOptional(),
+  at: time,
+  summary: z.string(),
+  description: z.string().exactOptional(),
+  runbook_url: z.string().exactOptional(),
+  contributor: contributor.exactOptional(),
+  cause: z.string().exactOptional(),
+  trend: z.array(number).exactOptional(),
+  forecast: number.exactOptional(),
+})
+
+const every = { version: z.literal(1), sent_at: time }
+const day = z.object({ calls: counts, minutes: number, failure_ratio: ratio.nullable() })
+const links = z.object({ alert: z.string(), calls: z.string().exactOptional(), silence: z.string() })
+const suppressed = z.object({ alert: z.string(), target: z.string() })
+
+/**
+ * The body that a webhook posts (docs/webhook.md). `version` changes only if a field is removed or changes its meaning; a
+ * receiver must ignore fields that it does not know. Times are RFC 3339 in UTC, durations are seconds, ratios are 0 to 1; null
+ * means that the value does not exist. A message may arrive more than once: `target`, `key`, `state` and `at` together identify
+ * a change.
+ */
+export const message = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('alerts'),
+    ...every,
+    group: silence.shape.match,
+    target: z.string().nullable(),
+    severity,
+    firing: z.object({ targets: count, of: count }),
+    alerts: z.array(alert.extend({ flaps: count, links: links.exactOptional() })),
+    resolved_between: z.array(alert.extend({ times: count, worst: number, resolved_at: time })),
+    silenced: z.array(suppressed.extend({ reason: z.string(), until: time })),
+    inhibited: z.array(suppressed.extend({ severity })),
+  }),
+  z.object({
+    kind: z.literal('digest'),
+    ...every,
+    day: z.string(),
+    timezone: z.string(),
+    targets: z.array(z.object({ target: z.string(), summary: z.string(), day, week_before: day.nullable() })),
+  }),
+  z.object({
+    kind: z.literal('store'),
+    ...every,
+    state: z.enum(['failing', 'recovered']),
+    summary: z.string(),
+    problem: z.string(),
+    since: time,
+    at: time,
+  }),
+])
+export type MessageView = z.output<typeof message>
+
+/** @param now the host's clock (UNIX seconds) */
+export function messageView(message: Message, now: number): MessageView {
+  const common = { version: 1, sent_at: isoTime(now) } as const
+  switch (message.kind) {
+    case 'alerts': {
+      const { kind, group, target = null, severity, firing, alerts, flapped, silenced, inhibited } = message
+      return {
+        ...common,
+        kind,
+        group,
+        target,
+        severity,
+        firing,
+        alerts: alerts.map(({ notification, flaps, links }) => ({
+          ...viewOf(notification),
+          flaps,
+          ...(links && { links }),
+        })),
+        resolved_between: flapped.map(flappedView),
+        silenced: silenced.map(({ until, ...silence }) => ({ ...silence, until: isoTime(until) })),
+        inhibited,
+      }
+    }
+    case 'digest': {
+      const { kind, day, timezone, targets } = message
+      return {
+        ...common,
+        kind,
+        day,
+        timezone,
+        targets: targets.map((each) => ({
+          target: each.target,
+          summary: digestLine(each),
+          day: dayView(each.day),
+          week_before: each.weekBefore === undefined ? null : dayView(each.weekBefore),
+        })),
+      }
+    }
+    default: {
+      const { kind, state, problem, since, at } = message
+      const { title, before, after } = storeText(message)
+      const summary = `${title}. ${before}${problem}${after}`
+      return { ...common, kind, state, summary, problem, since: isoTime(since), at: isoTime(at) }
+    }
+  }
+}
+
+function flappedView(flapped: FlappedAlert) {
+  const { notification, times, peak, endedAt } = flapped
+  return {
+    ...viewOf(notification),
+    times,
+    worst: finite(peak),
+    resolved_at: isoTime(endedAt),
+    summary: flappedText(flapped),
+  }
+}
+
+function viewOf(notification: Notification): z.output<typeof alert> {
+  const { key, kind, expiredBecause, match, signal, runbookUrl } = notification
+  const { contributor, trend, forecast, counts, cause, asOf } = notification
+  const data = alertData(notification)
+  const description = descriptionOf(notification)
+  return {
+    ...data,
+    value: finite(data.value),
+    threshold: finite(data.threshold),
+    peak: finite(data.peak),
+    key,
+    state: kind,
+    ...(expiredBecause !== undefined && { expired_because: expiredBecause }),
+    match,
+    window: windowOf(signal) ?? null,
+    failures: finite(failuresOf(notification)),
+    counts: counts ?? null,
+    firing_since: isoTime(notification.firingSince),
+    ...(asOf !== undefined && { as_of: isoTime(asOf) }),
+    at: isoTime(notification.at),
+    summary: summaryOf(notification),
+    ...(description !== undefined && { description }),
+    ...(runbookUrl !== undefined && { runbook_url: runbookUrl }),
+    ...(contributor !== undefined && { contributor: contributorView(contributor) }),
+    ...(cause !== undefined && { cause }),
+    ...(trend !== undefined && { trend: trend.map(finite) }),
+    ...(forecast !== undefined && { forecast: finite(forecast) }),
+  }
+}
+
+function contributorView({ ofFailures, ofCalls, ...contributor }: NonNullable<Notification['contributor']>) {
+  return { ...contributor, of_failures: ofFailures, of_calls: ofCalls }
+}
+
+/** A day of a target: finished calls, participant minutes, and the share of the calls that failed (null of none). */
+function dayView({ counts, minutes }: DayFigures) {
+  return { calls: counts, minutes: finite(minutes), failure_ratio: finite(failureRatio(counts, 'any')) }
+}
+
+function finite(value: number | null | undefined): number | null {
+  return value !== null && value !== undefined && Number.isFinite(value) ? value : null
+}

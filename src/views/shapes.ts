@@ -1,0 +1,31 @@
+import * as z from 'zod'
+import { type FinalStatus } from '../ledger/call.ts'
+
+/** The schemas that the document of the API and docs/contract.txt name. */
+export const named = z.registry<{ id: string }>()
+export const namedObject = <Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) =>
+  z.object(shape).register(named, { id })
+/** What is not JSON. */
+export const namedText = (id: string, about: string) => z.string().describe(about).register(named, { id })
+
+/* What several views have. */
+
+export const time = z.iso.datetime()
+export const count = z.int().nonnegative()
+export const seconds = z.number().nonnegative()
+export const ratio = z.number().min(0).max(1)
+export const minutes = z.object({ audio: z.number(), video: z.number() })
+export const byOutcome = <Value>(valueOf: (status: FinalStatus) => Value) => ({
+  ended: valueOf('ended'),
+  unanswered: valueOf('unanswered'),
+  rejected: valueOf('rejected'),
+  canceled: valueOf('canceled'),
+  other: valueOf('other'),
+})
+export const outcomes = byOutcome(() => count)
+/** A text for some of these names. */
+export function textsOf<const Name extends string>(names: readonly Name[]) {
+  const shape = Object.fromEntries(names.map((name) => [name, z.string().exactOptional()]))
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.fromEntries forgets the names
+  return z.object(shape as Record<Name, z.ZodExactOptional<z.ZodString>>)
+}

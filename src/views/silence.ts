@@ -1,0 +1,24 @@
+import * as z from 'zod'
+import type { Silence } from '../alerts/match.ts'
+import { MATCH_KEYS } from '../alerts/match-keys.ts'
+import { isoTime } from '../clock/times.ts'
+import { count, namedObject, textsOf, time } from './shapes.ts'
+
+export const silence = namedObject('Silence', {
+  id: count,
+  match: textsOf(MATCH_KEYS),
+  since: time,
+  until: time,
+  reason: z.string(),
+  author: z.string().optional().describe('Who added it; absent where that is not known'),
+  edits: count.describe('How often it was edited'),
+})
+export type SilenceView = z.output<typeof silence>
+export const silences = namedObject('Silences', {
+  silences: z.array(silence),
+  read_only: z.literal(true).optional().describe('They cannot be changed: http.auth is missing'),
+})
+
+export function silenceView({ id, match, since, until, reason, author, edits = 0 }: Silence): SilenceView {
+  return { id, match, since: isoTime(since), until: isoTime(until), reason, author, edits }
+}
