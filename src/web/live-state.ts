@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { BehaviorSubject, catchError, defer, delay, map, NEVER, repeat } from 'rxjs'
-import { ReplaySubject, share, skip, takeUntil, timer, type Observable } from 'rxjs'
+import { filter, ReplaySubject, share, takeUntil, timer, type Observable } from 'rxjs'
 import type { Silence } from '../alerts/match.ts'
 import type { Clock } from '../clock/clock.ts'
 import { isoTime } from '../clock/times.ts'
@@ -84,11 +84,11 @@ export function stateReader(
     changes: () => {
       const latest = latest$.getValue()
       if (latest === undefined || latest === last) return ''
+      last = latest
       const { head, parts } = latest
       const changed = [...parts].filter(([name, { sign }]) => sent.get(name) !== sign)
       if (changed.length === 0 && monotonic() - at < QUIET_SECONDS) return ''
       at = monotonic()
-      last = latest
       for (const name of sent.keys()) if (!parts.has(name)) sent.delete(name)
       for (const [name, { sign }] of changed) sent.set(name, sign)
       const of = (list?: Part['list']) => changed.filter(([, part]) => part.list === list)
@@ -99,7 +99,8 @@ export function stateReader(
     },
     /** Emits false when there is another state. Errors after a bug, which ends the stream. */
     other$: latest$.pipe(
-      skip(1),
+      // It may have come since the last one was looked at.
+      filter((latest) => latest !== last),
       map(() => false),
     ),
   }

@@ -32,11 +32,11 @@ const ROOMS: Record<string, number> = {
   'src/service': 1031,
   'src/simulator': 1573,
   'src/store': 4184,
-  'src/text': 142,
+  'src/text': 148,
   'src/views': 1733,
   'src/web': 2146,
   'src/web/page': 4575,
-  test: 61920,
+  test: 61928,
 }
 
 /** How far a folder of src may be below its line. */

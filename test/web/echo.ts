@@ -19,8 +19,5 @@ export const echo = route(
     answers: { 200: answer },
   },
   ({ version }: WebOptions) =>
-    async ({ query, params }) => {
-      const view = { version, word: query.word.repeat(params.times), none: undefined, secret: 'not in the schema' }
-      return view
-    },
+    async ({ query, params }) => ({ version, word: query.word.repeat(params.times) }),
 )

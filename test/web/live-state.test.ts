@@ -1,6 +1,9 @@
+import { firstValueFrom, NEVER, Subject } from 'rxjs'
 import { expect, test } from 'vitest'
+import { systemClock } from '../../src/clock/clock.ts'
 import type { StateChange } from '../../src/views/status.ts'
 import { readOverview, writeOverview } from '../../src/views/target.ts'
+import { stateReader, type LiveState } from '../../src/web/live-state.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../metrics/hand-made-target.ts'
 import { eventClient } from './event-client.ts'
 import { AUTH, basic, serve, shownTarget, type ServeOptions } from './serve.ts'
@@ -51,6 +54,15 @@ test('a stream has the whole state at first, then only what has changed', async 
   ])
   targets.pop()
   expect(await next()).toMatchObject({ names: ['production'], targets: [] })
+})
+
+test('a state that has come since a stream looked is noticed at once', async () => {
+  const state$ = new Subject<LiveState>()
+  const { changes, other$ } = stateReader(state$, NEVER, systemClock)
+  expect(changes()).toBe('')
+  state$.next({ head: { version: '1.2.3', now: '' }, parts: new Map([['names', { value: ['a'], sign: ['a'] }]]) })
+  expect(await firstValueFrom(other$)).toBe(false)
+  expect(changes()).toContain('"names":["a"]')
 })
 
 test('a stream of state=once has the whole state, and ends soon, so that a proxy that passes on only whole answers passes it on', async () => {

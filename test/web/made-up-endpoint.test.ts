@@ -9,7 +9,7 @@ vi.mock('../../src/web/api/routes.ts', async (original) => {
   return { ROUTES: [...ROUTES, echo] }
 })
 
-test('a further endpoint in the list checks its requests, and answers what its schema has', async () => {
+test('a further endpoint in the list checks its requests, and has its answer', async () => {
   const { url } = await serve([])
   const get = async (path: string) => (await fetch(`${url}/api/v1/echo${path}`)).text()
   expect(JSON.parse(await get('/2?word=ab'))).toEqual({ version: '1.2.3', word: 'abab' })

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { concurrencyLimit } from '../concurrency-limit.ts'
 import { BadRequest, sendProblem } from '../problem.ts'
@@ -9,7 +9,7 @@ type Checks = { querystring?: z.ZodType; params?: z.ZodType; body?: z.ZodType }
 /** The schema of the JSON answer of each status, or one for each content type; null if there is no content. */
 type Answers = Readonly<Record<number, z.ZodType | Readonly<Record<string, z.ZodType>> | null>>
 
-/** What a route accepts and answers. The types of its handler, its serializers and the OpenAPI document come from this. */
+/** What a route accepts and answers. The types of its handler and the OpenAPI document come from this. */
 export type Schemas<C extends Checks = Checks, A extends Answers = Answers> = {
   checks?: C
   answers: A
@@ -64,7 +64,7 @@ export function route<C extends Checks, A extends Answers, Options>(
 /** Serves a route. */
 export function mount<Options>(
   app: FastifyInstance,
-  { method, url, checks, answers, atATime, head, serve }: Route<Options>,
+  { method, url, checks, atATime, head, serve }: Route<Options>,
   options: NoInfer<Options> & { auth?: unknown },
 ): void {
   const limit = atATime === undefined ? undefined : concurrencyLimit(atATime)
@@ -73,7 +73,8 @@ export function mount<Options>(
     method,
     url,
     exposeHeadRoute: method === 'GET' && head !== false && limit === undefined,
-    schema: { ...checks, response: response(answers) },
+    // Answers are written as they are: compiled schemas would take several times as long for large ones.
+    ...(checks !== undefined && { schema: checks }),
     ...(method !== 'GET' && options.auth === undefined && { preValidation: refuseChange }),
     handler: async (request, reply) =>
       limit !== undefined && limit.admits(reply) === undefined ? reply : handle(request, reply),
@@ -112,25 +113,4 @@ function problemIn(schema: z.ZodType, { issues: [issue] }: z.ZodError): string {
 export function contentOf(answer: Answers[number]): [type: string, schema: z.ZodType][] {
   if (answer === null) return []
   return answer instanceof z.ZodType ? [['application/json', answer]] : Object.entries(answer)
-}
-
-/** The schemas by which fastify writes answers. */
-function response(answers: Answers): FastifySchema['response'] {
-  return Object.fromEntries(
-    Object.entries(answers).map(([status, answer]) => {
-      const content = contentOf(answer).map(([type, schema]) => [type, { schema: writingSchema(schema) }])
-      return [status, { content: Object.fromEntries(content) }]
-    }),
-  )
-}
-
-function writingSchema(schema: z.ZodType) {
-  return z.toJSONSchema(schema, {
-    target: 'openapi-3.0',
-    io: 'input',
-    override: ({ jsonSchema }) => {
-      // fastify would leave out fields of events that are not in all alternatives.
-      delete jsonSchema.anyOf
-    },
-  })
 }
