@@ -105,3 +105,16 @@ export function readNotes(lines: string): { notices: Notice[]; suppressions: Sup
 export function suppressionName(suppression: Suppression): string {
   return JSON.stringify({ ...suppression, at: undefined })
 }
+
+/** An alert that fired (UNIX seconds), with what became of its notifications. */
+export type PastEpisode = ReturnType<typeof readNotes> & {
+  target: string
+  rule: string
+  key: string
+  since: number
+  /** Null while it fires. */
+  until: number | null
+  episode: Episode & Pick<Notification, 'severity'>
+  /** When its target was not seen meanwhile. */
+  blind: readonly Window[]
+}

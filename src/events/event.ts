@@ -5,17 +5,7 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { TransitionPoint } from '../ledger/delta/transitions.ts'
 import { alertChangeView, type AlertChange } from '../views/alert.ts'
 import { callData, participantView, type CallChange, type LoggedCallData } from '../views/call.ts'
-import type { EventType } from '../views/event.ts'
-
-/** The fields of a CloudEvent that do not follow from its place in the log. */
-export type EventBody<Data = CallChange | AlertChange> = {
-  type: EventType
-  /** The call id, for a call. */
-  subject?: string
-  /** When it happened, by the service's clock (ISO 8601). */
-  time: string
-  data: Data
-}
+import type { EventBody, EventType } from '../views/event.ts'
 
 /**
  * An event as the log stores it. Its commit has the target, and `subject` is the call id. It is also the session id, unless the data

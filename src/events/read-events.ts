@@ -2,8 +2,8 @@ import type { LoggedEvents, Store } from '../store/store.ts'
 import type { RowReader } from '../store/sql.ts'
 import { loggedEventsOf } from '../store/events.ts'
 import { after, before, START, writeCursor, type Cursor } from './cursor.ts'
-import { readBody, type EventBody } from './event.ts'
-import { eventView, type EventType } from '../views/event.ts'
+import { readBody } from './event.ts'
+import { eventView, type EventBody, type EventType } from '../views/event.ts'
 
 /** An event as readers get it. */
 export type ReadEvent = {

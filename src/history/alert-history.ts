@@ -1,5 +1,5 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
-import { readNotes, type Episode } from '../alerts/episode.ts'
+import { readNotes, type Episode, type PastEpisode } from '../alerts/episode.ts'
 import type { Severity } from '../alerts/match-keys.ts'
 import { parse, type Row, type RowReader } from '../store/sql.ts'
 import { queryArguments } from './call-filter.ts'
@@ -18,19 +18,6 @@ export type AlertHistoryQuery = Period & {
   began?: Period | undefined
   severity?: Severity | undefined
 }
-
-/** An alert that fired (UNIX seconds). */
-export type PastEpisode = {
-  target: string
-  rule: string
-  key: string
-  since: number
-  /** Null while it fires. */
-  until: number | null
-  episode: Episode & { severity: Severity }
-  /** When its target was not seen meanwhile. */
-  blind: readonly Period[]
-} & ReturnType<typeof readNotes>
 
 /** The most alerts that are read. */
 const MAX_ALERTS = 1000

@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import type { EventBody } from '../events/event.ts'
-import { alertChange } from './alert.ts'
-import { callChange } from './call.ts'
+import { alertChange, type AlertChange } from './alert.ts'
+import { callChange, type CallChange } from './call.ts'
 import { named, namedObject, namedText, time } from './shapes.ts'
 
 export const CALL_EVENTS = [
@@ -63,6 +62,16 @@ export type AlertEvent = z.output<typeof alertEvent>
 
 /** An event as webhooks and `/api/v1/events` deliver it. */
 export type CallwatchEvent = CallEvent | AlertEvent
+
+/** The fields of an event that do not follow from its place in the log. */
+export type EventBody<Data = CallChange | AlertChange> = {
+  type: EventType
+  /** The call id, for a call. */
+  subject?: string
+  /** When it happened, by the service's clock (ISO 8601). */
+  time: string
+  data: Data
+}
 
 /** An event of the log. */
 export function eventView(target: string, id: string, { type, subject, time, data }: EventBody): EventView {

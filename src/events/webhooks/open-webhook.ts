@@ -1,5 +1,5 @@
 import { RULE_LABELS } from '../../alerts/groups.ts'
-import type { EventBody } from '../event.ts'
+import type { EventBody } from '../../views/event.ts'
 import {
   type EventFilter,
   CursorExpired,
