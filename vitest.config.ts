@@ -15,6 +15,7 @@ export const UNIT = [
   'schema',
   'service',
   'text',
+  'views',
 ].map((folder) => `test/${folder}/**/*.test.ts`)
 
 /**

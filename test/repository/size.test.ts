@@ -36,7 +36,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 1737,
   'src/web': 2146,
   'src/web/page': 4575,
-  test: 61928,
+  test: 61969,
 }
 
 /** How far a folder of src may be below its line. */
