@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { alertChange } from '../src/views/alert.ts'
-import { callChange, participant, told } from '../src/views/call.ts'
+import { callChange, callInEvent, participant } from '../src/views/call.ts'
 import { alertEvent, callEvent } from '../src/views/event.ts'
 
 /*
@@ -21,7 +21,7 @@ const EXPORTED = {
   CallEvent: callEvent,
   AlertEvent: alertEvent,
   CallChange: callChange,
-  CallData: told,
+  CallData: callInEvent,
   Participant: participant,
   AlertChange: alertChange,
 }
@@ -35,7 +35,9 @@ const { schemas } = z.toJSONSchema(names, {
     if (description !== undefined) jsonSchema.description = description
   },
 })
-const types = Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema, '')}\n`)
+const types = Object.entries(schemas).map(
+  ([name, { description, ...schema }]) => `/** ${description}. */\nexport type ${name} = ${typeOf(schema, '')}\n`,
+)
 const event =
   '/** An event as webhooks and `/api/v1/events` deliver it. */\nexport type CallwatchEvent = CallEvent | AlertEvent\n'
 
@@ -56,7 +58,9 @@ function typeOf({ $ref, anyOf, enum: values, type, items, ...node }: JsonSchema,
   if (type === 'array') return `(${typeOf(plain(items), indent)})[]`
   if (type === 'object') return objectOf(node, indent)
   if (node.not !== undefined) return 'never'
-  return type === 'integer' ? 'number' : String(type)
+  if (typeof type !== 'string' || ('additionalProperties' in node && node.additionalProperties !== false))
+    throw new Error(`no type of TypeScript is known for ${JSON.stringify({ type, ...node })}`)
+  return type === 'integer' ? 'number' : type
 }
 
 function objectOf({ properties = {}, required = [] }: JsonSchema, indent: string): string {

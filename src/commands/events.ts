@@ -2,9 +2,8 @@ import type * as z from 'zod'
 import { setImmediate } from 'node:timers/promises'
 import { definitionOf } from '../alerts/definition-of.ts'
 import { formatIn } from '../alerts/signal.ts'
-import { idsOf } from '../views/call.ts'
+import { idsOf, type CallChange } from '../views/call.ts'
 import type { AlertChange } from '../views/alert.ts'
-import type { CallChange } from '../views/call.ts'
 import { EVENT_TYPES, type EventType, type printedEvent } from '../views/event.ts'
 import {
   type ReadEvent,

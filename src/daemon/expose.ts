@@ -51,7 +51,10 @@ export function exposer({ metrics, store, clock, targets, config, receivers, dro
       operational.webhookPending.set({ webhook }, pending)
       operational.webhookOldestPending.set({ webhook }, Math.max(0, now - since))
       operational.webhookDeadLetters.set({ webhook }, dead)
-      operational.webhookPaused.set({ webhook }, progress.paused === undefined ? 0 : 1)
+      operational.webhookPaused.set(
+        { webhook },
+        progress.paused === undefined || progress.removedAt !== undefined ? 0 : 1,
+      )
     }
   }
 

@@ -4,7 +4,7 @@ import type { Correction, Delta, Details, Transition } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { TransitionPoint } from '../ledger/delta/transitions.ts'
 import { alertChangeView, type AlertChange } from '../views/alert.ts'
-import { callData, participantView, type CallChange, type LoggedCallData } from '../views/call.ts'
+import { callChangeView, type CallChange, type LoggedCallData } from '../views/call.ts'
 import type { EventBody, EventType } from '../views/event.ts'
 
 /**
@@ -61,15 +61,7 @@ function transitionEvents(
   { call, from, to, observed, participants, at }: Transition,
   backfilled: boolean,
 ): LoggedBody[] {
-  const data = {
-    ...callData(call),
-    ...participantList(participants, call),
-    from,
-    to,
-    inferred: !observed,
-    detected_at: isoTime(at),
-    backfilled,
-  }
+  const data = { ...callChangeView(call, { participants, at, backfilled }), from, to, inferred: !observed }
   const event = (type: EventType, time: number): LoggedBody => ({ type, subject: call.id, time: isoTime(time), data })
   // A call with an undocumented status is open until the service reports its `endedAt`.
   const isChanges = to !== 'none' && (to !== 'other' || call.finish !== undefined)
@@ -93,32 +85,16 @@ function correctionEvent({ before, call, participants, at }: Correction, backfil
     subject: call.id,
     time: isoTime(at),
     data: {
-      ...callData(call),
-      ...participantList(participants, call),
+      ...callChangeView(call, { participants, at, backfilled }),
       before: { status: before.status, minutes: { audio, video } },
       after: { status: call.status },
-      detected_at: isoTime(at),
-      backfilled,
     },
   }
 }
 
 function detailsEvent({ call, participants, at }: Details, backfilled: boolean): LoggedBody {
-  const data = {
-    ...callData(call),
-    ...participantList(participants, call),
-    detected_at: isoTime(at),
-    backfilled,
-  }
+  const data = callChangeView(call, { participants, at, backfilled })
   return { type: 'call.details', subject: call.id, time: isoTime(at), data }
-}
-
-function participantList(
-  participants: Details['participants'],
-  { labels }: TrackedCall,
-): Pick<CallChange, 'participant_list'> {
-  if (participants === undefined) return {}
-  return { participant_list: participants.map((each) => participantView(each, labels)) }
 }
 
 const ALERT_TYPES = {

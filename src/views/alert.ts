@@ -3,7 +3,7 @@ import { alertOf, type Alert, type LiveAlert } from '../alerts/alert.ts'
 import { CHANGES, STATES } from '../alerts/alert-instance.ts'
 import { callsRequest } from '../alerts/calls-behind.ts'
 import { EXPIRED_BECAUSE, type Notification } from '../alerts/notification.ts'
-import { OUTCOMES_OF_NOTICES, SUPPRESSED_BY, type PastEpisode } from '../alerts/episode.ts'
+import { OUTCOMES_OF_NOTICES, SUPPRESSED_BY, type PastEpisode, type Suppression } from '../alerts/episode.ts'
 import { matches, type Silence } from '../alerts/match.ts'
 import { windowOf } from '../alerts/signal.ts'
 import { isoTime } from '../clock/times.ts'
@@ -11,7 +11,7 @@ import { breach, labels, measured, measuredView, severity } from './rule.ts'
 import { count, named, namedObject, time } from './shapes.ts'
 
 /** What an alert has now, in an event and in the past. */
-const every = z.object({
+const alertCore = z.object({
   target: z.string(),
   alert: z.string(),
   severity,
@@ -21,7 +21,7 @@ const every = z.object({
   peak: z.number().describe('The worst value since it fired'),
   since: time,
 })
-const valued = every.extend({
+const alertWithValue = alertCore.extend({
   signal: measured.signal,
   value: z.number(),
   calls: count
@@ -30,10 +30,10 @@ const valued = every.extend({
 })
 
 /** What an alert has now and in an event. */
-export type AlertData = z.output<typeof valued>
+export type AlertData = z.output<typeof alertWithValue>
 
 /** An alert with the name of it within its target. */
-export const alertKeyed = valued.extend({ key: z.string() })
+export const alertKeyed = alertWithValue.extend({ key: z.string() })
 
 const expiredBecause = z.enum(EXPIRED_BECAUSE)
 const callsUrl = z.string().describe('Request for the calls behind the value, where these can be selected')
@@ -55,12 +55,13 @@ export function alertData({ signal, calls, since, ...alert }: Alert): AlertData 
   }
 }
 
-/** An alert in an event. */
-export const alertChange = valued.extend({
-  // The log may have events of an earlier version.
-  signal: z.string(),
-  expired_because: expiredBecause.exactOptional().describe('Why it expired'),
-})
+export const alertChange = alertWithValue
+  .extend({
+    // The log may have events of an earlier version.
+    signal: z.string(),
+    expired_because: expiredBecause.exactOptional().describe('Why it expired'),
+  })
+  .describe('An alert in an event')
 export type AlertChange = z.output<typeof alertChange>
 
 export function alertChangeView(notification: Notification): AlertChange {
@@ -69,7 +70,7 @@ export function alertChangeView(notification: Notification): AlertChange {
 }
 
 /** An alert as it is now. */
-export const alert = valued
+export const alert = alertWithValue
   .extend({
     state: z.enum(STATES),
     firing_since: time.nullable(),
@@ -119,7 +120,7 @@ const suppression = z.object({
 })
 
 /** An alert that fired, and may still fire. */
-export const pastAlert = every.extend({
+export const pastAlert = alertCore.extend({
   key: z.string().describe('Rule and labels: names the alert within its target'),
   ...measured,
   match: labels,
@@ -141,15 +142,15 @@ export type PastAlert = z.output<typeof pastAlert>
 
 /** The columns of `alert_history` (docs/sql.md). */
 export type AlertColumn =
-  | Exclude<keyof z.output<typeof every>, 'labels'>
+  | Exclude<keyof z.output<typeof alertCore>, 'labels'>
   | keyof z.output<typeof labels>
   | keyof Pick<PastAlert, 'key' | 'signal' | 'until' | 'outcome' | 'expired_because'>
 
-export const alertHistory = namedObject('AlertHistory', {
+export const alertHistoryAnswer = namedObject('AlertHistory', {
   alerts: z.array(pastAlert).describe('Newest first'),
   truncated: z.literal(true).optional().describe('There are older ones'),
 })
-export type AlertHistory = z.output<typeof alertHistory>
+export type AlertHistory = z.output<typeof alertHistoryAnswer>
 
 export function alertHistoryView({ found, isTruncated }: { found: PastEpisode[]; isTruncated: boolean }): AlertHistory {
   return { alerts: found.map(pastAlertView), ...(isTruncated && { truncated: true }) }
@@ -178,12 +179,20 @@ export function pastAlertView({ target, rule, key, since, until, episode, blind,
     ...(request !== undefined && { calls_url: request }),
     values: episode.values.map(([at, value]) => ({ at: isoTime(at), value })),
     notified: notes.notices.map(({ receiver, kind, at, outcome }) => ({ receiver, kind, at: isoTime(at), outcome })),
-    suppressed: notes.suppressions.map(({ at, since: _since, until: end, ...why }) => ({
-      ...why,
-      at: isoTime(at),
-      ...(end !== undefined && { until: isoTime(end) }),
-    })),
+    suppressed: notes.suppressions.map(suppressionView),
     blind: blind.map(({ from, to }) => ({ since: isoTime(from), until: isoTime(to) })),
     ...(runbookUrl !== undefined && { runbook_url: runbookUrl }),
+  }
+}
+
+function suppressionView({ by, at, until, silence, alert, target, reason }: Suppression): z.output<typeof suppression> {
+  return {
+    by,
+    at: isoTime(at),
+    until: until === undefined ? undefined : isoTime(until),
+    silence,
+    alert,
+    target,
+    reason,
   }
 }

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { isoTime } from '../clock/times.ts'
 import { QUANTITIES, type Imbalance } from '../ledger/balance.ts'
 import {
   DIFFERENCES,
@@ -12,7 +11,7 @@ import {
 } from '../ledger/delta/compare-call.ts'
 import type { SeenCall } from '../ledger/call.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
-import { count } from './shapes.ts'
+import { count, time, timeOrNull } from './shapes.ts'
 
 /** A listed call, its row in the ledger, and how they compare; `gone` if the service no longer knows the call. */
 export type ComparedCall = { seen: SeenCall; counted: TrackedCall | undefined; verdict: Verdict | { kind: 'gone' } }
@@ -80,8 +79,8 @@ export const targetAudit = z.object({
     .boolean()
     .describe('Everything was compared, nothing differs, and the counters equal the sums of the calls, if known'),
   problem: z.string().nullable(),
-  horizon: z.string().nullable(),
-  last_successful_poll: z.string().nullable(),
+  horizon: time.nullable(),
+  last_successful_poll: time.nullable(),
   daemon_polls: z.boolean().nullable().describe('Null if nothing differed, so that the audit did not wait for a poll'),
   listed: z
     .object({
@@ -189,8 +188,4 @@ function addTo(sums: AuditSums, minutes: readonly number[]): void {
   sums.call_video_minutes += callVideo
   sums.participant_audio_minutes += participantAudio
   sums.participant_video_minutes += participantVideo
-}
-
-function timeOrNull(time: number | undefined): string | null {
-  return time === undefined ? null : isoTime(time)
 }

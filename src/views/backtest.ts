@@ -5,7 +5,7 @@ import type { Rule } from '../alerts/rule.ts'
 import { isoTime } from '../clock/times.ts'
 import { pastAlert } from './alert.ts'
 import { breach, labels } from './rule.ts'
-import { count, time } from './shapes.ts'
+import { count, time, timeOrNull } from './shapes.ts'
 
 /** A period in which an alert would have fired; `end` is undefined if it would still fire. */
 export type Incident = { fired: Notification; end: Notification | undefined; peak: number }
@@ -77,8 +77,6 @@ export function backtestView(found: readonly TargetBacktest[], skipped: readonly
     not_replayed: skipped.map(({ name }) => name),
   }
 }
-
-const timeOrNull = (seconds: number | undefined) => (seconds === undefined ? null : isoTime(seconds))
 
 function worstView({ value, at, labels, calls }: EvaluatedValue) {
   return { value, at: isoTime(at), labels, calls: calls ?? null }

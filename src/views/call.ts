@@ -11,6 +11,7 @@ import {
 } from '../ledger/call.ts'
 import { assignTotal } from '../ledger/delta/minutes.ts'
 import { answeredTimes } from '../ledger/delta/observe-call.ts'
+import type { Details } from '../ledger/state.ts'
 import { beganAt, inHistorySince, MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import { columnsOf } from './columns.ts'
 import { count, minutes, namedObject, namedText, seconds, time } from './shapes.ts'
@@ -64,45 +65,48 @@ export type CallColumn =
   | Exclude<keyof CallView, 'minutes' | 'participant_minutes'>
   | `${'' | 'participant_'}${keyof CallView['minutes']}_minutes`
 
-/** Someone who took part in a call, or was invited to it. */
-export const participant = z.object({
-  uid: z.string().exactOptional(),
-  state: z.enum(PARTICIPANT_STATES).exactOptional(),
-  joined: z.boolean().describe('Whether they have joined the call'),
-  joined_at: time.exactOptional(),
-  left_at: time.exactOptional(),
-  minutes,
-})
+export const participant = z
+  .object({
+    uid: z.string().exactOptional(),
+    state: z.enum(PARTICIPANT_STATES).exactOptional(),
+    joined: z.boolean().describe('Whether they have joined the call'),
+    joined_at: time.exactOptional(),
+    left_at: time.exactOptional(),
+    minutes,
+  })
+  .describe('Someone who took part in a call, or was invited to it')
 export type Participant = z.output<typeof participant>
 
 const point = z.enum(['none', ...SHOWN_STATUSES])
 
-/** A call as events have it. */
-export const told = call.omit({ participant_minutes: true, noticed: true }).extend({ status })
-export type CallData = z.output<typeof told>
+export const callInEvent = call
+  .omit({ participant_minutes: true, noticed: true })
+  .extend({ status })
+  .describe('A call. In all enumerations, `other` stands for every value that the service does not document')
+export type CallData = z.output<typeof callInEvent>
 
-/**
- * A call in an event. `from`, `to` and `inferred` exist only for a change of the status, `before` and `after` only for a
- * correction.
- */
-export const callChange = told.extend({
-  from: point.exactOptional(),
-  to: point.exactOptional(),
-  inferred: z
-    .boolean()
-    .exactOptional()
-    .describe('callwatch did not see this step: it must have happened between two polls'),
-  before: z.object({ status, minutes }).exactOptional().describe('What was known before a correction'),
-  after: z.object({ status }).exactOptional(),
-  participant_list: z
-    .array(participant)
-    .exactOptional()
-    .describe("Only with events.participants, and if the service's answer had a list"),
-  detected_at: time.describe('When callwatch saw it'),
-  backfilled: z
-    .boolean()
-    .describe('callwatch found the change late: in the first poll, or after a time in which it saw nothing'),
-})
+export const callChange = callInEvent
+  .extend({
+    from: point.exactOptional(),
+    to: point.exactOptional(),
+    inferred: z
+      .boolean()
+      .exactOptional()
+      .describe('callwatch did not see this step: it must have happened between two polls'),
+    before: z.object({ status, minutes }).exactOptional().describe('What was known before a correction'),
+    after: z.object({ status }).exactOptional(),
+    participant_list: z
+      .array(participant)
+      .exactOptional()
+      .describe("Only with events.participants, and if the service's answer had a list"),
+    detected_at: time.describe('When callwatch saw it'),
+    backfilled: z
+      .boolean()
+      .describe('callwatch found the change late: in the first poll, or after a time in which it saw nothing'),
+  })
+  .describe(
+    'A call in an event. `from`, `to` and `inferred` exist only for a change of the status, `before` and `after` only for a correction',
+  )
 export type CallChange = z.output<typeof callChange>
 
 /**
@@ -112,7 +116,7 @@ export type CallChange = z.output<typeof callChange>
 export type LoggedCallData<Data extends CallData = CallData> = Omit<Data, 'target' | 'call_id' | 'session_id'> &
   Partial<Pick<Data, 'session_id'>>
 
-export function callData(call: TrackedCall) {
+function callData(call: TrackedCall) {
   const { finish, labels, session } = call
   const { type, mode, receiverType } = finish?.labels ?? labels
   const [callAudio = 0, callVideo = 0] = call.counted
@@ -156,7 +160,20 @@ export function callView({ target, call }: { target: string; call: TrackedCall }
   }
 }
 
-export function participantView(
+/** @param at when callwatch saw the change (UNIX seconds) */
+export function callChangeView(
+  call: TrackedCall,
+  { participants, at, backfilled }: Pick<Details, 'participants' | 'at'> & { backfilled: boolean },
+): LoggedCallData<CallChange> {
+  return {
+    ...callData(call),
+    ...(participants && { participant_list: participants.map((each) => participantView(each, call.labels)) }),
+    detected_at: isoTime(at),
+    backfilled,
+  }
+}
+
+function participantView(
   { uid, state, joined, joinedAt, leftAt, minutes }: SeenParticipant,
   { type }: TrackedCall['labels'],
 ): Participant {

@@ -44,20 +44,14 @@ type EventView = z.output<typeof event>
 /** An event that `events --json` prints. Its extension attribute is its cursor: a reader continues after it. */
 export const printedEvent = event.extend({ callwatchcursor: z.string() })
 
-/** An event of a call. */
-export const callEvent = event.extend({
-  type: typesOf(CALL_EVENTS),
-  subject: z.string().describe('The call id'),
-  data: callChange,
-})
+export const callEvent = event
+  .extend({ type: typesOf(CALL_EVENTS), subject: z.string().describe('The call id'), data: callChange })
+  .describe('An event of a call. The call id is its `subject`')
 export type CallEvent = z.output<typeof callEvent>
 
-/** An event of an alert. */
-export const alertEvent = event.extend({
-  type: typesOf(ALERT_EVENTS),
-  subject: z.never().exactOptional(),
-  data: alertChange,
-})
+export const alertEvent = event
+  .extend({ type: typesOf(ALERT_EVENTS), subject: z.never().exactOptional(), data: alertChange })
+  .describe('An event of an alert')
 export type AlertEvent = z.output<typeof alertEvent>
 
 /** An event as webhooks and `/api/v1/events` deliver it. */

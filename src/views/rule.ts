@@ -50,7 +50,9 @@ const settings = Object.fromEntries(
 export const measured = { signal: z.enum(signals.map(({ name }) => name)), ...settings }
 
 export function measuredView({ name: signal, ...own }: Signal): z.output<z.ZodObject<typeof measured>> {
-  return { signal, ...Object.fromEntries(Object.entries(own).map(([key, value]) => [nameOf(snakeCase(key)), value])) }
+  const given = Object.entries(own).map(([key, value]) => [nameOf(snakeCase(key)), value] as const)
+  // The store may have a rule of a later version.
+  return { signal, ...Object.fromEntries(given.filter(([name]) => Object.hasOwn(settings, name))) }
 }
 
 export const rule = z.object({

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { type FinalStatus } from '../ledger/call.ts'
+import { isoTime } from '../clock/times.ts'
+import type { FinalStatus } from '../ledger/call.ts'
 
 /** The schemas that the document of the API and docs/contract.txt name. */
 export const named = z.registry<{ id: string }>()
@@ -11,6 +12,7 @@ export const namedText = (id: string, about: string) => z.string().describe(abou
 /* What several views have. */
 
 export const time = z.iso.datetime()
+export const timeOrNull = (seconds: number | undefined) => (seconds === undefined ? null : isoTime(seconds))
 export const count = z.int().nonnegative()
 export const seconds = z.number().nonnegative()
 export const ratio = z.number().min(0).max(1)

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { alert, alertKeyed } from './alert.ts'
-import { receiver } from './receiver.ts'
+import { receiver } from './receiver-status.ts'
 import { finishedPerMinute } from './series.ts'
 import { count, namedObject, seconds, time } from './shapes.ts'
 import { silence } from './silence.ts'
 import { target } from './target.ts'
-import { webhook } from './webhook.ts'
+import { webhook } from './webhook-status.ts'
 
 /** All targets as they are now. */
 export const status = namedObject('Status', {

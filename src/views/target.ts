@@ -10,6 +10,7 @@ import { usedBetween } from '../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../metrics/derived-metrics.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
 import { isMap, parseMap } from '../schema/path.ts'
+import { withoutNoise } from '../text/without-noise.ts'
 import { rule, ruleView } from './rule.ts'
 import { byOutcome, count, minutes, namedObject, outcomes, ratio, seconds, time } from './shapes.ts'
 
@@ -18,10 +19,10 @@ export function serviceNow({ ledger: { sync }, pollAge }: Pick<TargetStatus, 'le
   return (sync.lastSuccess ?? sync.created) + pollAge()
 }
 
-/** The part of a target's view that changes without a commit. */
 const warningKind = z.enum(['clock_skew', 'order_unverified', 'order_refuted', 'no_webhooks'])
 const warning = z.object({ kind: warningKind, message: z.string() })
 
+/** The part of a target's view that changes without a commit. */
 const current = z.object({
   name: z.string(),
   up: z.boolean().describe('Whether the last poll was successful'),
@@ -87,7 +88,7 @@ export type CurrentView = z.output<typeof current>
 export type CommittedView = z.output<typeof committed>
 
 export function targetView(target: TargetStatus): TargetView {
-  return { ...currentView(target), ...committedView(target) }
+  return { ...withoutNoise(currentView(target)), ...committedView(target) }
 }
 
 export function currentView(target: TargetStatus): CurrentView {
@@ -130,7 +131,7 @@ export function committedView(target: TargetStatus): CommittedView {
   const day = Math.floor(serviceNow(target) / DAY)
   const cached = cache.get(ledger.sync)
   if (cached?.settings === settings && cached.day === day) return cached.view
-  const view = viewOfCommit(target)
+  const view = withoutNoise(viewOfCommit(target))
   cache.set(ledger.sync, { settings, day, view })
   return view
 }
@@ -280,7 +281,7 @@ export function writeOverview(target: TargetStatus, wall: number): string {
     serviceNow: serviceNow(target),
     evaluationAge: target.evaluationAge(),
     alerts: [...target.alerts.values()].map(({ values: _values, ...alert }) => alert),
-    current: currentView(target),
+    current: withoutNoise(currentView(target)),
     committed: committedView(target),
   } satisfies z.input<typeof overview>)
 }
@@ -300,7 +301,7 @@ export function otherTargetView({ at, current, committed, owner, problem }: Othe
     ...(problem !== undefined && { up: false, problem }),
     lag_seconds: wholeMilliseconds(lag + passed),
     sweep_age_seconds: sweepAge === null ? null : wholeMilliseconds(sweepAge + passed),
-    rate_limit_pause_seconds: Math.max(0, paused - passed),
+    rate_limit_pause_seconds: wholeMilliseconds(Math.max(0, paused - passed)),
     ...committed,
   }
 }

@@ -1,30 +1,47 @@
 import { isDeepStrictEqual } from 'node:util'
-import { BehaviorSubject, catchError, defer, delay, map, NEVER, repeat } from 'rxjs'
-import { filter, ReplaySubject, share, takeUntil, timer, type Observable } from 'rxjs'
+import {
+  BehaviorSubject,
+  catchError,
+  defer,
+  delay,
+  map,
+  NEVER,
+  repeat,
+  filter,
+  ReplaySubject,
+  share,
+  takeUntil,
+  timer,
+  type Observable,
+} from 'rxjs'
 import type { Silence } from '../alerts/match.ts'
 import type { Clock } from '../clock/clock.ts'
 import { isoTime } from '../clock/times.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
+import { withoutNoise } from '../text/without-noise.ts'
 import { alertView } from '../views/alert.ts'
-import { otherTargetView } from '../views/target.ts'
-import type { ReceiverView } from '../views/receiver.ts'
+import { otherTargetView, targetView, type TargetView } from '../views/target.ts'
+import type { ReceiverView } from '../views/receiver-status.ts'
 import type { FinishedPerMinute } from '../views/series.ts'
 import { silenceView } from '../views/silence.ts'
 import type { StateChange } from '../views/status.ts'
-import { targetView, type TargetView } from '../views/target.ts'
-import type { WebhookView } from '../views/webhook.ts'
+import type { WebhookView } from '../views/webhook-status.ts'
 import { receiverViews, webhookViews } from './api/deliveries.ts'
 import { countPerMinute } from './api/finished-per-minute.ts'
 import type { WebOptions } from './server.ts'
 
 /**
- * A part of the state: an entry of a list, or a field. It is sent again when its sign is another one: the same object until what the
- * part shows has changed.
+ * A part of the state: an entry of a list, or a field. `version` is the same object until what the part shows has changed; clients
+ * compare it by identity.
  */
-type Part = { list?: 'targets' | 'minutes'; value: unknown; sign: unknown }
+type Part = { list?: 'targets' | 'minutes'; value: unknown; version: unknown }
 
-/** The state by its parts, and what each event begins with. */
-export type LiveState = { head: Pick<StateChange, 'version' | 'now'>; parts: ReadonlyMap<string, Part> }
+/** The state by its parts, what each event begins with, and the texts of events by the names of the parts that they have. */
+export type LiveState = {
+  head: Pick<StateChange, 'version' | 'now'>
+  parts: ReadonlyMap<string, Part>
+  texts: Map<string, string>
+}
 
 const TICK_SECONDS = 1
 /** The finished calls of each minute are read this often: what shows them is drawn again then. */
@@ -85,17 +102,13 @@ export function stateReader(
       const latest = latest$.getValue()
       if (latest === undefined || latest === last) return ''
       last = latest
-      const { head, parts } = latest
-      const changed = [...parts].filter(([name, { sign }]) => sent.get(name) !== sign)
+      const { parts } = latest
+      const changed = [...parts].flatMap(([name, { version }]) => (sent.get(name) === version ? [] : name))
       if (changed.length === 0 && monotonic() - at < QUIET_SECONDS) return ''
       at = monotonic()
       for (const name of sent.keys()) if (!parts.has(name)) sent.delete(name)
-      for (const [name, { sign }] of changed) sent.set(name, sign)
-      const of = (list?: Part['list']) => changed.filter(([, part]) => part.list === list)
-      const values = (list: Part['list']) => of(list).map(([, { value }]) => value)
-      const fields = Object.fromEntries(of().map(([name, { value }]) => [name, value]))
-      const data = { ...head, targets: values('targets'), minutes: values('minutes'), ...fields }
-      return `event: state\ndata: ${JSON.stringify(data)}\n\n`
+      for (const name of changed) sent.set(name, parts.get(name)!.version)
+      return textOf(latest, changed)
     },
     /** Emits false when there is another state. Errors after a bug, which ends the stream. */
     other$: latest$.pipe(
@@ -104,6 +117,20 @@ export function stateReader(
       map(() => false),
     ),
   }
+}
+
+/** The text of an event with some parts. Nearly all clients need the same ones. */
+function textOf({ head, parts, texts }: LiveState, names: readonly string[]): string {
+  const key = names.join('\n')
+  const known = texts.get(key)
+  if (known !== undefined) return known
+  const values = (list?: Part['list']) =>
+    names.flatMap((name) => (parts.get(name)!.list === list ? [[name, parts.get(name)!.value] as const] : []))
+  const listed = (list: Part['list']) => values(list).map(([, value]) => value)
+  const data = { ...head, targets: listed('targets'), minutes: listed('minutes'), ...Object.fromEntries(values()) }
+  const text = `event: state\ndata: ${JSON.stringify(withoutNoise(data))}\n\n`
+  texts.set(key, text)
+  return text
 }
 
 type FromStore = {
@@ -136,7 +163,7 @@ function stateOf(options: WebOptions, monotonic: () => number): () => Promise<Li
       receivers: receivers ?? known.receivers,
     }
     parts = partsOf(options, known, parts)
-    return { head: { version, now: isoTime(wall()) }, parts }
+    return { head: { version, now: isoTime(wall()) }, parts, texts: new Map() }
   }
 }
 
@@ -160,19 +187,20 @@ function partsOf(
     silences: silences?.map(silenceView),
     read_only: auth === undefined,
     ...known,
-  }
+  } satisfies Record<keyof Omit<StateChange, 'version' | 'now' | 'targets' | 'minutes'>, unknown>
   const parts = new Map<string, Part>()
   const add = (name: string, part: Part) => {
-    const sign = before.get(name)?.sign
-    parts.set(name, isDeepStrictEqual(sign, part.sign) ? { ...part, sign } : part)
+    const version = before.get(name)?.version
+    parts.set(name, isDeepStrictEqual(version, part.version) ? { ...part, version } : part)
   }
   for (const name of names) {
     const [target, instances] = views.get(name)!
     const alerts = instances.map((instance) => alertView({ target: name, instance }, active))
-    add(`target ${name}`, { list: 'targets', value: { target, alerts }, sign: [withoutPassing(target), alerts] })
+    const value: StateChange['targets'][number] = { target, alerts }
+    add(`target ${name}`, { list: 'targets', value, version: [withoutPassing(target), alerts] })
   }
-  for (const each of counted) add(`minutes ${each.name}`, { list: 'minutes', value: each, sign: [since, each] })
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) add(name, { value, sign: [value] })
+  for (const each of counted) add(`minutes ${each.name}`, { list: 'minutes', value: each, version: [since, each] })
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) add(name, { value, version: [value] })
   return parts
 }
 

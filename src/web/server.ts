@@ -107,7 +107,9 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   await app.register(helmet, HELMET)
   compressJson(app)
   answerErrors(app)
-  app.addHook('preSerialization', async (_request, _reply, answer) => withoutNoise(answer))
+  app.addHook('preSerialization', async ({ routeOptions }, _reply, answer) =>
+    routeOptions.config.isClean === true ? answer : withoutNoise(answer),
+  )
   if (options.auth === undefined && isLoopback(host)) refuseOtherHosts(app, options.publicUrl)
   refuseOtherOrigins(app)
   if (options.auth !== undefined) await authenticate(app, { ...options, credentials: options.auth })

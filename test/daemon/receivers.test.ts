@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startSimulator } from '../../src/simulator/simulator.ts'
-import type { ReceiverView } from '../../src/views/receiver.ts'
+import type { ReceiverView } from '../../src/views/receiver-status.ts'
 import { localServer } from '../commands/local-server.ts'
 import { ANY_CALL } from './any-call.ts'
 import { daemonInProcess, KEY } from './daemon-in-process.ts'

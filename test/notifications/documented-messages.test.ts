@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { emailMessage } from '../../src/notifications/receivers/email/email-message.ts'
 import { slackMessage } from '../../src/notifications/receivers/slack/slack-send.ts'
-import { messageView } from '../../src/views/message.ts'
+import { messageView } from '../../src/views/message-body.ts'
 import { AT, FIRING, messageOf, update } from './sample.ts'
 
 /** Twelve of three hundred targets, the worst first, as one message has them. */

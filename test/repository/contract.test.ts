@@ -11,18 +11,18 @@ import { REPORT_COLUMNS } from '../../src/views/report.ts'
 import { describeMetrics } from '../../src/metrics/registry.ts'
 import { placesOf } from '../../src/schema/path.ts'
 import { variables } from '../../src/schema/variables.ts'
-import { alertHistory } from '../../src/views/alert.ts'
-import { alertmanager } from '../../src/views/alertmanager.ts'
+import { alertHistoryAnswer } from '../../src/views/alert.ts'
+import { alertmanager } from '../../src/views/alertmanager-body.ts'
 import { audit } from '../../src/views/audit.ts'
 import { backtest } from '../../src/views/backtest.ts'
 import { call, calls } from '../../src/views/call.ts'
 import { check } from '../../src/views/check.ts'
 import { alertEvent, callEvent, printedEvent } from '../../src/views/event.ts'
-import { message } from '../../src/views/message.ts'
+import { message } from '../../src/views/message-body.ts'
 import { report } from '../../src/views/report.ts'
 import { silence } from '../../src/views/silence.ts'
 import { storedStatus } from '../../src/views/status.ts'
-import { deadLetters, webhook } from '../../src/views/webhook.ts'
+import { deadLetters, webhook } from '../../src/views/webhook-status.ts'
 import { migrate } from '../../src/store/sqlite/schema.ts'
 import { CALL_FORMATS } from '../../src/web/api/calls.ts'
 import { openApiDocument } from '../../src/web/api/openapi.ts'
@@ -69,7 +69,7 @@ Exit codes, the values of metrics' labels and the headers of HTTP are in docs/co
 /** What commands print as JSON, events and messages. */
 function documents(): Record<string, string[]> {
   const printed = {
-    'Output of `alerts --json`': alertHistory,
+    'Output of `alerts --json`': alertHistoryAnswer,
     'Output of `audit --json`': audit,
     'Output of `backtest --json`': backtest,
     'Output of `check --json`': check,
@@ -78,7 +78,7 @@ function documents(): Record<string, string[]> {
     'Events of alerts': alertEvent.omit({ subject: true }),
     'Output of `alerts calls --json`, each call': call,
     'Output of `calls --json`': calls.pick({ calls: true }),
-    'Output of `events --json`, each event': printedEvent,
+    'Output of `events --json`, next to the fields of each event': printedEvent.pick({ callwatchcursor: true }),
     'Output of `events webhooks --json`, each webhook': webhook,
     'Output of `events webhooks dead --json`': deadLetters,
     'Output of `silence list --json`, each silence': silence,

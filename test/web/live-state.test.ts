@@ -1,7 +1,7 @@
 import { firstValueFrom, NEVER, Subject } from 'rxjs'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
-import type { StateChange } from '../../src/views/status.ts'
+import { stateChange, type StateChange } from '../../src/views/status.ts'
 import { readOverview, writeOverview } from '../../src/views/target.ts'
 import { stateReader, type LiveState } from '../../src/web/live-state.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../metrics/hand-made-target.ts'
@@ -37,6 +37,8 @@ test('a stream has the whole state at first, then only what has changed', async 
   expect(first).toMatchObject({ version: '1.2.3', now: '2026-09-21T14:13:20.000Z', names: ['production', 'b'] })
   expect(first.targets[0]).toMatchObject({ target: { name: 'production', commit: 0 }, alerts: [{ value: 0.425 }] })
   expect(first.minutes).toHaveLength(2)
+  // It has no other field than its schema.
+  expect(stateChange.parse(first)).toEqual(first)
   expect(first).toMatchObject({ silences: [], read_only: true, webhooks: [], receivers: [{ name: 'slack' }, {}] })
   // It equals what the API says.
   const ask = async (path: string) => JSON.parse(await (await fetch(`${url}/api/v1/${path}`)).text())
@@ -60,7 +62,11 @@ test('a state that has come since a stream looked is noticed at once', async () 
   const state$ = new Subject<LiveState>()
   const { changes, other$ } = stateReader(state$, NEVER, systemClock)
   expect(changes()).toBe('')
-  state$.next({ head: { version: '1.2.3', now: '' }, parts: new Map([['names', { value: ['a'], sign: ['a'] }]]) })
+  state$.next({
+    head: { version: '1.2.3', now: '' },
+    parts: new Map([['names', { value: ['a'], version: ['a'] }]]),
+    texts: new Map(),
+  })
   expect(await firstValueFrom(other$)).toBe(false)
   expect(changes()).toContain('"names":["a"]')
 })

@@ -4,7 +4,7 @@ import { matches, unknownIn } from '../../alerts/match.ts'
 import { SEVERITIES } from '../../alerts/match-keys.ts'
 import { alertHistory } from '../../history/alert-history.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
-import { alertHistory as pastAlerts, alertHistoryView, alerts, alertView } from '../../views/alert.ts'
+import { alertHistoryAnswer, alertHistoryView, alerts, alertView } from '../../views/alert.ts'
 import { BadRequest } from '../problem.ts'
 import type { WebOptions } from '../server.ts'
 import { alertMatch, givenIn, period, periodOf } from './parameters.ts'
@@ -45,7 +45,7 @@ export const alertHistoryRoute = route(
   'Alerts that fired in a period, those that still fire included, newest first',
   {
     checks: { querystring: parameters },
-    answers: { 200: pastAlerts },
+    answers: { 200: alertHistoryAnswer },
     // A response has up to a thousand alerts, each with its values.
     atATime: 2,
   },

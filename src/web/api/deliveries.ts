@@ -1,6 +1,6 @@
 import { webhookProgress } from '../../events/webhooks/webhook-progress.ts'
-import { receivers, receiverView } from '../../views/receiver.ts'
-import { webhooks, webhookView } from '../../views/webhook.ts'
+import { receivers, receiverView } from '../../views/receiver-status.ts'
+import { webhooks, webhookView } from '../../views/webhook-status.ts'
 import type { WebOptions } from '../server.ts'
 import { route } from './route.ts'
 

@@ -2,10 +2,9 @@ import * as z from 'zod'
 import type { TargetStatus } from '../../pipeline/target.ts'
 import type { Store } from '../../store/store.ts'
 import { isoTime } from '../../clock/times.ts'
-import type { OtherTarget } from '../../views/target.ts'
+import { type OtherTarget, serviceNow } from '../../views/target.ts'
 import { finishedPerMinute, type FinishedPerMinute } from '../../views/series.ts'
 import { byOutcome } from '../../views/shapes.ts'
-import { serviceNow } from '../../views/target.ts'
 import { route } from './route.ts'
 
 const MINUTE = 60

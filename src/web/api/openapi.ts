@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { openApi as document } from '../../views/problem.ts'
-import { problem, STATUS_CODES } from '../../views/problem.ts'
+import { openApi as document, problem, STATUS_CODES } from '../../views/problem.ts'
 import { named } from '../../views/shapes.ts'
 import { contentOf, route, type RouteDescription } from './route.ts'
 

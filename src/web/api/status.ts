@@ -1,7 +1,6 @@
 import { isoTime } from '../../clock/times.ts'
-import { otherTargetView } from '../../views/target.ts'
+import { otherTargetView, targetView } from '../../views/target.ts'
 import { status } from '../../views/status.ts'
-import { targetView } from '../../views/target.ts'
 import type { WebOptions } from '../server.ts'
 import { route } from './route.ts'
 
@@ -11,6 +10,7 @@ export const statusRoute = route(
   'Targets with counts, windows and rules',
   {
     answers: { 200: status },
+    isClean: true,
   },
   ({ version, targets, problem, wall }: WebOptions) =>
     async () => {

@@ -1,7 +1,7 @@
 import { Headers } from 'undici'
 import { httpSender } from '../../../network/http-sender.ts'
-import { alertmanagerView } from '../../../views/alertmanager.ts'
-import { messageView } from '../../../views/message.ts'
+import { alertmanagerView } from '../../../views/alertmanager-body.ts'
+import { messageView } from '../../../views/message-body.ts'
 import type { SendContext, Send } from '../../receiver.ts'
 import type { WebhookConfig } from './webhook.ts'
 

@@ -9,12 +9,12 @@ import type { SilenceView as Silence } from '../../../views/silence.ts'
 
 export type { Alert, Call, CallSeries, Report, Silence }
 export type { PastAlert } from '../../../views/alert.ts'
-export type { ReceiverView as Receiver } from '../../../views/receiver.ts'
+export type { ReceiverView as Receiver } from '../../../views/receiver-status.ts'
 export type { RuleView as Rule } from '../../../views/rule.ts'
 export type { FinishedPerMinute as PerMinute, SeriesPoint as Point } from '../../../views/series.ts'
 export type { Status } from '../../../views/status.ts'
 export type { TargetView as Target } from '../../../views/target.ts'
-export type { WebhookView as Webhook } from '../../../views/webhook.ts'
+export type { WebhookView as Webhook } from '../../../views/webhook-status.ts'
 
 type Change = Details['events'][number]['data']
 export type CallEvent = { type: string; time: string; data: Exclude<Change, { alert: string }> }

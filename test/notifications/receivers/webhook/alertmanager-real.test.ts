@@ -4,7 +4,7 @@ import {
   alertmanagerAlert,
   alertmanagerPost,
 } from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
-import { alertmanagerView } from '../../../../src/views/alertmanager.ts'
+import { alertmanagerView } from '../../../../src/views/alertmanager-body.ts'
 import { webhookSend } from '../../../../src/notifications/receivers/webhook/webhook-send.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { AT, DIGEST, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../sample.ts'
