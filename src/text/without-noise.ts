@@ -5,16 +5,12 @@ const DIGITS = 12
 export function withoutNoise<Value>(value: Value): Value
 export function withoutNoise(value: unknown): unknown {
   if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(DIGITS))
-  if (Array.isArray(value)) {
-    const copy = value.map(withoutNoise)
-    return copy.some((part, i) => part !== value[i]) ? copy : value
-  }
   if (!isMap(value)) return value
   let copy: Record<string, unknown> | undefined
   // A status may have ten thousand targets: Object.entries would take four times as long.
   for (const name in value) {
     const part = withoutNoise(value[name])
-    if (part !== value[name]) (copy ??= { ...value })[name] = part
+    if (part !== value[name]) (copy ??= Object.assign(Array.isArray(value) ? [] : {}, value))[name] = part
   }
   return copy ?? value
 }

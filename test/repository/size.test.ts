@@ -12,14 +12,14 @@ const ROOT = join(import.meta.dirname, '../..')
  * change that makes a folder smaller lowers its line; a change that raises a line says why in its commit.
  */
 const ROOMS: Record<string, number> = {
-  src: 241,
+  src: 238,
   'src/alerts': 2005,
   'src/clock': 94,
   'src/cluster': 350,
   'src/commands': 3293,
   'src/config': 920,
   'src/daemon': 1579,
-  'src/events': 988,
+  'src/events': 991,
   'src/history': 864,
   'src/ledger': 1882,
   'src/log': 105,
@@ -33,7 +33,7 @@ const ROOMS: Record<string, number> = {
   'src/simulator': 1573,
   'src/store': 4184,
   'src/text': 148,
-  'src/views': 1762,
+  'src/views': 1782,
   'src/web': 2162,
   'src/web/page': 4575,
   test: 61974,

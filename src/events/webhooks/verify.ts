@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { systemClock } from '../../clock/clock.ts'
-import type { CallwatchEvent } from '../../views/event.ts'
+import type { CallEvent, CallwatchEvent } from '../../views/event.ts'
 import { signedHeaders, isSigningSecret } from './sign.ts'
 
 /** A request that was not signed with the secret, or is too old. Answer 401. */
@@ -72,4 +72,9 @@ function isHeaders(headers: WebhookRequest['headers']): headers is HeadersLike {
 function isEqual(own: string, given: string): boolean {
   const [a, b] = [Buffer.from(own), Buffer.from(given)]
   return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** Whether an event is about a call. Otherwise it is about an alert. */
+export function isCallEvent(event: CallwatchEvent): event is CallEvent {
+  return event.type.startsWith('callwatch.call.')
 }

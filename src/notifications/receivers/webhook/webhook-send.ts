@@ -1,6 +1,6 @@
 import { Headers } from 'undici'
 import { httpSender } from '../../../network/http-sender.ts'
-import { alertmanagerView } from '../../../views/alertmanager-body.ts'
+import { alertmanagerView } from '../../../views/alertmanager.ts'
 import { messageView } from '../../../views/message-body.ts'
 import type { SendContext, Send } from '../../receiver.ts'
 import type { WebhookConfig } from './webhook.ts'

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
-import {
-  alertmanagerAlert,
-  alertmanagerPost,
-} from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
+import { alertmanagerPost } from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
+import { alertmanagerAlert } from '../../../../src/views/alertmanager.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { read, withReceivers, type Received } from '../../receiver.ts'
 import { AT } from '../../sample.ts'

@@ -1,10 +1,8 @@
 import { Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import type { LiveAlert } from '../../../../src/alerts/alert.ts'
-import {
-  type AlertmanagerAlert,
-  alertmanagerRefresh,
-} from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
+import { alertmanagerRefresh } from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
+import type { AlertmanagerAlert } from '../../../../src/views/alertmanager.ts'
 import { refreshing } from '../refreshing.ts'
 import type { Delivery } from '../../../../src/notifications/delivery/batch.ts'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { alertmanagerView } from '../../../../src/views/alertmanager-body.ts'
+import { alertmanagerView } from '../../../../src/views/alertmanager.ts'
 import { anyMessage } from '../../any-message.ts'
 import { AT, DIGEST, FIRING, messageOf, REMINDER, RESOLVED, STORE_FAILING, TOO_FEW } from '../../sample.ts'
 

@@ -1,8 +1,10 @@
 import * as z from 'zod'
-import { hasEnded, type Notification } from '../alerts/notification.ts'
+import type { LiveAlert } from '../alerts/alert.ts'
+import { hasEnded, notificationOf, type Notification } from '../alerts/notification.ts'
 import { isoTime } from '../clock/times.ts'
 import type { AlertMessage, Message, StoreMessage } from '../notifications/message.ts'
 import { annotationsOf, labelsOf } from '../notifications/text/alert-labels.ts'
+import { linksOf, withRunbook } from '../notifications/text/links.ts'
 import { flappedText } from '../notifications/text/notification-text.ts'
 import { storeText } from '../notifications/text/store-text.ts'
 import { count } from './shapes.ts'
@@ -18,6 +20,35 @@ const alert = z.object({
   generatorURL: z.string(),
   fingerprint: z.string(),
 })
+
+/** An alert as Alertmanager takes it (`POST /api/v2/alerts`). Alertmanager identifies an alert by its labels. */
+export const postedAlert = alert
+  .pick({ labels: true, annotations: true, startsAt: true, endsAt: true })
+  .extend({ generatorURL: z.string().exactOptional() })
+export type AlertmanagerAlert = z.output<typeof postedAlert>
+
+/**
+ * A firing or recovering instance as an alert.
+ *
+ * @param times now and when the alert ends (UNIX seconds, Alertmanager's clock)
+ * @param pageUrl the page's address, without a trailing slash; Alertmanager accepts only an absolute address
+ */
+export function alertmanagerAlert(
+  live: LiveAlert,
+  { now, endsAt }: { now: number; endsAt: number },
+  pageUrl?: string,
+): AlertmanagerAlert {
+  const notification = withRunbook(notificationOf({ kind: 'firing' }, live, now), pageUrl)
+  return {
+    labels: labelsOf(notification),
+    annotations: annotationsOf(notification),
+    // Alertmanager refuses an alert that begins after it ends, which happens when the service's clock is ahead of its own.
+    startsAt: isoTime(Math.min(notification.firingSince, now, endsAt)),
+    // Alertmanager takes the alert for resolved from then on, unless a later time is posted.
+    endsAt: isoTime(endsAt),
+    ...(pageUrl !== undefined && { generatorURL: linksOf(notification, pageUrl).alert }),
+  }
+}
 
 /** The body of Alertmanager's webhook (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config). */
 export const alertmanager = z.object({
