@@ -1,10 +1,10 @@
 import { systemClock } from '../clock/clock.ts'
 import { isBefore, readCursor, START, writeCursor } from '../events/cursor.ts'
 import { cursorSince } from '../events/read-events.ts'
-import { webhookProgress } from '../events/webhooks/webhook-progress.ts'
+import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import type { CommandStore, LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/store.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
-import { deadLettersView, webhookView, type WebhookView } from '../views/webhook-status.ts'
+import { deadLettersView, type WebhookView } from '../views/webhook-status.ts'
 import { momentOf } from '../web/api/parameters.ts'
 import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
@@ -14,9 +14,7 @@ import { withStore } from './with-store.ts'
 export const declareWebhooks: Declare = (webhooks, context) => {
   const { configured, print } = context
   webhooks.option('--json', 'print them as JSON', false).action(async ({ json, ...options }) => {
-    const found = await withStore(await configured(options), webhookProgress)
-    const now = systemClock.wall()
-    const views = found.map((each) => webhookView(each, now))
+    const views = await withStore(await configured(options), (store) => webhookViews(store, systemClock.wall()))
     if (json) print(JSON.stringify({ webhooks: views }, undefined, 2))
     else if (views.length === 0) print('no webhooks: none has run yet')
     else views.map(lineOf).forEach((line) => print(line))

@@ -1,7 +1,7 @@
 import { lastValueFrom, map, race, timer } from 'rxjs'
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../clock/clock.ts'
-import { webhookProgress } from '../events/webhooks/webhook-progress.ts'
+import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
@@ -44,17 +44,15 @@ export function exposer({ metrics, store, clock, targets, config, receivers, dro
   async function readWebhooks(): Promise<void> {
     const names = () => config().events.webhooks.map(({ name }) => name)
     if (names().length === 0) return
-    const [found, now] = [await webhookProgress(store), clock.wall()]
+    const views = await webhookViews(store, clock.wall())
     const webhooks = names()
-    for (const { name: webhook, progress, pending, since = now, dead } of found) {
+    for (const view of views) {
+      const { name: webhook, state, pending, oldest_pending_seconds: oldest = 0, dead_letters: dead } = view
       if (!webhooks.includes(webhook)) continue
       operational.webhookPending.set({ webhook }, pending)
-      operational.webhookOldestPending.set({ webhook }, Math.max(0, now - since))
+      operational.webhookOldestPending.set({ webhook }, oldest)
       operational.webhookDeadLetters.set({ webhook }, dead)
-      operational.webhookPaused.set(
-        { webhook },
-        progress.paused === undefined || progress.removedAt !== undefined ? 0 : 1,
-      )
+      operational.webhookPaused.set({ webhook }, state === 'paused' ? 1 : 0)
     }
   }
 

@@ -30,7 +30,7 @@ const alertWithValue = alertCore.extend({
 })
 
 /** What an alert has now and in an event. */
-export type AlertData = z.output<typeof alertWithValue>
+type AlertData = z.output<typeof alertWithValue>
 
 /** An alert with the name of it within its target. */
 export const alertKeyed = alertWithValue.extend({ key: z.string() })

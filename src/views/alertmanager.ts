@@ -22,7 +22,7 @@ const alert = z.object({
 })
 
 /** An alert as Alertmanager takes it (`POST /api/v2/alerts`). Alertmanager identifies an alert by its labels. */
-export const postedAlert = alert
+const postedAlert = alert
   .pick({ labels: true, annotations: true, startsAt: true, endsAt: true })
   .extend({ generatorURL: z.string().exactOptional() })
 export type AlertmanagerAlert = z.output<typeof postedAlert>
@@ -72,9 +72,9 @@ type Sources = { receiver: string; pageUrl?: string | undefined }
 const ZERO_TIME = '0001-01-01T00:00:00Z'
 
 /**
- * A message in the form of Alertmanager's webhook, with its alerts. Alerts that fired and resolved
- * between deliveries are resolved ones. A problem of the store is an alert of callwatch itself. Undefined for a digest, which
- * Alertmanager does not have, and for a message without alerts.
+ * A message in the form of Alertmanager's webhook, with its alerts. Alerts that fired and resolved between deliveries are resolved ones.
+ * A problem of the store is an alert of callwatch itself. Undefined for a digest, which Alertmanager does not have, and for a message
+ * without alerts.
  */
 export function alertmanagerView(message: Message, sources: Sources): AlertmanagerView | undefined {
   switch (message.kind) {

@@ -73,7 +73,7 @@ export type AuditSums = z.output<typeof sums>
 const labelSums = z.object({ labels: z.string(), ledger: sums, service: sums })
 type LabelSums = z.output<typeof labelSums>
 
-export const targetAudit = z.object({
+const targetAudit = z.object({
   target: z.string(),
   equal: z
     .boolean()

@@ -21,8 +21,8 @@ export const SHOWN_STATUSES = [...CALL_STATUSES, 'lost'] as const
 const status = z.enum(CALL_STATUSES)
 
 /**
- * A call, in the order of the columns of its CSV. `other` stands for every value that the service does not document. A lost call
- * finished when it was lost.
+ * A call, in the order of the columns of its CSV. `other` is every value that the service does not document. A lost call finished
+ * when it was lost.
  */
 export const call = namedObject('Call', {
   target: z.string(),
@@ -82,7 +82,7 @@ const point = z.enum(['none', ...SHOWN_STATUSES])
 export const callInEvent = call
   .omit({ participant_minutes: true, noticed: true })
   .extend({ status })
-  .describe('A call. In all enumerations, `other` stands for every value that the service does not document')
+  .describe('A call. In all enumerations, `other` is every value that the service does not document')
 export type CallData = z.output<typeof callInEvent>
 
 export const callChange = callInEvent

@@ -3,7 +3,7 @@ import { alertChange, type AlertChange } from './alert.ts'
 import { callChange, type CallChange } from './call.ts'
 import { named, namedObject, namedText, time } from './shapes.ts'
 
-export const CALL_EVENTS = [
+const CALL_EVENTS = [
   'call.initiated',
   'call.ongoing',
   'call.ended',
@@ -16,7 +16,7 @@ export const CALL_EVENTS = [
   'call.corrected',
   'call.details',
 ] as const
-export const ALERT_EVENTS = ['alert.firing', 'alert.resolved', 'alert.expired'] as const
+const ALERT_EVENTS = ['alert.firing', 'alert.resolved', 'alert.expired'] as const
 
 /** All types of events, without the prefix `callwatch.`. */
 export const EVENT_TYPES = [...CALL_EVENTS, ...ALERT_EVENTS]

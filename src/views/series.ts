@@ -24,7 +24,7 @@ export const series = namedObject('Series', {
 })
 export type SeriesView = z.output<typeof series>
 
-export function pointsView({ from, step, points }: Series): SeriesPoint[] {
+function pointsView({ from, step, points }: Series): SeriesPoint[] {
   return points.map(({ sums, inProgress }, i) => ({
     at: isoTime(from + i * step),
     ...figuresView(sums),

@@ -84,14 +84,14 @@ const committed = z.object({
 export const target = namedObject('Target', { ...current.shape, ...committed.shape })
 
 export type TargetView = z.output<typeof target>
-export type CurrentView = z.output<typeof current>
-export type CommittedView = z.output<typeof committed>
+type CurrentView = z.output<typeof current>
+type CommittedView = z.output<typeof committed>
 
 export function targetView(target: TargetStatus): TargetView {
   return { ...withoutNoise(currentView(target)), ...committedView(target) }
 }
 
-export function currentView(target: TargetStatus): CurrentView {
+function currentView(target: TargetStatus): CurrentView {
   const { name, ledger } = target
   const { successful: up, problem, effectiveInterval, requestsLastMinute, slowSweep, refusedFrom } = target.health()
   const [progress, slowedTo] = [target.progress(), target.slowedTo()]
@@ -126,7 +126,7 @@ function webhookWarnings({ recent, ledger }: TargetStatus): NonNullable<CurrentV
 }
 
 /** The part that changes with a commit. It stays the same object until it changes. */
-export function committedView(target: TargetStatus): CommittedView {
+function committedView(target: TargetStatus): CommittedView {
   const { ledger, settings } = target
   const day = Math.floor(serviceNow(target) / DAY)
   const cached = cache.get(ledger.sync)
@@ -242,8 +242,8 @@ const alert = z.object({
 })
 
 /**
- * A target as its owner shows it to the other daemons, in JSON. Times are UNIX seconds, ages seconds. Checks only what another version of callwatch could have written
- * in another way.
+ * A target as its owner shows it to the other daemons, in JSON. Times are UNIX seconds, ages seconds. Checks only what another version
+ * of callwatch could have written in another way.
  */
 const overview = z.object({
   version: z.literal(2),

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { isoTime } from '../clock/times.ts'
-import type { WebhookProgress } from '../events/webhooks/webhook-progress.ts'
-import type { UndeliveredEvent } from '../store/store.ts'
+import type { StoredWebhook, UndeliveredEvent } from '../store/store.ts'
 import { count, namedObject, seconds, time } from './shapes.ts'
 
 /** A webhook of events, and how far it is. */
@@ -19,8 +18,15 @@ export const webhook = namedObject('Webhook', {
 export type WebhookView = z.output<typeof webhook>
 export const webhooks = namedObject('Webhooks', { webhooks: z.array(webhook) })
 
-/** @param now the host's clock (UNIX seconds) */
-export function webhookView({ name, progress, pending, since, dead }: WebhookProgress, now: number): WebhookView {
+/**
+ * @param waiting how many events wait for it, and since when the oldest does
+ * @param now the host's clock (both UNIX seconds)
+ */
+export function webhookView(
+  { name, progress, dead }: Pick<StoredWebhook, 'name' | 'progress' | 'dead'>,
+  { pending, since }: { pending: number; since: number | undefined },
+  now: number,
+): WebhookView {
   const { paused, problem, removedAt, deliveredAt, failingSince } = progress
   return {
     name,
@@ -35,7 +41,7 @@ export function webhookView({ name, progress, pending, since, dead }: WebhookPro
   }
 }
 
-function stateOf({ paused, removedAt, failingSince }: WebhookProgress['progress']): WebhookView['state'] {
+function stateOf({ paused, removedAt, failingSince }: StoredWebhook['progress']): WebhookView['state'] {
   if (removedAt !== undefined) return 'removed'
   if (paused !== undefined) return 'paused'
   return failingSince === undefined ? 'delivering' : 'failing'

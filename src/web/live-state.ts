@@ -17,6 +17,7 @@ import {
 import type { Silence } from '../alerts/match.ts'
 import type { Clock } from '../clock/clock.ts'
 import { isoTime } from '../clock/times.ts'
+import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import { withoutNoise } from '../text/without-noise.ts'
 import { alertView } from '../views/alert.ts'
@@ -26,7 +27,7 @@ import type { FinishedPerMinute } from '../views/series.ts'
 import { silenceView } from '../views/silence.ts'
 import type { StateChange } from '../views/status.ts'
 import type { WebhookView } from '../views/webhook-status.ts'
-import { receiverViews, webhookViews } from './api/deliveries.ts'
+import { receiverViews } from './api/deliveries.ts'
 import { countPerMinute } from './api/finished-per-minute.ts'
 import type { WebOptions } from './server.ts'
 
@@ -124,11 +125,14 @@ function textOf({ head, parts, texts }: LiveState, names: readonly string[]): st
   const key = names.join('\n')
   const known = texts.get(key)
   if (known !== undefined) return known
-  const values = (list?: Part['list']) =>
-    names.flatMap((name) => (parts.get(name)!.list === list ? [[name, parts.get(name)!.value] as const] : []))
-  const listed = (list: Part['list']) => values(list).map(([, value]) => value)
-  const data = { ...head, targets: listed('targets'), minutes: listed('minutes'), ...Object.fromEntries(values()) }
-  const text = `event: state\ndata: ${JSON.stringify(withoutNoise(data))}\n\n`
+  const lists: Record<NonNullable<Part['list']>, unknown[]> = { targets: [], minutes: [] }
+  const fields: Record<string, unknown> = {}
+  for (const name of names) {
+    const { list, value } = parts.get(name)!
+    if (list === undefined) fields[name] = value
+    else lists[list].push(value)
+  }
+  const text = `event: state\ndata: ${JSON.stringify({ ...head, ...lists, ...fields })}\n\n`
   texts.set(key, text)
   return text
 }
@@ -153,7 +157,7 @@ function stateOf(options: WebOptions, monotonic: () => number): () => Promise<Li
     const [minutes, silences, webhooks, receivers] = await Promise.all([
       areDue ? countPerMinute(options).catch(none) : undefined,
       store.silences(wall() - SILENCES_SECONDS).catch(none),
-      webhookViews(options).catch(none),
+      webhookViews(store, wall()).catch(none),
       receiverViews(options).catch(none),
     ])
     known = {
@@ -195,12 +199,13 @@ function partsOf(
   }
   for (const name of names) {
     const [target, instances] = views.get(name)!
-    const alerts = instances.map((instance) => alertView({ target: name, instance }, active))
+    const alerts = withoutNoise(instances.map((instance) => alertView({ target: name, instance }, active)))
     const value: StateChange['targets'][number] = { target, alerts }
     add(`target ${name}`, { list: 'targets', value, version: [withoutPassing(target), alerts] })
   }
   for (const each of counted) add(`minutes ${each.name}`, { list: 'minutes', value: each, version: [since, each] })
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) add(name, { value, version: [value] })
+  for (const [name, value] of Object.entries(withoutNoise(fields)))
+    if (value !== undefined) add(name, { value, version: [value] })
   return parts
 }
 

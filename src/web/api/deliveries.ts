@@ -1,6 +1,6 @@
-import { webhookProgress } from '../../events/webhooks/webhook-progress.ts'
+import { webhookViews } from '../../events/webhooks/webhook-views.ts'
 import { receivers, receiverView } from '../../views/receiver-status.ts'
-import { webhooks, webhookView } from '../../views/webhook-status.ts'
+import { webhooks } from '../../views/webhook-status.ts'
 import type { WebOptions } from '../server.ts'
 import { route } from './route.ts'
 
@@ -11,13 +11,9 @@ export const webhooksRoute = route(
   {
     answers: { 200: webhooks },
   },
-  (options: WebOptions) => async () => ({ webhooks: await webhookViews(options) }),
+  ({ store, wall }: WebOptions) =>
+    async () => ({ webhooks: await webhookViews(store, wall()) }),
 )
-
-export async function webhookViews({ store, wall }: Pick<WebOptions, 'store' | 'wall'>) {
-  const found = await webhookProgress(store)
-  return found.map((each) => webhookView(each, wall()))
-}
 
 /** How many notifications wait for each receiver. */
 export const receiversRoute = route(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { writeCursor, readCursor } from '../../../src/events/cursor.ts'
-import { webhookViews } from '../../../src/web/api/deliveries.ts'
+import { webhookViews } from '../../../src/events/webhooks/webhook-views.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { answered, delivering, RETENTION } from './delivering.ts'
 
@@ -262,7 +262,7 @@ describe('a receiver', () => {
     await append(calls(2))
     run()
     await clock.advance(30)
-    const [view] = await webhookViews({ store, wall: clock.wall })
+    const [view] = await webhookViews(store, clock.wall())
     expect(view).toMatchObject({ state: 'failing', problem: 'it answered 404', pending: 2 })
     expect(outcomes().filter((outcome) => outcome === 'failing')).toHaveLength(1)
   })
@@ -356,7 +356,7 @@ describe('the retention', () => {
     expect(await stored()).toMatchObject({ waiting: 1, dead: 1 })
     for (let i = 0; i < 3; i++) await append(calls(500, 500 * i))
     await clock.advance(3)
-    const [view] = await webhookViews({ store, wall: clock.wall })
+    const [view] = await webhookViews(store, clock.wall())
     expect(view).toMatchObject({ state: 'failing', pending: 1501, dead_letters: 1 })
     expect(view!.oldest_pending_seconds).toBeGreaterThan(900)
     await clock.advance(RETENTION)

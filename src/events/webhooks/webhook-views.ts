@@ -1,22 +1,23 @@
-import type { Store, StoredWebhook } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
+import { webhookView, type WebhookView } from '../../views/webhook-status.ts'
 import { readCursor, START } from '../cursor.ts'
 
-/** How far a webhook is: how many events wait, and since when the oldest does (UNIX seconds). */
-export type WebhookProgress = Pick<StoredWebhook, 'name' | 'progress' | 'dead'> & {
-  pending: number
-  since: number | undefined
-}
-
-/** The webhooks in the store. A webhook that never ran is not there yet. */
-export async function webhookProgress(
+/**
+ * The webhooks in the store. A webhook that never ran is not there yet.
+ *
+ * @param now the host's clock (UNIX seconds)
+ */
+export async function webhookViews(
   store: Pick<Store, 'webhooks' | 'events' | 'latestEvents'>,
-): Promise<WebhookProgress[]> {
+  now: number,
+): Promise<WebhookView[]> {
   const stored = await store.webhooks()
   const [last] = stored.length === 0 ? [] : await store.latestEvents(0)
   return Promise.all(
-    stored.map(async ({ name, progress, waiting, dead, oldest }) => {
-      const unread = await unreadBy(store, progress.cursor, last?.total ?? 0)
-      return { name, progress, dead, pending: waiting + unread.events, since: oldest?.at ?? unread.since }
+    stored.map(async (webhook) => {
+      const unread = await unreadBy(store, webhook.progress.cursor, last?.total ?? 0)
+      const waiting = { pending: webhook.waiting + unread.events, since: webhook.oldest?.at ?? unread.since }
+      return webhookView(webhook, waiting, now)
     }),
   )
 }
