@@ -36,7 +36,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 1785,
   'src/web': 2164,
   'src/web/page': 4575,
-  test: 61974,
+  test: 61979,
 }
 
 /** How far a folder of src may be below its line. */

@@ -45,3 +45,8 @@ test('each duration that a signal declares has a name that ends with its unit, a
   const named = Object.keys(measured).filter((name) => name.endsWith('_seconds'))
   expect(new Set(durations)).toEqual(new Set(named))
 })
+
+test('a setting of a later version, which the store may have, is left out', () => {
+  const signal = { name: 'in_progress', loudness: { ofBells: 1 } } as const
+  expect(measuredView(signal)).toEqual({ signal: 'in_progress' })
+})
