@@ -149,7 +149,7 @@ function drawnCall(n: number, at: number, draw: () => number): TrackedCall {
   return {
     id: `v1.us.${(n * 2_654_435_761).toString(16).padStart(16, '0').slice(-16)}`,
     session: undefined,
-    mid: Math.floor(draw() * 9e15),
+    mid: Math.floor((draw() - 0.5) * 2 ** 32),
     phase: 'final',
     status,
     labels,
@@ -197,7 +197,7 @@ async function fillDatabase(url: string, calls: number, now: number): Promise<vo
         'v1.us.' || lpad(to_hex(n * 2654435761), 16, '0'), 2, status, labels, at - 60, at - 60,
         CASE WHEN status = ${statusCode('ended')} THEN at - 52 END, at, 2, NULL,
         1.5, 0, 3, 0, 0, NULL, CASE WHEN random() + n * 0 < 0.02 THEN ${MARK.recordingSeen} ELSE 0 END,
-        status, labels, at, at + 12, at + 12, NULL, NULL, NULL, NULL, NULL, floor((random() + n * 0) * 9e15), NULL
+        status, labels, at, at + 12, at + 12, NULL, NULL, NULL, NULL, NULL, floor((random() + n * 0) * 2e9), NULL
       FROM generate_series($1::bigint, $2::bigint) AS n,
         LATERAL (SELECT floor($3::float8 - ${DAYS * 86_400} * (1 - n / $4::float8)) AS at,
           2 + floor(power(random() + n * 0, 3) * 4) AS status,

@@ -7,7 +7,7 @@ import type { TrackedCall } from './tracked-call.ts'
  * are a float; and its value. An answered value also has its name, which the service uses as well.
  */
 type Field = readonly [
-  kind: 'text' | 'text?' | 'real' | 'real?' | 'small' | 'small?',
+  kind: 'text' | 'text?' | 'real' | 'real?' | 'digest?' | 'small' | 'small?',
   bytes: 0 | 1 | 2 | 8,
   valueOf: (call: TrackedCall) => string | number | undefined,
   answered?: keyof AnsweredValues,
@@ -45,7 +45,7 @@ export const CALL_FIELDS = {
   finish_duration: ['real?', 8, ({ finish }) => finish?.duration],
   finish_audio: ['real?', 8, ({ finish }) => finish?.audio],
   finish_video: ['real?', 8, ({ finish }) => finish?.video],
-  mid: answered('mid'),
+  mid: ['digest?', 8, ({ mid }) => mid, 'mid'],
   session: ['text?', 0, ({ session }) => session],
 } as const satisfies Readonly<Record<string, Field>>
 

@@ -49,16 +49,12 @@ export function sessionOf({ id, session = id }: { id: string; session?: string |
   return session
 }
 
-/** A digest of the service's `mid` in 47 bits, which SQLite keeps in six bytes: two parts, each as FNV-1a. */
+/** A digest of the service's `mid` in 32 bits, with a sign (FNV-1a). Only those of one session are compared. */
 export function midOf(mid: string | undefined): number | undefined {
   if (mid === undefined) return undefined
-  let [low, high] = [0x811c9dc5, 0x2f7a6b1d]
-  for (let i = 0; i < mid.length; i++) {
-    const character = mid.charCodeAt(i)
-    low = Math.imul(low ^ character, 0x01000193)
-    high = Math.imul(high ^ character, 0x01000193 + 0x5bd1e8)
-  }
-  return (high >>> 17) * 2 ** 32 + (low >>> 0)
+  let digest = 0x811c9dc5
+  for (let i = 0; i < mid.length; i++) digest = Math.imul(digest ^ mid.charCodeAt(i), 0x01000193)
+  return digest | 0
 }
 
 /**

@@ -75,15 +75,12 @@ export function callIdentities(): CallIdentities {
     },
     identify: (rows, state, oldest, now) => {
       memory.readingSince ??= now
-      const sessions = new Set<string>()
-      for (const row of rows) {
-        sessions.add(sessionOf(row))
-        if (!isNew(row)) shown.add(row.id)
-      }
+      for (const row of rows) if (!isNew(row)) shown.add(row.id)
+      if (!rows.some(isNew)) return
       const isReused = state.sync.reusesSessions === true
       const answer = { now, isReused, isTooOld: (row: Row) => isExcluded(row, oldest) }
       // In nearly all answers, each row is of another session.
-      const groups = sessions.size === rows.length ? undefined : Map.groupBy(rows, sessionOf)
+      const groups = new Set(rows.map(sessionOf)).size === rows.length ? undefined : Map.groupBy(rows, sessionOf)
       for (const row of rows) {
         if (!isNew(row)) continue
         const group = groups?.get(row.session) ?? [row]

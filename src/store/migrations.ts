@@ -12,9 +12,9 @@ export type Say = (line: string) => void
 type Migrations = { readonly store: 'sqlite' | 'postgres'; readonly steps: readonly string[] }
 
 /** Version 2: a session can have several calls. Therefore two rows of one session are no anomaly. */
-const severalCalls = (text: string, real: string) => `
+const severalCalls = (text: string) => `
   ALTER TABLE callwatch.calls ADD COLUMN session ${text};
-  ALTER TABLE callwatch.calls ADD COLUMN mid ${real};
+  ALTER TABLE callwatch.calls ADD COLUMN mid INTEGER;
   CREATE INDEX calls_by_session ON callwatch.calls (target, session) WHERE session IS NOT NULL;
   UPDATE callwatch.calls SET marks = marks & ~4096 WHERE (marks & 4096) <> 0;
   DELETE FROM callwatch.counters WHERE series = 'callwatch_call_anomalies_total|repeated_id'`
@@ -22,8 +22,8 @@ const severalCalls = (text: string, real: string) => `
 const RENAME_NOTE = 'ALTER TABLE callwatch.members RENAME note TO status'
 
 export const MIGRATIONS: Readonly<Record<Migrations['store'], Migrations>> = {
-  sqlite: { store: 'sqlite', steps: [severalCalls('TEXT', 'REAL')] },
-  postgres: { store: 'postgres', steps: [`${severalCalls('text COLLATE "C"', 'double precision')}; ${RENAME_NOTE}`] },
+  sqlite: { store: 'sqlite', steps: [severalCalls('TEXT')] },
+  postgres: { store: 'postgres', steps: [`${severalCalls('text COLLATE "C"')}; ${RENAME_NOTE}`] },
 }
 
 /** The version of the schema that migrations lead to. */

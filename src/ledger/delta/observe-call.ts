@@ -129,7 +129,7 @@ export function labelsNow(known: Labels, { type, mode, receiverType }: SeenCall)
 const NEW: TrackedCall = {
   ...callOfNumbers(
     '',
-    Float64Array.from(CALL_COLUMNS, (name) => (CALL_FIELDS[name][0] === 'real?' ? NaN : 0)),
+    Float64Array.from(CALL_COLUMNS, (name) => (CALL_FIELDS[name][0].endsWith('?') ? NaN : 0)),
   ),
   labels: labelsOf('other', 'other', 'other'),
 }
