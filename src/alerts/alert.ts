@@ -20,6 +20,18 @@ export type Alert = Omit<Rule, 'name'> &
 /** An instance and its target. */
 export type LiveAlert = { target: string; instance: AlertInstance }
 
+/** Names what an alert measures. Alerts of one subject differ in target, threshold, window and severity. */
+export function subjectOf({
+  signal,
+  labels,
+  match,
+  breach,
+}: Pick<Alert, 'signal' | 'labels' | 'match' | 'breach'>): string {
+  const { name, reason, media } = { reason: undefined, media: undefined, ...signal }
+  const all = Object.entries({ ...match, ...labels }).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify([name, reason, media, breach, all])
+}
+
 export function alertOf({ target, instance }: LiveAlert): Alert {
   const { key, labels, since, firingSince = since, value, peak, calls, counts, evidence } = instance
   const { name: alert, ...rule } = instance.rule

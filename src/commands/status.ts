@@ -1,6 +1,7 @@
 import { alertOf } from '../alerts/alert.ts'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { SEVERITIES } from '../alerts/match-keys.ts'
+import { incidentsOf } from '../alerts/incidents.ts'
 import { definitionOf } from '../alerts/definition-of.ts'
 import { formatIn } from '../alerts/signal.ts'
 import { systemClock } from '../clock/clock.ts'
@@ -9,9 +10,11 @@ import type { Config } from '../config/config.ts'
 import type { SyncState } from '../ledger/state.ts'
 import { IS_OPEN } from '../store/call-columns.ts'
 import type { StoreReader } from '../store/reader.ts'
+import { grouping } from '../notifications/grouping.ts'
 import { parse } from '../store/sql.ts'
 import { formatNumber, formatSeconds } from '../text/format.ts'
 import { alertData } from '../views/alert.ts'
+import { incidentView } from '../views/incident.ts'
 import { receiverView } from '../views/receiver-status.ts'
 import type { StoredStatus } from '../views/status.ts'
 import { WIDE, widthOf, type CommandContext, type Declare, tableLines } from './command.ts'
@@ -62,7 +65,11 @@ async function askHealth({ config: file }: { config?: string | undefined }, cont
   context.succeed(answer?.ok === true)
 }
 
-async function readStatus(reader: StoreReader, { targets, poll, notify }: Config, now: number): Promise<StoredStatus> {
+async function readStatus(
+  reader: StoreReader,
+  { targets, poll, notify, alerts: rules }: Config,
+  now: number,
+): Promise<StoredStatus> {
   const syncs = await reader.rows('SELECT name, sync FROM callwatch.targets', [])
   const instances = await reader.rows(
     'SELECT name, data FROM callwatch.targets CROSS JOIN callwatch.alerts WHERE target = number',
@@ -76,10 +83,10 @@ async function readStatus(reader: StoreReader, { targets, poll, notify }: Config
   const waiting = await reader.waiting()
   const known = new Map(syncs.map(({ name, sync }) => [String(name), parse<SyncState>(sync)]))
   const inProgress = new Map(open.map(({ name, n }) => [String(name), Number(n)]))
-  const alerts = instances.flatMap(({ name, data }) => {
-    const live = { target: String(name), instance: parse<AlertInstance>(data) }
-    return live.instance.state === 'pending' ? [] : { ...alertData(alertOf(live)), key: live.instance.key }
-  })
+  const live = instances.map(({ name, data }) => ({ target: String(name), instance: parse<AlertInstance>(data) }))
+  const alerts = live.flatMap((one) =>
+    one.instance.state === 'pending' ? [] : { ...alertData(alertOf(one)), key: one.instance.key },
+  )
   return {
     now: isoTime(now),
     store: reader.place,
@@ -95,6 +102,7 @@ async function readStatus(reader: StoreReader, { targets, poll, notify }: Config
         firing: alerts.filter(({ target }) => target === name).length,
       }
     }),
+    incidents: incidentsOf(live, grouping(notify, rules), targets.length).map(incidentView),
     alerts,
     receivers: notify.receivers.map(({ name }) => receiverView({ name }, waiting, now)),
   }
@@ -102,7 +110,7 @@ async function readStatus(reader: StoreReader, { targets, poll, notify }: Config
 
 /** What is wrong comes first in each table. */
 function printStatus(
-  { now, store, targets, alerts, receivers }: StoredStatus,
+  { now, store, targets, incidents, alerts, receivers }: StoredStatus,
   { print }: CommandContext,
   width: number,
 ): void {
@@ -117,6 +125,11 @@ function printStatus(
     const [head, ...lines] = tableLines(header, items.map(cells), texts, { width, givesWay })
     print(head!, 'bold')
     for (const [i, line] of lines.entries()) print(line, colourOf(items[i]!))
+  }
+  for (const { severity, summary, details } of incidents) {
+    print(`${severity}: ${summary}`, severity === 'critical' ? 'red' : 'yellow')
+    for (const line of details) print(`  ${line}`)
+    print('')
   }
   const ordered = targets.toSorted((a, b) => (b.lag_seconds ?? Infinity) - (a.lag_seconds ?? Infinity) || 0)
   printTable(

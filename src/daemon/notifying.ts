@@ -2,7 +2,7 @@ import { map, merge, tap, type Observable } from 'rxjs'
 import type { LiveAlert } from '../alerts/alert.ts'
 import type { Config } from '../config/config.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
-import { digestRecipients, takesMessages } from '../notifications/configured-receivers.ts'
+import { isLikeAlertmanager, takesMessages } from '../notifications/configured-receivers.ts'
 import { dailyDigest } from '../notifications/daily-digest.ts'
 import type { Unwritten } from '../notifications/delivery/acknowledge.ts'
 import { attemptsOn, type Attempts } from '../notifications/delivery/attempts.ts'
@@ -11,7 +11,6 @@ import { outboxRound } from '../notifications/delivery/deliver-outbox.ts'
 import { grouping } from '../notifications/grouping.ts'
 import type { Receiver, State } from '../notifications/receiver.ts'
 import { recipientsBy } from '../notifications/routes.ts'
-import type { SentGroups } from '../notifications/delivery/wait.ts'
 import { storeOutage } from '../notifications/store-outage.ts'
 import { runWhile } from '../pipeline/run-while.ts'
 import type { DaemonEvent } from './daemon-event.ts'
@@ -44,7 +43,6 @@ export function notifying(parts: Common, config$: Observable<Config>): Observabl
 function rounds(parts: Common): (receiver: Receiver) => Round[] {
   const { config, clock, store, receivers, failures, targets, ownership, health } = parts
   const unwritten: Unwritten = new Map()
-  const sent = new Map<string, SentGroups>()
   const attemptsTo = new WeakMap<Receiver, Attempts>()
   const state = stateOf(parts)
   const outage = storeOutage({
@@ -80,12 +78,9 @@ function rounds(parts: Common): (receiver: Receiver) => Round[] {
     if (!takesMessages(receiver)) return [whileLeader(stateRound(receiver, attempts, state))]
     const { notify, http } = config()
     const recipients = recipientsBy(notify.routes, receivers.names())
-    const sentBefore = sent.get(receiver.name) ?? new Map()
-    sent.set(receiver.name, sentBefore)
     const outbox = outboxRound({ ...receiver, send: leaderOnly(receiver.send) }, attempts, {
       ...notify,
-      groupOf: grouping(notify),
-      sent: sentBefore,
+      groupOf: grouping(notify, isLikeAlertmanager(notify, receiver.name) ? [] : config().alerts),
       targets: () => targets.all().length,
       store,
       clock,
@@ -104,7 +99,12 @@ export function digests(parts: Common): Job {
   const makeDigest = dailyDigest({
     digest: () => {
       const { notify } = config()
-      return notify.digest && { ...notify.digest, receivers: digestRecipients(notify, receivers.names()) }
+      return (
+        notify.digest && {
+          ...notify.digest,
+          receivers: receivers.names().filter((name) => !isLikeAlertmanager(notify, name)),
+        }
+      )
     },
     clock,
     store,

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { isLoopback } from '../network/loopback.ts'
 import type { Credentials } from '../web/authentication.ts'
 import { pageUrl } from '../web/http-section.ts'
+import { grouping } from '../notifications/grouping.ts'
 import { shownLog } from '../events/read-events.ts'
 import { startWeb, type Web } from '../web/server.ts'
 import { logWebEvents } from './reporting/log-web-events.ts'
@@ -25,6 +26,7 @@ export async function serve(options: Common): Promise<Web & { url: string }> {
     version: VERSION,
     targets: { all: targets.all, own: targets.loaded, loading: targets.loading, others: overviews.others },
     known: () => ({ alert: config().alerts.map(({ name }) => name), target: targets.all() }),
+    groupOf: () => grouping(config().notify, config().alerts),
     receivers: () => receivers.all().map(({ name }) => ({ name, failure: failures.of(name) })),
     store: { ...store, ...shownLog(store, () => config().events.participants) },
     problem: ownership.problem,

@@ -16,16 +16,12 @@ function typeOf({ type }: ConfiguredReceiver): ReceiverType {
   return receivers[type]
 }
 
-/** The named receivers that accept a digest. */
-export function digestRecipients(
-  { receivers: all }: Pick<NotifyConfig, 'receivers'>,
-  names: readonly string[],
-): string[] {
-  const others = all.filter((one) => {
+/** Whether a receiver gets what Alertmanager would send. */
+export function isLikeAlertmanager({ receivers: all }: Pick<NotifyConfig, 'receivers'>, name: string): boolean {
+  return all.some((one) => {
     const type = typeOf(one)
-    return 'create' in type && type.takesDigest?.(one.config) === false
+    return one.name === name && 'create' in type && type.isLikeAlertmanager?.(one.config) === true
   })
-  return names.filter((name) => !others.some((other) => other.name === name))
 }
 
 /** Where the page shows alerts: the first such link among the receivers. */

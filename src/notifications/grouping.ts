@@ -1,35 +1,64 @@
-import type { Alert } from '../alerts/alert.ts'
+import { subjectOf, type Alert } from '../alerts/alert.ts'
+import type { AlertGroup } from '../alerts/incidents.ts'
 import { valuesOf, matches } from '../alerts/match.ts'
-import type { AlertMatch } from '../alerts/match-keys.ts'
+import { SEVERITIES, type AlertMatch } from '../alerts/match-keys.ts'
+import type { Rule } from '../alerts/rule.ts'
 import type { NotifyConfig } from './notify-section.ts'
 
 /** Alerts that are notified together, as Alertmanager groups them. */
-export type Group = {
-  /** Identifies the group. */
-  key: string
-  /** The values that its alerts have in common, by `group_by`. */
-  labels: AlertMatch
-  /** How long the first alert waits for others, and how long later changes wait after each message (seconds). */
-  wait: number
+export type Group = AlertGroup & {
+  /** What the route of its alerts matches; undefined without a route. */
+  route: AlertMatch | undefined
+  /** How long the first alert waits for others (undefined: as long as polls need), and how long later changes wait after each message (seconds). */
+  wait: number | undefined
   interval: number
 }
 
-export type GroupOf = (alert: Pick<Alert, 'alert' | 'severity' | 'target' | 'labels' | 'match'>) => Group
+type Grouped = Pick<Alert, 'alert' | 'severity' | 'target' | 'labels' | 'match' | 'signal' | 'breach'>
+export type GroupOf = (alert: Grouped) => Group
 
-/** The group of an alert. The settings of the first route that matches it come before those of `notify`. */
+/**
+ * The group of an alert. The settings of the first route that matches it come before those of `notify`.
+ *
+ * @param rules an alert is in the group of the most severe of them that measures the same and has the same route, so that an alert
+ *   that becomes more severe stays in its group; default: each rule has a group of its own
+ */
 export function grouping(
-  notify: Pick<NotifyConfig, 'groupBy' | 'groupWait' | 'groupInterval'> & Partial<Pick<NotifyConfig, 'routes'>>,
+  notify: Pick<NotifyConfig, 'groupBy' | 'groupInterval'> & Partial<Pick<NotifyConfig, 'routes' | 'groupWait'>>,
+  rules: readonly Rule[] = [],
 ): GroupOf {
   const { routes = [] } = notify
+  const worstFirst = rules.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
+  const bySubject = new Map<string, readonly Rule[]>()
+  /** The rules that measure the same. */
+  const onSubjectOf = (alert: Grouped) => {
+    const subject = subjectOf(alert)
+    const known = bySubject.get(subject)
+    if (known !== undefined) return known
+    const own = worstFirst.filter((rule) => subjectOf({ ...rule, labels: labelsBy(rule, alert) }) === subject)
+    bySubject.set(subject, own)
+    return own
+  }
+  const routeOf = (alert: Grouped) => routes.find(({ match }) => matches(match, alert))
   return (alert) => {
-    const route = routes.findIndex(({ match }) => matches(match, alert))
-    const { groupBy, groupWait, groupInterval } = { ...notify, ...definedIn(routes[route]) }
-    const values = valuesOf(alert)
+    const route = routeOf(alert)
+    const { groupBy, groupWait, groupInterval } = { ...notify, ...definedIn(route) }
+    const worst = onSubjectOf(alert).find((rule) => routeOf({ ...alert, ...named(rule) }) === route)
+    const values = valuesOf({ ...alert, ...(worst && named(worst)) })
     const labels: AlertMatch = Object.fromEntries(
       groupBy.flatMap((label) => (values[label] === undefined ? [] : [[label, values[label]]])),
     )
-    return { key: JSON.stringify([route, labels]), labels, wait: groupWait, interval: groupInterval }
+    const key = JSON.stringify([route?.match ?? null, labels])
+    return { key, labels, route: route?.match, wait: groupWait, interval: groupInterval }
   }
+}
+
+const named = ({ name: alert, severity }: Rule) => ({ alert, severity })
+
+/** The labels that an alert of a rule has for the same calls. */
+function labelsBy({ by }: Rule, alert: Grouped): Grouped['labels'] {
+  const values = valuesOf(alert)
+  return Object.fromEntries(by.flatMap((label) => (values[label] === undefined ? [] : [[label, values[label]]])))
 }
 
 function definedIn({ groupBy, groupWait, groupInterval }: Partial<NotifyConfig['routes'][number]> = {}) {

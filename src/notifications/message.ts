@@ -1,4 +1,5 @@
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
+import type { Incident } from '../alerts/incidents.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { AlertMatch, Severity } from '../alerts/match-keys.ts'
 import type { AlertLinks } from './text/links.ts'
@@ -18,14 +19,24 @@ export type AlertMessage = {
   kind: 'alerts'
   /** What they have in common, by `notify.group_by`. */
   group: AlertMatch
-  /** Their target; undefined where there are several. */
+  /** What the route of its alerts matches; undefined without a route. */
+  route: AlertMatch | undefined
+  /** Their target; undefined if alerts of the group fire or ended on several targets. */
   target: string | undefined
   /** The most severe of them. */
   severity: Severity
-  /** On how many targets alerts of the group fire now, and how many targets there are. */
-  firing: { targets: number; of: number }
+  /** All that fires in the group now; undefined if nothing does. */
+  incident: Incident | undefined
+  /** When the receiver was first told of it (UNIX seconds). */
+  begun: number
+  /** How many targets there are. */
+  targets: number
+  /** Where the page shows it; absent if the configuration does not say how users reach the page. */
+  links?: { overview: string; calls?: string; silence: string }
   /** Each alert once, in its current state; firing alerts first, the worst of each kind first. */
   alerts: AlertUpdate[]
+  /** What else of the group fires without being suppressed, as it was notified before. */
+  unchanged: Notification[]
   /** Alerts that fired and resolved between deliveries. */
   flapped: FlappedAlert[]
   /** Firing alerts of the group that are silenced. */
@@ -51,6 +62,8 @@ export type FlappedAlert = {
   peak: number
   /** When it ended last. */
   endedAt: number
+  /** Whether it expired then. */
+  hasExpired?: true
   links?: AlertLinks
 }
 

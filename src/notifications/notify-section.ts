@@ -167,8 +167,10 @@ const given = section(
       .prefault(['alert', 'severity'])
       .describe('Alerts with the same values of these are one message; []: all alerts are'),
     group_wait: groupTime()
-      .prefault('20s')
-      .describe('How long the first alert of a group waits for others; 0: not at all'),
+      .optional()
+      .describe(
+        'How long the first alert of a group waits for others; 0: not at all; default: the slowest of their polls and 5s, from 20s to 30s',
+      ),
     group_interval: groupTime()
       .prefault('5m')
       .describe(
@@ -228,11 +230,11 @@ export const notifySection = z.codec(given, z.custom<NotifyConfig>(), {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the language cannot follow the entries
     return { ...Object.fromEntries(rest), receivers: all } as NotifyConfig
   },
-  encode: ({ groupWait, receivers: all, ...rest }) => {
+  encode: ({ receivers: all, ...rest }) => {
     const own = all.filter(({ name, type }) => name === type).map(({ type, config }) => [type, config])
     const named = all.filter(({ name, type }) => name !== type)
     const listed = named.map(({ name, type, config }) => ({ name, [type]: config }))
-    return { groupWait, ...Object.fromEntries(own), receivers: listed, ...rest }
+    return { ...Object.fromEntries(own), receivers: listed, ...rest }
   },
 })
 

@@ -45,8 +45,8 @@ export type ReceiverType<Section extends z.ZodType = z.ZodType> = {
   | {
       /** Loads the code that sends. Every command reads the configuration, but few commands send anything. */
       create(config: z.output<Section>, context: SendContext): Promise<Send>
-      /** Whether it accepts a digest; default: yes. */
-      takesDigest?(config: z.output<Section>): boolean
+      /** Whether it gets what Alertmanager would send: a group for each rule, and no digest; default: no. */
+      isLikeAlertmanager?(config: z.output<Section>): boolean
     }
   | {
       createState(config: z.output<Section>, context: SendContext): Promise<Refresh>

@@ -11,10 +11,12 @@ export type Say = (line: string) => void
  */
 type Migrations = { readonly store: 'sqlite' | 'postgres'; readonly steps: readonly string[] }
 
-/** Version 2: a session can have several calls. Therefore two rows of one session are no anomaly. */
-const severalCalls = (text: string) => `
+/** Version 2: a session can have several calls, so two rows of one session are no anomaly. What receivers were told is kept. */
+const severalCalls = (text: string, options: string) => `
   ALTER TABLE callwatch.calls ADD COLUMN session ${text};
   ALTER TABLE callwatch.calls ADD COLUMN mid INTEGER;
+  CREATE TABLE callwatch.told_groups (receiver ${text} NOT NULL, name ${text} NOT NULL, data ${text} NOT NULL,
+    PRIMARY KEY (receiver, name))${options};
   CREATE INDEX calls_by_session ON callwatch.calls (target, session) WHERE session IS NOT NULL;
   UPDATE callwatch.calls SET marks = marks & ~4096 WHERE (marks & 4096) <> 0;
   DELETE FROM callwatch.counters WHERE series = 'callwatch_call_anomalies_total|repeated_id'`
@@ -22,8 +24,11 @@ const severalCalls = (text: string) => `
 const RENAME_NOTE = 'ALTER TABLE callwatch.members RENAME note TO status'
 
 export const MIGRATIONS: Readonly<Record<Migrations['store'], Migrations>> = {
-  sqlite: { store: 'sqlite', steps: [severalCalls('TEXT')] },
-  postgres: { store: 'postgres', steps: [`${severalCalls('text COLLATE "C"')}; ${RENAME_NOTE}`] },
+  sqlite: { store: 'sqlite', steps: [severalCalls('TEXT', ' STRICT, WITHOUT ROWID')] },
+  postgres: {
+    store: 'postgres',
+    steps: [`${severalCalls('text COLLATE "C"', ' WITH (fillfactor = 50)')}; ${RENAME_NOTE}`],
+  },
 }
 
 /** The version of the schema that migrations lead to. */

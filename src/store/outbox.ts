@@ -4,7 +4,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { list, type Sql, type Step, parse } from './sql.ts'
 import { onlyStoreErrors, StoreError } from './store-error.ts'
-import type { OutboxContent, OutboxEntry, RoutedChange } from './store.ts'
+import type { OutboxContent, OutboxEntry, RoutedChange, Telling, ToldGroup } from './store.ts'
 import { insertInto, replacing } from './tables.ts'
 
 /** For receivers that were not recipients before, this change is the beginning. */
@@ -35,6 +35,7 @@ const FORGET_OTHERS = `
       AND data::json ->> 'kind' = 'firing' AND data::json ->> 'target' = target AND data::json ->> 'key' = alert)`
 /** In one transaction, so that no entry is claimed in between. */
 const LOCK_OTHERS = 'SELECT id FROM callwatch.outbox WHERE NOT receiver IN texts($1) ORDER BY id FOR UPDATE'
+const FORGET_TOLD = 'DELETE FROM callwatch.told_groups WHERE NOT receiver IN texts($1)'
 const REMOVE_OTHERS = 'DELETE FROM callwatch.outbox WHERE NOT receiver IN texts($1)'
 
 /** A digest has no time: it waits for minutes at most. */
@@ -53,6 +54,9 @@ const NOTE = `
   FROM given(target text, alert text, since float8, lines text)
   WHERE episode.target = given.target AND episode.alert = given.alert AND episode.since = given.since`
 
+const TELL = insertInto('told_groups', ['receiver', 'name', 'data'], replacing('told_groups', ['data']))
+const UNTELL = 'DELETE FROM callwatch.told_groups WHERE receiver = $1 AND name = $2'
+
 /** What waits for a receiver; `since` is absent if no alert does. */
 export type Waiting = { pending: number; since?: number }
 
@@ -65,6 +69,11 @@ export async function waitingIn(sql: Sql): Promise<ReadonlyMap<string, Waiting>>
       { pending: Number(n), ...(oldest !== null && { since: Number(oldest) }) },
     ]),
   )
+}
+
+async function toldGroupsIn(sql: Sql, receiver: string): Promise<ReadonlyMap<string, ToldGroup>> {
+  const rows = await sql.all('SELECT name, data FROM callwatch.told_groups WHERE receiver = $1', [receiver])
+  return new Map(rows.map(({ name, data }) => [String(name), parse<ToldGroup>(data)]))
 }
 
 export type Outbox = ReturnType<typeof outboxOf>
@@ -82,7 +91,10 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
   const clear = (): Step[] =>
     configured === undefined
       ? []
-      : [LOCK_OTHERS, FORGET_OTHERS, REMOVE_OTHERS].map((statement) => ({ statement, args: [list(configured!)] }))
+      : [LOCK_OTHERS, FORGET_OTHERS, FORGET_TOLD, REMOVE_OTHERS].map((statement) => ({
+          statement,
+          args: [list(configured!)],
+        }))
 
   const methods = {
     /** All entries of a receiver, oldest first. */
@@ -109,15 +121,23 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
     /**
      * Removes entries that were delivered, permanently refused or discarded, and notes the outcome. Further calls for an entry do
      * nothing.
+     *
+     * @param telling what the message said of a group
      */
-    removeFromOutbox: async (ids: readonly number[], notes: readonly EpisodeNote[] = []): Promise<void> => {
+    removeFromOutbox: async (
+      ids: readonly number[],
+      notes: readonly EpisodeNote[] = [],
+      telling?: Telling,
+    ): Promise<void> => {
       // An attempt that removed an entry also noted its outcome.
       await sql.transaction(async (removing) => {
         const remove = 'DELETE FROM callwatch.outbox WHERE id IN wholes($1) RETURNING id'
         const [removed] = await removing.batch([{ statement: remove, args: [list(ids)] }])
-        if (removed!.length > 0) await removing.batch(noteSteps(notes))
+        if (removed!.length > 0) await removing.batch([...noteSteps(notes), ...tellingSteps(telling)])
       })
     },
+    /** What a receiver was told of each group. */
+    toldGroups: (receiver: string) => toldGroupsIn(sql, receiver),
     /** Notes the delivery of alerts in their history. */
     noteEpisodes: async (notes: readonly EpisodeNote[]): Promise<void> => void (await sql.batch(noteSteps(notes))),
     waiting: () => waitingIn(sql),
@@ -191,6 +211,13 @@ function notSender(): StoreError {
 function noteSteps(notes: readonly EpisodeNote[]): Step[] {
   const rows = inOrder(notes).map(({ target, key, since, lines }) => [target, key, since, lines])
   return rows.map((row) => ({ statement: NOTE, given: [row] }))
+}
+
+function tellingSteps(telling: Telling | undefined): Step[] {
+  if (telling === undefined) return []
+  const { receiver, group, told } = telling
+  if (told === undefined) return [{ statement: UNTELL, args: [receiver, group] }]
+  return [{ statement: TELL, given: [[receiver, group, JSON.stringify(told)]] }]
 }
 
 function inOrder<T extends { target: string; key: string; since: number }>(rows: readonly T[]): T[] {

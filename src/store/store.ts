@@ -1,6 +1,7 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import type { AlertDelta } from '../alerts/evaluate.ts'
 import type { EvaluationRecord } from '../alerts/trigger.ts'
+import type { Severity } from '../alerts/match-keys.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { webhooks } from './webhooks.ts'
@@ -76,6 +77,19 @@ export type OutboxEntry = {
 
 /** A change of one alert, or the digest of a day as its receiver will show it (JSON). */
 export type OutboxContent = Notification | { kind: 'digest'; digest: unknown }
+
+/** What a receiver was told last of a group of alerts that fires, or of which some came and went. */
+export type ToldGroup = {
+  /** When, and when at first (the host's clock, UNIX seconds). */
+  at: number
+  begun: number
+  /** On how many targets alerts of the group fired, and the most severe of what it said. */
+  targets: number
+  severity: Severity
+}
+
+/** What a receiver was told of a group by a message; undefined if that no longer matters. */
+export type Telling = { receiver: string; group: string; told: ToldGroup | undefined }
 
 /** Identifies a target. A stored name with another fingerprint is refused. */
 export type TargetIdentity = { name: string; fingerprint: string }

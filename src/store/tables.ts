@@ -138,6 +138,8 @@ export const TABLES = {
     key: ['target', 'alert', 'receiver'],
     columns: { target: 'text', alert: 'text', receiver: 'text' },
   },
+  /** What each receiver was told of a group of alerts that fires: store.ts ToldGroup. */
+  told_groups: { key: ['receiver', 'name'], columns: { receiver: 'text', name: 'text', data: 'text' }, hot: true },
   /** The history of alerts: a row for each time that an alert fires, updated with its changes. */
   alert_episodes: {
     key: ['target', 'alert', 'since'],

@@ -31,3 +31,10 @@ export function textsOf<const Name extends string>(names: readonly Name[]) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.fromEntries forgets the names
   return z.object(shape as Record<Name, z.ZodExactOptional<z.ZodString>>)
 }
+
+/** JSON has no NaN. */
+export const finite = z.number().nullable()
+
+export function finiteOf(value: number | null | undefined): number | null {
+  return value !== null && value !== undefined && Number.isFinite(value) ? value : null
+}

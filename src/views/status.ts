@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { alert, alertKeyed } from './alert.ts'
+import { incident, incidents } from './incident.ts'
 import { receiver } from './receiver-status.ts'
 import { finishedPerMinute } from './series.ts'
 import { count, namedObject, seconds, time } from './shapes.ts'
@@ -28,6 +29,7 @@ export const storedStatus = z.object({
       firing: count,
     }),
   ),
+  incidents: incidents.shape.incidents,
   alerts: z.array(alertKeyed).describe('Those that fire'),
   receivers: z.array(receiver.pick({ name: true, pending: true, oldest_pending_seconds: true })),
 })
@@ -40,6 +42,7 @@ export const stateChange = status.pick({ version: true, now: true }).extend({
   targets: z.array(z.object({ target, alerts: z.array(alert) })),
   minutes: finishedPerMinute.shape.targets,
   since: z.string().exactOptional().describe('When the first of the minutes begins'),
+  incidents: z.array(incident).exactOptional(),
   silences: z.array(silence).exactOptional(),
   read_only: z.boolean().exactOptional(),
   webhooks: z.array(webhook).exactOptional(),

@@ -21,12 +21,14 @@ import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import { withoutNoise } from '../text/without-noise.ts'
 import { alertView } from '../views/alert.ts'
+import { incidentView } from '../views/incident.ts'
 import { otherTargetView, targetView, type TargetView } from '../views/target.ts'
 import type { ReceiverView } from '../views/receiver-status.ts'
 import type { FinishedPerMinute } from '../views/series.ts'
 import { silenceView } from '../views/silence.ts'
 import type { StateChange } from '../views/status.ts'
 import type { WebhookView } from '../views/webhook-status.ts'
+import { incidentsNow } from './api/alerts.ts'
 import { receiverViews } from './api/deliveries.ts'
 import { countPerMinute } from './api/finished-per-minute.ts'
 import type { WebOptions } from './server.ts'
@@ -171,11 +173,8 @@ function stateOf(options: WebOptions, monotonic: () => number): () => Promise<Li
   }
 }
 
-function partsOf(
-  { targets, wall, auth, problem }: WebOptions,
-  { minutes, silences, ...known }: FromStore,
-  before: ReadonlyMap<string, Part>,
-) {
+function partsOf(options: WebOptions, { minutes, silences, ...known }: FromStore, before: ReadonlyMap<string, Part>) {
+  const { targets, wall, auth, problem } = options
   const now = wall()
   const active = silences?.filter(({ until }) => until > now) ?? []
   const views = new Map([
@@ -188,6 +187,7 @@ function partsOf(
     problem: problem() ?? null,
     names,
     since,
+    incidents: incidentsNow(options).map(incidentView),
     silences: silences?.map(silenceView),
     read_only: auth === undefined,
     ...known,

@@ -2,6 +2,8 @@ import { Server as TlsServer } from 'node:https'
 import os from 'node:os'
 import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
 import fastify, { type FastifyInstance } from 'fastify'
+import type { Alert } from '../alerts/alert.ts'
+import type { AlertGroup } from '../alerts/incidents.ts'
 import type { KnownNames } from '../alerts/match.ts'
 import { isLoopback } from '../network/loopback.ts'
 import type { Store } from '../store/store.ts'
@@ -27,6 +29,8 @@ export type WebOptions = HooksOptions & {
   targets: ServedTargets
   /** The targets and rules that a silence can match. */
   known: () => KnownNames
+  /** The group that an alert is notified with. */
+  groupOf: () => (alert: Alert) => AlertGroup
   /** The receivers of notifications, each with the time since when nothing could be delivered to it (UNIX seconds). */
   receivers: () => readonly { name: string; failure: { since: number; problem: string } | undefined }[]
   store: Store

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { MessageView } from '../../src/views/message-body.ts'
+import type { MessageView } from '../../src/views/messages/message-body.ts'
 import type { Random } from '../../src/simulator/random.ts'
 
 /** A message that was answered with 200. */

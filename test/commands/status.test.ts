@@ -45,9 +45,14 @@ describe('status', () => {
     const { code, stdout } = await callwatch(['status', '--config', await polled(600, { fires: true })])
     expect(code).toBe(1)
     const lines = stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, '  '))
-    expect(lines.slice(1, 3)).toEqual(['staging  never polled  -  0  0', 'production  stale  10m  1  1'])
-    expect(lines[5]).toMatch(/^HighFailureRate  production  critical  .*  42.5%  above 30%$/)
-    expect(lines[7]).toMatch(/^receiver slack: 1 waiting, the oldest for 10m/)
+    const begin = lines.findIndex((line) => line.startsWith('target'))
+    expect(lines[0]).toMatch(/^critical: production: 42\.5% of 40 calls fail/)
+    expect(lines.slice(begin + 1, begin + 3)).toEqual([
+      'staging  never polled  -  0  0',
+      'production  stale  10m  1  1',
+    ])
+    expect(lines[begin + 5]).toMatch(/^HighFailureRate  production  critical  .*  42.5%  above 30%$/)
+    expect(lines[begin + 7]).toMatch(/^receiver slack: 1 waiting, the oldest for 10m/)
   })
 
   test('as JSON has the fields of the API', async () => {

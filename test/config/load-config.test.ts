@@ -85,7 +85,6 @@ describe('what a file may say', () => {
     expect(config.targets[0]).toMatchObject({ name: 'a1' })
     expect(config.notify).toStrictEqual({
       groupBy: ['alert', 'severity'],
-      groupWait: 20,
       groupInterval: 300,
       receivers: [],
       routes: [],

@@ -96,7 +96,6 @@ notify:
   group_by:
     - alert
     - severity
-  group_wait: 20s
   group_interval: 5m
   receivers: []
   routes: []

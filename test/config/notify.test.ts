@@ -21,7 +21,6 @@ describe('where alerts go', () => {
       heartbeat: { url: "http://localhost:1/ping?id=7" }`
     expect(load(source, { TOKEN: 'abc' }).notify).toStrictEqual({
       groupBy: ['alert', 'severity'],
-      groupWait: 20,
       groupInterval: 300,
       receivers: [
         {

@@ -2,9 +2,9 @@ import * as fc from 'fast-check'
 import type { Notification } from '../../src/alerts/notification.ts'
 import { SEVERITIES } from '../../src/alerts/match-keys.ts'
 import type { Signal } from '../../src/alerts/signals.ts'
-import type { Message } from '../../src/notifications/message.ts'
+import type { AlertMessage, Message } from '../../src/notifications/message.ts'
 import type { AlertLinks } from '../../src/notifications/text/links.ts'
-import { AT, SIGNALS } from './sample.ts'
+import { AT, incidentOf, SIGNALS } from './sample.ts'
 
 const NASTY = [
   '<!channel>',
@@ -134,36 +134,50 @@ const anyLinks: fc.Arbitrary<AlertLinks> = fc
   .map((length) => `https://callwatch.test/${'x'.repeat(length)}`)
   .map((page) => ({ alert: page, silence: page }))
 
+/** What of its alerts fires is its incident. */
+function withIncident(message: Omit<AlertMessage, 'incident'>): AlertMessage {
+  const { alerts, unchanged, targets } = message
+  return {
+    ...message,
+    incident: incidentOf([...alerts.map(({ notification }) => notification), ...unchanged], targets),
+  }
+}
+
 /** Any message, with up to 100 alerts. */
 export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constant('alerts' as const),
-      group: fc.record({ alert: anyText, severity: anyText }, PLAIN),
-      target: fc.option(anyText, { nil: undefined }),
-      severity: fc.constantFrom(...SEVERITIES),
-      firing: fc.record({ targets: fc.nat(), of: fc.nat() }, PLAIN),
-      alerts: many(fc.record({ notification: anyNotification, flaps: fc.nat(), links: anyLinks }, PLAIN), 100),
-      flapped: many(
-        fc.record(
-          {
-            notification: anyNotification,
-            times: fc.integer({ min: 1 }),
-            peak: anyNumber,
-            endedAt: anyTime,
-            links: anyLinks,
-          },
-          PLAIN,
+    arbitrary: fc
+      .record({
+        kind: fc.constant('alerts' as const),
+        group: fc.record({ alert: anyText, severity: anyText }, PLAIN),
+        target: fc.option(anyText, { nil: undefined }),
+        severity: fc.constantFrom(...SEVERITIES),
+        route: fc.option(fc.record({ alert: anyText }, PLAIN), { nil: undefined }),
+        begun: anyTime,
+        targets: fc.nat(),
+        unchanged: many(anyNotification, 100),
+        alerts: many(fc.record({ notification: anyNotification, flaps: fc.nat(), links: anyLinks }, PLAIN), 100),
+        flapped: many(
+          fc.record(
+            {
+              notification: anyNotification,
+              times: fc.integer({ min: 1 }),
+              peak: anyNumber,
+              endedAt: anyTime,
+              links: anyLinks,
+            },
+            PLAIN,
+          ),
+          100,
         ),
-        100,
-      ),
-      inhibited: many(
-        fc.record({ alert: anyText, target: anyText, severity: fc.constantFrom(...SEVERITIES) }, PLAIN),
-        100,
-      ),
-      silenced: many(fc.record({ alert: anyText, target: anyText, until: anyTime, reason: anyText }, PLAIN), 100),
-    }),
+        inhibited: many(
+          fc.record({ alert: anyText, target: anyText, severity: fc.constantFrom(...SEVERITIES) }, PLAIN),
+          100,
+        ),
+        silenced: many(fc.record({ alert: anyText, target: anyText, until: anyTime, reason: anyText }, PLAIN), 100),
+      })
+      .map(withIncident),
   },
   fc.record({
     kind: fc.constant('digest' as const),

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { emailMessage } from '../../src/notifications/receivers/email/email-message.ts'
 import { slackMessage } from '../../src/notifications/receivers/slack/slack-send.ts'
-import { messageView } from '../../src/views/message-body.ts'
-import { AT, FIRING, messageOf, update } from './sample.ts'
+import { messageView } from '../../src/views/messages/message-body.ts'
+import { AT, FIRING, incidentOf, messageOf, update } from './sample.ts'
 
 /** Twelve of three hundred targets, the worst first, as one message has them. */
-const INCIDENT = messageOf(
+const ALERTS = messageOf(
   Array.from({ length: 12 }, (_, i) => {
     const rejected = 25 - i
     const value = (rejected + 5) / 40
@@ -28,8 +28,17 @@ const INCIDENT = messageOf(
       },
     }
   }),
-  { group: { alert: 'HighFailureRate', severity: 'critical' }, target: undefined, firing: { targets: 12, of: 300 } },
+  { group: { alert: 'HighFailureRate', severity: 'critical' }, target: undefined, targets: 300 },
 )
+const INCIDENT = {
+  ...ALERTS,
+  incident: incidentOf(ALERTS.alerts.map(({ notification }) => notification)),
+  links: {
+    overview: 'https://callwatch.example/',
+    calls: 'https://callwatch.example/?since=15m#calls',
+    silence: 'https://callwatch.example/?alert=HighFailureRate#silences',
+  },
+}
 const OPTIONS = { now: AT + 22, dashboardUrl: undefined }
 
 const json = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, undefined, 2)}\n\`\`\``
@@ -56,5 +65,5 @@ test('the messages of an incident on several targets are printed in docs', async
   await expect(`${page.join('\n\n')}\n`).toMatchFileSnapshot('../../docs/development/messages.md')
   const alerting = readFileSync(join(import.meta.dirname, '../../docs/alerting.md'), 'utf8')
   const [head] = text.split('\n\n')
-  expect(alerting).toContain(`\`\`\`\n${subject}\n\n${head}\n\`\`\``)
+  expect(alerting).toContain(`\`\`\`\n${subject}\n\n${head!.trim()}\n\`\`\``)
 })

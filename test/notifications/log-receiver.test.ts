@@ -29,8 +29,8 @@ test('each alert is a line', async () => {
     {
       fields: { target: 'production', alert: 'VideoRejected', severity: 'critical', state: 'flapped' },
       text:
-        'alert flapped: VideoRejected (type=video) fired and resolved 3 times, worst 62%, ' +
-        'last at 2026-11-20 08:15:30 UTC',
+        'alert flapped: VideoRejected (type=video) fired and ended 3 times, worst 62%, ' +
+        'last resolved at 2026-11-20 08:15:30 UTC',
     },
   ])
 })

@@ -1,4 +1,6 @@
-import type { Notification } from '../../src/alerts/notification.ts'
+import type { LiveAlert } from '../../src/alerts/alert.ts'
+import { incidentsOf, type Incident } from '../../src/alerts/incidents.ts'
+import { hasEnded, type Notification } from '../../src/alerts/notification.ts'
 import type { Signal } from '../../src/alerts/signals.ts'
 import type { NotifyConfig } from '../../src/notifications/notify-section.ts'
 import type { AlertMessage, DigestMessage, StoreMessage, AlertUpdate } from '../../src/notifications/message.ts'
@@ -153,6 +155,44 @@ export const SIGNALS = {
 
 export const update = (notification: Notification, flaps = 0): AlertUpdate => ({ notification, flaps })
 
+/** What fires of these alerts, as an incident. */
+export function incidentOf(alerts: readonly Notification[], targets = 300): Incident | undefined {
+  const lives = alerts.flatMap((notification): LiveAlert | [] => {
+    const {
+      target,
+      key,
+      labels,
+      since,
+      firingSince,
+      value,
+      peak,
+      calls,
+      counts,
+      kind: _kind,
+      alert,
+      ...rule
+    } = notification
+    if (hasEnded(notification)) return []
+    const { contributor, trend, cause } = rule
+    const evidence = {
+      ...(contributor && { contributor }),
+      ...(trend && { trend }),
+      ...(cause !== undefined && { cause }),
+    }
+    const times = {
+      since,
+      firingSince,
+      credited: 0,
+      evaluatedAt: AT,
+      tooFewSince: undefined,
+      lastNotifiedAt: undefined,
+    }
+    const instance = { key, labels, value, peak, calls, counts, evidence, ...times, state: 'firing' as const }
+    return { target, instance: { ...instance, rule: { ...rule, name: alert } } }
+  })
+  return incidentsOf(lives, () => ({ key: 'group', labels: { alert: 'HighFailureRate' } }), targets)[0]
+}
+
 /** A message of these alerts of `production`. */
 export function messageOf(
   alerts: readonly (Notification | AlertUpdate)[],
@@ -163,7 +203,14 @@ export function messageOf(
     group: { target: 'production', severity: 'critical' },
     target: 'production',
     severity: 'critical',
-    firing: { targets: 1, of: 1 },
+    route: undefined,
+    incident: incidentOf(
+      alerts.map((each) => ('notification' in each ? each.notification : each)),
+      1,
+    ),
+    begun: AT,
+    targets: 1,
+    unchanged: [],
     alerts: alerts.map((each) => ('notification' in each ? each : update(each))),
     flapped: [],
     silenced: [],

@@ -103,7 +103,7 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['alerting', /the last (\w+) windows/, () => constant('alerts/evidence.ts', 'TREND_WINDOWS')],
   ['alerting', /`endsAt` (\w+) intervals/, () => constant('notifications/receivers/alertmanager/alertmanager-refresh.ts', 'LIFETIME_POLLS')],
   ['alerting', /\(at least (\d+) min\)/, () => constant('notifications/receivers/alertmanager/alertmanager-refresh.ts', 'MIN_LIFETIME_SECONDS') / 60],
-  ['alerting', /lists (\w+) of them/, () => constant('notifications/receivers/slack/slack-alerts.ts', 'MAX_LINES')],
+  ['alerting', /names the (\w+) worst/, () => constant('notifications/text/group-text.ts', 'NAMED')],
   ['troubleshooting', /waits up to (\w+) seconds for another program/, () => constant('store/sqlite/engine.ts', 'BUSY_TIMEOUT_MS') / 1000],
   ['troubleshooting', /refused one event (\w+) times/, () => constant('events/webhooks/event-queue.ts', 'FAILING_AFTER_ATTEMPTS')],
   ['troubleshooting', /refused this event for (\w+) minutes/, () => constant('events/webhooks/deliver-events.ts', 'MAX_REFUSED_SECONDS') / 60],

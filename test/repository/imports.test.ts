@@ -16,7 +16,7 @@ const SECTIONS = [
   'web/http-section.ts',
 ]
 /** Sentences that messages have as text and as JSON. */
-const TEXTS = ['alert-labels', 'digest-text', 'links', 'notification-text', 'store-text'].map(
+const TEXTS = ['alert-labels', 'digest-text', 'group-text', 'links', 'notification-text', 'store-text'].map(
   (name) => `notifications/text/${name}.ts`,
 )
 // A reader who follows a call from the wire to the channel passes each folder once, and imports run one way. `types`

@@ -57,6 +57,7 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         evictedCalls: alive(store.evictedCalls),
         commit: (target, commit) => between('before commit', 'after commit', () => store.commit(target, commit)),
         outbox: alive(store.outbox),
+        toldGroups: alive(store.toldGroups),
         claimOutbox: (ids, claimed) => between('before commit', 'after commit', () => store.claimOutbox(ids, claimed)),
         removeFromOutbox: (...given) =>
           between('before commit', 'after commit', () => store.removeFromOutbox(...given)),

@@ -66,6 +66,7 @@ test('the server answers as the document says, on every path', async () => {
   const json = { 'content-type': 'application/json' }
 
   await ask('GET /api/v1/status', '/api/v1/status')
+  await ask('GET /api/v1/incidents', '/api/v1/incidents')
   await ask('GET /api/v1/alerts', '/api/v1/alerts')
   await ask('GET /api/v1/alerts/history', '/api/v1/alerts/history?since=0')
   await ask('GET /api/v1/webhooks', '/api/v1/webhooks')

@@ -171,6 +171,9 @@ export async function serve(
       loading: () => [],
       others: () => others,
     },
+    groupOf:
+      () =>
+      ({ alert, severity }) => ({ key: `${alert} ${severity}`, labels: { alert, severity } }),
     known: () => ({
       alert: [...new Set(targets.flatMap(({ settings: { rules } }) => rules.map(({ name }) => name)))],
       target: targets.map(({ name }) => name),

@@ -53,11 +53,11 @@ type Outbox = Pick<Store, 'claimOutbox' | 'removeFromOutbox'>
 export function acknowledge(name: string, store: Outbox, unwritten: Unwritten): Stage {
   return async (batch, { now: at }) => {
     if (batch.kind !== 'attempted') return batch
-    const { entries, delivery, mayHaveArrived } = batch
+    const { entries, delivery, mayHaveArrived, told } = batch
     const { outcome } = delivery
     if (outcome !== 'retried') {
       const notes = deliveryNotes(entries, { receiver: name, at, outcome })
-      unwritten.set(name, (outbox) => outbox.removeFromOutbox(idsOf(entries), notes))
+      unwritten.set(name, (outbox) => outbox.removeFromOutbox(idsOf(entries), notes, told))
     } else if (!mayHaveArrived) unwritten.set(name, (outbox) => outbox.claimOutbox(ownClaims(entries), false))
     await writeRest(name, store, unwritten).catch(onlyStoreErrors(undefined))
     return batch

@@ -1,5 +1,6 @@
+import type { Incident } from '../../alerts/incidents.ts'
 import type { Silence } from '../../alerts/match.ts'
-import type { OutboxEntry } from '../../store/store.ts'
+import type { OutboxEntry, Telling, ToldGroup } from '../../store/store.ts'
 import type { LiveAlert } from '../../alerts/alert.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import type { Group } from '../grouping.ts'
@@ -9,6 +10,7 @@ import type { Attempt } from './attempts.ts'
 import type { MergedChanges } from './merge-changes.ts'
 import type { Suppressed } from './note.ts'
 import type { Past } from './past.ts'
+import type { Age } from './wait.ts'
 
 /** An alert's entries in the outbox, oldest first, and their changes. */
 export type WaitingAlert = { entries: OutboxEntry[]; changes: Notification[] }
@@ -20,9 +22,9 @@ export type Batch =
   /** Alerts to send now, each with its changes merged. */
   | { kind: 'ready'; group: Group; alerts: readonly ReadyAlert[] }
   /** A message, all entries that it contains, and what it is about: the key of the group, or `digests`. */
-  | { kind: 'message'; subject: string; entries: readonly OutboxEntry[]; message: Message }
+  | { kind: 'message'; subject: string; entries: readonly OutboxEntry[]; message: Message; told?: Telling }
   /** Entries of a message after an attempt: sent, refused, or to be retried in a later round. */
-  | { kind: 'attempted'; entries: readonly OutboxEntry[]; delivery: Delivery; mayHaveArrived: boolean }
+  | { kind: 'attempted'; entries: readonly OutboxEntry[]; delivery: Delivery; mayHaveArrived: boolean; told?: Telling }
 
 export type ReadyAlert = { alert: WaitingAlert; merged: MergedChanges }
 
@@ -46,8 +48,13 @@ export type Moment = {
   inhibitorsOf: (alert: Inhibited) => readonly Inhibited[]
   /** The targets whose calls cannot be polled. */
   unseen: ReadonlySet<string>
+  /** All that fires in a group. */
+  incident: (group: string) => Incident | undefined
+  /** What the receiver was told of each group. */
+  told: ReadonlyMap<string, ToldGroup>
+  age: Age
   /** Reads the silences and the alerts that may have suppressed alerts that flapped. It reads once, however many batches call it. */
-  past: () => Promise<Pick<Past, 'silences'> & Pick<Moment, 'inhibitorsOf'>>
+  past: () => Promise<Past & Pick<Moment, 'inhibitorsOf'>>
   /**
    * What the stages found and is not written yet: alerts that something suppresses, and entries to remove without a message.
    * Both are changed in place.
@@ -57,22 +64,27 @@ export type Moment = {
 }
 
 /** A moment as it is read. */
-export type Read = Pick<Moment, 'now' | 'silences' | 'alerts'> & { past: () => Promise<Past> }
+export type Read = Pick<Moment, 'now' | 'silences' | 'alerts' | 'told' | 'age'> & {
+  past: () => Promise<Past>
+  incidents: () => readonly Incident[]
+}
 
 /** @param inhibitorsAmong of the receiver */
-export function momentOf(read: Read, inhibitorsAmong: Inhibitors): Moment {
+export function momentOf({ incidents, ...read }: Read, inhibitorsAmong: Inhibitors): Moment {
   const unseen = read.alerts.filter(
     ({ instance: { rule, state } }) => rule.signal.name === 'poll_age' && state !== 'pending',
   )
   let past: ReturnType<Moment['past']> | undefined
+  let byGroup: ReadonlyMap<string, Incident> | undefined
   return {
     ...read,
+    incident: (group) => (byGroup ??= new Map(incidents().map((incident) => [incident.key, incident]))).get(group),
     suppressed: [],
     discarded: [],
     inhibitorsOf: inhibitorsAmong(read.alerts),
     unseen: new Set(unseen.map(({ target }) => target)),
     past: () =>
-      (past ??= read.past().then(({ silences, fired }) => ({ silences, inhibitorsOf: inhibitorsAmong(fired) }))),
+      (past ??= read.past().then(({ silences, fired }) => ({ silences, fired, inhibitorsOf: inhibitorsAmong(fired) }))),
   }
 }
 

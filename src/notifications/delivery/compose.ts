@@ -1,53 +1,98 @@
-import { alertOf, type Alert } from '../../alerts/alert.ts'
+import { alertOf } from '../../alerts/alert.ts'
 import { matches } from '../../alerts/match.ts'
 import { isMoreSevere } from '../../alerts/match-keys.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
-import type { GroupOf } from '../grouping.ts'
-import type { AlertMessage, AlertUpdate, FlappedAlert, Message } from '../message.ts'
-import { linksOf, withRunbook } from '../text/links.ts'
+import type { Incident } from '../../alerts/incidents.ts'
+import type { AlertMessage, AlertUpdate, FlappedAlert } from '../message.ts'
+import { groupLinks, linksOf, withRunbook } from '../text/links.ts'
 import { isSame, type Inhibited } from './inhibition.ts'
-import { entriesOf, latestOf, type Moment, type Stage } from './batch.ts'
+import { entriesOf, latestOf, type Batch, type Moment, type Stage } from './batch.ts'
 
 export type ComposeOptions = {
-  groupOf: GroupOf
+  receiver: string
   /** The page's address for users, if known. */
   publicUrl?: string | undefined
   /** How many targets there are. */
   targets: () => number
 }
 
-/** Composes one message of all ready alerts, with their current values. Firing alerts come first, the worst of them first. */
+/** Composes one message of all ready alerts, with their current values, and notes what it says of their group. */
 export const compose =
-  ({ groupOf, publicUrl, targets }: ComposeOptions): Stage =>
+  (options: ComposeOptions): Stage =>
   (batch, moment) => {
     if (batch.kind !== 'ready') return batch
     const { group } = batch
-    const changes = batch.alerts.map(({ alert }) => latestOf(alert))
-    const updates = batch.alerts.flatMap(({ merged }) => (merged.kind === 'update' ? merged.update : []))
-    const flapped = batch.alerts.flatMap(({ merged }) => (merged.kind === 'flapped' ? merged.flapped : []))
-    const current = worstFirst(updates.map((update) => withCurrentValue(update, moment)))
-    const isFiring = ({ notification }: AlertUpdate) => !hasEnded(notification)
-    const ordered = [...current.filter(isFiring), ...current.filter((update) => !isFiring(update))]
-    const alerts = ordered.map((update) => withLinks(update, publicUrl))
-    const firing = alerts.filter(isFiring).map(({ notification }) => notification)
-    const siblings = moment.alerts.flatMap((live) => {
-      const alert = alertOf(live)
-      return live.instance.state !== 'pending' && groupOf(alert).key === group.key ? alert : []
-    })
-    const message: Message = {
-      kind: 'alerts',
-      group: group.labels,
-      target: new Set(changes.map(({ target }) => target)).size === 1 ? changes[0]!.target : undefined,
-      severity: changes.reduce((worst, change) => (isMoreSevere(change, worst) ? change : worst)).severity,
-      firing: { targets: new Set(siblings.map(({ target }) => target)).size, of: targets() },
-      alerts,
-      flapped: flapped.map((each) => withLinks(each, publicUrl)),
-      silenced: silencedAmong(siblings, moment),
-      inhibited: inhibitedBy(firing, moment),
+    const before = moment.told.get(group.key)
+    const begun = before !== undefined && before.targets > 0 ? before.begun : moment.now
+    const incident = moment.incident(group.key)
+    const message = { ...aboutGroup(batch, incident, options), begun, ...changesIn(batch, incident, moment, options) }
+    const { firing } = incident?.targets ?? { firing: 0 }
+    const told = { at: moment.now, begun, targets: firing, severity: message.severity }
+    return {
+      kind: 'message',
+      subject: group.key,
+      entries: entriesOf(batch.alerts.map(({ alert }) => alert)),
+      message,
+      told: {
+        receiver: options.receiver,
+        group: group.key,
+        told: firing > 0 || message.flapped.length > 0 ? told : undefined,
+      },
     }
-    return { kind: 'message', subject: group.key, entries: entriesOf(batch.alerts.map(({ alert }) => alert)), message }
   }
+
+type Ready = Extract<Batch, { kind: 'ready' }>
+
+/** What a message says of its group. */
+function aboutGroup({ group, alerts }: Ready, incident: Incident | undefined, { publicUrl, targets }: ComposeOptions) {
+  const changes = alerts.map(({ alert }) => latestOf(alert))
+  const all = [...changes, ...(incident?.firing ?? [])]
+  return {
+    kind: 'alerts' as const,
+    group: group.labels,
+    route: group.route,
+    target: new Set(all.map(({ target }) => target)).size === 1 ? all[0]!.target : undefined,
+    severity: all.reduce((worst, one) => (isMoreSevere(one, worst) ? one : worst)).severity,
+    incident,
+    targets: targets(),
+    ...(publicUrl !== undefined && { links: groupLinks(incident?.firing ?? changes, publicUrl) }),
+  }
+}
+
+/** The changes in a message, with their current values. Firing alerts come first, the worst of them first. */
+function changesIn(batch: Ready, incident: Incident | undefined, moment: Moment, { publicUrl }: ComposeOptions) {
+  const updates = batch.alerts.flatMap(({ merged }) => (merged.kind === 'update' ? merged.update : []))
+  const flapped = batch.alerts.flatMap(({ merged }) => (merged.kind === 'flapped' ? merged.flapped : []))
+  const current = worstFirst(updates.map((update) => withCurrentValue(update, moment)))
+  const isFiring = ({ notification }: AlertUpdate) => !hasEnded(notification)
+  const ordered = [...current.filter(isFiring), ...current.filter((update) => !isFiring(update))]
+  const alerts = ordered.map((update) => withLinks(update, publicUrl))
+  const changes = batch.alerts.map(({ alert }) => latestOf(alert))
+  return {
+    alerts,
+    unchanged: unchangedIn(incident, changes, moment),
+    flapped: flapped.map((each) => withLinks(each, publicUrl)),
+    silenced: silencedAmong(incident, moment),
+    inhibited: inhibitedBy(
+      alerts.filter(isFiring).map(({ notification }) => notification),
+      moment,
+    ),
+  }
+}
+
+/** What fires in the group and nothing suppresses, and no change waits. */
+function unchangedIn(
+  incident: Incident | undefined,
+  changes: readonly Notification[],
+  { now, silences, inhibitorsOf }: Moment,
+): Notification[] {
+  const changed = new Set(changes.map(({ target, key }) => JSON.stringify([target, key])))
+  return (incident?.firing ?? []).flatMap((alert) => {
+    if (changed.has(JSON.stringify([alert.target, alert.key])) || inhibitorsOf(alert).length > 0) return []
+    return silences.some(({ match }) => matches(match, alert)) ? [] : { ...alert, kind: 'firing' as const, at: now }
+  })
+}
 
 /** By value or, of those that have ended, by peak; those of one rule can be compared. */
 function worstFirst(updates: readonly AlertUpdate[]): AlertUpdate[] {
@@ -97,8 +142,8 @@ function withCurrentValue(update: AlertUpdate, { alerts }: Moment): AlertUpdate 
   return { ...update, notification: latest }
 }
 
-function silencedAmong(siblings: readonly Alert[], { silences }: Moment): AlertMessage['silenced'] {
-  return siblings.flatMap((alert) => {
+function silencedAmong(incident: Incident | undefined, { silences }: Moment): AlertMessage['silenced'] {
+  return (incident?.firing ?? []).flatMap((alert) => {
     const silence = silences.find(({ match }) => matches(match, alert))
     if (silence === undefined) return []
     return { alert: alert.key, target: alert.target, until: silence.until, reason: silence.reason }

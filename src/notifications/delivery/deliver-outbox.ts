@@ -1,4 +1,5 @@
 import type { LiveAlert } from '../../alerts/alert.ts'
+import { incidentsOf } from '../../alerts/incidents.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Store } from '../../store/store.ts'
 import type { GroupOf } from '../grouping.ts'
@@ -13,13 +14,15 @@ import { inhibition, type Inhibited, type Inhibition } from './inhibition.ts'
 import { unknownTimes } from './merge-changes.ts'
 import { send, type Round } from './deliver.ts'
 import { suppress, type Mute } from './suppress.ts'
-import { noteSent, wait, type SentGroups } from './wait.ts'
+import { newAges, wait } from './wait.ts'
 
 export type DeliverOptions = {
-  store: Pick<Store, 'outbox' | 'claimOutbox' | 'removeFromOutbox' | 'noteEpisodes' | 'silences' | 'rows'>
+  store: Pick<
+    Store,
+    'outbox' | 'toldGroups' | 'claimOutbox' | 'removeFromOutbox' | 'noteEpisodes' | 'silences' | 'rows'
+  >
   clock: Clock
   groupOf: GroupOf
-  sent?: SentGroups
   mutes: readonly Mute[]
   inhibit: readonly Inhibition[]
   /** Whether this receiver is notified of an alert; default: of all alerts. */
@@ -33,23 +36,26 @@ export type DeliverOptions = {
   unwritten?: Unwritten
 }
 
+/** The past that may explain an alert (seconds): the longest window of failed requests. */
+const PAST_SECONDS = 1800
+
 /**
  * Delivers from the outbox, one message a round. Claims the entries of a message before it is sent, and removes them once the
  * receiver accepted or permanently refused it. After a failure, the next message contains everything that waits by then.
  */
 export function outboxRound(receiver: MessageReceiver, attempts: Attempts, options: DeliverOptions): Round {
   const { store, clock, groupOf, mutes, inhibit, isNotified, publicUrl } = options
-  const { sent = new Map(), unwritten = new Map(), targets = () => 1 } = options
+  const { unwritten = new Map(), targets = () => 1 } = options
   const { name } = receiver
   const inhibitorsAmong = inhibition(inhibit, isNotified)
   const write = writeFound(name, store)
+  const ages = newAges(clock)
   const stages: readonly Stage[] = [
     suppress(mutes),
-    wait(sent, clock),
-    compose({ groupOf, publicUrl, targets }),
+    wait,
+    compose({ receiver: name, publicUrl, targets }),
     claim(store, write),
     send(receiver, attempts),
-    noteSent(sent, clock, groupOf),
     acknowledge(name, store, unwritten),
   ]
 
@@ -63,10 +69,17 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
     attempts.keepRefused(new Set(entries.map(({ content }) => alertOf(content))))
     const batches = group(entries, groupOf).flatMap((batch) => offered(batch, attempts))
     const waiting = batches.flatMap((batch) => (batch.kind === 'alerts' ? batch.alerts : []))
-    const oldest = () => waiting.flatMap(unknownTimes).reduce((at, { from }) => Math.min(at, from), now)
+    const oldest = () => waiting.flatMap(unknownTimes).reduce((at, { from }) => Math.min(at, from), now - PAST_SECONDS)
     const past = () => pastSince(store, oldest())
-    const read = { now, silences: await store.silences(now), alerts: options.alerts(), past }
-    const moment = momentOf(read, inhibitorsAmong)
+    const [silences, told, alerts, age] = [
+      await store.silences(now),
+      await store.toldGroups(name),
+      options.alerts(),
+      ages(),
+    ]
+    const incidents = () => incidentsOf(alerts, groupOf, targets())
+    for (const { id, content } of entries) if (content.kind !== 'digest') age(String(id), content.at)
+    const moment = momentOf({ now, silences, told, age, alerts, past, incidents }, inhibitorsAmong)
     for (const batch of batches) {
       const end = await pass(batch, stages, moment)
       if (end !== undefined) return end.kind === 'attempted' ? end.delivery : undefined

@@ -15,11 +15,17 @@ const LONGEST_REFUSED_SECONDS = 86_400
 export function send({ name, send: deliver }: MessageReceiver, attempts: Attempts): Stage {
   return async (batch, { now }) => {
     if (batch.kind !== 'message') return batch
-    const { subject, entries, message } = batch
+    const { subject, entries, message, told } = batch
     const drops = isPast(message, now)
     const ids = [...new Set(entries.map(({ content }) => alertOf(content)))]
     const { mayHaveArrived, ...attempt } = await attempts.attempt(() => deliver(message), { subject, drops, ids })
-    return { kind: 'attempted', entries, delivery: { receiver: name, message, ...attempt }, mayHaveArrived }
+    return {
+      kind: 'attempted',
+      entries,
+      delivery: { receiver: name, message, ...attempt },
+      mayHaveArrived,
+      ...(told && { told }),
+    }
   }
 }
 

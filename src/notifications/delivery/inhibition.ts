@@ -1,4 +1,4 @@
-import { alertOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import { alertOf, subjectOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import { matches, valuesOf } from '../../alerts/match.ts'
 import { isMoreSevere } from '../../alerts/match-keys.ts'
 import type { NotifyConfig } from '../notify-section.ts'
@@ -59,12 +59,6 @@ export function isSame(one: Pick<Inhibited, 'target' | 'key'>, other: Pick<Inhib
  */
 function isWorse(one: Inhibited, other: Inhibited): boolean {
   return isMoreSevere(one, other) && one.target === other.target && subjectOf(one) === subjectOf(other)
-}
-
-function subjectOf({ signal, labels, match, breach }: Inhibited): string {
-  const { name, reason, media } = { reason: undefined, media: undefined, ...signal }
-  const all = Object.entries({ ...match, ...labels }).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return JSON.stringify([name, reason, media, breach, all])
 }
 
 function isInhibiting({ sourceMatch, targetMatch, equal }: Inhibition, source: Inhibited, alert: Inhibited): boolean {

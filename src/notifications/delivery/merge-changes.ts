@@ -1,3 +1,4 @@
+import { isCause } from '../../alerts/incidents.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
 import type { OutboxEntry } from '../../store/store.ts'
@@ -15,11 +16,9 @@ export type MergedChanges =
 
 /**
  * Merges all changes of an alert that were not notified yet. The message shows the alert's current state, and how often it
- * flapped in between.
- *
- * @param groupWait an alert that resolves sooner than this (seconds) is not notified at all
+ * flapped in between. If calls could not be read or requests failed for a while, and no receiver knows, that is no news any more.
  */
-export function mergeChanges(alert: WaitingAlert, groupWait: number): MergedChanges {
+export function mergeChanges(alert: WaitingAlert): MergedChanges {
   const { changes } = alert
   const [first, last] = [changes[0]!, changes.at(-1)!]
   const ends = changes.filter(hasEnded)
@@ -32,19 +31,26 @@ export function mergeChanges(alert: WaitingAlert, groupWait: number): MergedChan
     const update = { notification: last, flaps: ends.length - 1 }
     return { kind: 'update', update, isNew: false, firstAt: first.at }
   }
-  // Each end has its own start: not every firing has an end among these changes.
-  const lasted = ends.map(({ at, firingSince }) => at - firingSince)
-  if (lasted.every((seconds) => seconds < groupWait)) return { kind: 'nothing' }
+  if (isCause(last)) return { kind: 'nothing' }
   const peak = ends.map((end) => end.peak).reduce((worst, value) => (isBeyond(last, value, worst) ? value : worst))
   const notification = changes.findLast(({ kind }) => kind === 'firing')!
-  return { kind: 'flapped', flapped: { notification, times: ends.length, peak, endedAt: last.at } }
+  return {
+    kind: 'flapped',
+    flapped: {
+      notification,
+      times: ends.length,
+      peak,
+      endedAt: last.at,
+      ...(last.kind === 'expired' && { hasExpired: true }),
+    },
+  }
 }
 
 /**
  * Whether the recipients know that the alert fires. If a process died that may have delivered the notification, they may
  * know, so the end must be notified as well.
  */
-function isKnown({ entries, changes }: WaitingAlert): boolean {
+export function isKnown({ entries, changes }: WaitingAlert): boolean {
   return changes[0]!.kind !== 'firing' || entries[0]!.claimed
 }
 

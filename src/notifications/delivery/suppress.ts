@@ -7,7 +7,7 @@ import type { OutboxEntry } from '../../store/store.ts'
 import type { NotifyConfig } from '../notify-section.ts'
 import { latestOf, type Moment, type Stage, type WaitingAlert } from './batch.ts'
 import type { Inhibited } from './inhibition.ts'
-import { unknownTimes, type UnknownTime } from './merge-changes.ts'
+import { isKnown, unknownTimes, type UnknownTime } from './merge-changes.ts'
 import type { Suppressed } from './note.ts'
 
 /** A recurring period in which matching alerts are not notified. */
@@ -24,10 +24,17 @@ export function suppress(mutes: readonly Mute[]): Stage {
     const { now, silences, inhibitorsOf, unseen, past } = moment
     if (batch.kind !== 'alerts') return batch
     const active = activeAt(now, mutes, silences)
+    const errors = batch.alerts.map(latestOf).filter(({ signal: { name } }) => name === 'request_errors')
+    const fired = errors.length === 0 ? [] : (await past()).fired
+    // The requests of its window failed in an outage that is over.
+    const wasUnseen = ({ target, signal }: Notification) =>
+      signal.name === 'request_errors' &&
+      fired.some((one) => one.signal.name === 'poll_age' && one.target === target && now - one.until! < signal.window)
     const alerts = batch.alerts.map((alert) => {
       const change = latestOf(alert)
       const by = suppressorsOf(change, now, active, inhibitorsOf(change)).map((suppressor) => suppressor.by)
-      const isBlind = change.signal.name !== 'poll_age' && unseen.has(change.target)
+      const isBlind =
+        change.signal.name !== 'poll_age' && (unseen.has(change.target) || (wasUnseen(change) && !isKnown(alert)))
       return { alert, change, by: isBlind ? [...by, { by: 'poll_age' as const, at: now }] : by }
     })
     const times = batch.alerts.flatMap(unknownTimes)

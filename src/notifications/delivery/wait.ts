@@ -1,74 +1,106 @@
 import type { Clock } from '../../clock/clock.ts'
-import { hasEnded } from '../../alerts/notification.ts'
-import type { GroupOf } from '../grouping.ts'
-import { entriesOf, type ReadyAlert, type Stage } from './batch.ts'
+import { isMoreSevere } from '../../alerts/match-keys.ts'
+import type { ToldGroup } from '../../store/store.ts'
+import { entriesOf, latestOf, type Moment, type ReadyAlert, type Stage, type WaitingAlert } from './batch.ts'
 import { mergeChanges } from './merge-changes.ts'
 
-/**
- * When the last message of each group was sent (monotonic seconds), and its alerts whose firing the receiver was told of. A
- * group lives while there are any. Changed in place. A process that starts knows of no groups.
- */
-export type SentGroups = Map<string, { at: number; firing: ReadonlySet<string> }>
+/** How long the first alert of a group waits, unless it is configured (seconds): for the polls of all targets. */
+const WAIT = { least: 20, most: 30, afterPoll: 5 } as const
 
 /**
- * The first alert of a group waits for others, and is sent together with younger ones. While the group lives, a change also waits
- * for others, and for the interval after the last message. Everything else is sent at once. Alerts that resolved before the wait
- * ended are discarded, and delay nothing.
+ * How long ago something was (seconds), by the monotonic clock since this process saw it first. Until then, the host's clock counts,
+ * unless it was set back, or another host's clock is ahead.
  */
-export function wait(sent: SentGroups, clock: Pick<Clock, 'monotonic'>): Stage {
-  return (batch, { now, discarded }) => {
-    if (batch.kind !== 'alerts') return batch
-    const { group } = batch
-    const all = batch.alerts.map((alert): ReadyAlert => ({ alert, merged: mergeChanges(alert, group.wait) }))
-    const hasWaited = ({ alert }: ReadyAlert) => {
-      const age = now - alert.changes[0]!.at
-      // If the clock was set back since, nobody knows how long the alert has waited.
-      return age < 0 || age >= group.wait
+export type Age = (name: string, at: number) => number
+
+/** Forgets what was not asked for since it was called before. */
+export function newAges({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall'>) {
+  let begun = new Map<string, number>()
+  return (): Age => {
+    const before = begun
+    begun = new Map()
+    return (name, at) => {
+      const since = before.get(name) ?? begun.get(name) ?? monotonic() - Math.max(0, wall() - at)
+      begun.set(name, since)
+      return monotonic() - since
     }
-    const timing = { ...group, sinceLast: clock.monotonic() - (sent.get(group.key)?.at ?? NaN) }
-    const unnotified = readyOf(all, hasWaited, timing).filter(({ merged }) => merged.kind === 'nothing')
-    // Entries that the message does not contain are discarded, not claimed: a claimed entry counts as delivered.
-    discarded.push(...entriesOf(unnotified.map(({ alert }) => alert)))
-    // The others wait as if these had never been: an alert that is discarded makes no message due.
-    const others = all.filter((each) => !unnotified.includes(each))
-    const ready = readyOf(others, hasWaited, timing)
-    return ready.length === 0 ? undefined : { kind: 'ready', group, alerts: ready }
   }
 }
 
-/** @param sinceLast seconds since the last message of the group; NaN where it does not live */
+/**
+ * The first alert of a group waits for others, and is sent together with younger ones. While an alert of the group fires, changes
+ * wait for the interval after the last message, unless the incident has grown: a more severe alert is sent at once, and twice as many
+ * targets after the wait of the group. When nothing of the group fires any more, that is sent at once. Alerts that came and went are
+ * sent together, after the wait and the interval. Those that need no message are discarded, and delay nothing.
+ */
+export const wait: Stage = (batch, moment) => {
+  if (batch.kind !== 'alerts') return batch
+  const { discarded } = moment
+  const { group } = batch
+  const all = batch.alerts.map((alert): ReadyAlert => ({ alert, merged: mergeChanges(alert) }))
+  const told = moment.told.get(group.key)
+  const seconds = group.wait ?? waitFor(batch.alerts, moment)
+  const hasWaited = ({ alert }: ReadyAlert) => moment.age(String(alert.entries[0]!.id), alert.changes[0]!.at) >= seconds
+  const timing = {
+    wait: seconds,
+    interval: group.interval,
+    told,
+    firing: moment.incident(group.key)?.targets.firing ?? 0,
+    age: moment.age,
+  }
+  const unnotified = readyOf(all, hasWaited, timing).filter(({ merged }) => merged.kind === 'nothing')
+  // Entries that the message does not contain are discarded, not claimed: a claimed entry counts as delivered.
+  discarded.push(...entriesOf(unnotified.map(({ alert }) => alert)))
+  // The others wait as if these had never been: an alert that is discarded makes no message due.
+  const others = all.filter((each) => !unnotified.includes(each))
+  const ready = readyOf(others, hasWaited, timing)
+  return ready.length === 0 ? undefined : { kind: 'ready', group, alerts: ready }
+}
+
+type Timing = {
+  wait: number
+  interval: number
+  /** What the receiver was told of the group; undefined if nothing of it fired then. */
+  told: ToldGroup | undefined
+  /** On how many targets alerts of the group fire. */
+  firing: number
+  age: Age
+}
+
 function readyOf(
   all: readonly ReadyAlert[],
   hasWaited: (alert: ReadyAlert) => boolean,
-  { interval, sinceLast }: { interval: number; sinceLast: number },
+  timing: Timing,
 ): readonly ReadyAlert[] {
-  if (!Number.isNaN(sinceLast)) return sinceLast >= interval && all.some(hasWaited) ? all : []
+  const { interval, told, age } = timing
+  const sinceLast = told === undefined ? Infinity : age(`told ${told.at}`, told.at)
+  if (told !== undefined && told.targets > 0 && interval > 0) {
+    const isDue = sinceLast >= interval && all.some(hasWaited)
+    return isDue || hasGrown(all.filter(isNew), told, sinceLast, timing) ? all : []
+  }
   if (all.some((each) => isNew(each) && hasWaited(each))) return all
-  return all.filter((each) => !isNew(each) || hasWaited(each))
+  const mayFlap = sinceLast >= interval
+  return all.filter((each) => {
+    if (each.merged.kind === 'flapped') return mayFlap && hasWaited(each)
+    return !isNew(each) || hasWaited(each)
+  })
+}
+
+/** Whether the incident is much larger than the receiver was told, more severe, or over. */
+function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, sinceLast: number, { wait, firing }: Timing): boolean {
+  if (firing === 0 || added.some(({ alert }) => isMoreSevere(latestOf(alert), told))) return true
+  return added.length > 0 && firing >= 2 * told.targets && sinceLast >= wait
 }
 
 function isNew({ merged }: ReadyAlert): boolean {
   return merged.kind === 'update' && merged.isNew
 }
 
-/** Notes what was sent of a group. */
-export function noteSent(sent: SentGroups, clock: Pick<Clock, 'monotonic'>, groupOf: GroupOf): Stage {
-  return (batch) => {
-    if (batch.kind !== 'attempted' || batch.delivery.outcome === 'retried') return batch
-    const { message } = batch.delivery
-    if (message?.kind !== 'alerts') return batch
-    const changes = [...message.alerts, ...message.flapped].map(({ notification }) => notification)
-    if (changes[0] === undefined) return batch
-    const { key, interval } = groupOf(changes[0])
-    if (interval === 0) return batch
-    const firing = new Set(sent.get(key)?.firing)
-    for (const { notification } of message.alerts) {
-      const name = JSON.stringify([notification.target, notification.key])
-      if (hasEnded(notification)) firing.delete(name)
-      else firing.add(name)
-    }
-    if (firing.size === 0) sent.delete(key)
-    else sent.set(key, { at: clock.monotonic(), firing })
-    return batch
-  }
+/** Until each target of the group was polled, by the slowest of their polls. */
+function waitFor(alerts: readonly WaitingAlert[], { alerts: lives }: Moment): number {
+  const waiting = new Set(alerts.map((alert) => `${latestOf(alert).target}\n${latestOf(alert).key}`))
+  const gaps = lives.flatMap(({ target, instance: { key, lastGaps = [] } }) =>
+    waiting.has(`${target}\n${key}`) ? lastGaps : [],
+  )
+  return Math.min(WAIT.most, Math.max(WAIT.least, Math.max(0, ...gaps) + WAIT.afterPoll))
 }

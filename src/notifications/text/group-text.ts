@@ -1,101 +1,113 @@
-import { hasEnded, type Notification } from '../../alerts/notification.ts'
-import { formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
+import { hasEnded, failuresOf, type Notification } from '../../alerts/notification.ts'
+import type { Alert } from '../../alerts/alert.ts'
+import type { Incident } from '../../alerts/incidents.ts'
+import { formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage } from '../message.ts'
 import { isFiring } from './alert-facts.ts'
-import { formatValue, resultOf, ruleText, titleOf, worstOf } from './notification-text.ts'
+import { formatValue, ruleText, titleOf, worstOf } from './notification-text.ts'
 
-/** A text about what several targets have in common needs at least this many of them, and more than half. */
-const MIN_IN_COMMON = 3
+/** How many of the worst alerts, and of what else fires, a text names. */
+const NAMED = 3
 
-/**
- * The title of a message about several targets: `VeryHighFailureRate fires on 199 of 300 targets`, `… resolved on 30 targets, still fires on 12`.
- *
- * @param name shows the name of the alerts
- */
-export function groupTitle(
-  { alerts, flapped, silenced, firing }: AlertMessage,
-  name = (title: string): string => title,
-): string {
+/** `295 of 300 targets: 84% of 4,120 calls fail, mostly unanswered`; a target alone by its name, what is no share of calls by its rule. */
+export function incidentSentence({ targets, alerts, calls }: Incident): string {
+  const [first] = alerts
+  const on = targets.firing === 1 ? first!.target : `${formatNumber(targets.firing)} of ${plural(targets.of, 'target')}`
+  if (calls === undefined) return `${on}: ${ruleText(first!)}`
+  const { total, failed, outcome } = calls
+  const { reason = 'any' } = { reason: undefined, ...first!.signal }
+  const what = reason === 'any' ? `fail${outcome === undefined ? '' : `, mostly ${outcome}`}` : `are ${reason}`
+  return `${on}: ${formatShare(failed / total)} of ${plural(total, 'call')} ${what}`
+}
+
+/** What else is known of an incident, a line each; numbers instead of lists of names. */
+export function incidentLines(incident: Incident): string[] {
+  const { since, course, targets, alerts, worst, calls, contributor, causes, others } = incident
+  const before = calls?.before === undefined ? '' : `; was ${formatShare(calls.before)}`
+  const more = targets.pending > 0 ? `; pending on ${formatNumber(targets.pending)} more` : ''
+  const ending = course === 'ends' ? '; on most targets no longer, but not resolved yet' : ''
+  return [
+    `Since ${formatTime(since)}${before}${more}${ending}`,
+    ...causes.map((cause) => `Cause: ${causeText(cause)}`),
+    ...(worst.length === 0 ? [] : [`Worst: ${worst.slice(0, NAMED).map(worstText).join(', ')}`]),
+    ...(contributor === undefined ? [] : [`In common: ${contributor.label} ${contributor.value}`]),
+    ...(others.length === 0 ? [] : [`Also firing: ${othersText(others)}`]),
+    ...[...new Map(alerts.map((alert) => [alert.alert, alert])).values()]
+      .slice(0, NAMED)
+      .map((alert) => `${titleOf({ ...alert, labels: {} })}: ${ruleText(alert)}`),
+  ]
+}
+
+function causeText({ signal, targets, cause }: Incident['causes'][number]): string {
+  const what = signal === 'poll_age' ? 'no successful poll' : 'failed requests to the calls service'
+  return `${what} on ${plural(targets, 'target')}${cause === undefined ? '' : ` (${cause})`}`
+}
+
+function othersText(others: Incident['others']): string {
+  const named = others.slice(0, NAMED).map(({ alert, targets }) => `${alert} on ${plural(targets, 'target')}`)
+  const rest = others.length - named.length
+  return [...named, ...(rest > 0 ? [plural(rest, 'more rule')] : [])].join(', ')
+}
+
+/** `shop-01 75% of 40 calls`. */
+function worstText(alert: Alert): string {
+  const { target, value, calls } = alert
+  const where = `${target}${titleOf({ ...alert, alert: '' })}`
+  const ofCalls = calls === undefined || failuresOf(alert) === undefined ? '' : ` of ${plural(calls, 'call')}`
+  return `${where} ${formatValue(alert, value)}${ofCalls}`
+}
+
+/** The title of a message about several targets: the incident, or how it ends. @param name shows the name of the alerts */
+export function groupTitle(message: AlertMessage, name = (title: string): string => title): string {
+  const { alerts, flapped, silenced, incident } = message
   const titles = [...new Set([...alerts, ...flapped].map(({ notification }) => titleOf(notification)))]
   const subject = titles.length === 1 ? name(titles[0]!) : plural(titles.length || silenced.length, 'alert')
-  const verb = (singular: string, more: string) => (titles.length === 1 ? singular : more)
-  const targetsOf = (kind: (notification: Notification) => boolean) =>
-    new Set(alerts.flatMap(({ notification }) => (kind(notification) ? notification.target : []))).size
-  const [resolved, expired] = [
-    targetsOf(({ kind }) => kind === 'resolved'),
-    targetsOf(({ kind }) => kind === 'expired'),
-  ]
-  const isNew = alerts.some(({ notification }) => isFiring(notification))
-  const over =
-    flapped.length === 0 || alerts.length > 0 ? 0 : new Set(flapped.map((each) => each.notification.target)).size
-  const parts = [
-    ...(isNew ? [`${verb('fires', 'fire')} on ${firing.targets} of ${plural(firing.of, 'target')}`] : []),
-    ...(resolved > 0 ? [`resolved on ${plural(resolved, 'target')}`] : []),
-    ...(expired > 0 ? [`expired, not resolved, on ${plural(expired, 'target')}`] : []),
-    ...(over > 0 ? [`fired and resolved on ${plural(over, 'target')}`] : []),
-    ...(!isNew && firing.targets > 0 ? [`still ${verb('fires', 'fire')} on ${firing.targets}`] : []),
-  ]
-  return `${subject} ${parts.join(', ')}`
+  const fires = alerts.some(({ notification }) => isFiring(notification))
+  if (incident !== undefined && fires) return incidentSentence(incident)
+  const ends = endsOf(message)
+  const title = `${subject} ${ends.length === 0 ? 'silenced' : ends.join(', ')}`
+  return incident === undefined ? title : `${title}; still ${incidentSentence(incident)}`
 }
 
-/** The worst target, since when and by which rule the alerts fire, what the targets have in common, and how long the alerts lasted that have ended. */
-export function groupLines({ alerts }: AlertMessage): string[] {
+/** `resolved on 30 targets`, for each way to end. */
+function endsOf({ alerts, flapped }: AlertMessage): string[] {
+  const on = (changes: readonly Notification[]) => new Set(changes.map(({ target }) => target)).size
   const all = alerts.map(({ notification }) => notification)
-  const [worst] = all.filter(isFiring)
-  const ended = all.filter(hasEnded)
+  const counts = [
+    ['resolved', on(all.filter(({ kind }) => kind === 'resolved'))],
+    ['expired, not resolved,', on(all.filter(({ kind }) => kind === 'expired'))],
+    ['fired and ended meanwhile', on(flapped.map(({ notification }) => notification))],
+  ] as const
+  return counts.flatMap(([what, targets]) => (targets === 0 ? [] : [`${what} on ${plural(targets, 'target')}`]))
+}
+
+/** What a message about several targets says below its title: the incident, what ended, and what is silenced. */
+export function groupLines(message: AlertMessage): string[] {
+  const { alerts, silenced, incident } = message
+  const ended = alerts.map(({ notification }) => notification).filter(hasEnded)
+  const [worst] = ended
   const longest = Math.max(...ended.map(({ at, firingSince }) => at - firingSince))
-  const [worstEnded] = ended
-  const firing = all.filter(isFiring)
-  const common = inCommon(firing)
-  const isOneRule = new Set(firing.map(({ alert }) => alert)).size === 1
+  const ends = endsOf(message)
   return [
+    ...(incident === undefined ? [] : incidentLines(incident)),
+    ...(incident === undefined || ends.length === 0 ? [] : [`Ended: ${ends.join(', ')}`]),
     ...(worst === undefined
       ? []
-      : [
-          `Worst: ${worst.target}, ${resultOf(worst)}`,
-          `First since ${formatTime(Math.min(...firing.map(({ firingSince }) => firingSince)))}`,
-        ]),
-    ...(worst !== undefined && isOneRule ? [`Rule: ${ruleText(worst)}`] : []),
-    ...(common === undefined ? [] : [common]),
-    ...(worstEnded === undefined
+      : [`Fired ${formatSeconds(longest)} at most, ${worstOf(worst).join(' ')} on ${worst.target}`]),
+    ...(silenced.length === 0
       ? []
       : [
-          `Lasted ${formatSeconds(longest)} at most, ${worstOf(worstEnded)[0]} ${peakOf(worstEnded)} on ${worstEnded.target}`,
+          `Silenced: ${plural(silenced.length, 'alert')} until ${formatTime(Math.min(...silenced.map(({ until }) => until)))}`,
         ]),
   ]
-}
-
-/** `worst shop-01 73.4% of 41 calls`: what fits into a subject after {@link groupTitle}. */
-export function worstTarget({ alerts }: AlertMessage): string {
-  const all = alerts.map(({ notification }) => notification)
-  const worst = all.find(isFiring) ?? all[0]
-  if (worst === undefined) return ''
-  const value = isFiring(worst) ? formatValue(worst, worst.value) : peakOf(worst)
-  return `worst ${worst.target} ${value}${worst.calls === undefined ? '' : ` of ${plural(worst.calls, 'call')}`}`
 }
 
 /** The runbook that all alerts of a group share. */
-export function runbookOf({ alerts }: AlertMessage): string | undefined {
-  const runbooks = new Set(alerts.map(({ notification }) => notification.runbookUrl))
+export function runbookOf({ alerts, incident }: AlertMessage): string | undefined {
+  const all = [
+    ...alerts.map(({ notification }) => notification.runbookUrl),
+    ...(incident?.alerts ?? []).map(({ runbookUrl }) => runbookUrl),
+  ]
+  const runbooks = new Set(all.filter((url) => url !== undefined))
   return runbooks.size === 1 ? [...runbooks][0] : undefined
-}
-
-/** Where an alert of a group fires. Its name is left out if all alerts of the group have the same name. */
-export function placeOf({ group }: AlertMessage, notification: Notification): string {
-  return group.alert === undefined || Object.keys(notification.labels).length > 0
-    ? `${titleOf(notification)} on ${notification.target}`
-    : notification.target
-}
-
-function peakOf(notification: Notification): string {
-  return formatValue(notification, notification.peak)
-}
-
-/** The top contributor that most of the alerts share. */
-function inCommon(firing: readonly Notification[]): string | undefined {
-  const contributors = firing.flatMap(({ contributor }) => contributor ?? [])
-  const by = Map.groupBy(contributors, ({ label, value }) => `${label} ${value}`)
-  const [name, most] = [...by].toSorted(([, one], [, other]) => other.length - one.length)[0] ?? ['', []]
-  if (most.length < MIN_IN_COMMON || most.length * 2 <= firing.length) return undefined
-  return `In common: ${name} is the top contributor on ${formatNumber(most.length)} of ${plural(firing.length, 'target')}`
 }

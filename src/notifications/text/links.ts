@@ -1,7 +1,9 @@
+import type { Alert } from '../../alerts/alert.ts'
 import { callsBehind } from '../../alerts/calls-behind.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { runbookOf } from '../../alerts/default-rules.ts'
 import { isoTime } from '../../clock/times.ts'
+import type { AlertMessage } from '../message.ts'
 
 /** Where the page shows an alert, and the calls behind it, and where users silence it. */
 export type AlertLinks = { alert: string; calls?: string; silence: string }
@@ -12,14 +14,29 @@ export function linksOf(notification: Notification, page: string): AlertLinks {
   const behind = callsBehind(notification)
   // Calls in progress now say nothing about an alert that has ended.
   const isEnded = hasEnded(notification) && behind?.['since'] === undefined
-  const view = (parameters: Record<string, string>, hash: string) =>
-    `${page}/?${new URLSearchParams(parameters).toString()}#${hash}`
+  const view = viewsOf(page)
   return {
     alert: view({ target, alert, ...labels, since: isoTime(firingSince) }, 'alert'),
     ...(behind && !isEnded && { calls: view(behind, 'calls') }),
     silence: view({ alert, target, ...labels }, 'silences'),
   }
 }
+
+/** Where the page shows all alerts, the calls behind those of a group, and where users silence them. */
+export function groupLinks(alerts: readonly Alert[], page: string): NonNullable<AlertMessage['links']> {
+  const view = viewsOf(page)
+  const names = [...new Set(alerts.map(({ alert }) => alert))]
+  const alert = names.length === 1 || !names.every((name) => /^\w+$/.test(name)) ? names[0]! : `=~${names.join('|')}`
+  const { target: _target, ...behind } = { ...callsBehind(alerts[0]!) }
+  return {
+    overview: `${page}/`,
+    ...('since' in behind && { calls: view(behind, 'calls') }),
+    silence: view({ alert }, 'silences'),
+  }
+}
+
+const viewsOf = (page: string) => (parameters: Record<string, string>, hash: string) =>
+  `${page}/?${new URLSearchParams(parameters).toString()}#${hash}`
 
 /** The notification with the page of its runbook, unless its rule names another one. */
 export function withRunbook(notification: Notification, page: string | undefined): Notification {

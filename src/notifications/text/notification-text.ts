@@ -1,4 +1,5 @@
 import { definitionOf } from '../../alerts/definition-of.ts'
+import type { Alert } from '../../alerts/alert.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { RULE_LABELS, type RuleLabels } from '../../alerts/groups.ts'
 import { describedWindow, formatIn, isBeyond } from '../../alerts/signal.ts'
@@ -57,9 +58,9 @@ export function callsLookedAt({ match, labels }: Pick<Notification, 'match' | 'l
 }
 
 /** The rule in plain words: `no successful poll for 5m`, `more than 30% of the calls in the last 15m failed, for 2m`. */
-export function ruleText(notification: Notification): string {
-  const { signal, for: lasting } = notification
-  const breach = definitionOf(signal).inWords({ ...notification, name: notification.alert })
+export function ruleText(alert: Alert): string {
+  const { signal, for: lasting } = alert
+  const breach = definitionOf(signal).inWords({ ...alert, name: alert.alert })
   return lasting === 0 ? breach : `${breach}, for ${formatSeconds(lasting)}`
 }
 
@@ -121,8 +122,9 @@ function limitOf({ signal, threshold }: Notification): string {
 }
 
 /** How often an alert fired and resolved between deliveries: `fired and resolved 3 times, worst 62%, last at …`. */
-export function flappedText({ notification, times, peak, endedAt }: FlappedAlert): string {
+export function flappedText({ notification, times, peak, endedAt, hasExpired }: FlappedAlert): string {
   const worst = formatValue(notification, peak)
-  if (times === 1) return `fired and resolved at ${formatTime(endedAt)}, worst ${worst}`
-  return `fired and resolved ${times} times, worst ${worst}, last at ${formatTime(endedAt)}`
+  const ended = hasExpired ? 'expired' : 'resolved'
+  if (times === 1) return `fired and ${ended} at ${formatTime(endedAt)}, worst ${worst}`
+  return `fired and ended ${times} times, worst ${worst}, last ${ended} at ${formatTime(endedAt)}`
 }

@@ -1,11 +1,13 @@
 import * as z from 'zod'
-import { alertOf } from '../../alerts/alert.ts'
+import { alertOf, type LiveAlert } from '../../alerts/alert.ts'
+import { incidentsOf, type Incident } from '../../alerts/incidents.ts'
 import { matches, unknownIn } from '../../alerts/match.ts'
 import { SEVERITIES } from '../../alerts/match-keys.ts'
 import { alertHistory } from '../../history/alert-history.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import { alertHistoryAnswer, alertHistoryView, alerts, alertView } from '../../views/alert.ts'
 import { BadRequest } from '../problem.ts'
+import { incidents, incidentView } from '../../views/incident.ts'
 import type { WebOptions } from '../server.ts'
 import { alertMatch, givenIn, period, periodOf } from './parameters.ts'
 import { route } from './route.ts'
@@ -23,15 +25,34 @@ export const alertsRoute = route(
       const match = givenIn(query)
       const unknown = unknownIn(match, known())
       if (unknown !== undefined) throw new BadRequest(unknown)
-      const own = targets.own().map(({ name, alerts }) => ({ name, alerts: [...alerts.values()] }))
-      const all = [...own, ...targets.others()].flatMap(({ name, alerts }) =>
-        alerts.map((instance) => ({ target: name, instance })),
-      )
       // Alerts are shown also while the store cannot be read.
       const silences = await store.silences(wall()).catch(onlyStoreErrors([]))
-      return { alerts: all.filter((live) => matches(match, alertOf(live))).map((live) => alertView(live, silences)) }
+      return {
+        alerts: liveAlerts(targets)
+          .filter((live) => matches(match, alertOf(live)))
+          .map((live) => alertView(live, silences)),
+      }
     },
 )
+
+/** What fires, by the groups of `notify.group_by`. */
+export const incidentsRoute = route(
+  'GET /api/v1/incidents',
+  'Alerts that fire now, those of each group together, the worst first',
+  { answers: { 200: incidents } },
+  (options: WebOptions) => async () => ({ incidents: incidentsNow(options).map(incidentView) }),
+)
+
+export function incidentsNow({ targets, groupOf }: Pick<WebOptions, 'targets' | 'groupOf'>): Incident[] {
+  return incidentsOf(liveAlerts(targets), groupOf(), targets.all().length)
+}
+
+function liveAlerts(targets: WebOptions['targets']): LiveAlert[] {
+  const own = targets.own().map(({ name, alerts }) => ({ name, alerts: [...alerts.values()] }))
+  return [...own, ...targets.others()].flatMap(({ name, alerts }) =>
+    alerts.map((instance) => ({ target: name, instance })),
+  )
+}
 
 const parameters = z.strictObject({
   ...period,

@@ -1,5 +1,5 @@
 import type { WebOptions } from '../server.ts'
-import { alertHistoryRoute, alertsRoute } from './alerts.ts'
+import { alertHistoryRoute, alertsRoute, incidentsRoute } from './alerts.ts'
 import { callRoute } from './call.ts'
 import { callsRoute } from './calls.ts'
 import { eventsRoute } from './events.ts'
@@ -15,6 +15,7 @@ import { receiversRoute, webhooksRoute } from './deliveries.ts'
 /** In the order of the document. */
 export const ROUTES: readonly Route<WebOptions>[] = [
   statusRoute,
+  incidentsRoute,
   alertsRoute,
   callsRoute,
   callRoute,

@@ -45,7 +45,6 @@ describe('the environment alone', () => {
       http: { host: '127.0.0.1', port: 9464 },
       notify: {
         groupBy: ['alert', 'severity'],
-        groupWait: 20,
         groupInterval: 300,
         receivers: [],
         routes: [],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
-import { sending, type Receive, type Step } from './outbox-sending.ts'
+import { ERRORS, sending, type Receive, type Step } from './outbox-sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }
@@ -77,9 +77,9 @@ describe('a daemon that dies while it delivers', () => {
     const { fire, resolve, clock, received, restart } = sending({ receive: diesAtFirst, groupWait: 10 })
     await fire(A)
     await clock.advance(5)
-    await fire(B)
+    await fire({ name: ERRORS })
     await clock.advance(4.5)
-    await resolve(B)
+    await resolve({ name: ERRORS })
     await clock.advance(5)
     restart()
     await clock.advance(60)

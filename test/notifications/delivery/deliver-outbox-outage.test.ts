@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AlertMessage } from '../../../src/notifications/message.ts'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
-import { AT, sending, type Sending } from './outbox-sending.ts'
+import { ERRORS, AT, sending, type Sending } from './outbox-sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }
@@ -146,12 +146,12 @@ describe('a receiver that was away for a day is notified', () => {
     })
   })
 
-  test('of nothing that resolved within the group wait', async () => {
+  test('of no requests that failed meanwhile', async () => {
     const sent = outage()
     sent.receiver.isAway = true
-    await sent.fire(A)
+    await sent.fire({ name: ERRORS })
     await sent.clock.advance(GROUP_WAIT - 1)
-    await sent.resolve(A)
+    await sent.resolve({ name: ERRORS })
     await pass(sent, DAY)
     expect(await afterwards(sent)).toEqual([])
     expect(await sent.waiting()).toEqual([])

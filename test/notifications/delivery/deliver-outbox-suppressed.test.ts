@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isoTime } from '../../../src/clock/times.ts'
 import { alertHistory } from '../../history/as-shown.ts'
-import { AT, changeOf, sending, type Named, type Sending, type Step } from './outbox-sending.ts'
+import { ERRORS, AT, changeOf, sending, type Named, type Sending, type Step } from './outbox-sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }
@@ -234,7 +234,7 @@ test('a due message leaves in its round, however many alerts are discarded meanw
   const { store, clock, fire, resolve, received } = sending({ groupWait: 10 })
   await store.addSilence({ match: { alert: 'Silenced' }, since: AT, until: AT + HOUR, reason: 'deploy' })
   const of = (second: number) =>
-    ['Flapping', 'Silenced'].map((name) => ({ name, severity: 'critical' as const, target: `target-${second}` }))
+    [ERRORS, 'Silenced'].map((name) => ({ name, severity: 'critical' as const, target: `target-${second}` }))
   for (let second = 0; second < 30; second += 1) {
     if (second === 10) await fire(A)
     for (const alert of of(second)) await fire(alert)
@@ -247,9 +247,9 @@ test('a due message leaves in its round, however many alerts are discarded meanw
 test('an alert of the same group leaves in the round in which others are discarded', async () => {
   const { clock, fire, resolve, received, waiting } = sending({ groupWait: 10 })
   await fire(A)
-  await fire(B)
+  await fire({ name: ERRORS })
   await clock.advance(9.5)
-  await resolve(B)
+  await resolve({ name: ERRORS })
   await clock.advance(0.5)
   expect([received, await waiting()]).toEqual([[[10, 'firing A']], []])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import { deliveryFailures } from '../../../src/notifications/delivery/attempts.ts'
-import { AT, inShort, sending } from './outbox-sending.ts'
+import { ERRORS, AT, inShort, sending } from './outbox-sending.ts'
 
 const A = { name: 'A', target: 'a' }
 const B = { name: 'B', target: 'b' }
@@ -340,11 +340,31 @@ describe('the group wait', () => {
     expect(received).toHaveLength(1)
   })
 
-  test('prevents notifications of an alert that resolves within it', async () => {
+  test('says in one message that an alert came and went within it', async () => {
+    const { fire, resolve, clock, received, waiting } = sending({ groupWait: 10, groupInterval: 300 })
+    const comesAndGoes = async () => {
+      await fire(A)
+      await clock.advance(9)
+      await resolve(A)
+      await clock.advance(6)
+    }
+    await comesAndGoes()
+    await comesAndGoes()
+    await clock.advance(600)
+    expect([received, await waiting()]).toEqual([
+      [
+        [10, 'flapped A ×1'],
+        [310, 'flapped A ×1'],
+      ],
+      [],
+    ])
+  })
+
+  test('prevents notifications of failed requests that succeed again within it', async () => {
     const { fire, resolve, clock, received, waiting } = sending({ groupWait: 10 })
-    await fire(A)
+    await fire({ name: ERRORS })
     await clock.advance(9)
-    await resolve(A)
+    await resolve({ name: ERRORS })
     await clock.advance(60)
     expect([received, await waiting()]).toEqual([[], []])
   })

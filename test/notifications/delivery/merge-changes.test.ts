@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { mergeChanges } from '../../../src/notifications/delivery/merge-changes.ts'
+import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { waiting } from './waiting-alert.ts'
-
-const GROUP_WAIT = 10
 
 /** What becomes of it, in a word or two. */
 function text(changes: string): string {
-  const merged = mergeChanges(waiting(changes), GROUP_WAIT)
+  const merged = mergeChanges(waiting(changes))
   if (merged.kind === 'flapped') return `flapped ×${merged.flapped.times}`
   if (merged.kind === 'nothing') return 'nothing'
   const { update, isNew } = merged
@@ -45,7 +44,7 @@ describe('the merged changes of an alert', () => {
 
   test('has its last values', () => {
     const all = waiting('frf')
-    const merged = mergeChanges(all, GROUP_WAIT)
+    const merged = mergeChanges(all)
     expect(merged).toMatchObject({ update: { notification: all.changes[2] }, firstAt: all.changes[0]!.at })
   })
 
@@ -55,20 +54,20 @@ describe('the merged changes of an alert', () => {
   ] as const)('that flapped has the latest firing, the worst value and the last end: %s', (breach, peak) => {
     const all = waiting('frfr', { breach })
     const [, , firing, end] = all.changes
-    const merged = mergeChanges(all, GROUP_WAIT)
+    const merged = mergeChanges(all)
     expect(merged).toEqual({ kind: 'flapped', flapped: { notification: firing, times: 2, peak, endedAt: end!.at } })
   })
 
-  test.each([
-    [GROUP_WAIT - 1, 'nothing'],
-    [GROUP_WAIT, 'flapped'],
-  ])('that flapped within %d s is %s', (seconds, kind) => {
-    expect(mergeChanges(waiting('frfr', { seconds }), GROUP_WAIT).kind).toBe(kind)
+  test('of failed polls or requests that is over, and that nobody knows of, is nothing', () => {
+    expect(mergeChanges(waiting('fr', { name: POLL_AGE.name })).kind).toBe('nothing')
+    expect(mergeChanges(waiting('Fr', { name: POLL_AGE.name }))).toMatchObject({
+      update: { notification: { kind: 'resolved' } },
+    })
   })
 
   test('counts each time, where one of them lasted', () => {
     const [brief, long] = [waiting('fr', { seconds: 1 }), waiting('fr')]
     const both = { entries: [...long.entries, ...brief.entries], changes: [...long.changes, ...brief.changes] }
-    expect(mergeChanges(both, GROUP_WAIT)).toMatchObject({ kind: 'flapped', flapped: { times: 2 } })
+    expect(mergeChanges(both)).toMatchObject({ kind: 'flapped', flapped: { times: 2 } })
   })
 })

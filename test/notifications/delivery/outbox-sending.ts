@@ -1,8 +1,9 @@
 import { merge, Subject, type Subscription } from 'rxjs'
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
+import type { Signal } from '../../../src/alerts/signals.ts'
 import type { Severity, MATCH_KEYS } from '../../../src/alerts/match-keys.ts'
-import type { Delivery } from '../../../src/notifications/delivery/batch.ts'
+import type { Delivery, Read } from '../../../src/notifications/delivery/batch.ts'
 import type { Past } from '../../../src/notifications/delivery/past.ts'
 import { attemptsOn } from '../../../src/notifications/delivery/attempts.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
@@ -25,6 +26,13 @@ export type Receive = (message: Message, attempt: number) => Error | Promise<voi
 
 /** What a sender needs the store for. */
 export type Step = keyof DeliverOptions['store'] | 'send'
+
+/** The rest of a moment: nobody was told anything, and nothing fires but what a test says. */
+export const QUIET = {
+  told: new Map(),
+  incidents: () => [],
+  age: (_name: string, at: number) => AT - at,
+} satisfies Partial<Read>
 
 /** Nothing has suppressed anything. */
 export const NO_PAST: Past = { silences: [], fired: [] }
@@ -96,6 +104,7 @@ export function sending(options: SendingOptions = {}) {
   function storeOf(isDead: () => boolean): DeliverOptions['store'] {
     return {
       outbox: (receiver) => step('outbox', isDead, () => store.outbox(receiver)),
+      toldGroups: (receiver) => step('toldGroups', isDead, () => store.toldGroups(receiver)),
       claimOutbox: (ids, claimed) => step('claimOutbox', isDead, () => store.claimOutbox(ids, claimed)),
       removeFromOutbox: (...given) => step('removeFromOutbox', isDead, () => store.removeFromOutbox(...given)),
       noteEpisodes: (notes) => step('noteEpisodes', isDead, () => store.noteEpisodes(notes)),
@@ -202,15 +211,23 @@ export function changeOf(
   known?: Pick<AlertInstance, 'since' | 'firingSince' | 'peak'>,
   differing: Partial<Notification> = {},
 ): Notification {
-  const rule = name === POLL_AGE.name ? POLL_AGE : ruleOn({ name: 'calls_finished', window: 900 }, { name, severity })
+  const rule = ruleNamed(name, severity)
   const { since = at, firingSince = at, peak = 0.5 } = known ?? {}
   return firingOf(rule, target, at, { kind, severity, since, firingSince: firingSince ?? at, peak, ...differing })
+}
+
+/** An alert of failed requests: that it came and went is no news. */
+export const ERRORS = 'Errors'
+
+function ruleNamed(name: string, severity: Severity, signal: Signal = { name: 'calls_finished', window: 900 }) {
+  if (name === POLL_AGE.name) return POLL_AGE
+  return ruleOn(name === ERRORS ? { name: 'request_errors', window: 900, minRequests: 20 } : signal, { name, severity })
 }
 
 /** A firing alert as its target has it. */
 export function liveAlert({ name, severity = 'warning' }: Named, notification: Notification) {
   const { target, key, labels, since, firingSince, at, value, peak, calls, counts } = notification
-  const rule = name === POLL_AGE.name ? POLL_AGE : ruleOn(notification.signal, { name, severity })
+  const rule = ruleNamed(name, severity, notification.signal)
   const times = { since, firingSince, evaluatedAt: at, lastNotifiedAt: at, tooFewSince: undefined }
   const instance: AlertInstance = {
     key,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Silence } from '../../../src/alerts/match.ts'
+import { incidentsOf } from '../../../src/alerts/incidents.ts'
 import { momentOf, type Batch, type Read } from '../../../src/notifications/delivery/batch.ts'
 import type { Past } from '../../../src/notifications/delivery/past.ts'
 import { compose } from '../../../src/notifications/delivery/compose.ts'
@@ -12,9 +13,8 @@ import { wait } from '../../../src/notifications/delivery/wait.ts'
 import type { OutboxEntry, OutboxContent } from '../../../src/store/store.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
-import { virtualClock } from '../../clock/virtual-clock.ts'
 import { GROUPED } from '../sample.ts'
-import { AT, changeOf, inShort, liveAlert, NO_PAST, type Named } from './outbox-sending.ts'
+import { AT, changeOf, inShort, liveAlert, NO_PAST, QUIET, type Named } from './outbox-sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }
@@ -34,14 +34,18 @@ const digest = (day: string): OutboxContent => ({
 })
 
 const groupOf = grouping({ ...GROUPED, groupWait: 10 })
-const NOTHING = { groupOf, targets: () => 1 }
+const NOTHING = { receiver: 'slack', targets: () => 1 }
 
 /** What the first batch comes to that need not wait, just before it is claimed, and what is discarded by then. */
 async function next(waiting: readonly OutboxEntry[], differing: Partial<Read> = {}) {
+  const incidents = () => incidentsOf(moment.alerts, groupOf, 1)
   const past = async (): Promise<Past> => ({ ...NO_PAST, silences: moment.silences })
-  const moment = momentOf({ now: AT, silences: [], alerts: [], past, ...differing }, inhibition([]))
+  const moment = momentOf(
+    { ...QUIET, now: AT, silences: [], alerts: [], incidents, past, ...differing },
+    inhibition([]),
+  )
   for (const batch of group(waiting, groupOf)) {
-    const end = await pass(batch, [suppress([]), wait(new Map(), virtualClock()), compose(NOTHING)], moment)
+    const end = await pass(batch, [suppress([]), wait, compose(NOTHING)], moment)
     if (end === undefined) continue
     if (end.kind !== 'message') throw new Error(`a batch that is ${end.kind}`)
     const discarded = moment.discarded.map(({ id }) => id)
@@ -190,7 +194,7 @@ test('a message has what explains the value of each alert now, and links where i
   const now = { ...live.instance, value: 0.9, evidence: { trend: [0.5, 0.9], window: after } }
   const waiting: Batch = { kind: 'ready', group: groupOf(change), alerts: [{ alert: { entries: [], changes: [change] }, merged: { kind: 'update', update: { notification: change, flaps: 0 }, isNew: true, firstAt: AT } }] } // oxfmt-ignore
   const alerts = [{ ...live, instance: now }]
-  const moment = momentOf({ now: AT, silences: [], alerts, past: async () => NO_PAST }, inhibition([]))
+  const moment = momentOf({ ...QUIET, now: AT, silences: [], alerts, past: async () => NO_PAST }, inhibition([]))
   const composed = await compose({ ...NOTHING, publicUrl: 'https://callwatch.test' })(waiting, moment)
   if (composed?.kind !== 'message' || composed.message.kind !== 'alerts') throw new Error('no message')
   const [{ notification, links } = { notification: undefined, links: undefined }] = composed.message.alerts

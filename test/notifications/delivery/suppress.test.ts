@@ -8,7 +8,7 @@ import { momentOf, type Batch } from '../../../src/notifications/delivery/batch.
 import { suppress, type Mute } from '../../../src/notifications/delivery/suppress.ts'
 import { inhibition, type Inhibition } from '../../../src/notifications/delivery/inhibition.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
-import { AT, changeOf, liveAlert, NO_PAST, type Named } from './outbox-sending.ts'
+import { AT, changeOf, liveAlert, NO_PAST, QUIET, type Named } from './outbox-sending.ts'
 
 const GROUP = grouping(GROUPED)(FIRING)
 
@@ -33,7 +33,7 @@ async function waits(
   const batch: Batch = { kind: 'alerts', group: GROUP, alerts: [{ entries: [], changes: [change] }] }
   const at = typeof now === 'string' ? utc(now) : now
   const inhibitorsAmong = inhibition(inhibit)
-  const moment = momentOf({ now: at, silences, alerts, past }, inhibitorsAmong)
+  const moment = momentOf({ ...QUIET, now: at, silences, alerts, past }, inhibitorsAmong)
   const next = await suppress(mutes)(batch, moment)
   if (next !== undefined) expect(next).toEqual(batch)
   return next === undefined
@@ -187,7 +187,7 @@ describe('an alert is inhibited by', () => {
     const passes = (rules: readonly Inhibition[]) => {
       const inhibitorsAmong = inhibition(rules, ({ severity }) => severity !== 'critical')
       const alerts = [fires(A), fires(CRITICAL)]
-      const moment = momentOf({ now: AT, silences: [], alerts, past }, inhibitorsAmong)
+      const moment = momentOf({ ...QUIET, now: AT, silences: [], alerts, past }, inhibitorsAmong)
       return suppress([])(batch, moment)
     }
     expect(await passes([])).toEqual(batch)
@@ -202,7 +202,10 @@ describe('an alert is inhibited by', () => {
   test('an alert that is inhibited is noted with the one that inhibits it', async () => {
     const batch: Batch = { kind: 'alerts', group: GROUP, alerts: [{ entries: [], changes: [FIRED] }] }
     const inhibitorsAmong = inhibition([rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' } })])
-    const moment = momentOf({ now: AT, silences: [], alerts: [fires(CRITICAL), other], past }, inhibitorsAmong)
+    const moment = momentOf(
+      { ...QUIET, now: AT, silences: [], alerts: [fires(CRITICAL), other], past },
+      inhibitorsAmong,
+    )
     await suppress([])(batch, moment)
     expect(moment.suppressed.flatMap(({ by }) => by)).toEqual([
       { by: 'inhibition', at: AT, since: AT, alert: 'Critical' },

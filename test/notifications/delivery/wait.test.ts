@@ -1,30 +1,46 @@
 import { describe, expect, test } from 'vitest'
-import { momentOf, type WaitingAlert } from '../../../src/notifications/delivery/batch.ts'
+import type { LiveAlert } from '../../../src/alerts/alert.ts'
+import { incidentsOf } from '../../../src/alerts/incidents.ts'
+import { momentOf, type Read, type WaitingAlert } from '../../../src/notifications/delivery/batch.ts'
 import { compose } from '../../../src/notifications/delivery/compose.ts'
 import { pass } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import { inhibition } from '../../../src/notifications/delivery/inhibition.ts'
-import { wait, type SentGroups } from '../../../src/notifications/delivery/wait.ts'
+import { newAges, wait } from '../../../src/notifications/delivery/wait.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
-import { virtualClock } from '../../clock/virtual-clock.ts'
 import { FIRING, GROUPED } from '../sample.ts'
-import { AT, NO_PAST } from './outbox-sending.ts'
+import { AT, changeOf, ERRORS, liveAlert, NO_PAST, QUIET } from './outbox-sending.ts'
 import { waiting } from './waiting-alert.ts'
 
 const GROUP_WAIT = 10
-const groupOf = grouping({ ...GROUPED, groupWait: GROUP_WAIT })
+const groupOf = grouping({ ...GROUPED, groupWait: GROUP_WAIT, groupInterval: 300 })
 const group = groupOf(FIRING)
 
 describe('the group wait of a message', () => {
   const young = (name: string) => waiting('f', { name, seconds: 1 })
   const old = (name: string) => waiting('f', { name, seconds: GROUP_WAIT })
 
-  const momentNow = (now = AT) => momentOf({ now, silences: [], alerts: [], past: async () => NO_PAST }, inhibition([]))
-  const waited = (alerts: WaitingAlert[], moment = momentNow(), sent: SentGroups = new Map()) =>
-    pass(
-      { kind: 'alerts', group, alerts },
-      [wait(sent, virtualClock()), compose({ groupOf, targets: () => 1 })],
-      moment,
+  const told = (sinceLast: number) =>
+    new Map([[group.key, { at: AT - sinceLast, begun: AT - 3600, targets: 1, severity: 'critical' as const }]])
+  const live = (n: number): LiveAlert[] =>
+    Array.from({ length: n }, (_, i) =>
+      liveAlert({ name: 'L', target: `${i}` }, changeOf({ name: 'L', target: `${i}` }, 'firing', AT)),
     )
+  const momentNow = (now = AT, differing: Partial<Read> = {}) =>
+    momentOf(
+      {
+        ...QUIET,
+        now,
+        silences: [],
+        alerts: [],
+        past: async () => NO_PAST,
+        age: newAges({ wall: () => now, monotonic: () => now })(),
+        ...differing,
+      },
+      inhibition([]),
+    )
+  const firingOn = (n: number) => incidentsOf(live(n), () => group, 300)
+  const waited = (alerts: WaitingAlert[], moment = momentNow()) =>
+    pass({ kind: 'alerts', group, alerts }, [wait, compose({ receiver: 'slack', targets: () => 1 })], moment)
 
   /** What sentNow out now of these. */
   const sentNow = async (all: WaitingAlert[], now = AT) => {
@@ -63,19 +79,78 @@ describe('the group wait of a message', () => {
   })
 
   test('does not wait for the removal of entries that need none', async () => {
-    const brief = waiting('fr', { name: 'B', seconds: 1 })
+    const brief = waiting('fr', { name: ERRORS, seconds: 1 })
     const [own, ownMoment] = [old('A'), momentNow()]
     expect(await waited([own, brief], ownMoment)).toMatchObject({ kind: 'message', entries: own.entries })
     expect(ownMoment.discarded).toEqual(brief.entries)
   })
 
   test('does not begin earlier because of an alert that needs none', async () => {
-    const sent = new Map([[group.key, { at: -60, firing: new Set<string>() }]])
-    const brief = waiting('fr', { name: 'B', seconds: 6 })
-    expect(await waited([young('A'), brief], momentNow(), sent)).toBeUndefined()
+    const brief = waiting('fr', { name: ERRORS, seconds: 6 })
+    const moment = momentNow(AT, { told: told(60), incidents: () => firingOn(1) })
+    expect(await waited([young('A'), brief], moment)).toBeUndefined()
   })
 
-  test('is not delayed by a clock that was set back', async () => {
-    expect(await sentNow([young('A')], AT - 86_400)).toEqual(['firing A'])
+  test('begins again when the clock was set back', async () => {
+    let monotonic = 1000
+    const ages = newAges({ wall: () => AT - 86_400, monotonic: () => monotonic })
+    const now = () => momentNow(AT - 86_400, { age: ages() })
+    expect(await waited([young('A')], now())).toBeUndefined()
+    monotonic += GROUP_WAIT - 1
+    expect(await waited([young('A')], now())).toBeUndefined()
+    monotonic += 1
+    expect(await waited([young('A')], now())).toBeDefined()
+  })
+
+  describe('while the group fires', () => {
+    const sent = async (firing: number, sinceLast: number, all = [young('A')]) =>
+      (await waited(all, momentNow(AT, { told: told(sinceLast), incidents: () => firingOn(firing) }))) !== undefined
+
+    test('is the interval since the last message', async () => {
+      expect(await sent(1, 299, [old('A')])).toBe(false)
+      expect(await sent(1, 300, [old('A')])).toBe(true)
+      expect(await sent(1, 300)).toBe(false)
+    })
+
+    test('ends when twice as many targets fire, but no sooner than the wait after the last message', async () => {
+      expect(await sent(2, GROUP_WAIT)).toBe(true)
+      expect(await sent(2, GROUP_WAIT - 1)).toBe(false)
+      expect(await sent(2, GROUP_WAIT, [waiting('r', { name: 'B' })])).toBe(false)
+    })
+
+    test('ends at once when nothing fires any more', async () => {
+      expect(await sent(0, 1, [waiting('r', { name: 'B', seconds: 1 })])).toBe(true)
+    })
+
+    test('ends at once when a more severe alert fires', async () => {
+      const warned = new Map([...told(1)].map(([key, one]) => [key, { ...one, severity: 'warning' as const }]))
+      const critical = {
+        ...young('A'),
+        changes: young('A').changes.map((change) => ({ ...change, severity: 'critical' as const })),
+      }
+      const at = (alerts: WaitingAlert[]) =>
+        waited(alerts, momentNow(AT, { told: warned, incidents: () => firingOn(1) }))
+      expect(await at([critical])).toBeDefined()
+      expect(await at([young('A')])).toBeUndefined()
+    })
+  })
+
+  test.each([
+    [[5], 20],
+    [[15], 20],
+    [[20, 15], 25],
+    [[300], 30],
+  ])('is by default for the polls of the targets: gaps of %j s, %i s', async (lastGaps, seconds) => {
+    const change = waiting('f', { name: 'A', seconds: 1 }).changes[0]!
+    const one = liveAlert({ name: 'A' }, change)
+    const alerts = [{ ...one, instance: { ...one.instance, lastGaps } }]
+    const at = (age: number) =>
+      pass(
+        { kind: 'alerts', group: { ...group, wait: undefined }, alerts: [young('A')] },
+        [wait],
+        momentNow(AT, { alerts, age: () => age }),
+      )
+    expect(await at(seconds - 1)).toBeUndefined()
+    expect(await at(seconds)).toBeDefined()
   })
 })

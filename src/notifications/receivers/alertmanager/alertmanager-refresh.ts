@@ -3,7 +3,7 @@ import { readHttpDate } from '../../../clock/times.ts'
 import type { Clock } from '../../../clock/clock.ts'
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { httpSender } from '../../../network/http-sender.ts'
-import { alertmanagerAlert, type AlertmanagerAlert } from '../../../views/alertmanager.ts'
+import { alertmanagerAlert, type AlertmanagerAlert } from '../../../views/messages/alertmanager.ts'
 import type { Refresh, State } from '../../receiver.ts'
 
 /** An alert's identity: two alerts with the same key have the same labels in Alertmanager. */

@@ -1,12 +1,19 @@
 import { isLink } from '../../../schema/web-address.ts'
-import type { Notification } from '../../../alerts/notification.ts'
 import { formatSeconds, formatTime } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
-import type { AlertMessage, AlertUpdate, DigestMessage, Message, StoreMessage, TextOptions } from '../../message.ts'
+import type {
+  AlertMessage,
+  AlertUpdate,
+  DigestMessage,
+  FlappedAlert,
+  Message,
+  StoreMessage,
+  TextOptions,
+} from '../../message.ts'
 import { factsOf, flapsText, isFiring, notesOf } from '../../text/alert-facts.ts'
 import { dayWithWeekday, digestLine, digestSplit } from '../../text/digest-text.ts'
 import { descriptionOf, resultOf, summaryOf, titleOf, flappedText } from '../../text/notification-text.ts'
-import { groupLines, groupTitle, placeOf, runbookOf, worstTarget } from '../../text/group-text.ts'
+import { groupLines, groupTitle, runbookOf } from '../../text/group-text.ts'
 import { storeText } from '../../text/store-text.ts'
 
 /** Subject and body; the body as plain text and as HTML. */
@@ -28,8 +35,6 @@ const MAX_SUBJECT = 200
 const MAX_TEXT = 4000
 /** Further alerts get one line each. */
 const MAX_IN_FULL = 20
-/** The most targets that get a line each. */
-const MAX_LINES = 10
 /** A message delivered later than this (seconds) says so. */
 const LATE_AFTER_SECONDS = 120
 
@@ -58,71 +63,64 @@ function contentOf(message: Message, { now, dashboardUrl }: TextOptions): Conten
 
 function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links'> {
   const { target, alerts, flapped, silenced, inhibited } = message
-  const [inFull, inLines] = target === undefined ? [0, MAX_LINES] : [MAX_IN_FULL, Infinity]
-  const nameOf = (one: Notification) => (target === undefined ? placeOf(message, one) : titleOf(one))
-  const inALine = alerts.slice(inFull, inFull + inLines)
+  const oldest = Math.min(...alerts.map(({ notification }) => notification.at))
+  const late =
+    now - oldest > LATE_AFTER_SECONDS
+      ? [`Made ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later.`]
+      : []
+  const subject = subjectOf(message)
+  if (target === undefined) {
+    const links: Link[] = [
+      ['Overview', message.links?.overview],
+      ['Calls', message.links?.calls],
+      ['Silence all', message.incident && message.links?.silence],
+      ['Runbook', runbookOf(message)],
+    ]
+    return { subject, parts: [{ title: groupTitle(message), lines: groupLines(message), links }], notes: late }
+  }
+  const inALine = alerts.slice(MAX_IN_FULL)
   const lines = [
     ...inALine.map(({ notification, flaps }) => {
       const more = flaps > 0 ? ` (${flapsText(flaps)})` : ''
-      return `[${notification.kind}] ${nameOf(notification)}: ${summaryOf(notification)}${more}`
+      return `[${notification.kind}] ${titleOf(notification)}: ${summaryOf(notification)}${more}`
     }),
-    ...moreThan(alerts.slice(inFull + inLines).map(({ notification }) => nameOf(notification))),
-    ...flapped.map((each) => `[resolved] ${nameOf(each.notification)} ${flappedText(each)}`),
+    ...flapped.map((each) => `[${stateOf(each)}] ${titleOf(each.notification)} ${flappedText(each)}`),
   ]
-  const pages = [...inALine, ...flapped].map(({ notification, links }) => [nameOf(notification), links?.alert] as const)
-  const onTarget = (own: string) => (own === target ? '' : ` on ${own}`)
-  const oldest = Math.min(...alerts.map(({ notification }) => notification.at))
+  const links = [...inALine, ...flapped].map(
+    ({ notification, links: pages }) => [titleOf(notification), pages?.alert] as const,
+  )
+  const title = alerts.length === 0 ? 'Already over' : 'More'
   return {
-    subject: subjectOf(message),
+    subject,
     parts: [
-      ...(target === undefined
-        ? [
-            {
-              title: groupTitle(message),
-              lines: groupLines(message),
-              links: [['Runbook', runbookOf(message)] as const],
-            },
-          ]
-        : []),
-      ...alerts.slice(0, inFull).map((update) => sectionOf(update, now)),
-      ...(lines.length > 0 ? [{ title: titleOfLines(message), lines, links: pages }] : []),
+      ...alerts.slice(0, MAX_IN_FULL).map((update) => sectionOf(update, now)),
+      ...(lines.length > 0 ? [{ title, lines, links }] : []),
     ],
     notes: [
-      ...inhibited.map(({ alert, target: own, severity }) => {
-        return `Also firing: ${alert} (${severity})${onTarget(own)}`
-      }),
-      ...silenced.map(
-        ({ alert, target: own, until, reason }) =>
-          `Silenced: ${alert}${onTarget(own)} until ${formatTime(until)} (${reason})`,
+      ...inhibited.map(
+        ({ alert, target: own, severity }) =>
+          `Also firing: ${alert} (${severity})${own === target ? '' : ` on ${own}`}`,
       ),
-      ...(now - oldest > LATE_AFTER_SECONDS
-        ? [`Made ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later.`]
-        : []),
+      ...silenced.map(({ alert, until, reason }) => `Silenced: ${alert} until ${formatTime(until)} (${reason})`),
+      ...late,
     ],
   }
-}
-
-function titleOfLines({ target, alerts }: AlertMessage): string {
-  if (alerts.length === 0) return 'Already resolved'
-  return target === undefined ? 'Targets' : 'More'
-}
-
-function moreThan(names: readonly string[]): string[] {
-  return names.length === 0 ? [] : [`and ${names.length} more: ${names.join(', ')}`]
 }
 
 /** `[firing] critical HighFailureRate on production: …`. For several alerts, their number and names. */
 function subjectOf(message: AlertMessage): string {
   const { target, severity, alerts, flapped, silenced } = message
   const [first] = alerts
-  if (target === undefined)
-    return `[${first?.notification.kind ?? 'resolved'}] ${severity} ${[groupTitle(message), worstTarget(message)].filter(Boolean).join(', ')}`
+  if (target === undefined) {
+    const kind = message.incident === undefined ? (first?.notification.kind ?? 'resolved') : 'firing'
+    return `[${kind}] ${severity} ${groupTitle(message)}`
+  }
   if (first !== undefined && alerts.length === 1) {
     const { notification } = first
     return `[${notification.kind}] ${severity} ${titleOf(notification)} on ${target}: ${resultOf(notification)}`
   }
   if (first === undefined && flapped.length === 1) {
-    return `[resolved] ${severity} ${titleOf(flapped[0]!.notification)} on ${target}: ${flappedText(flapped[0]!)}`
+    return `[${stateOf(flapped[0]!)}] ${severity} ${titleOf(flapped[0]!.notification)} on ${target}: ${flappedText(flapped[0]!)}`
   }
   const kinds = Map.groupBy(
     [...alerts.map(({ notification }) => notification.kind), ...flapped.map(() => 'resolved')],
@@ -133,6 +131,8 @@ function subjectOf(message: AlertMessage): string {
   if (names.length === 0) return `[silenced] ${severity} on ${target}: ${silenced.map(({ alert }) => alert).join(', ')}`
   return `[${counts}] ${severity} on ${target}: ${names.join(', ')}`
 }
+
+const stateOf = ({ hasExpired }: FlappedAlert) => (hasExpired ? 'expired' : 'resolved')
 
 function sectionOf({ notification, flaps, links }: AlertUpdate, now: number): Section {
   const { kind, runbookUrl } = notification

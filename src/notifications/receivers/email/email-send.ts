@@ -150,8 +150,8 @@ const MAX_REFERENCES = 20
 
 /**
  * The `Message-ID` of a message, and the threads that it belongs to. A further attempt has the same id if it is about the
- * same changes, so that a mail server that got both can drop one. All messages about one firing of an alert refer to the same
- * id, which no message has. So they form one thread, whichever of them arrive, also if a message contains other alerts.
+ * same changes, so that a mail server that got both can drop one. All messages about an incident, and about one firing of an alert,
+ * refer to the same id, which no message has. So they form one thread, whichever of them arrive.
  */
 function idsOf(
   message: Message,
@@ -174,7 +174,10 @@ function idsOf(
       ]
       return {
         id: idOf(receiver, ...(changes.length === 0 ? [silenced] : changes.map(({ change }) => change))),
-        references: [...new Set(changes.slice(0, MAX_REFERENCES).map(({ thread }) => idOf(receiver, ...thread)))],
+        references: [
+          idOf(receiver, 'group', message.group, message.begun),
+          ...new Set(changes.slice(0, MAX_REFERENCES).map(({ thread }) => idOf(receiver, ...thread))),
+        ],
       }
     }
     case 'digest':

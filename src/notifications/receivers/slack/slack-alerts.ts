@@ -10,7 +10,7 @@ import type {
 import { factsOf, flapsText, isFiring, notesOf } from '../../text/alert-facts.ts'
 import { flappedText, descriptionOf, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
 import { formatSeconds, formatTime, plural } from '../../../text/format.ts'
-import { groupLines, groupTitle, placeOf, runbookOf, worstTarget } from '../../text/group-text.ts'
+import { groupLines, groupTitle, runbookOf } from '../../text/group-text.ts'
 import {
   context,
   fields,
@@ -94,8 +94,8 @@ function flappedItem(flapped: FlappedAlert, name: string): Item {
   return { line: `${shown} ${sentence(flappedText(flapped), FLAPPED)}`, name: code(name, NAME) }
 }
 
-/** The most targets that get a line each. */
-const MAX_LINES = 10
+/** A line of a message about several targets (characters). */
+const LINE = 250
 /** A message delivered later than this (seconds) says so. */
 const LATE_AFTER_SECONDS = 120
 /** Nobody reads more alerts in full. Further alerts get one line each. */
@@ -113,16 +113,34 @@ const FRAME = 100
 /** The alerts of a group. For one target: the first ones in full, others in one line each, and the rest by name only. */
 export function alertsMessage(message: AlertMessage, { now, dashboardUrl }: TextOptions): SlackMessage {
   const title = header(titleOfMessage(message))
+  if (message.target === undefined) return groupMessage(message, title, { now, dashboardUrl })
   const after = afterwards(message, { now, dashboardUrl }, MESSAGE_SIZE - sizeOf([title]) - ROOM_FOR_ALERTS)
-  const body = bodyWithin(message, MESSAGE_SIZE - sizeOf([title, ...after]), now)
+  const body = alertsWithin(message.alerts, MESSAGE_SIZE - sizeOf([title, ...after]), now)
   const text = fallback(`${titleOfMessage(message)}: ${whatIn(message)}`, FALLBACK)
   return withoutPreviews(text, [title, ...body, ...after])
+}
+
+/** The incident in a few lines, for several targets. */
+function groupMessage(message: AlertMessage, title: SlackBlock, { now, dashboardUrl }: TextOptions): SlackMessage {
+  const lines = groupLines(message).map((line) => sentence(line, LINE))
+  const { links, alerts, incident } = message
+  return withoutPreviews(fallback(`${titleOfMessage(message)}: ${whatIn(message)}`, FALLBACK), [
+    title,
+    section(lines.join('\n')),
+    ...context(lateNote(alerts, now)),
+    ...actions([
+      { name: 'Overview', url: links?.overview ?? dashboardUrl },
+      { name: 'Calls', url: links?.calls },
+      ...(incident === undefined ? [] : [{ name: 'Silence all', url: links?.silence }]),
+      { name: 'Runbook', url: runbookOf(message) },
+    ]),
+  ])
 }
 
 /** What a phone's notification shows below the title, if there is room for a line. */
 function whatIn(message: AlertMessage): string {
   const { target, alerts, flapped, silenced } = message
-  if (target === undefined) return worstTarget(message)
+  if (target === undefined) return groupLines(message)[0] ?? ''
   const [first] = alerts
   if (first !== undefined && alerts.length === 1) {
     // The title already says that a reminder still fires.
@@ -139,11 +157,7 @@ function titleOfMessage(message: AlertMessage): string {
   if (target === undefined) return titleOfGroup(message)
   const on = `on ${plain(target, 40)}`
   const [first, second] = alerts
-  if (first === undefined) {
-    if (flapped.length === 0) return `🔕 silenced: ${plural(silenced.length, 'alert')} ${on}`
-    const what = flapped.length === 1 ? plain(titleOf(flapped[0]!.notification), 75) : plural(flapped.length, 'alert')
-    return `✅ already resolved: ${what} ${on}`
-  }
+  if (first === undefined) return titleOfPast(flapped, silenced.length, on)
   const { kind } = first.notification
   const kinds = Map.groupBy(alerts, ({ notification }) => (isFiring(notification) ? 'firing' : notification.kind))
   const sign = signOf(kinds.has('firing') || kinds.size === 1 ? first.notification : { kind: 'expired', severity })
@@ -155,23 +169,24 @@ function titleOfMessage(message: AlertMessage): string {
   return `${sign} ${kinds.has('firing') ? `${severity}: ` : ''}${parts} ${on}`
 }
 
+function titleOfPast(flapped: readonly FlappedAlert[], silenced: number, on: string): string {
+  if (flapped.length === 0) return `🔕 silenced: ${plural(silenced, 'alert')} ${on}`
+  const what = flapped.length === 1 ? plain(titleOf(flapped[0]!.notification), 75) : plural(flapped.length, 'alert')
+  const hasExpired = flapped.some((each) => each.hasExpired)
+  return hasExpired
+    ? `${SIGNS.expired} already over: ${what} ${on}`
+    : `${SIGNS.resolved} already resolved: ${what} ${on}`
+}
+
 function titleOfGroup(message: AlertMessage): string {
-  const [first] = message.alerts
-  const sign = first === undefined ? '✅' : signOf(first.notification)
-  return `${sign} ${message.severity}: ${groupTitle(message, (name) => plain(name, 75))}`
+  const { severity, incident, alerts } = message
+  const hasExpired = alerts.some(({ notification }) => notification.kind === 'expired')
+  const sign = incident === undefined ? SIGNS[hasExpired ? 'expired' : 'resolved'] : FIRING_SIGNS[severity]
+  return `${sign} ${severity}: ${groupTitle(message, (name) => plain(name, 75))}`
 }
 
 function stateWord(kind: string): string {
   return kind === 'expired' ? 'expired, not resolved' : kind
-}
-
-function bodyWithin(message: AlertMessage, size: number, now: number): SlackBlock[] {
-  const { target, alerts } = message
-  if (target !== undefined) return alertsWithin(alerts, size, now)
-  const lines = groupLines(message).map((line) => sentence(line, RESULT))
-  const first = lines.length === 0 ? [] : [section(lines.join('\n'))]
-  const items = alerts.map((update) => alertItem(update, placeOf(message, update.notification)))
-  return [...first, ...sections(items, size - sizeOf(first), MAX_LINES)]
 }
 
 function alertsWithin(alerts: readonly AlertUpdate[], size: number, now: number): SlackBlock[] {
@@ -205,7 +220,6 @@ function afterwards(message: AlertMessage, { now, dashboardUrl }: TextOptions, s
     links.push({ name: 'Runbook', url: notification.runbookUrl })
     if (isFiring(notification)) links.push({ name: 'Silence', url: pages?.silence })
   }
-  if (target === undefined) links.push({ name: 'Runbook', url: runbookOf(message) })
   const buttons = take((room) => {
     const all = actions(links)
     return sizeOf(all) <= room ? all : actions(links.slice(0, 1))
@@ -213,9 +227,7 @@ function afterwards(message: AlertMessage, { now, dashboardUrl }: TextOptions, s
   const late = take(() => context(lateNote(alerts, now)))
   const over = take((room) =>
     sections(
-      flapped.map((each) =>
-        flappedItem(each, target === undefined ? placeOf(message, each.notification) : titleOf(each.notification)),
-      ),
+      flapped.map((each) => flappedItem(each, titleOf(each.notification))),
       Math.min(room, ROOM_FOR_FLAPPED),
     ),
   )
@@ -255,6 +267,6 @@ function onTarget(own: string, target: string | undefined): string {
   return own === target ? '' : ` on ${plain(own, 40)}`
 }
 
-function sections(items: readonly Item[], room: number, mostLines = Infinity): SlackBlock[] {
-  return listing(items, room - 4 * FRAME, LIMITS.text, mostLines).map((text) => section(text))
+function sections(items: readonly Item[], room: number): SlackBlock[] {
+  return listing(items, room - 4 * FRAME, LIMITS.text).map((text) => section(text))
 }

@@ -12,15 +12,14 @@ const ROOM_FOR_NAMES = 700
  *
  * @param size of all texts together, as JSON (characters)
  * @param perText the most characters of one text
- * @param mostLines the most items with a line; of further items only the names are listed
  */
-export function listing(items: readonly Item[], size: number, perText: number, mostLines = Infinity): string[] {
+export function listing(items: readonly Item[], size: number, perText: number): string[] {
   const kept: string[] = []
   let taken = 0
   for (const [index, { line }] of items.entries()) {
     const isLast = index === items.length - 1
     const length = sizeInJson(line)
-    if (index >= mostLines || length > perText || taken + length + (isLast ? 0 : ROOM_FOR_NAMES) > size) break
+    if (length > perText || taken + length + (isLast ? 0 : ROOM_FOR_NAMES) > size) break
     kept.push(line)
     taken += length
   }

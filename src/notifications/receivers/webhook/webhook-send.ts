@@ -1,28 +1,48 @@
 import { Headers } from 'undici'
+import { DeliveryError } from '../../../network/delivery-error.ts'
 import { httpSender } from '../../../network/http-sender.ts'
-import { alertmanagerView } from '../../../views/alertmanager.ts'
-import { messageView } from '../../../views/message-body.ts'
+import { alertmanagerView } from '../../../views/messages/alertmanager.ts'
+import { messageView } from '../../../views/messages/message-body.ts'
 import type { SendContext, Send } from '../../receiver.ts'
 import type { WebhookConfig } from './webhook.ts'
 
-/** Posts each message as JSON. A configured header replaces the header of the same name. */
+/** Characters of a body. Many servers refuse more than 100 kB. */
+const MAX_BODY = 90_000
+/** How many alerts a body has at most, tried in this order until it is accepted. */
+const MOST = [Infinity, 100, 50, 20, 5, 1] as const
+
+/** Posts each message as JSON; with fewer alerts, if it would be too large. A configured header replaces the header of the same name. */
 export function webhookSend(
   { url, format, headers }: WebhookConfig,
   { clock, name: receiver, pageUrl }: SendContext,
 ): Send {
   const deliver = httpSender({ receiver: 'the webhook', url, clock })
   return async (message) => {
-    const content =
-      format === 'alertmanager' ? alertmanagerView(message, { receiver, pageUrl }) : messageView(message, clock.wall())
-    if (content === undefined) return
-    await deliver((request) => {
+    const contentOf = (most: number) =>
+      format === 'alertmanager'
+        ? alertmanagerView(message, { receiver, pageUrl }, most)
+        : messageView(message, clock.wall(), most)
+    if (contentOf(Infinity) === undefined) return
+    const all = MOST.map((most) => textOf(contentOf(most)))
+    const bodies = all.filter((body, i) => body.length <= MAX_BODY || i === all.length - 1)
+    for (const body of new Set(bodies)) {
+      const refused = await post(body).catch((error: unknown) => error)
+      if (refused instanceof DeliveryError && refused.status === 413 && body !== bodies.at(-1)) continue
+      if (refused !== undefined) throw refused
+      return
+    }
+  }
+
+  function post(body: string): Promise<void> {
+    return deliver((request) => {
       const sent = new Headers({ 'content-type': 'application/json', 'user-agent': 'callwatch' })
       for (const [name, value] of Object.entries(headers)) sent.set(name, value)
-      // Not every receiver accepts half of a surrogate pair, although it is valid JSON.
-      const body = JSON.stringify(content, (_name, value: unknown) =>
-        typeof value === 'string' ? value.toWellFormed() : value,
-      )
       return request({ method: 'POST', headers: sent, body })
     })
   }
+}
+
+/** Not every receiver accepts half of a surrogate pair, although it is valid JSON. */
+function textOf(content: unknown): string {
+  return JSON.stringify(content, (_name, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value))
 }

@@ -57,7 +57,6 @@ export type WebhookConfig = z.output<typeof webhookSection>
 export const webhook: ReceiverType<typeof webhookSection> = {
   about: 'A generic webhook',
   section: webhookSection,
-  // Alertmanager's format has no digest.
-  takesDigest: ({ format }) => format !== 'alertmanager',
+  isLikeAlertmanager: ({ format }) => format === 'alertmanager',
   create: async (config, context) => (await import('./webhook-send.ts')).webhookSend(config, context),
 }

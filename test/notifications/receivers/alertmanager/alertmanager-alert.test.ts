@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { notificationOf } from '../../../../src/alerts/notification.ts'
 import { alertKey } from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
-import { alertmanagerAlert } from '../../../../src/views/alertmanager.ts'
+import { alertmanagerAlert } from '../../../../src/views/messages/alertmanager.ts'
 import { descriptionOf, summaryOf } from '../../../../src/notifications/text/notification-text.ts'
 import { FAILURES, firingSince } from './alertmanager-sample.ts'
 import { AT } from '../../sample.ts'

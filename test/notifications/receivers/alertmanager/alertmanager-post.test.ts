@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { alertmanagerPost } from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
-import { alertmanagerAlert } from '../../../../src/views/alertmanager.ts'
+import { alertmanagerAlert } from '../../../../src/views/messages/alertmanager.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { read, withReceivers, type Received } from '../../receiver.ts'
 import { AT } from '../../sample.ts'

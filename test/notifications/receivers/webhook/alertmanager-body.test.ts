@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { alertmanagerView } from '../../../../src/views/alertmanager.ts'
+import { alertmanagerView } from '../../../../src/views/messages/alertmanager.ts'
 import { anyMessage } from '../../any-message.ts'
 import { AT, DIGEST, FIRING, messageOf, REMINDER, RESOLVED, STORE_FAILING, TOO_FEW } from '../../sample.ts'
 
@@ -54,7 +54,7 @@ test('what fired and resolved between deliveries has resolved; one firing alert 
   const brief = {
     status: 'resolved',
     labels: { alertname: 'Brief' },
-    annotations: { summary: expect.stringMatching(/^fired and resolved 2 times, worst 50%/) },
+    annotations: { summary: expect.stringMatching(/^fired and ended 2 times, worst 50%/) },
     endsAt: '2026-11-20T08:16:30.000Z',
   }
   expect(of({ ...messageOf([]), flapped })).toMatchObject({ status: 'resolved', alerts: [brief] })

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { systemClock } from '../../../../src/clock/clock.ts'
 import { alertmanagerPost } from '../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
-import { alertmanagerAlert, alertmanagerView } from '../../../../src/views/alertmanager.ts'
+import { alertmanagerAlert, alertmanagerView } from '../../../../src/views/messages/alertmanager.ts'
 import { webhookSend } from '../../../../src/notifications/receivers/webhook/webhook-send.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { AT, DIGEST, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../sample.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { webhookSend } from '../../../../src/notifications/receivers/webhook/webhook-send.ts'
-import { messageView } from '../../../../src/views/message-body.ts'
+import { messageView } from '../../../../src/views/messages/message-body.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
 import { failure, read, SECRET, withReceivers, type Received } from '../../receiver.ts'
 import { AT, DIGEST, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../sample.ts'

@@ -1,13 +1,15 @@
 import * as z from 'zod'
-import type { LiveAlert } from '../alerts/alert.ts'
-import { hasEnded, notificationOf, type Notification } from '../alerts/notification.ts'
-import { isoTime } from '../clock/times.ts'
-import type { AlertMessage, Message, StoreMessage } from '../notifications/message.ts'
-import { annotationsOf, labelsOf } from '../notifications/text/alert-labels.ts'
-import { linksOf, withRunbook } from '../notifications/text/links.ts'
-import { flappedText } from '../notifications/text/notification-text.ts'
-import { storeText } from '../notifications/text/store-text.ts'
-import { count } from './shapes.ts'
+import type { LiveAlert } from '../../alerts/alert.ts'
+import { isPattern } from '../../alerts/match.ts'
+import type { AlertMatch } from '../../alerts/match-keys.ts'
+import { hasEnded, notificationOf, type Notification } from '../../alerts/notification.ts'
+import { isoTime } from '../../clock/times.ts'
+import type { AlertMessage, AlertUpdate, Message, StoreMessage } from '../../notifications/message.ts'
+import { annotationsOf, labelsOf } from '../../notifications/text/alert-labels.ts'
+import { linksOf, withRunbook } from '../../notifications/text/links.ts'
+import { flappedText } from '../../notifications/text/notification-text.ts'
+import { storeText } from '../../notifications/text/store-text.ts'
+import { count } from '../shapes.ts'
 
 const texts = z.record(z.string(), z.string())
 const status = z.enum(['firing', 'resolved'])
@@ -53,7 +55,7 @@ export function alertmanagerAlert(
 /** The body of Alertmanager's webhook (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config). */
 export const alertmanager = z.object({
   version: z.literal('4'),
-  groupKey: z.string().describe('The same target and severity, the same key'),
+  groupKey: z.string().describe('The same route and group, the same key'),
   truncatedAlerts: count,
   status,
   receiver: z.string(),
@@ -72,46 +74,59 @@ type Sources = { receiver: string; pageUrl?: string | undefined }
 const ZERO_TIME = '0001-01-01T00:00:00Z'
 
 /**
- * A message in the form of Alertmanager's webhook, with its alerts. Alerts that fired and resolved between deliveries are resolved ones.
+ * A message in the form of Alertmanager's webhook, with all alerts of its group, at most `most` of them. Alerts that fired and resolved between deliveries are resolved ones.
  * A problem of the store is an alert of callwatch itself. Undefined for a digest, which Alertmanager does not have, and for a message
  * without alerts.
  */
-export function alertmanagerView(message: Message, sources: Sources): AlertmanagerView | undefined {
+export function alertmanagerView(message: Message, sources: Sources, most = Infinity): AlertmanagerView | undefined {
   switch (message.kind) {
     case 'alerts': {
-      const { alert, ...labels } = message.group
-      const group = { ...(alert !== undefined && { alertname: alert }), ...labels }
       const alerts = alertsIn(message, sources)
-      return alerts.length === 0 ? undefined : bodyOf(group, alerts, sources)
+      return alerts.length === 0 ? undefined : bodyOf(message, alerts, sources, most)
     }
     case 'store':
-      return bodyOf({ alertname: STORE_ALERT }, [storeAlert(message, sources)], sources)
+      return bodyOf({ group: { alert: STORE_ALERT }, route: undefined }, [storeAlert(message, sources)], sources)
     default:
       return undefined
   }
 }
 
 function bodyOf(
-  groupLabels: Texts,
+  { group, route }: Pick<AlertMessage, 'group' | 'route'>,
   alerts: AlertmanagerView['alerts'],
   { receiver, pageUrl = '' }: Sources,
+  most = Infinity,
 ): AlertmanagerView {
-  const group = Object.entries(groupLabels).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const groupLabels = asLabels(group)
   return {
     version: '4',
-    groupKey: `{}:{${group.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(', ')}}`,
-    truncatedAlerts: 0,
+    groupKey: `{}${route === undefined ? '' : `/${matchersOf(route)}`}:${matchersOf(group)}`,
+    truncatedAlerts: Math.max(0, alerts.length - most),
     status: statusOf(alerts.some(({ status }) => status === 'firing')),
     receiver,
     groupLabels,
     commonLabels: commonOf(alerts.map(({ labels }) => labels)),
     commonAnnotations: commonOf(alerts.map(({ annotations }) => annotations)),
     externalURL: pageUrl,
-    alerts,
+    alerts: alerts.slice(0, most),
   }
 }
 
-function alertsIn({ alerts, flapped }: AlertMessage, sources: Sources) {
+function asLabels({ alert, ...labels }: AlertMatch): Texts {
+  return { ...(alert !== undefined && { alertname: alert }), ...labels }
+}
+
+/** `{alertname="HighFailureRate", severity=~"critical|warning"}`, as Alertmanager shows matchers. */
+function matchersOf(match: AlertMatch): string {
+  const sorted = Object.entries(asLabels(match)).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const texts = sorted.map(([name, value]) =>
+    isPattern(value) ? `${name}=~${JSON.stringify(value.slice(2).trim())}` : `${name}=${JSON.stringify(value)}`,
+  )
+  return `{${texts.join(', ')}}`
+}
+
+/** The whole group: what fires comes first. */
+function alertsIn({ alerts, unchanged, flapped }: AlertMessage, sources: Sources) {
   const bodyOfChange = (notification: Notification, endedAt: number | undefined, more: Sources, summary?: string) =>
     bodyAlert(
       labelsOf(notification),
@@ -120,7 +135,14 @@ function alertsIn({ alerts, flapped }: AlertMessage, sources: Sources) {
       more,
     )
   return [
-    ...alerts.map(({ notification, links }) =>
+    ...[
+      ...alerts.filter(({ notification }) => !hasEnded(notification)),
+      ...unchanged.map((notification): AlertUpdate => ({
+        notification: withRunbook(notification, sources.pageUrl),
+        flaps: 0,
+      })),
+      ...alerts.filter(({ notification }) => hasEnded(notification)),
+    ].map(({ notification, links }) =>
       bodyOfChange(notification, hasEnded(notification) ? notification.at : undefined, {
         ...sources,
         pageUrl: links?.alert ?? sources.pageUrl,

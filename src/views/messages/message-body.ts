@@ -1,20 +1,19 @@
 import * as z from 'zod'
-import { CHANGES } from '../alerts/alert-instance.ts'
-import { failuresOf, type Notification } from '../alerts/notification.ts'
-import { windowOf } from '../alerts/signal.ts'
-import { isoTime } from '../clock/times.ts'
-import { failureRatio } from '../ledger/failure-ratio.ts'
-import type { DayFigures, FlappedAlert, Message } from '../notifications/message.ts'
-import { digestLine } from '../notifications/text/digest-text.ts'
-import { descriptionOf, flappedText, summaryOf } from '../notifications/text/notification-text.ts'
-import { storeText } from '../notifications/text/store-text.ts'
-import { alertChange, alertData } from './alert.ts'
-import { labels, measured, severity } from './rule.ts'
-import { count, outcomes, ratio, time } from './shapes.ts'
-import { silence } from './silence.ts'
+import { CHANGES } from '../../alerts/alert-instance.ts'
+import { failuresOf, type Notification } from '../../alerts/notification.ts'
+import { sum, windowOf } from '../../alerts/signal.ts'
+import { isoTime } from '../../clock/times.ts'
+import { failureRatio } from '../../ledger/failure-ratio.ts'
+import type { DayFigures, FlappedAlert, Message } from '../../notifications/message.ts'
+import { digestLine } from '../../notifications/text/digest-text.ts'
+import { descriptionOf, flappedText, summaryOf } from '../../notifications/text/notification-text.ts'
+import { storeText } from '../../notifications/text/store-text.ts'
+import { alertChange, alertData } from '../alert.ts'
+import { incident, incidentView } from '../incident.ts'
+import { labels, measured, severity } from '../rule.ts'
+import { count, finite, finiteOf, outcomes, ratio, time } from '../shapes.ts'
+import { silence } from '../silence.ts'
 
-/** JSON has no NaN. */
-const number = z.number().nullable()
 const counts = z.object({ ...outcomes, total: count })
 const contributor = z.object({
   // Later versions may have more labels.
@@ -29,14 +28,14 @@ const contributor = z.object({
 /** An alert in a message. Of a resolved one, `threshold` is the rule's `clear`. */
 const alert = alertChange.extend({
   signal: measured.signal,
-  value: number,
-  threshold: number,
-  peak: number,
+  value: finite,
+  threshold: finite,
+  peak: finite,
   key: z.string(),
   state: z.enum(CHANGES),
   match: labels,
-  window: number,
-  failures: number,
+  window: finite,
+  failures: finite,
   counts: counts.nullable(),
   firing_since: time,
   as_of: time.exactOptional(),
@@ -46,12 +45,12 @@ const alert = alertChange.extend({
   runbook_url: z.string().exactOptional(),
   contributor: contributor.exactOptional(),
   cause: z.string().exactOptional(),
-  trend: z.array(number).exactOptional(),
-  forecast: number.exactOptional(),
+  trend: z.array(finite).exactOptional(),
+  forecast: finite.exactOptional(),
 })
 
 const every = { version: z.literal(1), sent_at: time }
-const day = z.object({ calls: counts, minutes: number, failure_ratio: ratio.nullable() })
+const day = z.object({ calls: counts, minutes: finite, failure_ratio: ratio.nullable() })
 const links = z.object({ alert: z.string(), calls: z.string().exactOptional(), silence: z.string() })
 const suppressed = z.object({ alert: z.string(), target: z.string() })
 
@@ -69,8 +68,12 @@ export const message = z.discriminatedUnion('kind', [
     target: z.string().nullable(),
     severity,
     firing: z.object({ targets: count, of: count }),
+    incident: incident.nullable().describe('All that fires in the group; null if nothing does'),
+    truncated_alerts: count.describe(
+      'How many entries of these lists are left out, because the body would be too large',
+    ),
     alerts: z.array(alert.extend({ flaps: count, links: links.exactOptional() })),
-    resolved_between: z.array(alert.extend({ times: count, worst: number, resolved_at: time })),
+    resolved_between: z.array(alert.extend({ times: count, worst: finite, resolved_at: time })),
     silenced: z.array(suppressed.extend({ reason: z.string(), until: time })),
     inhibited: z.array(suppressed.extend({ severity })),
   }),
@@ -93,27 +96,43 @@ export const message = z.discriminatedUnion('kind', [
 ])
 export type MessageView = z.output<typeof message>
 
-/** @param now the host's clock (UNIX seconds) */
-export function messageView(message: Message, now: number): MessageView {
+/**
+ * @param now the host's clock (UNIX seconds)
+ * @param most how many entries a list of alerts has at most
+ */
+export function messageView(message: Message, now: number, most = Infinity): MessageView {
   const common = { version: 1, sent_at: isoTime(now) } as const
   switch (message.kind) {
     case 'alerts': {
-      const { kind, group, target = null, severity, firing, alerts, flapped, silenced, inhibited } = message
+      const {
+        kind,
+        group,
+        target = null,
+        severity,
+        incident,
+        targets: of,
+        alerts,
+        flapped,
+        silenced,
+        inhibited,
+      } = message
       return {
         ...common,
         kind,
         group,
         target,
         severity,
-        firing,
-        alerts: alerts.map(({ notification, flaps, links }) => ({
+        firing: { targets: incident?.targets.firing ?? 0, of },
+        incident: incident === undefined ? null : incidentView(incident),
+        truncated_alerts: sum([alerts, flapped, silenced, inhibited].map(({ length }) => Math.max(0, length - most))),
+        alerts: alerts.slice(0, most).map(({ notification, flaps, links }) => ({
           ...viewOf(notification),
           flaps,
           ...(links && { links }),
         })),
-        resolved_between: flapped.map(flappedView),
-        silenced: silenced.map(({ until, ...silence }) => ({ ...silence, until: isoTime(until) })),
-        inhibited,
+        resolved_between: flapped.slice(0, most).map(flappedView),
+        silenced: silenced.slice(0, most).map(({ until, ...silence }) => ({ ...silence, until: isoTime(until) })),
+        inhibited: inhibited.slice(0, most),
       }
     }
     case 'digest': {
@@ -145,7 +164,7 @@ function flappedView(flapped: FlappedAlert) {
   return {
     ...viewOf(notification),
     times,
-    worst: finite(peak),
+    worst: finiteOf(peak),
     resolved_at: isoTime(endedAt),
     summary: flappedText(flapped),
   }
@@ -158,15 +177,15 @@ function viewOf(notification: Notification): z.output<typeof alert> {
   const description = descriptionOf(notification)
   return {
     ...data,
-    value: finite(data.value),
-    threshold: finite(data.threshold),
-    peak: finite(data.peak),
+    value: finiteOf(data.value),
+    threshold: finiteOf(data.threshold),
+    peak: finiteOf(data.peak),
     key,
     state: kind,
     ...(expiredBecause !== undefined && { expired_because: expiredBecause }),
     match,
     window: windowOf(signal) ?? null,
-    failures: finite(failuresOf(notification)),
+    failures: finiteOf(failuresOf(notification)),
     counts: counts ?? null,
     firing_since: isoTime(notification.firingSince),
     ...(asOf !== undefined && { as_of: isoTime(asOf) }),
@@ -176,8 +195,8 @@ function viewOf(notification: Notification): z.output<typeof alert> {
     ...(runbookUrl !== undefined && { runbook_url: runbookUrl }),
     ...(contributor !== undefined && { contributor: contributorView(contributor) }),
     ...(cause !== undefined && { cause }),
-    ...(trend !== undefined && { trend: trend.map(finite) }),
-    ...(forecast !== undefined && { forecast: finite(forecast) }),
+    ...(trend !== undefined && { trend: trend.map(finiteOf) }),
+    ...(forecast !== undefined && { forecast: finiteOf(forecast) }),
   }
 }
 
@@ -187,9 +206,5 @@ function contributorView({ ofFailures, ofCalls, ...contributor }: NonNullable<No
 
 /** A day of a target: finished calls, participant minutes, and the share of the calls that failed (null of none). */
 function dayView({ counts, minutes }: DayFigures) {
-  return { calls: counts, minutes: finite(minutes), failure_ratio: finite(failureRatio(counts, 'any')) }
-}
-
-function finite(value: number | null | undefined): number | null {
-  return value !== null && value !== undefined && Number.isFinite(value) ? value : null
+  return { calls: counts, minutes: finiteOf(minutes), failure_ratio: finiteOf(failureRatio(counts, 'any')) }
 }

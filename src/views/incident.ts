@@ -1,0 +1,80 @@
+import * as z from 'zod'
+import type { Incident } from '../alerts/incidents.ts'
+import { isoTime } from '../clock/times.ts'
+import { FAILURES } from '../ledger/failure-ratio.ts'
+import { incidentLines, incidentSentence } from '../notifications/text/group-text.ts'
+import { failuresOf } from '../alerts/notification.ts'
+import { alertKeyed } from './alert.ts'
+import { severity } from './rule.ts'
+import { count, finite, finiteOf, named, namedObject, time } from './shapes.ts'
+import { silence } from './silence.ts'
+
+/** How many of the worst alerts are shown. */
+const SHOWN = 10
+
+/** What fires on several targets, or on one, for the same reason. */
+export const incident = z
+  .object({
+    group: silence.shape.match.describe('What its alerts have in common, by `notify.group_by`'),
+    severity,
+    summary: z.string().describe('In a sentence'),
+    details: z.array(z.string()).describe('What else is known, in sentences'),
+    since: time.describe('When the first of the breaches began'),
+    course: z
+      .enum(['grows', 'lasts', 'ends'])
+      .describe('grows: alerts are pending on further targets; ends: on most targets the value is cleared'),
+    targets: z.object({
+      firing: count,
+      pending: count.describe('On which alerts are pending only'),
+      of: count.describe('All targets'),
+    }),
+    calls: z
+      .object({ total: finite, failed: finite, before: finite, outcome: z.enum(FAILURES).nullable() })
+      .nullable()
+      .describe('Of all its targets; null if it is not about a share of calls'),
+    contributor: z.object({ label: z.string(), value: z.string() }).nullable(),
+    causes: z.array(
+      z.object({ signal: z.string(), targets: count, cause: z.string().nullable().describe('The most frequent one') }),
+    ),
+    worst: z
+      .array(
+        alertKeyed
+          .pick({ target: true, alert: true, key: true })
+          .extend({ value: finite, calls: finite, failed: finite }),
+      )
+      .describe('At most ten alerts whose value is beyond the threshold, those with most failed calls first'),
+    others: z.array(z.object({ alert: z.string(), targets: count })).describe('What else fires on its targets'),
+  })
+  .register(named, { id: 'Incident' })
+export type IncidentView = z.output<typeof incident>
+export const incidents = namedObject('Incidents', { incidents: z.array(incident) })
+
+export function incidentView(incident: Incident): IncidentView {
+  const { labels, severity, since, course, targets, calls, contributor, causes, worst, others } = incident
+  return {
+    group: labels,
+    severity,
+    summary: incidentSentence(incident),
+    details: incidentLines(incident),
+    since: isoTime(since),
+    course,
+    targets,
+    calls:
+      calls === undefined
+        ? null
+        : {
+            total: finiteOf(calls.total),
+            failed: finiteOf(calls.failed),
+            before: finiteOf(calls.before),
+            outcome: calls.outcome ?? null,
+          },
+    contributor: contributor ?? null,
+    causes: causes.map(({ cause = null, ...each }) => ({ ...each, cause })),
+    worst: worst.slice(0, SHOWN).map((alert) => {
+      const { target, alert: name, key, value, calls } = alert
+      const failed = failuresOf(alert)
+      return { target, alert: name, key, value: finiteOf(value), calls: finiteOf(calls), failed: finiteOf(failed) }
+    }),
+    others: [...others],
+  }
+}
