@@ -59,7 +59,8 @@ describe('an incident', () => {
   })
 
   test('is two where routes tell the severities apart', () => {
-    const routes = [{ match: { severity: 'critical' as const }, notify: ['on-call'] }] as never
+    const none = { groupBy: undefined, groupWait: undefined, groupInterval: undefined }
+    const routes = [{ match: { severity: 'critical' }, notify: ['on-call'], ...none }]
     const routed = grouping({ groupBy: ['alert', 'severity'], groupInterval: 300, routes }, RULES)
     const lives = [high('a', 40, 30), live('VeryHighFailureRate', 'a', { counts: counts(40, { unanswered: 30 }) })]
     expect(incidentsOf(lives, routed, 1).map(({ severity }) => severity)).toEqual(['critical', 'warning'])

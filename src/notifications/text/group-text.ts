@@ -57,11 +57,11 @@ function worstText(alert: Alert): string {
   return `${where} ${formatValue(alert, value)}${ofCalls}`
 }
 
-/** The title of a message about several targets: the incident, or how it ends. @param name shows the name of the alerts */
-export function groupTitle(message: AlertMessage, name = (title: string): string => title): string {
+/** The title of a message about several targets: the incident, or how it ends. */
+export function groupTitle(message: AlertMessage): string {
   const { alerts, flapped, silenced, incident } = message
   const titles = [...new Set([...alerts, ...flapped].map(({ notification }) => titleOf(notification)))]
-  const subject = titles.length === 1 ? name(titles[0]!) : plural(titles.length || silenced.length, 'alert')
+  const subject = titles.length === 1 ? titles[0]! : plural(titles.length || silenced.length, 'alert')
   const fires = alerts.some(({ notification }) => isFiring(notification))
   if (incident !== undefined && fires) return incidentSentence(incident)
   const ends = endsOf(message)

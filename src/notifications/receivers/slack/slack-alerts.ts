@@ -126,7 +126,7 @@ function groupMessage(message: AlertMessage, title: SlackBlock, { now, dashboard
   const { links, alerts, incident } = message
   return withoutPreviews(fallback(`${titleOfMessage(message)}: ${whatIn(message)}`, FALLBACK), [
     title,
-    section(lines.join('\n')),
+    ...(lines.length === 0 ? [] : [section(lines.join('\n'))]),
     ...context(lateNote(alerts, now)),
     ...actions([
       { name: 'Overview', url: links?.overview ?? dashboardUrl },
@@ -182,7 +182,7 @@ function titleOfGroup(message: AlertMessage): string {
   const { severity, incident, alerts } = message
   const hasExpired = alerts.some(({ notification }) => notification.kind === 'expired')
   const sign = incident === undefined ? SIGNS[hasExpired ? 'expired' : 'resolved'] : FIRING_SIGNS[severity]
-  return `${sign} ${severity}: ${groupTitle(message, (name) => plain(name, 75))}`
+  return `${sign} ${severity}: ${plain(groupTitle(message), 130)}`
 }
 
 function stateWord(kind: string): string {
