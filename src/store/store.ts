@@ -83,6 +83,8 @@ export type ToldGroup = {
   /** When, and when at first (the host's clock, UNIX seconds). */
   at: number
   begun: number
+  /** How many messages it had since then. */
+  messages: number
   /** On how many targets alerts of the group fired, and the most severe of what it said. */
   targets: number
   severity: Severity

@@ -59,8 +59,7 @@ describe('an incident', () => {
   })
 
   test('is two where routes tell the severities apart', () => {
-    const none = { groupBy: undefined, groupWait: undefined, groupInterval: undefined }
-    const routes = [{ match: { severity: 'critical' }, notify: ['on-call'], ...none }]
+    const routes = [{ match: { severity: 'critical' }, notify: ['on-call'] }]
     const routed = grouping({ groupBy: ['alert', 'severity'], groupInterval: 300, routes }, RULES)
     const lives = [high('a', 40, 30), live('VeryHighFailureRate', 'a', { counts: counts(40, { unanswered: 30 }) })]
     expect(incidentsOf(lives, routed, 1).map(({ severity }) => severity)).toEqual(['critical', 'warning'])

@@ -24,11 +24,11 @@ export const compose =
     if (batch.kind !== 'ready') return batch
     const { group } = batch
     const before = moment.told.get(group.key)
-    const begun = before !== undefined && before.targets > 0 ? before.begun : moment.now
+    const { begun, messages } = before !== undefined && before.targets > 0 ? before : { begun: moment.now, messages: 0 }
     const incident = moment.incident(group.key)
     const message = { ...aboutGroup(batch, incident, options), begun, ...changesIn(batch, incident, moment, options) }
     const { firing } = incident?.targets ?? { firing: 0 }
-    const told = { at: moment.now, begun, targets: firing, severity: message.severity }
+    const told = { at: moment.now, begun, messages: messages + 1, targets: firing, severity: message.severity }
     return {
       kind: 'message',
       subject: group.key,

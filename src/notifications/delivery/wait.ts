@@ -29,7 +29,7 @@ export function newAges({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall'>) 
 
 /**
  * The first alert of a group waits for others, and is sent together with younger ones. While an alert of the group fires, changes
- * wait for the interval after the last message, unless the incident has grown: a more severe alert is sent at once, and twice as many
+ * wait for the interval after the last message, unless the incident has grown: a more severe alert is sent at once, and many more
  * targets after the wait of the group. When nothing of the group fires any more, that is sent at once. Alerts that came and went are
  * sent together, after the wait and the interval. Those that need no message are discarded, and delay nothing.
  */
@@ -86,10 +86,13 @@ function readyOf(
   })
 }
 
-/** Whether the incident is much larger than the receiver was told, more severe, or over. */
+/**
+ * Whether the incident is more severe than the receiver was told, over, or much larger: on twice as many targets after the first message,
+ * on four times as many after the second, and so on. So an incident that grows by one target after the other is few messages.
+ */
 function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, sinceLast: number, { wait, firing }: Timing): boolean {
   if (firing === 0 || added.some(({ alert }) => isMoreSevere(latestOf(alert), told))) return true
-  return added.length > 0 && firing >= 2 * told.targets && sinceLast >= wait
+  return added.length > 0 && firing >= 2 ** told.messages * told.targets && sinceLast >= wait
 }
 
 function isNew({ merged }: ReadyAlert): boolean {

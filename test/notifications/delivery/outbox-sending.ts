@@ -1,6 +1,7 @@
 import { merge, Subject, type Subscription } from 'rxjs'
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
+import type { Rule } from '../../../src/alerts/rule.ts'
 import type { Signal } from '../../../src/alerts/signals.ts'
 import type { Severity, MATCH_KEYS } from '../../../src/alerts/match-keys.ts'
 import type { Delivery, Read } from '../../../src/notifications/delivery/batch.ts'
@@ -47,6 +48,8 @@ type SendingOptions = Partial<Pick<DeliverOptions, 'mutes' | 'inhibit'>> & {
   groupInterval?: number
   /** How many targets there are. */
   targets?: number
+  /** Of these, those on the same calls are one group. */
+  rules?: readonly Rule[]
   /** Whose outboxes get the changes; the sender is that of `slack`. */
   receivers?: readonly string[]
   receive?: Receive
@@ -66,6 +69,7 @@ export function sending(options: SendingOptions = {}) {
     groupBy = ['target', 'severity'],
     groupInterval = 0,
     targets = 1,
+    rules = [],
     receivers: recipients = ['slack'],
     mutes = [],
     inhibit = [],
@@ -137,7 +141,7 @@ export function sending(options: SendingOptions = {}) {
     const round = outboxRound({ name: 'slack', send }, attemptsOn(clock), {
       store: storeOf(() => isDead),
       clock,
-      groupOf: grouping({ groupBy: [...groupBy], groupWait, groupInterval }),
+      groupOf: grouping({ groupBy: [...groupBy], groupWait, groupInterval }, rules),
       targets: () => targets,
       mutes,
       inhibit,
@@ -219,7 +223,7 @@ export function changeOf(
 /** An alert of failed requests: that it came and went is no news. */
 export const ERRORS = 'Errors'
 
-function ruleNamed(name: string, severity: Severity, signal: Signal = { name: 'calls_finished', window: 900 }) {
+export function ruleNamed(name: string, severity: Severity, signal: Signal = { name: 'calls_finished', window: 900 }) {
   if (name === POLL_AGE.name) return POLL_AGE
   return ruleOn(name === ERRORS ? { name: 'request_errors', window: 900, minRequests: 20 } : signal, { name, severity })
 }

@@ -19,8 +19,10 @@ describe('the group wait of a message', () => {
   const young = (name: string) => waiting('f', { name, seconds: 1 })
   const old = (name: string) => waiting('f', { name, seconds: GROUP_WAIT })
 
-  const told = (sinceLast: number) =>
-    new Map([[group.key, { at: AT - sinceLast, begun: AT - 3600, targets: 1, severity: 'critical' as const }]])
+  const told = (sinceLast: number, messages = 1) =>
+    new Map([
+      [group.key, { at: AT - sinceLast, begun: AT - 3600, messages, targets: 1, severity: 'critical' as const }],
+    ])
   const live = (n: number): LiveAlert[] =>
     Array.from({ length: n }, (_, i) =>
       liveAlert({ name: 'L', target: `${i}` }, changeOf({ name: 'L', target: `${i}` }, 'firing', AT)),
@@ -116,6 +118,13 @@ describe('the group wait of a message', () => {
       expect(await sent(2, GROUP_WAIT)).toBe(true)
       expect(await sent(2, GROUP_WAIT - 1)).toBe(false)
       expect(await sent(2, GROUP_WAIT, [waiting('r', { name: 'B' })])).toBe(false)
+    })
+
+    test.each([1, 2, 3])('after %i messages ends when 2, 4 and 8 times as many targets fire', async (messages) => {
+      const at = (firing: number) =>
+        waited([young('A')], momentNow(AT, { told: told(60, messages), incidents: () => firingOn(firing) }))
+      expect(await at(2 ** messages - 1)).toBeUndefined()
+      expect(await at(2 ** messages)).toBeDefined()
     })
 
     test('ends at once when nothing fires any more', async () => {
