@@ -3,7 +3,6 @@ import { COPIED, copyStore, type Copied } from '../store/copy.ts'
 import { openCopySource, openCopyDestination, type StoreAddress } from '../store/open-store.ts'
 import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
-import { closable } from './with-store.ts'
 
 /**
  * Copies a store into an empty one, compares both, and prints what it copied and compared. If they differ, it rolls the copy
@@ -27,8 +26,8 @@ export const declare: Declare = (stores, { env, loader, print, succeed }) =>
         return read.address
       }
       const [from, to] = [addressOf('from'), addressOf('to')]
-      await using source = closable(await openCopySource(from))
-      await using destination = closable(await openCopyDestination(to))
+      await using source = await openCopySource(from)
+      await using destination = await openCopyDestination(to)
       const copied = await copyStore(source, destination)
       copyLines(copied, source.place, destination.place).forEach((line) => print(line))
       succeed(copied.differences.length === 0)

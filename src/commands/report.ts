@@ -2,6 +2,7 @@ import { systemClock } from '../clock/clock.ts'
 import { serviceNow } from '../history/coverage.ts'
 import { usageReport, USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
+import { openReader } from '../store/open-store.ts'
 import { formatNumber, formatSeconds, formatShare } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
 import { cellOf, type Cell } from '../views/columns.ts'
@@ -10,7 +11,6 @@ import { periodOf } from '../web/api/parameters.ts'
 import { formatOption, jsonOption, type Declare, tableLines } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { names } from './options/option-values.ts'
-import { withReader } from './with-store.ts'
 
 /** Prints what finished in a period: calls by outcome, minutes, failures, durations. */
 export const declare: Declare = (command, { configured, print, warn }) =>
@@ -29,10 +29,9 @@ export const declare: Declare = (command, { configured, print, warn }) =>
       const by = keysOf(options.by ?? [])
       const now = systemClock.wall()
       const known = { configured: config.targets.map(({ name }) => name), now }
-      const found = await withReader(config, async (reader) => {
-        const { from, to } = periodOf(options, await serviceNow(reader, targets, now), '--')
-        return reportView(await usageReport(reader, { from, to, by, zone, targets }, known))
-      })
+      await using reader = await openReader(config.store)
+      const { from, to } = periodOf(options, await serviceNow(reader, targets, now), '--')
+      const found = reportView(await usageReport(reader, { from, to, by, zone, targets }, known))
       if (json) return print(JSON.stringify(found, undefined, 2))
       const lines = format === 'table' ? tableOf(found, by) : reportCsv(found, by, format).trimEnd().split('\r\n')
       lines.forEach((line) => print(line))

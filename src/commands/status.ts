@@ -9,6 +9,7 @@ import { isoTime } from '../clock/times.ts'
 import type { Config } from '../config/config.ts'
 import type { SyncState } from '../ledger/state.ts'
 import { IS_OPEN } from '../store/call-columns.ts'
+import { openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reader.ts'
 import { grouping } from '../notifications/grouping.ts'
 import { parse } from '../store/sql.ts'
@@ -19,7 +20,6 @@ import { receiverView } from '../views/receiver-status.ts'
 import type { StoredStatus } from '../views/status.ts'
 import { WIDE, widthOf, type CommandContext, type Declare, tableLines } from './command.ts'
 import { untilStopped } from './until-stopped.ts'
-import { withReader } from './with-store.ts'
 
 const WATCH_SECONDS = 2
 /** After so many intervals without a successful poll a target is stale. */
@@ -38,7 +38,8 @@ export const declare: Declare = (command, context) =>
       if (options.health) return askHealth(options, context)
       const config = await context.configured(options)
       const show = async () => {
-        const status = await withReader(config, (reader) => readStatus(reader, config, systemClock.wall()))
+        await using reader = await openReader(config.store)
+        const status = await readStatus(reader, config, systemClock.wall())
         context.succeed(status.alerts.length === 0 && status.targets.every(({ state }) => state === 'up'))
         if (options.watch && !options.json && context.stdout.isTTY) context.stdout.write(CLEAR)
         if (options.json) context.print(JSON.stringify(status, undefined, options.watch ? 0 : 2))

@@ -2,19 +2,20 @@ import { systemClock } from '../clock/clock.ts'
 import { isBefore, readCursor, START, writeCursor } from '../events/cursor.ts'
 import { cursorSince } from '../events/read-events.ts'
 import { webhookViews } from '../events/webhooks/webhook-views.ts'
+import { openForCommand } from '../store/open-store.ts'
 import type { CommandStore, LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/store.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
 import { deadLettersView, type WebhookView } from '../views/webhook-status.ts'
 import { momentOf } from '../web/api/parameters.ts'
 import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
-import { withStore } from './with-store.ts'
 
 /** Prints the state of each webhook of events. Its subcommands change webhooks. */
 export const declareWebhooks: Declare = (webhooks, context) => {
   const { configured, print } = context
   webhooks.option('--json', 'print them as JSON', false).action(async ({ json, ...options }) => {
-    const views = await withStore(await configured(options), (store) => webhookViews(store, systemClock.wall()))
+    await using store = await openForCommand((await configured(options)).store)
+    const views = await webhookViews(store, systemClock.wall())
     if (json) print(JSON.stringify({ webhooks: views }, undefined, 2))
     else if (views.length === 0) print('no webhooks: none has run yet')
     else views.map(lineOf).forEach((line) => print(line))
@@ -24,10 +25,9 @@ export const declareWebhooks: Declare = (webhooks, context) => {
   sub('dead', 'List the dead letters of a webhook')
     .option('--json', 'print them as JSON', false)
     .action(async (name, { json, ...options }) => {
-      const dead = await withStore(await configured(options), async (store) => {
-        await webhookIn(store, name)
-        return deadLettersOf(store, name)
-      })
+      await using store = await openForCommand((await configured(options)).store)
+      await webhookIn(store, name)
+      const dead = await deadLettersOf(store, name)
       const document = deadLettersView(dead)
       if (json) print(JSON.stringify(document, undefined, 2))
       else if (dead.length === 0) print('no dead letters')
@@ -41,10 +41,8 @@ export const declareWebhooks: Declare = (webhooks, context) => {
     .action(async (name, { since, dead, ...options }) => {
       if ((dead === true) === (since !== undefined))
         throw new UsageError('which events? Expected either --since or --dead')
-      const config = await configured(options)
-      await withStore(config, async (store) =>
-        print(since === undefined ? await replayDead(store, name) : await replaySince(store, name, since)),
-      )
+      await using store = await openForCommand((await configured(options)).store)
+      print(since === undefined ? await replayDead(store, name) : await replaySince(store, name, since))
     })
   for (const [command, description] of [
     ['pause', 'Deliver nothing to a webhook until it is resumed; its events wait'],
@@ -52,11 +50,10 @@ export const declareWebhooks: Declare = (webhooks, context) => {
   ] as const)
     sub(command, description).action(async (name, options) => {
       const isPaused = command === 'pause'
-      await withStore(await configured(options), (store) =>
-        change(store, name, async ({ progress: { paused: _before, ...progress } }) => ({
-          progress: { ...progress, ...(isPaused && { paused: 'paused by a command' }) },
-        })),
-      )
+      await using store = await openForCommand((await configured(options)).store)
+      await change(store, name, async ({ progress: { paused: _before, ...progress } }) => ({
+        progress: { ...progress, ...(isPaused && { paused: 'paused by a command' }) },
+      }))
       print(isPaused ? `${name} is paused: its events wait, for events.retention at most` : `${name} continues`)
     })
 }

@@ -43,8 +43,8 @@ export async function openStore(
  *
  * @throws {StoreError} refused: there is none, or it is not ours, of another schema, or damaged
  */
-export async function openReader(address: StoreAddress): Promise<StoreReader> {
-  return readerOf(await openBeside(address, true))
+export async function openReader(address: StoreAddress): Promise<StoreReader & AsyncDisposable> {
+  return disposable(readerOf(await openBeside(address, true)))
 }
 
 /**
@@ -52,8 +52,8 @@ export async function openReader(address: StoreAddress): Promise<StoreReader> {
  *
  * @throws {StoreError} refused: as for {@link openReader}
  */
-export async function openForCommand(address: StoreAddress): Promise<CommandStore> {
-  return commandStoreOn(await openBeside(address, false))
+export async function openForCommand(address: StoreAddress): Promise<CommandStore & AsyncDisposable> {
+  return disposable(commandStoreOn(await openBeside(address, false)))
 }
 
 async function openBeside(address: StoreAddress, readOnly: boolean): Promise<Sql> {
@@ -84,10 +84,10 @@ export async function probeStore(address: StoreAddress): Promise<{ works: boolea
  *
  * @throws {StoreError} refused: there is none, a daemon uses it, it is not ours, of another schema, or damaged
  */
-export async function openCopySource(address: StoreAddress): Promise<CopySource> {
-  if ('path' in address) return openSqliteSource(address.path)
+export async function openCopySource(address: StoreAddress): Promise<CopySource & AsyncDisposable> {
+  if ('path' in address) return disposable(openSqliteSource(address.path))
   const { openPostgresSource } = await import('./postgres/open-copy.ts')
-  return openPostgresSource(address.url)
+  return disposable(await openPostgresSource(address.url))
 }
 
 /**
@@ -95,8 +95,13 @@ export async function openCopySource(address: StoreAddress): Promise<CopySource>
  *
  * @throws {StoreError} refused: it is not empty, a daemon uses it, it is not ours, or of another schema
  */
-export async function openCopyDestination(address: StoreAddress): Promise<CopyDestination> {
-  if ('path' in address) return openSqliteDestination(address.path)
+export async function openCopyDestination(address: StoreAddress): Promise<CopyDestination & AsyncDisposable> {
+  if ('path' in address) return disposable(await openSqliteDestination(address.path))
   const { openPostgresDestination } = await import('./postgres/open-copy.ts')
-  return openPostgresDestination(address.url)
+  return disposable(await openPostgresDestination(address.url))
+}
+
+/** For `await using`, which closes it. */
+function disposable<Opened extends { close: () => Promise<void> }>(opened: Opened): Opened & AsyncDisposable {
+  return Object.assign(opened, { [Symbol.asyncDispose]: opened.close })
 }

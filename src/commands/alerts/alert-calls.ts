@@ -5,13 +5,13 @@ import { pastAlertView, type PastAlert } from '../../views/alert.ts'
 import type { Period } from '../../history/days.ts'
 import { readMoment } from '../../history/moment.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
+import { openReader } from '../../store/open-store.ts'
 import type { StoreReader } from '../../store/reader.ts'
-import { CALL_FORMATS, readCallsRequest } from '../../web/api/calls.ts'
+import { CALL_FORMATS, readCallsQuery } from '../../web/api/calls.ts'
 import { linesOf, partsOf } from '../calls/listing.ts'
 import { formatOption, jsonOption, WIDE, widthOf, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
 import { names } from '../options/option-values.ts'
-import { withReader } from '../with-store.ts'
 
 /** A text as one argument on the command line of a POSIX shell. */
 function shellQuoted(text: string): string {
@@ -43,18 +43,19 @@ export const declareCalls: Declare = (command, context) => {
     .action(async (alert, options) => {
       const { format, json } = options
       const config = await configured(options)
-      await withReader(config, async (reader) => {
-        const [newest, others] = await findAlert(reader, config, alert, options)
-        const parts = partsOf(reader, [newest.target], readCallsRequest(requestOf(newest), systemClock.wall()))
-        if (others !== '') warn(`the calls behind ${newest.key} on ${newest.target}, the newest alert; ${others}`)
-        if (json || format === 'table') {
-          const calls = (await Array.fromAsync(parts)).flat()
-          return linesOf(calls, json, widthOf(context, options)).forEach((each) => print(each))
-        }
-        const { header, line } = CALL_FORMATS[format]
-        if (header !== '') print(header.trimEnd())
-        for await (const part of parts) for (const call of part) print(line(call).trimEnd())
-      })
+      await using reader = await openReader(config.store)
+      const [newest, others] = await findAlert(reader, config, alert, options)
+      const { searchParams } = new URL(requestOf(newest), 'http://localhost')
+      const wanted = readCallsQuery(Object.fromEntries(searchParams), systemClock.wall())
+      const parts = partsOf(reader, [newest.target], wanted)
+      if (others !== '') warn(`the calls behind ${newest.key} on ${newest.target}, the newest alert; ${others}`)
+      if (json || format === 'table') {
+        const calls = (await Array.fromAsync(parts)).flat()
+        return linesOf(calls, json, widthOf(context, options)).forEach((each) => print(each))
+      }
+      const { header, line } = CALL_FORMATS[format]
+      if (header !== '') print(header.trimEnd())
+      for await (const part of parts) for (const call of part) print(line(call).trimEnd())
     })
 }
 

@@ -3,12 +3,12 @@ import { formatIn } from '../../alerts/signal.ts'
 import { systemClock } from '../../clock/clock.ts'
 import { alertHistory } from '../../history/alert-history.ts'
 import { alertHistoryView, type PastAlert } from '../../views/alert.ts'
+import { openReader } from '../../store/open-store.ts'
 import { formatSeconds } from '../../text/format.ts'
 import { plainText } from '../../text/plain-text.ts'
 import { subcommand, WIDE, widthOf, type Declare, tableLines } from '../command.ts'
 import { names } from '../options/option-values.ts'
 import { periodOf } from '../../web/api/parameters.ts'
-import { withReader } from '../with-store.ts'
 import { declareCalls } from './alert-calls.ts'
 
 /** Prints the alerts that fired in a period, newest first. */
@@ -25,9 +25,8 @@ export const declare: Declare = (command, context) => {
       const now = systemClock.wall()
       const { from, to = Infinity } = periodOf({ ...options, zone: 'UTC' }, now, '--')
       const known = { configured: config.targets.map(({ name }) => name), now }
-      const found = await withReader(config, async (reader) =>
-        alertHistoryView(await alertHistory(reader, { from, to, targets: options.target }, known)),
-      )
+      await using reader = await openReader(config.store)
+      const found = alertHistoryView(await alertHistory(reader, { from, to, targets: options.target }, known))
       if (options.json) print(JSON.stringify(found, undefined, 2))
       else for (const line of tableOf(found.alerts, now, widthOf(context, options))) print(line)
       if (found.truncated === true) warn(`there are older ones: these are the newest ${found.alerts.length}`)

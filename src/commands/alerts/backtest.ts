@@ -9,13 +9,13 @@ import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { loadRules } from '../../config/load-rules.ts'
 import { formatValue, summaryOf } from '../../notifications/text/notification-text.ts'
+import { openReader } from '../../store/open-store.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { chartLines } from '../../text/chart.ts'
 import { formatSeconds, formatTime, plural } from '../../text/format.ts'
 import { backtestView, type Incident, type TargetBacktest } from '../../views/backtest.ts'
 import type { Declare } from '../command.ts'
 import { momentOf } from '../../web/api/parameters.ts'
-import { withReader } from '../with-store.ts'
 
 /** Reads this much more history, so that alerts that already fire at the start have their real beginning (seconds). */
 const LEAD_SECONDS = 86_400
@@ -39,11 +39,9 @@ export const declare: Declare = (command, { configured, print, env, cwd }) =>
       const { history } = config.store
       const alerts = file === undefined ? config.alerts : loadRules({ file, env, cwd, history })
       const from = momentOf('--since', since, 'UTC', systemClock.wall())
-      const found = await withReader(config, async (reader) => {
-        const all: Backtested[] = []
-        for (const { name } of config.targets) all.push(await backtestTarget(reader, name, from, { ...config, alerts }))
-        return all
-      })
+      await using reader = await openReader(config.store)
+      const found: Backtested[] = []
+      for (const { name } of config.targets) found.push(await backtestTarget(reader, name, from, { ...config, alerts }))
       const skipped = alerts.filter((rule) => !isReplayable(rule))
       if (json) print(JSON.stringify(backtestView(found, skipped), null, 2))
       else lines(found, skipped, { since: from, chart }).forEach((line) => print(line))

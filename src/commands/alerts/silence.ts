@@ -8,7 +8,7 @@ import { inOneLine } from '../../text/plain-text.ts'
 import { subcommand, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
 import { duration, matching, whole } from '../options/option-values.ts'
-import { withStore } from '../with-store.ts'
+import { openForCommand } from '../../store/open-store.ts'
 import { momentOf } from '../../web/api/parameters.ts'
 import { systemUser } from '../../store/postgres/address.ts'
 
@@ -40,7 +40,8 @@ const declareAdd: Declare = (command, { configured, print }) =>
       const since = systemClock.wall()
       const until = since + timeOf(options.for)
       const silence = { match, since, until, reason, ...(author !== undefined && { author }) }
-      const added = await withStore(config, (store) => store.addSilence(silence))
+      await using store = await openForCommand(config.store)
+      const added = await store.addSilence(silence)
       print(`silence ${lineOf(added, since)}`)
     })
 
@@ -51,7 +52,8 @@ const declareList: Declare = (command, { configured, print }) =>
     .action(async ({ since, json, ...options }) => {
       const now = systemClock.wall()
       const from = since === undefined ? now : Math.min(now, momentOf('--since', since, 'UTC', now))
-      const silences = await withStore(await configured(options), (store) => store.silences(from))
+      await using store = await openForCommand((await configured(options)).store)
+      const silences = await store.silences(from)
       if (json) print(JSON.stringify({ silences: silences.map(silenceView) }, undefined, 2))
       else if (silences.length === 0) print(since === undefined ? 'no active silences' : 'no silences')
       else for (const silence of silences) print(lineOf(silence, now))
@@ -77,14 +79,12 @@ const declareEdit: Declare = (command, { configured, print }) =>
         ...(reason !== undefined && { reason }),
         ...(options.for !== undefined && { until: now + timeOf(options.for) }),
       }
-      const edited = await withStore(config, async (store) => {
-        const before = (await store.silences(now)).find((silence) => silence.id === id)
-        if (before === undefined) throw noSilence(id)
-        const after = { ...before, ...changes, edits: (before.edits ?? 0) + 1 }
-        if (!(await store.editSilence(after, now)))
-          throw new UsageError(`silence ${id} was changed meanwhile; try again`)
-        return after
-      })
+      await using store = await openForCommand(config.store)
+      const before = (await store.silences(now)).find((silence) => silence.id === id)
+      if (before === undefined) throw noSilence(id)
+      const edited = { ...before, ...changes, edits: (before.edits ?? 0) + 1 }
+      if (!(await store.editSilence(edited, now)))
+        throw new UsageError(`silence ${id} was changed meanwhile; try again`)
       print(`silence ${lineOf(edited, now)}`)
     })
 
@@ -92,10 +92,8 @@ const declareExpire: Declare = (command, { configured, print }) =>
   void command
     .argument('<number>', 'number of the silence, as `silence list` shows it', whole)
     .action(async (id, options) => {
-      const isExpired = await withStore(await configured(options), (store) =>
-        store.expireSilence(id, systemClock.wall()),
-      )
-      if (!isExpired) throw noSilence(id)
+      await using store = await openForCommand((await configured(options)).store)
+      if (!(await store.expireSilence(id, systemClock.wall()))) throw noSilence(id)
       print(`silence ${id} expired`)
     })
 

@@ -8,7 +8,6 @@ import { undiciTransport } from '../../service/undici-transport.ts'
 import { openReader } from '../../store/open-store.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { StoreReader } from '../../store/reader.ts'
-import { closable } from '../with-store.ts'
 import { rateLimitKey, targetFingerprint } from '../../pipeline/target.ts'
 import { targetAuditView, type AuditReport, type TargetAudit } from '../../views/audit.ts'
 import { auditTarget } from './target.ts'
@@ -25,7 +24,7 @@ const MAX_WAIT_SECONDS = 60
  * @throws {StoreError} if the store cannot be read, or belongs to another target
  */
 export async function* auditStore(config: Config, { full = false } = {}): AsyncGenerator<AuditReport, void> {
-  await using reader = closable(await openReader(config.store))
+  await using reader = await openReader(config.store)
   const rateLimiters = new Map<string, RateLimiter>()
   for (const target of config.targets)
     yield targetAuditView(await auditConfigured(target, config, reader, rateLimiters, full))

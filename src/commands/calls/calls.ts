@@ -1,17 +1,18 @@
 import { ZodError } from 'zod'
 import { systemClock } from '../../clock/clock.ts'
+import type { Config } from '../../config/config.ts'
 import { writeCursor } from '../../events/cursor.ts'
 import { readLatest, type ReadEvent } from '../../events/read-events.ts'
 import { isSelected, type CallFilter } from '../../history/call-filter.ts'
 import { serviceNow } from '../../history/coverage.ts'
 import { MARK } from '../../ledger/tracked-call.ts'
-import { CALL_FORMATS, readCallsRequest } from '../../web/api/calls.ts'
+import { openReader } from '../../store/open-store.ts'
+import { CALL_FORMATS, readCallsQuery } from '../../web/api/calls.ts'
 import type { CallsWanted } from '../../web/api/calls-pages.ts'
 import { formatOption, jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
 import { eventLine, printEvents } from '../events.ts'
 import { UsageError } from '../explain-error.ts'
 import { names, whole } from '../options/option-values.ts'
-import { withReader } from '../with-store.ts'
 import { linesOf, partsOf } from './listing.ts'
 
 /** The events of a call in progress, and of one that has finished. */
@@ -38,21 +39,20 @@ export const declare: Declare = (command, context) =>
     .addOption(jsonOption('print them as JSON'))
     .option(...WIDE)
     .action(async (options) => {
-      const { format, json, limit, follow } = options
+      const { format, json, limit, follow, since, until, type, mode, status, recorded } = options
       const config = await context.configured(options)
-      const known = config.targets.map(({ name }) => name)
-      const unknown = options.target?.find((name) => !known.includes(name))
-      if (unknown !== undefined)
-        throw new UsageError(`--target ${unknown}: there is no such target; there is: ${known.join(', ')}`)
-      const targets = options.target ?? known
-      const [found, cursor, wanted] = await withReader(config, async (reader) => {
-        const selected = wantedOf(options, await serviceNow(reader, targets, systemClock.wall()))
-        // What happens while the calls are listed is printed afterwards.
-        const { next } = await readLatest(reader, 0)
-        // One more, to know whether there are more.
-        const parts = await Array.fromAsync(partsOf(reader, targets, selected, limit + 1))
-        return [parts.flat(), writeCursor(next), selected] as const
-      })
+      const query = {
+        since,
+        until,
+        type,
+        mode,
+        receiver_type: options.receiverType,
+        session_id: options.sessionId,
+        status: status?.join(','),
+        has_recording: recorded ? 'true' : undefined,
+      }
+      // One more, to know whether there are more.
+      const { found, cursor, filter } = await newestCalls(config, targetsOf(config, options.target), query, limit + 1)
       const calls = found.slice(0, limit)
       if (found.length > limit) context.warn(`these are the newest ${limit}; --limit prints more`)
       const { header, line } = CALL_FORMATS[format === 'table' ? 'ndjson' : format]
@@ -62,38 +62,42 @@ export const declare: Declare = (command, context) =>
         : [header, ...calls.map(line)].filter((each) => each !== '').map((each) => each.trimEnd())
       text.forEach((each) => context.print(each))
       if (!follow) return
-      const types = options.since === undefined ? BEGINS : ENDS
+      const types = since === undefined ? BEGINS : ENDS
       await printEvents(
         config,
         { follow, after: cursor, type: types, target: options.target, json: false },
         context,
         // An event has no minutes of participants, and no time at which the call was noticed.
         {
-          selects: (event) => isWanted(wanted.filter, event),
+          selects: (event) => isWanted(filter, event),
           line: (event) => (isTable ? eventLine(event) : JSON.stringify(event.event.data)),
         },
       )
     })
 
-type Filters = {
-  since?: string | undefined
-  until?: string | undefined
-  type?: string | undefined
-  mode?: string | undefined
-  receiverType?: string | undefined
-  status?: readonly string[] | undefined
-  sessionId?: string | undefined
-  recorded: boolean
+function targetsOf({ targets }: Config, wanted: readonly string[] | undefined): readonly string[] {
+  const known = targets.map(({ name }) => name)
+  const unknown = wanted?.find((name) => !known.includes(name))
+  if (unknown === undefined) return wanted ?? known
+  throw new UsageError(`--target ${unknown}: there is no such target; there is: ${known.join(', ')}`)
+}
+
+type Query = Readonly<Record<string, string | undefined>>
+
+/** The newest calls that a query of the API selects, and the cursor of the events since then. */
+async function newestCalls({ store }: Config, targets: readonly string[], query: Query, most: number) {
+  await using reader = await openReader(store)
+  const wanted = wantedOf(query, await serviceNow(reader, targets, systemClock.wall()))
+  // What happens while the calls are listed is printed afterwards.
+  const { next } = await readLatest(reader, 0)
+  const parts = await Array.fromAsync(partsOf(reader, targets, wanted, most))
+  return { found: parts.flat(), cursor: writeCursor(next), filter: wanted.filter }
 }
 
 /** Reads the filters as the API does. */
-function wantedOf({ receiverType, sessionId, status, recorded, ...options }: Filters, now: number): CallsWanted {
-  const { since, until, type, mode } = options
-  const given = { since, until, type, mode, receiver_type: receiverType, session_id: sessionId }
-  const all = { ...given, status: status?.join(','), has_recording: recorded ? 'true' : undefined }
-  const query = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+function wantedOf(query: Query, now: number): CallsWanted {
   try {
-    return readCallsRequest(`/?${new URLSearchParams(query).toString()}`, now)
+    return readCallsQuery(query, now)
   } catch (error) {
     if (!(error instanceof ZodError)) throw error
     const problems = error.issues.map(({ path, message }) => `--${path.join('.').replaceAll('_', '-')}: ${message}`)

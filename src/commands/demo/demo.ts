@@ -32,7 +32,6 @@ import { maskSecrets } from '../../log/mask-secrets.ts'
 import type { Declare } from '../command.ts'
 import { past, positive, whole } from '../options/option-values.ts'
 import { stopSignal } from '../stop-signal.ts'
-import { closable } from '../with-store.ts'
 import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { DAY_SECONDS, demoConfig, HOOK } from './config.ts'
 import {
@@ -232,7 +231,7 @@ async function runDemo(
     }),
     delay(FINAL_POLLS_TIMEOUT_SECONDS * 1000),
   )
-  await using store = closable(await openForCommand(config.store))
+  await using store = await openForCommand(config.store)
   const logged = async () => (await loggedEvents(store)) - loggedInPast
   const delivered$ = shown.compared$.pipe(
     switchMap(() => timer(0, DELIVERY_CHECK_SECONDS * 1000)),

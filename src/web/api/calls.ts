@@ -96,10 +96,9 @@ async function joined(parts: ReturnType<typeof pagesOf>): Promise<z.output<typeo
   return last === undefined ? { calls: found } : { calls: found, truncated: true, next: cursorOf(last) }
 }
 
-/** The calls that a request to this route selects, such as `calls_url` of an alert; without a `limit` and a `cursor` in it. */
-export function readCallsRequest(request: string, now: number): CallsWanted {
-  const { searchParams } = new URL(request, 'http://localhost')
-  return wantedOf(parameters.parse(Object.fromEntries(searchParams)), now)
+/** The calls that a query of this route selects, without its `limit`. */
+export function readCallsQuery(query: Readonly<Record<string, string | undefined>>, now: number): CallsWanted {
+  return wantedOf(parameters.parse(query), now)
 }
 
 function wantedOf(query: z.output<typeof parameters>, now: number): CallsWanted {
