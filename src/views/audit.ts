@@ -6,7 +6,6 @@ import {
   lastMinutes,
   servedLabels,
   spell,
-  type Discrepancy,
   type Verdict,
 } from '../ledger/delta/compare-call.ts'
 import type { SeenCall } from '../ledger/call.ts'
@@ -122,15 +121,8 @@ export function auditView(targets: AuditReport[]): z.output<typeof audit> {
 
 export function targetAuditView(audit: TargetAudit): AuditReport {
   const listed = { equal: 0, open: 0, new: 0, note: 0, difference: 0, baseline: 0, ignored: 0, lost: 0, gone: 0 }
-  const differences: ReportedCall[] = []
-  const notes: ReportedCall[] = []
-  for (const { seen, counted, verdict } of audit.calls) {
-    listed[verdict.kind] += 1
-    if (!('discrepancies' in verdict)) continue
-    const reported = reportedView(seen.session, counted, verdict.discrepancies)
-    if (verdict.kind === 'note') notes.push(reported)
-    else differences.push(reported)
-  }
+  for (const { verdict } of audit.calls) listed[verdict.kind] += 1
+  const differences = reportedOf(audit, 'difference')
   return {
     target: audit.target,
     equal: audit.problem === undefined && differences.length === 0 && (audit.imbalances ?? []).length === 0,
@@ -147,45 +139,38 @@ export function targetAuditView(audit: TargetAudit): AuditReport {
     balanced: audit.imbalances === undefined ? null : audit.imbalances.length === 0,
     imbalances: audit.imbalances ?? [],
     differences,
-    notes,
+    notes: reportedOf(audit, 'note'),
     sums: sumsByLabels(audit.calls),
   }
 }
 
-function reportedView(session: string, counted: TrackedCall | undefined, discrepancies: Discrepancy[]): ReportedCall {
-  return { call_id: counted?.id ?? null, session_id: session, discrepancies }
-}
-
-const NO_SUMS: AuditSums = {
-  calls: 0,
-  call_audio_minutes: 0,
-  call_video_minutes: 0,
-  participant_audio_minutes: 0,
-  participant_video_minutes: 0,
+function reportedOf({ calls }: TargetAudit, kind: 'difference' | 'note'): ReportedCall[] {
+  return calls.flatMap(({ seen, counted, verdict }) => {
+    if (!('discrepancies' in verdict) || verdict.kind !== kind) return []
+    return { call_id: counted?.id ?? null, session_id: seen.session, discrepancies: verdict.discrepancies }
+  })
 }
 
 function sumsByLabels(calls: readonly ComparedCall[]): LabelSums[] {
-  const sums = new Map<string, LabelSums>()
-  const sumsOf = (labels: string) => {
-    const found = sums.get(labels) ?? { labels, ledger: { ...NO_SUMS }, service: { ...NO_SUMS } }
-    sums.set(labels, found)
-    return found
-  }
-  for (const { seen, counted, verdict } of calls) {
-    if (verdict.kind !== 'equal' && verdict.kind !== 'note' && verdict.kind !== 'difference') continue
-    const { finish } = counted ?? {}
-    if (finish !== undefined) addTo(sumsOf(spell(finish.labels)).ledger, counted!.counted)
-    addTo(sumsOf(spell(servedLabels(counted, seen))).service, lastMinutes(counted, seen))
-  }
-  return [...sums.values()].toSorted((a, b) => (a.labels < b.labels ? -1 : 1))
+  const compared = calls.filter(({ verdict }) => ['equal', 'note', 'difference'].includes(verdict.kind))
+  const finished = compared.flatMap(({ counted }) => (counted?.finish === undefined ? [] : counted))
+  const ledger = Map.groupBy(finished, ({ finish }) => spell(finish!.labels))
+  const service = Map.groupBy(compared, ({ seen, counted }) => spell(servedLabels(counted, seen)))
+  return [...new Set([...ledger.keys(), ...service.keys()])].toSorted().map((labels) => ({
+    labels,
+    ledger: sumsOf((ledger.get(labels) ?? []).map(({ counted }) => counted)),
+    service: sumsOf((service.get(labels) ?? []).map(({ seen, counted }) => lastMinutes(counted, seen))),
+  }))
 }
 
-/** @param minutes in the order of MEASURES */
-function addTo(sums: AuditSums, minutes: readonly number[]): void {
-  const [callAudio = 0, callVideo = 0, participantAudio = 0, participantVideo = 0] = minutes
-  sums.calls += 1
-  sums.call_audio_minutes += callAudio
-  sums.call_video_minutes += callVideo
-  sums.participant_audio_minutes += participantAudio
-  sums.participant_video_minutes += participantVideo
+/** @param calls the minutes of each, in the order of MEASURES */
+function sumsOf(calls: readonly (readonly number[])[]): AuditSums {
+  const sum = (measure: number) => calls.reduce((all, minutes) => all + (minutes[measure] ?? 0), 0)
+  return {
+    calls: calls.length,
+    call_audio_minutes: sum(0),
+    call_video_minutes: sum(1),
+    participant_audio_minutes: sum(2),
+    participant_video_minutes: sum(3),
+  }
 }

@@ -1,36 +1,19 @@
 import { firstValueFrom } from 'rxjs'
-import { sleep, type Clock } from '../../clock/clock.ts'
+import { sleep } from '../../clock/clock.ts'
 import type { PollConfig } from '../../polling/poll-section.ts'
 import { finalStatus, type SeenCall } from '../../ledger/call.ts'
-import { requestWithRetries, type RequestOptions } from '../../polling/request-with-retries.ts'
+import { requestWithRetries } from '../../polling/request-with-retries.ts'
 import { isRequestable, type CallsClient } from '../../service/calls-client.ts'
 import { ServiceError } from '../../service/service-error.ts'
-import type { StoreReader } from '../../store/reader.ts'
+import type { AuditTargetOptions } from './target.ts'
 
-export type ConfirmOptions = {
-  target: string
-  reader: StoreReader
-  client: CallsClient
-  asking: RequestOptions
-  clock: Clock
+type ConfirmOptions = Pick<AuditTargetOptions, 'target' | 'reader' | 'asking' | 'clock'> & {
   poll: Pick<PollConfig, 'interval'>
+  client: CallsClient
   /** Calls that seem to differ, as the list showed them. */
   suspects: readonly SeenCall[]
   /** Reads the call's row again. Returns whether the row equals the call as the service shows it. Sets the id of the call. */
   isEqualNow: (call: SeenCall) => Promise<boolean>
-}
-
-export type Confirmed = {
-  /** The calls that were requested again, and how the service showed them. */
-  requested: Map<SeenCall, SeenCall>
-  /** Calls that the service did not know when requested again. */
-  gone: Set<SeenCall>
-  /** How many calls still differ and were not requested again. */
-  notRequested: number
-  /** Whether a daemon polls the target; undefined if nothing differed. */
-  daemonPolls: boolean | undefined
-  /** Why the requests stopped. */
-  problem: string | undefined
 }
 
 /** A daemon may count a call between the service's answer and the read of its row, but hardly in each round. */
@@ -38,25 +21,27 @@ const ROUNDS = 2
 /** The most differing calls that a round requests again. */
 const MAX_DIFFERING = 100
 
-/** Requests each call that seems to differ again, after the daemon had time to count it. */
-export async function confirmSuspects(options: ConfirmOptions): Promise<Confirmed> {
+/**
+ * Requests each call that seems to differ again, after the daemon had time to count it.
+ *
+ * @returns how the service showed the calls that were `requested` again; those that it did not know (`gone`); how many still differ and were
+ * not requested again; whether a daemon polls the target, if anything differed; and why the requests stopped
+ */
+export async function confirmSuspects(options: ConfirmOptions) {
   const { client, asking, isEqualNow } = options
   const suspects = new Map(options.suspects.map((call) => [call, call]))
-  const confirmed: Confirmed = {
-    requested: new Map(),
-    gone: new Set(),
-    notRequested: 0,
-    daemonPolls: undefined,
-    problem: undefined,
-  }
+  const requested = new Map<SeenCall, SeenCall>()
+  const gone = new Set<SeenCall>()
+  let daemonPolls: boolean | undefined
+  let problem: string | undefined
 
   const dropSettled = async () => {
     for (const [first, call] of suspects) if (await isEqualNow(call)) suspects.delete(first)
   }
   const request = async (first: SeenCall): Promise<void> => {
     const call = await showAgain(suspects.get(first)!)
-    if (call === undefined) confirmed.gone.add(first)
-    else confirmed.requested.set(first, call)
+    if (call === undefined) gone.add(first)
+    else requested.set(first, call)
     if (call === undefined || (await isEqualNow(call))) suspects.delete(first)
     else suspects.set(first, call)
   }
@@ -75,7 +60,7 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
 
   try {
     for (let round = 0; round < ROUNDS && suspects.size > 0; round++) {
-      confirmed.daemonPolls = await nextPoll(options)
+      daemonPolls = await nextPoll(options)
       await dropSettled()
       let differing = 0
       for (const first of suspects.keys()) {
@@ -83,16 +68,16 @@ export async function confirmSuspects(options: ConfirmOptions): Promise<Confirme
         if (isRequestable(first.session)) await request(first)
         if (suspects.has(first)) differing += 1
       }
-      if (!confirmed.daemonPolls) break
+      if (!daemonPolls) break
       if (suspects.size > 0) await nextPoll(options)
       await dropSettled()
     }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    confirmed.problem = `not every differing call could be requested again: ${error.message}`
+    problem = `not every differing call could be requested again: ${error.message}`
   }
-  confirmed.notRequested = [...suspects.keys()].filter((first) => !confirmed.requested.has(first)).length
-  return confirmed
+  const notRequested = [...suspects.keys()].filter((first) => !requested.has(first)).length
+  return { requested, gone, notRequested, daemonPolls, problem }
 }
 
 /**

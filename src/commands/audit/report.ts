@@ -3,12 +3,6 @@ import { inOneLine } from '../../text/plain-text.ts'
 import type { AuditReport, AuditSums, ReportedCall } from '../../views/audit.ts'
 import { idsOf } from '../../views/call.ts'
 
-/** Whether the ledger and the service have the same sums for a label set. */
-function sumsAgree({ ledger, service }: AuditReport['sums'][number]): boolean {
-  const served = Object.values(service)
-  return Object.values(ledger).every((sum, i) => isEqual(sum, served[i]!))
-}
-
 /** The most calls of each kind that are listed. `--json` lists all. */
 const MAX_LISTED = 50
 
@@ -65,8 +59,7 @@ function noteLines({ daemon_polls, listed, order_unverified, invalid_items }: Au
 
 /** The result in one line. */
 export function auditVerdict(report: AuditReport): string {
-  const { equal, problem, differences } = report
-  const { imbalances } = report
+  const { equal, problem, differences, imbalances } = report
   if (equal) return `equal: all ${compared(report)} finished calls that the service lists match the ledger`
   const found = `${differences.length} ${differences.length === 1 ? 'call differs' : 'calls differ'}`
   if (differences.length > 0) return `NOT EQUAL: ${found} from the ledger`
@@ -93,9 +86,10 @@ function callLines(word: string, calls: readonly ReportedCall[]): string[] {
   return more > 0 ? [...lines, `  ${word} and ${more} more; --json lists all`] : lines
 }
 
-function sumsLine(sum: AuditReport['sums'][number]): string {
-  const { labels, ledger, service } = sum
-  if (sumsAgree(sum)) return `${labels.padEnd(24)} ${sumsText(ledger)}`
+function sumsLine({ labels, ledger, service }: AuditReport['sums'][number]): string {
+  const served = Object.values(service)
+  if (Object.values(ledger).every((sum, i) => isEqual(sum, served[i]!)))
+    return `${labels.padEnd(24)} ${sumsText(ledger)}`
   return `${labels.padEnd(24)} ledger ${sumsText(ledger)}; service ${sumsText(service)}`
 }
 
