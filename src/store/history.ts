@@ -9,11 +9,6 @@ import { OF_TARGET, list, type Sql } from './sql.ts'
 
 const COLUMNS = CALL_COLUMNS.join(', ')
 
-const OF_SESSIONS = ['id IN texts($2)', 'session IN texts($2)']
-const callsOfSessions = (condition: string) =>
-  OF_SESSIONS.map(
-    (are) => `SELECT ${COLUMNS} FROM callwatch.calls WHERE ${OF_TARGET} AND ${are} AND ${condition}`,
-  ).join(' UNION ALL ')
 const COUNT_FINISHED = `
   SELECT status, count(*) AS n FROM callwatch.calls
   WHERE ${OF_TARGET} AND finished >= $2 AND finished < $3 AND status <> ${LOST_CODE} GROUP BY status`
@@ -29,18 +24,14 @@ const USAGE = `
 /** The most keys in one query. */
 const BATCH = 200
 
-/** Reads calls of a target by their sessions. */
-const sessionsOf =
-  (condition: string) =>
-  (sql: Sql) =>
-  async (target: string, sessions: readonly string[]): Promise<Map<string, TrackedCall[]>> => {
-    const rows = await sql.all(callsOfSessions(condition), [target, list(sessions)])
-    return Map.groupBy(rows.map(callOfRow), sessionOf)
-  }
-/** Reads evicted calls of a target by their sessions. Calls that the history no longer has are left out. */
-export const evictedCallsOf = sessionsOf('NOT tracked')
-/** Reads tracked calls of a target by their sessions. */
-export const trackedCallsOf = sessionsOf('tracked')
+/** Reads calls of a target by their sessions: tracked ones, or evicted ones, as far as the history still has them. */
+export function callsBySession(sql: Sql, kind: 'tracked' | 'NOT tracked') {
+  const query = ['id IN texts($2)', 'session IN texts($2)']
+    .map((are) => `SELECT ${COLUMNS} FROM callwatch.calls WHERE ${OF_TARGET} AND ${are} AND ${kind}`)
+    .join(' UNION ALL ')
+  return async (target: string, sessions: readonly string[]): Promise<Map<string, TrackedCall[]>> =>
+    Map.groupBy((await sql.all(query, [target, list(sessions)])).map(callOfRow), sessionOf)
+}
 
 /** The daemon's queries of calls and usage, and the pauses of rate limits. */
 export function history(sql: Sql, isEager = false) {
@@ -52,7 +43,7 @@ export function history(sql: Sql, isEager = false) {
     { most: BATCH, isEager },
   )
   return {
-    evictedCalls: evictedCallsOf(sql),
+    evictedCalls: callsBySession(sql, 'NOT tracked'),
     /** The outcomes of a target's calls that finished in a period, without its end. */
     countFinished: async (target: string, from: number, to: number) => {
       const rows = await sql.all(COUNT_FINISHED, [target, from, to])
@@ -73,7 +64,14 @@ export function history(sql: Sql, isEager = false) {
         n: Number(n),
       }))
     },
-    openCalls: openCallsOf(sql),
+    /** Reads the open calls of targets, in no particular order. */
+    openCalls: async (targets: readonly string[]): Promise<{ target: string; call: TrackedCall }[]> => {
+      const calls: { target: string; call: TrackedCall }[] = []
+      await sql.each(OPEN, [list(targets)], ([target, ...values]) =>
+        calls.push({ target: String(target), call: callOf(values) }),
+      )
+      return calls
+    },
     /** The participant minutes of a target in a period (UNIX seconds), to the quarter of an hour (ledger/usage.ts). */
     usedMinutes: async (target: string, from: number, to: number): Promise<number> => {
       const rows = await sql.all(USAGE, [target, from, to])
@@ -95,17 +93,6 @@ export function history(sql: Sql, isEager = false) {
         ON CONFLICT (key) DO UPDATE SET until = greatest(known.until, excluded.until)`
       await sql.batch([{ statement, args: [key, until] }])
     },
-  }
-}
-
-/** Reads the open calls of targets, in no particular order. */
-export function openCallsOf(sql: Sql) {
-  return async (targets: readonly string[]): Promise<{ target: string; call: TrackedCall }[]> => {
-    const calls: { target: string; call: TrackedCall }[] = []
-    await sql.each(OPEN, [list(targets)], ([target, ...values]) =>
-      calls.push({ target: String(target), call: callOf(values) }),
-    )
-    return calls
   }
 }
 

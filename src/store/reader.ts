@@ -7,7 +7,7 @@ import { BASELINE_CODE, LOST_CODE } from '../ledger/call-codes.ts'
 import { CALL_COLUMNS, callOf } from './call-columns.ts'
 import { HOUR, unpackEvaluations } from './evaluation-log.ts'
 import { eventLog } from './events.ts'
-import { evictedCallsOf, openCallsOf, pauses, trackedCallsOf } from './history.ts'
+import { callsBySession, history } from './history.ts'
 import { waitingIn } from './outbox.ts'
 import { OF_TARGET, parse, type RowReader, type Sql } from './sql.ts'
 
@@ -26,6 +26,7 @@ export type StoreReader = ReturnType<typeof readerOf>
 
 export function readerOf(sql: Sql) {
   const { events, latestEvents } = eventLog(sql).methods
+  const { openCalls, evictedCalls, pausedUntil } = history(sql)
   return {
     /** The name of the store in sentences: its file or its database. */
     place: sql.place,
@@ -45,9 +46,9 @@ export function readerOf(sql: Sql) {
       await sql.each(`${CALLS} AND tracked`, [target], (values) => calls.set(callOf(values)))
       return calls
     },
-    openCalls: openCallsOf(sql),
-    callsOf: trackedCallsOf(sql),
-    evictedCalls: evictedCallsOf(sql),
+    openCalls,
+    callsOf: callsBySession(sql, 'tracked'),
+    evictedCalls,
     /** The sums of a target's counters and of its calls, read at the same moment. */
     balance: (target: string): Promise<StoredBalance> =>
       sql.transaction(async (reading) => {
@@ -80,8 +81,7 @@ export function readerOf(sql: Sql) {
       await sql.each(query, [target, since], (values) => finishes.push(callOf(values).finish!))
       return finishes
     },
-    /** The end of the rate limit pause for a key (UNIX seconds by the host's clock). */
-    pausedUntil: async (key: string): Promise<number | undefined> => (await pauses(sql, [key])).get(key),
+    pausedUntil,
     waiting: () => waitingIn(sql),
     events,
     latestEvents,
