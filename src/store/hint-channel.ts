@@ -1,4 +1,4 @@
-import { Subject, type Observable } from 'rxjs'
+import { Subject } from 'rxjs'
 import * as z from 'zod'
 import type { Clock } from '../clock/clock.ts'
 import { TRIGGERS, type Hint, type Trigger } from '../ledger/hint.ts'
@@ -9,18 +9,6 @@ import { onlyStoreErrors } from './store-error.ts'
 
 /** A hint about a call of a target, which another daemon may own. */
 export type PassedHint = { target: string; hint: Hint }
-
-/** Hints that the daemons on one database pass to each other, outside of transactions. */
-export type HintChannel = {
-  pass: (hints: readonly PassedHint[]) => Promise<void>
-  /** The hints of all daemons, this one included. */
-  hints$: Observable<readonly PassedHint[]>
-  /**
-   * Since when this daemon has heard all hints (UNIX seconds by the host's clock). It is Infinity without a connection, and behind a
-   * pooler in transaction mode, which has no LISTEN.
-   */
-  hearsSince: () => number
-}
 
 const LISTEN = 'LISTEN callwatch_hints'
 const NOTIFY = "SELECT pg_notify('callwatch_hints', $1)"
@@ -35,6 +23,7 @@ const received = z.strictObject({
   hint: z.strictObject({ id: z.string().optional(), trigger: z.custom<Trigger>(isTrigger) }),
 })
 
+/** Hints that the daemons on one database pass to each other, outside of transactions. */
 export function hintChannel(clock: Clock) {
   const hints$ = new Subject<readonly PassedHint[]>()
   let listening: { connection: Connection; since: number } | undefined
@@ -46,15 +35,21 @@ export function hintChannel(clock: Clock) {
       const begin = () => void (listening = { connection, since: clock.wall() })
       await connection.run(LISTEN).then(begin, onlyStoreErrors(undefined))
     },
-    channelOn: (sql: Sql): HintChannel => {
+    channelOn: (sql: Sql) => {
       const notify = async (hints: readonly PassedHint[]) => {
         await sql.all(NOTIFY, [JSON.stringify(hints)])
         return hints.map(() => undefined)
       }
       const passOne = batched(notify, { most: MAX_TEXT, size: sizeOf })
       return {
-        pass: async (hints) => void (await Promise.all(hints.filter((one) => sizeOf(one) <= MAX_TEXT).map(passOne))),
-        hints$,
+        pass: async (hints: readonly PassedHint[]): Promise<void> =>
+          void (await Promise.all(hints.filter((one) => sizeOf(one) <= MAX_TEXT).map(passOne))),
+        /** The hints of all daemons, this one included. */
+        hints$: hints$.asObservable(),
+        /**
+         * Since when this daemon has heard all hints (UNIX seconds by the host's clock). It is Infinity without a connection, and behind
+         * a pooler in transaction mode, which has no LISTEN.
+         */
         hearsSince: () => (listening?.connection.isDropped() === false ? listening.since : Infinity),
       }
     },

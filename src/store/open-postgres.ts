@@ -90,11 +90,7 @@ async function openDatabase({
   deadline = deadlineFor(lease),
   say,
   hints,
-}: PostgresStoreOptions & { hints: ReturnType<typeof hintChannel> }): Promise<{
-  sql: Sql
-  membership: Sql
-  reading: Sql
-}> {
+}: PostgresStoreOptions & { hints: ReturnType<typeof hintChannel> }) {
   let address = readAddress(url)
   const open = async (given: ConnectOptions = {}) => {
     const connection = await connect(address, { deadline, clock, ...given })

@@ -7,35 +7,14 @@ import { StoreError } from '../store-error.ts'
 import { readAddress, type Host, type PostgresAddress } from './address.ts'
 import { HungError, isAnswer, postgresError, readOnlyError } from './postgres-error.ts'
 
+/** One connection to a database. Once it is dropped for any reason, it cannot be used any more. */
+export type Connection = Omit<ReturnType<typeof openConnection>, 'greet'>
+
 /**
  * Runs statements, which reject with a {@link StoreError}. Without a pooler, statements that do not wait for each other share a
  * round trip.
  */
-export type Session = {
-  run: (statement: string, args?: readonly Value[]) => Promise<Row[]>
-  /**
-   * Prepares a statement, if the server prepares statements. Otherwise its first use would take a further round trip within its
-   * transaction.
-   */
-  prepare?: (statement: string, args: readonly Value[]) => Promise<void>
-  /** Passes on row by row without keeping them, for answers of any length. */
-  each: (statement: string, args: readonly Value[], take: (values: readonly unknown[]) => void) => Promise<void>
-}
-
-/**
- * One connection to a database. Once it is dropped for any reason, it cannot be used any more.
- */
-export type Connection = Session & {
-  readonly place: string
-  /** The host of the address that it leads to. */
-  readonly host: Host
-  isDropped: () => boolean
-  /** Whether it leads to the server itself, and not to a pooler. */
-  isDirect: () => boolean
-  /** Drops the connection at once. Unanswered statements reject; whether the server ran them is unknown. */
-  drop: (reason: Error) => void
-  close: () => Promise<void>
-}
+export type Session = Pick<Connection, 'run' | 'prepare' | 'each'>
 
 export type ConnectOptions = {
   /** After this many seconds without a byte, the connection counts as dead. */
@@ -96,7 +75,7 @@ async function connectTo(
   const setUp = (parameters: Record<string, string>) =>
     openConnection(address, host, { deadline, clock, prepare, onNotify, parameters })
   const timeout = { statement_timeout: String(Math.round(deadline * 800)) }
-  let connection: RawConnection
+  let connection: ReturnType<typeof openConnection>
   let server: Server
   try {
     connection = setUp(timeout)
@@ -133,7 +112,6 @@ function problemOf(
 
 /** The server's parameters. */
 type Server = { version: number; readsOnly: boolean }
-type RawConnection = Connection & { greet: () => Promise<Server> }
 
 const GREETING = `
   SELECT current_setting('server_version_num')::int / 10000 AS version, pg_backend_pid() AS pid,
@@ -142,7 +120,7 @@ const GREETING = `
 type OpenOptions = Required<Pick<ConnectOptions, 'deadline' | 'clock' | 'prepare'>> &
   Pick<ClientOptions, 'onNotify' | 'parameters'>
 
-function openConnection(address: PostgresAddress, server: Host, options: OpenOptions): RawConnection {
+function openConnection(address: PostgresAddress, server: Host, options: OpenOptions) {
   const { deadline, clock, prepare, onNotify, parameters } = options
   const { place } = address
   let socket: Socket | undefined
@@ -171,33 +149,40 @@ function openConnection(address: PostgresAddress, server: Host, options: OpenOpt
   const runExclusive = <T>(work: () => Promise<T>): Promise<T> => (isDirect ? work() : inTurn(work))
 
   const ask = (statement: string, args: readonly Value[]) =>
-    sql.unsafe<Row[]>(statement, [...args], {
-      prepare: prepare && isDirect && args.length > 0,
-    })
+    sql.unsafe<Row[]>(statement, [...args], { prepare: prepare && isDirect && args.length > 0 })
 
   return {
     place,
+    /** The host of the address that it leads to. */
     host: server,
     isDropped: areFailed,
+    /** Whether it leads to the server itself, and not to a pooler. */
     isDirect: () => isDirect,
+    /** Drops the connection at once. Unanswered statements reject; whether the server ran them is unknown. */
     drop,
-    run: (statement, args = []) => runExclusive(async () => withoutHoles(await watched(ask(statement, args)))),
-    prepare: async (statement, args) => {
+    run: (statement: string, args: readonly Value[] = []): Promise<Row[]> =>
+      runExclusive(async () => withoutHoles(await watched(ask(statement, args)))),
+    /**
+     * Prepares a statement, if the server prepares statements. Otherwise its first use would take a further round trip within its
+     * transaction.
+     */
+    prepare: async (statement: string, args: readonly Value[]): Promise<void> => {
       if (!prepare || !isDirect || args.length === 0 || prepared.has(statement)) return
       prepared.add(statement)
       await watched(ask(statement, args).describe())
     },
-    each: (statement, args, take) =>
+    /** Passes on row by row without keeping them, for answers of any length. */
+    each: (statement: string, args: readonly Value[], take: (values: readonly unknown[]) => void): Promise<void> =>
       runExclusive(async () => {
         const rows = ask(statement, args)
           .values()
-          .forEach((values: readonly unknown[]) => {
+          .forEach((values) => {
             hear()
             take(values)
           })
         await watched(rows)
       }),
-    greet: async () => {
+    greet: async (): Promise<Server> => {
       const rows = await watched(ask(GREETING, []))
       const [row] = rows
       // A pooler's greeting has a different process id than the server that answers.
@@ -205,7 +190,7 @@ function openConnection(address: PostgresAddress, server: Host, options: OpenOpt
       isDirect = (rows as unknown as { state: { pid: number } }).state.pid === row!['pid']
       return { version: Number(row!['version']), readsOnly: row!['reads_only'] === true }
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       if (!fail(closedError())) return
       // All statements have been answered or given up.
       await sql.end({ timeout: CLOSE_TIMEOUT_SECONDS })

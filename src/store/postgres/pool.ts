@@ -4,16 +4,9 @@ import type { Connection } from './connection.ts'
 import { HungError, isUnresponsive } from './postgres-error.ts'
 
 /** A few connections, each used for one piece of work at a time. */
-export type Pool = {
-  /**
-   * Runs `work` on a connection that nothing else uses meanwhile. If the database does not answer one caller, all callers that
-   * wait fail.
-   */
-  use: <T>(work: (connection: Connection) => Promise<T>) => Promise<T>
-  close: () => Promise<void>
-}
+export type Pool = ReturnType<typeof openPool>
 
-export type PoolOptions = {
+type PoolOptions = {
   open: () => Promise<Connection>
   /** The most connections. */
   size: number
@@ -35,7 +28,7 @@ export function openPool({
   clock = systemClock,
   isWanted = () => true,
   giveUp = () => undefined,
-}: PoolOptions): Pool {
+}: PoolOptions) {
   const idle: Kept[] = []
   const turns = newTurns(size)
 
@@ -54,7 +47,11 @@ export function openPool({
   }
 
   return {
-    use: async (work) => {
+    /**
+     * Runs `work` on a connection that nothing else uses meanwhile. If the database does not answer one caller, all callers that
+     * wait fail.
+     */
+    use: async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
       await turns.begin()
       try {
         const kept = await take()
@@ -73,7 +70,7 @@ export function openPool({
         turns.end()
       }
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       turns.close()
       await Promise.all(idle.splice(0).map(({ connection }) => connection.close()))
     },

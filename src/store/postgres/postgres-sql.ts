@@ -97,7 +97,7 @@ async function runAll(session: Session, steps: readonly Step[]): Promise<Row[][]
   const statements = steps.map(statementsOf)
   const run = () => statements.map((parts) => parts.map((part) => runOne(session, part)))
   if (statements.flat().length < 2) return rowsOf(run())
-  for (const { text, values } of statements.flat()) await session.prepare?.(text, values)
+  for (const { text, values } of statements.flat()) await session.prepare(text, values)
   const begun = session.run(BEGIN)
   const results = run()
   const settled = await Promise.allSettled<unknown>([begun, ...results.flat(), session.run('COMMIT')])

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { expectEmpty, type CopyDestination, type CopySource } from '../copy.ts'
 import { StoreError } from '../store-error.ts'
-import { sqliteEngine } from './engine.ts'
 import { engineFor, holdStore, openExisting, openOwn } from './open-database.ts'
 import { attempting, sqliteError } from './sqlite-error.ts'
 import { sqlInPlace } from './sqlite-sql.ts'
@@ -19,10 +18,7 @@ export function openSqliteSource(path: string): CopySource {
     release = holdStore(path)
     if (release === undefined) throw inUse(path)
     const db = openExisting(path, { readOnly: true, checked: true })
-    return sqlInPlace(
-      sqliteEngine(db, () => undefined, release),
-      path,
-    )
+    return sqlInPlace(engineFor(db, release), path)
   } catch (error) {
     release?.()
     throw sqliteError(error, path)
@@ -47,10 +43,7 @@ export async function openSqliteDestination(path: string): Promise<CopyDestinati
   }
   const { db, release } = openOwn(path)
   const { answer } = attempting(path)
-  const sql = sqlInPlace(
-    sqliteEngine(db, () => undefined, release),
-    path,
-  )
+  const sql = sqlInPlace(engineFor(db, release), path)
   await answer(() => db.exec('BEGIN IMMEDIATE'))
   return { ...sql, commit: () => answer(() => db.exec('COMMIT')) }
 }

@@ -27,12 +27,10 @@ export function openReadingEngine(path: string): Engine {
   return engineFor(new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS }))
 }
 
-/** The engine of a database that a daemon may be using, too. */
-export function engineFor(db: DatabaseSync): Engine {
-  return sqliteEngine(db, nothing, nothing)
+/** The engine of a database that stays in its place. */
+export function engineFor(db: DatabaseSync, release = () => {}): Engine {
+  return sqliteEngine(db, () => {}, release)
 }
-
-const nothing = () => undefined
 
 /**
  * Opens the database of a daemon, creates it if it does not exist, migrates it to this program's schema, and holds its lock until

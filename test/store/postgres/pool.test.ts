@@ -22,6 +22,7 @@ function pooled(size: number, openings: (() => Error | undefined)[] = []) {
       close: async () => void state.closed.push(number),
       run: async () => [],
       each: async () => undefined,
+      prepare: async () => undefined,
     }
   }
   const pool = openPool({
