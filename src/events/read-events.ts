@@ -6,18 +6,7 @@ import { readBody } from './event.ts'
 import { eventView, type EventBody, type EventType } from '../views/event.ts'
 
 /** An event as readers get it. */
-export type ReadEvent = {
-  /** The cursor of this event. A reader that has processed the event continues after it. */
-  cursor: string
-  at: Cursor
-  type: EventType
-  /** Events of one series keep their order. A series is one call, or the alerts of one target. */
-  series: string
-  /** When callwatch found it, by the host's clock (UNIX seconds). */
-  foundAt: number
-  id: string
-  event: CloudEvent
-}
+export type ReadEvent = NonNullable<ReturnType<typeof eventIn>>
 
 /** Selects events: those that meet all given conditions. */
 export type EventFilter = {
@@ -151,15 +140,22 @@ async function expectPlace(log: Log, cursor: Cursor, row: LoggedEvents | undefin
 }
 
 /** The event at a place of a commit; undefined if the filter rejects it. */
-function eventIn(row: LoggedEvents, place: number, filter: EventFilter = {}): ReadEvent | undefined {
+function eventIn(row: LoggedEvents, place: number, filter: EventFilter = {}) {
   if (filter.targets?.includes(row.target) === false) return undefined
   const body = readBody(row.target, row.texts[place]!, row.participants?.[place] ?? '')
   if (!isWanted(body, filter)) return undefined
-  const at = { position: row.position, id: row.id, place }
-  const id = `${row.id}-${place}`
-  const series = `${row.target} ${body.subject ?? ''}`
-  const { type } = body
-  return { cursor: writeCursor(at), at, type, series, foundAt: row.at, id, event: eventView(row.target, id, body) }
+  const at: Cursor = { position: row.position, id: row.id, place }
+  return {
+    /** The cursor of this event. A reader that has processed the event continues after it. */
+    cursor: writeCursor(at),
+    at,
+    type: body.type,
+    /** Events of one series keep their order. A series is one call, or the alerts of one target. */
+    series: `${row.target} ${body.subject ?? ''}`,
+    /** When callwatch found it, by the host's clock (UNIX seconds). */
+    foundAt: row.at,
+    event: eventView(row.target, `${row.id}-${place}`, body),
+  }
 }
 
 function isWanted(body: EventBody, { types, sessionId, where }: EventFilter): boolean {

@@ -22,7 +22,7 @@ test('a store that is restored from a backup: a reader gets an error, a webhook 
   const [path, backup] = [join(folder, 'callwatch.db'), join(folder, 'backup.db')]
   const before = openSqliteStore({ path })
   const idsIn = async (store: typeof before, cursor = '0') =>
-    (await readEvents(store, { cursor: readCursor(cursor)!, limit: 100 })).events.map(({ id }) => id)
+    (await readEvents(store, { cursor: readCursor(cursor)!, limit: 100 })).events.map(({ event }) => event.id)
   const target = await openIn(before)
   const { run, clock, ids, from } = delivering({ from: 'start' })
   from(Date.now() / 1000)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
+import { oneByOne } from '../../clock/one-by-one.ts'
 import type { Row, Sql, TransactionKind } from '../sql.ts'
 import type { Engine, EngineRequest, Rows } from './engine.ts'
 import { attempting } from './sqlite-error.ts'
@@ -14,20 +15,12 @@ export type AskEngine = (request: EngineRequest) => Promise<unknown>
  * @param isOwn whether it is the daemon's store. Only the daemon commits its targets, so what it reads together needs no transaction
  */
 export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
-  /** Later requests wait for this: the open transaction, and the requests since it began. */
-  let last: Promise<void> | undefined
-
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = last === undefined ? work() : last.then(work)
-    const settled = done.then(
-      () => undefined,
-      () => undefined,
-    )
-    last = settled
-    void settled.then(() => {
-      if (last === settled) last = undefined
-    })
-    return done
+  const inTurn = oneByOne()
+  /** How many transactions are open or wait, and how many requests since they began. */
+  let waiting = 0
+  const exclusively = <T>(work: () => Promise<T>): Promise<T> => {
+    waiting += 1
+    return inTurn(work).finally(() => (waiting -= 1))
   }
 
   const on = (asking: AskEngine): Omit<Sql, 'transaction' | 'close'> => ({
@@ -73,10 +66,11 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
   }
 
   // The engine runs requests in order. Only requests during a transaction wait here.
-  const asking: AskEngine = (request) => (last === undefined ? ask(request) : inTurn(() => ask(request)))
+  const asking: AskEngine = (request) => (waiting === 0 ? ask(request) : exclusively(() => ask(request)))
   const sql: Sql = {
     ...on(asking),
-    transaction: (work, kind) => (isOwn && kind === 'snapshot' ? work(sql) : inTurn(() => transaction(work, kind))),
+    transaction: (work, kind) =>
+      isOwn && kind === 'snapshot' ? work(sql) : exclusively(() => transaction(work, kind)),
     close: async () => void (await asking({ do: 'close' })),
   }
   return sql

@@ -144,7 +144,7 @@ async function missedCalls(): Promise<{ store: Store; events: PostedEvent[] }> {
   }
   const { events } = await readEvents(store, { limit: 1000 })
   expect(events).toHaveLength(2 * MISSED)
-  return { store, events: events.map(({ id, event }) => ({ id, text: JSON.stringify(event) })) }
+  return { store, events: events.map(({ event }) => ({ id: event.id, text: JSON.stringify(event) })) }
 }
 
 async function missedCall(): Promise<PostedEvent> {
