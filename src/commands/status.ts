@@ -71,15 +71,13 @@ async function readStatus(
   { targets, poll, notify, alerts: rules }: Config,
   now: number,
 ): Promise<StoredStatus> {
-  const syncs = await reader.rows('SELECT name, sync FROM callwatch.targets', [])
+  const syncs = await reader.rows('SELECT name, sync FROM callwatch.targets')
   const instances = await reader.rows(
     'SELECT name, data FROM callwatch.targets CROSS JOIN callwatch.alerts WHERE target = number',
-    [],
   )
   const open = await reader.rows(
     `SELECT name, count(*) AS n FROM callwatch.targets CROSS JOIN callwatch.calls
     WHERE target = number AND ${IS_OPEN} GROUP BY name`,
-    [],
   )
   const waiting = await reader.waiting()
   const known = new Map(syncs.map(({ name, sync }) => [String(name), parse<SyncState>(sync)]))

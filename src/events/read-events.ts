@@ -197,7 +197,7 @@ export async function eventsOfCall(
     ORDER BY +position LIMIT ${MAX_COMMITS}`,
     [firstSeen - MAX_CLOCK_DIFFERENCE_SECONDS, target, `%${text.replaceAll(/[!%_]/g, '!$&')}%`],
   )
-  const [oldest] = await store.rows('SELECT min(at) AS at FROM callwatch.events', [])
+  const [oldest] = await store.rows('SELECT min(at) AS at FROM callwatch.events')
   const events = rows.map(loggedEventsOf).flatMap((row) =>
     row.texts.flatMap((_, place) => {
       const event = eventIn(row, place, { targets: [target], where: ({ subject }) => subject === id })

@@ -42,7 +42,7 @@ export async function coverageOf(
   { from, to }: Period,
   { targets, configured = [], now }: CoverageOptions,
 ): Promise<Coverage> {
-  const known = await store.rows('SELECT name, sync, expired FROM callwatch.targets ORDER BY name', [])
+  const known = await store.rows('SELECT name, sync, expired FROM callwatch.targets ORDER BY name')
   const gaps = await store.rows(
     `SELECT name, began, ended FROM callwatch.targets CROSS JOIN callwatch.gaps
     WHERE target = number AND ended > $1 AND began < $2 ORDER BY name, ended`,
@@ -84,7 +84,7 @@ export async function coverageOf(
  * @param which chooses if the clocks of several targets differ: by default the earliest, so that each has its last hour
  */
 export async function serviceNow(store: RowReader, targets: Targets, now: number, which = Math.min): Promise<number> {
-  const rows = await store.rows('SELECT name, sync FROM callwatch.targets WHERE removed IS NULL', [])
+  const rows = await store.rows('SELECT name, sync FROM callwatch.targets WHERE removed IS NULL')
   const wanted = rows.filter(({ name }) => targets?.includes(String(name)) !== false)
   const skews = wanted.flatMap(({ sync }) => parse<SyncState>(sync).clockSkew ?? [])
   return now + (skews.length === 0 ? 0 : which(...skews))

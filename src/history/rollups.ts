@@ -197,7 +197,7 @@ async function coverOf(
       else add(part, shorter)
     }
   }
-  const isUsable = unit >= QUARTER_HOUR_SECONDS && (await store.rows(HAS_USER_MINUTES, [])).length > 0
+  const isUsable = unit >= QUARTER_HOUR_SECONDS && (await store.rows(HAS_USER_MINUTES)).length > 0
   add(period, isUsable ? WIDTHS.toReversed() : [])
   return cover
 }

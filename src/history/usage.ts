@@ -110,7 +110,7 @@ export async function expectTargets(
   configured: readonly string[],
 ): Promise<void> {
   if (wanted.every((name) => configured.includes(name))) return
-  const stored = await store.rows('SELECT name FROM callwatch.targets', [])
+  const stored = await store.rows('SELECT name FROM callwatch.targets')
   const known = new Set([...configured, ...stored.map(({ name }) => String(name))])
   const unknown = wanted.find((name) => !known.has(name))
   if (unknown !== undefined)

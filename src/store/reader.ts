@@ -9,7 +9,7 @@ import { HOUR, unpackEvaluations } from './evaluation-log.ts'
 import { eventLog } from './events.ts'
 import { callsBySession, history } from './history.ts'
 import { waitingIn } from './outbox.ts'
-import { OF_TARGET, parse, type RowReader, type Sql } from './sql.ts'
+import { OF_TARGET, parse, type Sql } from './sql.ts'
 
 const CALLS = `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.calls WHERE ${OF_TARGET}`
 
@@ -85,7 +85,7 @@ export function readerOf(sql: Sql) {
     waiting: () => waitingIn(sql),
     events,
     latestEvents,
-    rows: sql.all satisfies RowReader['rows'],
+    rows: sql.all,
     isReplaced: sql.isReplaced,
     close: sql.close,
   }

@@ -78,7 +78,7 @@ export function retention(sql: Sql, { clock, cluster }: { clock: Clock; cluster:
      * Ends that only callwatch noticed are left out, because they are by callwatch's clock.
      */
     newestEnd: async (): Promise<number | undefined> => {
-      const [row] = await sql.all(NEWEST, [])
+      const [row] = await sql.all(NEWEST)
       return row?.['newest'] == null ? undefined : Number(row['newest'])
     },
     /**

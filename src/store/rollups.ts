@@ -59,7 +59,7 @@ export function rollups(sql: Sql) {
      * often rollups have been saved. Often there are none, for which no thread that reads the history need run.
      */
     staleRollups: async (after: { quarter: number; target: number }, until: number) => {
-      const [saves] = await sql.all('SELECT n FROM callwatch.rollup_saves WHERE id = 1', [])
+      const [saves] = await sql.all('SELECT n FROM callwatch.rollup_saves WHERE id = 1')
       const left = await sql.all(STALE, [after.quarter, after.target, until])
       return { saves: Number(saves?.['n'] ?? 0), stale: left.filter((row) => row['quarter'] === left[0]!['quarter']) }
     },

@@ -73,17 +73,11 @@ export class AnswerLost extends StoreError {
   }
 }
 
-/** Reads a store with custom SQL. */
-export type RowReader = {
-  /**
-   * Returns the rows of a query. Commits do not wait for it.
-   *
-   * @param statement in SQL that both PostgreSQL and SQLite support, except that parameters are `$1`, `$2` …, and tables are in the
-   * schema `callwatch`
-   * @throws {StoreError} if the store cannot be read now
-   */
-  rows: (statement: string, args: readonly (string | number)[]) => Promise<Row[]>
-}
+/**
+ * Reads a store with custom SQL, in what both PostgreSQL and SQLite support, except that parameters are `$1`, `$2` …, and tables are in
+ * the schema `callwatch`. Commits do not wait for it. Rejects with a {@link StoreError} if the store cannot be read now.
+ */
+export type RowReader = { rows: Sql['all'] }
 
 /** Parses JSON that the store itself wrote from a T. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters

@@ -6,7 +6,7 @@ import { history } from './history.ts'
 import { outboxOf } from './outbox.ts'
 import { retention } from './retention.ts'
 import { rollups } from './rollups.ts'
-import type { RowReader, Sql } from './sql.ts'
+import type { Sql } from './sql.ts'
 import { silences } from './silences.ts'
 import { targetsOf } from './targets.ts'
 import { webhooks } from './webhooks.ts'
@@ -38,7 +38,7 @@ export function storeOn(sql: Sql, { receivers, reading, cluster, clock = systemC
     ...retention(sql, { cluster, clock }),
     /** The size of the store (bytes), with SQLite's log of writes next to the file. */
     size: sql.size,
-    rows: reading.all satisfies RowReader['rows'],
+    rows: reading.all,
     close: async (): Promise<void> =>
       void (await Promise.all([sql.close(), reading === sql ? undefined : reading.close()])),
   }
