@@ -21,7 +21,7 @@ answer(async ({ until, seconds }: { until?: number; seconds?: number }): Promise
   const clock = systemClock
   const delivering = deliverEvents({
     webhook,
-    post: eventPoster(webhook, { clock }),
+    post: eventPoster(webhook, clock),
     store,
     clock,
     random: Math.random,

@@ -79,7 +79,7 @@ export function eventWebhooks(options: Common & EventLogOptions, config$: Observ
       mergeMap(({ deliverEvents, eventPoster }) =>
         merge(
           ...webhooks.map((webhook) => {
-            const post = eventPoster(webhook, { clock })
+            const post = eventPoster(webhook, clock)
             return deliverEvents({ webhook, post, store: shown, clock, random, expiredBefore, isLeader, draining$ })
           }),
         ),

@@ -12,7 +12,7 @@ async function receiver() {
   onTestFinished(started.close)
   const post = (given: Parameters<typeof webhookOf>[0] = {}, ahead = 0) => {
     const clock = { ...systemClock, wall: () => systemClock.wall() + ahead }
-    const send = eventPoster(webhookOf({ url: started.url, secret: started.secret, ...given }), { clock })
+    const send = eventPoster(webhookOf({ url: started.url, secret: started.secret, ...given }), clock)
     return send(ID, TEXT, new AbortController().signal)
   }
   return { ...started, post }

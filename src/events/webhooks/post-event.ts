@@ -7,10 +7,7 @@ import type { WebhookConfig } from './webhook-section.ts'
 export type PostEvent = (id: string, body: string, signal: AbortSignal) => Promise<void>
 
 /** Posts events as CloudEvents in structured mode, signed as Standard Webhooks specifies. */
-export function eventPoster(
-  { name, url, secret, oldSecret, timeout }: WebhookConfig,
-  { clock }: { clock: Clock },
-): PostEvent {
+export function eventPoster({ name, url, secret, oldSecret, timeout }: WebhookConfig, clock: Clock): PostEvent {
   const deliver = httpSender({ receiver: `the webhook ${name}`, url, clock, timeout })
   const secrets = oldSecret === undefined ? [secret] : [secret, oldSecret]
   return (id, body, signal) =>

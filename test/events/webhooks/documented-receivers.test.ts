@@ -158,7 +158,7 @@ async function deliverAll(store: Store, url: string): Promise<void> {
   let delivered = 0
   const delivered$ = deliverEvents({
     webhook,
-    post: eventPoster(webhook, { clock: systemClock }),
+    post: eventPoster(webhook, systemClock),
     store,
     clock: systemClock,
     random: Math.random,
@@ -176,6 +176,6 @@ async function deliverAll(store: Store, url: string): Promise<void> {
 
 /** Posts an event as the daemon does. */
 function posterTo(url: string, given: Parameters<typeof webhookOf>[0] = {}, clock = systemClock) {
-  const post = eventPoster(webhookOf({ url, ...given }), { clock })
+  const post = eventPoster(webhookOf({ url, ...given }), clock)
   return (id: string, text: string) => post(id, text, new AbortController().signal)
 }
