@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
 import { systemClock } from '../../clock/clock.ts'
 import { isSelected, type CallFilter } from '../../history/call-filter.ts'
-import { listCalls, type PagePosition } from '../../history/list-calls.ts'
+import { listCalls } from '../../history/list-calls.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import type { RowReader } from '../../store/sql.ts'
 import type { Store } from '../../store/store.ts'
-import type { TargetStatus } from '../../pipeline/target.ts'
+import type { ServedTargets } from '../server.ts'
 
 export type PageCall = { target: string; call: TrackedCall }
 
@@ -19,23 +19,14 @@ export type CallsWanted = {
 }
 
 /** After so many calls in progress, or after a place in the history; empty at the beginning. */
-export type Position = {
-  offset?: number
-  after?: PagePosition | undefined
-  /** What the first page took `since` and `until` for (UNIX seconds). */
-  finished?: { since: number; until: number | null } | undefined
-}
+export type Position = Partial<z.output<typeof offset> & z.output<typeof after>>
 
 /** Some calls of a selection, and where the next ones begin; undefined after the last one. */
 export type ListedPart = { calls: PageCall[]; next: Position | undefined }
 
 /** Calls in progress of other daemons' targets are only in the store. */
 export type CallsSource = {
-  targets: {
-    all: () => readonly string[]
-    own: () => readonly TargetStatus[]
-    others: () => readonly { name: string }[]
-  }
+  targets: Pick<ServedTargets, 'all' | 'own'> & { others: () => readonly { name: string }[] }
   store: Pick<Store, 'openCalls'> & RowReader
 }
 
@@ -134,6 +125,7 @@ const after = z.strictObject({
     id: safeText.optional(),
     part: z.number().positive().optional(),
   }),
+  /** What the first page took `since` and `until` for (UNIX seconds). */
   finished: z.strictObject({ since: z.number(), until: z.number().nullable() }),
 })
 

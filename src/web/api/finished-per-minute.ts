@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { TargetStatus } from '../../pipeline/target.ts'
+import type { ServedTargets } from '../server.ts'
 import type { Store } from '../../store/store.ts'
 import { isoTime } from '../../clock/times.ts'
 import { type OtherTarget, serviceNow } from '../../views/target.ts'
@@ -25,9 +25,7 @@ const parameters = z.strictObject({
 })
 
 export type PerMinuteSource = {
-  targets: {
-    all: () => readonly string[]
-    own: () => readonly TargetStatus[]
+  targets: Pick<ServedTargets, 'all' | 'own'> & {
     others: () => readonly Pick<OtherTarget, 'name' | 'at' | 'lastSuccess' | 'serviceNow'>[]
   }
   store: Pick<Store, 'finishedPerMinute'>
