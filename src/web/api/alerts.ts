@@ -9,7 +9,7 @@ import { alertHistoryAnswer, alertHistoryView, alerts, alertView } from '../../v
 import { BadRequest } from '../problem.ts'
 import { incidents, incidentView } from '../../views/incident.ts'
 import type { WebOptions } from '../server.ts'
-import { alertMatch, givenIn, period, periodOf } from './parameters.ts'
+import { alertMatch, period, periodOf } from './parameters.ts'
 import { route } from './route.ts'
 
 /** The alerts as they are now; with a match, those that a silence with it would match. */
@@ -21,8 +21,7 @@ export const alertsRoute = route(
     answers: { 200: alerts },
   },
   ({ targets, known, store, wall }: WebOptions) =>
-    async ({ query }) => {
-      const match = givenIn(query)
+    async ({ query: match }) => {
       const unknown = unknownIn(match, known())
       if (unknown !== undefined) throw new BadRequest(unknown)
       // Alerts are shown also while the store cannot be read.

@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify'
 import * as z from 'zod'
-import { MATCH_KEYS, type AlertMatch } from '../../alerts/match-keys.ts'
 import { MOMENT, MOMENT_IN_UTC, readMoment } from '../../history/moment.ts'
 import { MODES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
 import { isTimezone } from '../../schema/timezone.ts'
@@ -81,7 +80,7 @@ export function momentOf(name: string, text: string, zone: string, now: number):
   return time
 }
 
-const value = z.string().min(1).max(210).optional()
+const value = z.string().min(1).max(210).exactOptional()
 
 /** A match of alerts in a request. */
 export const alertMatch = z.strictObject({
@@ -92,8 +91,3 @@ export const alertMatch = z.strictObject({
   mode: value,
   receiver_type: value,
 })
-
-/** The values that are given. */
-export function givenIn(match: z.output<typeof alertMatch>): AlertMatch {
-  return Object.fromEntries(MATCH_KEYS.flatMap((key) => (match[key] === undefined ? [] : [[key, match[key]]])))
-}

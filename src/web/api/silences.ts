@@ -6,7 +6,7 @@ import { parseDuration } from '../../schema/duration-text.ts'
 import { silence, silences, silenceView } from '../../views/silence.ts'
 import type { WebOptions } from '../server.ts'
 import { BadRequest, sendProblem } from '../problem.ts'
-import { alertMatch, givenIn, moment } from './parameters.ts'
+import { alertMatch, moment } from './parameters.ts'
 import { route } from './route.ts'
 
 const silencePath = z.strictObject({ id: z.string().describe('Its number') })
@@ -62,7 +62,7 @@ export function requestedSilence(body: z.output<typeof silenceBody>, names: Know
  * @throws {BadRequest}
  */
 function requestedMatch(body: Pick<z.output<typeof editBody>, 'match' | 'all'>, names: KnownNames): AlertMatch {
-  const match = givenIn(body.match ?? {})
+  const { match = {} } = body
   const isEmpty = Object.keys(match).length === 0
   if (isEmpty && body.all === undefined) {
     throw new BadRequest(
