@@ -164,23 +164,14 @@ function isWanted(body: EventBody, { types, sessionId, where }: EventFilter): bo
   return types?.includes(body.type) !== false && where?.(body) !== false
 }
 
-type CloudEvent = ReturnType<typeof eventView>
-
 /** By the service's clock, callwatch may have seen a call this long before the call's first event (seconds). */
 const MAX_CLOCK_DIFFERENCE_SECONDS = 86_400
 /** The most commits with events of one call that are read. */
 const MAX_COMMITS = 1000
 
-/** What the log still has of a call, and since when the log is complete. */
-export type CallEvents = {
-  /** Oldest first. */
-  events: CloudEvent[]
-  /** When callwatch found the oldest event in the log (UNIX seconds by the host's clock); undefined if the log is empty. */
-  keptSince: number | undefined
-}
-
 /**
- * The events of one call that the log still has, without participants.
+ * The events of one call that the log still has, without participants, oldest first; and when callwatch found the oldest event in the log
+ * (UNIX seconds by the host's clock), undefined if the log is empty.
  *
  * @param firstSeen when callwatch first saw the call (UNIX seconds)
  * @throws {StoreError} if the store cannot be read now
@@ -188,7 +179,7 @@ export type CallEvents = {
 export async function eventsOfCall(
   store: RowReader,
   { target, id, firstSeen }: { target: string; id: string; firstSeen: number },
-): Promise<CallEvents> {
+) {
   const text = `"subject":${JSON.stringify(id)}`
   const rows = await store.rows(
     `SELECT position, id, target, at, total, data, '' AS participants

@@ -15,12 +15,7 @@ export const BLIND_KINDS = ['before', 'expired', 'ended', 'now'] as const
 /** A time for which callwatch does not have all calls of a target. */
 export type BlindTime = Period & { target: string; kind: (typeof BLIND_KINDS)[number] }
 
-export type Coverage = {
-  /** The total length (seconds). Time that several targets have in common counts once. */
-  blindSeconds: number
-  /** By target, oldest first. */
-  blind: BlindTime[]
-}
+export type Coverage = Awaited<ReturnType<typeof coverageOf>>
 
 type Targets = readonly string[] | undefined
 
@@ -31,7 +26,8 @@ const MIN_BLIND_SECONDS = 300
 const BLIND_INTERVALS = 3
 
 /**
- * The times within a period for which not all calls are known, by the service's clock.
+ * The times within a period for which not all calls are known, by the service's clock: by target, oldest first, and their total length
+ * (seconds), in which time that several targets have in common counts once.
  *
  * @param targets by name; undefined for all targets in the store. Targets that are not configured need not be polled.
  * @param configured the targets of the configuration
@@ -41,7 +37,7 @@ export async function coverageOf(
   store: RowReader,
   { from, to }: Period,
   { targets, configured = [], now }: CoverageOptions,
-): Promise<Coverage> {
+) {
   const known = await store.rows('SELECT name, sync, expired FROM callwatch.targets ORDER BY name')
   const gaps = await store.rows(
     `SELECT name, began, ended FROM callwatch.targets CROSS JOIN callwatch.gaps

@@ -13,13 +13,7 @@ import { countFinished, type HistoryScope } from './history-scope.ts'
  * The sums, by labels, of the calls that finished in a quarter of an hour, in one hour or in three hours. Longer rollups are
  * sums of shorter ones. The rollups of all targets are sums of each target's rollups.
  */
-type Rollup = {
-  /** When it begins (UNIX seconds). */
-  at: number
-  groups: ReadonlyMap<number, Sums>
-  /** Adds a number to the rollup. */
-  take: Take
-}
+type Rollup = ReturnType<typeof newRollup>
 
 /**
  * The lengths of rollups (seconds). Each rollup begins at a multiple of its length, and consists of whole rollups of the next
@@ -33,7 +27,7 @@ function beginOf(at: number, width: number): number {
 }
 
 /** @param at when it begins (UNIX seconds) */
-export function newRollup(at: number): Rollup {
+export function newRollup(at: number) {
   const groups = new Map<number, Sums>()
   const within = KEYS.began + at / QUARTER_HOUR_SECONDS
   const take: Take = (labels, key, n) => {
@@ -43,7 +37,7 @@ export function newRollup(at: number): Rollup {
     groups.set(labels, sums)
     add(sums, key, n)
   }
-  return { at, groups, take }
+  return { at, groups, /** Adds a number to the rollup. */ take }
 }
 
 /** Passes all sums of a rollup to `take`. */

@@ -18,15 +18,7 @@ export type CopyDestination = CopySource &
     commit: () => Promise<void>
   }
 
-/** The result of copying a store. */
-export type Copied = {
-  /** The number of copied rows, by table. */
-  counts: Readonly<Record<string, number>>
-  /** The targets, with the sequence number of their last commit. */
-  targets: readonly { name: string; seq: number }[]
-  /** How the copy, when read back, differs from the source. If there is a difference, the copy is rolled back. */
-  differences: readonly string[]
-}
+export type Copied = Awaited<ReturnType<typeof copyStore>>
 
 /** The most differences that are shown for one table. */
 const DIFFERENCES_SHOWN = 5
@@ -43,9 +35,11 @@ type Values = readonly Value[]
 /**
  * Copies a store into an empty one, reads both, and keeps the copy if they are equal.
  *
+ * @returns the number of copied rows, by table; the targets, with the sequence number of their last commit; and how the copy differs
+ * from the source
  * @throws {StoreError} if one of them cannot be read or written; then nothing is kept
  */
-export async function copyStore(source: CopySource, destination: CopyDestination): Promise<Copied> {
+export async function copyStore(source: CopySource, destination: CopyDestination) {
   const counts: Record<string, number> = {}
   for (const table of COPIED) {
     counts[table] = await copyTable(table, source, destination)

@@ -4,7 +4,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { list, type Sql, type Step, parse } from './sql.ts'
 import { onlyStoreErrors, StoreError } from './store-error.ts'
-import type { OutboxContent, OutboxEntry, RoutedChange, Telling, ToldGroup } from './store.ts'
+import type { OutboxContent, RoutedChange, Telling, ToldGroup } from './store.ts'
 import { insertInto, replacing } from './tables.ts'
 
 /** For receivers that were not recipients before, this change is the beginning. */
@@ -98,11 +98,12 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
 
   const methods = {
     /** All entries of a receiver, oldest first. */
-    outbox: async (receiver: string): Promise<OutboxEntry[]> => {
+    outbox: async (receiver: string) => {
       const query = 'SELECT id, claimed, data FROM callwatch.outbox WHERE receiver = $1 ORDER BY id'
       const rows = await sql.all(query, [receiver])
       return rows.map(({ id, claimed, data }) => ({
         id: Number(id),
+        /** An attempt to deliver it has begun, so it may have been sent already. */
         claimed: Boolean(claimed),
         content: parse<OutboxContent>(data),
       }))

@@ -68,12 +68,7 @@ export type StoredTarget = { ledger: LedgerState; alerts: Map<string, AlertInsta
 export type RoutedChange = { change: Notification; receivers: readonly string[] }
 
 /** An entry that waits in the outbox of one receiver. */
-export type OutboxEntry = {
-  id: number
-  content: OutboxContent
-  /** An attempt to deliver it has begun, so it may have been sent already. */
-  claimed: boolean
-}
+export type OutboxEntry = Awaited<ReturnType<Store['outbox']>>[number]
 
 /** A change of one alert, or the digest of a day as its receiver will show it (JSON). */
 export type OutboxContent = Notification | { kind: 'digest'; digest: unknown }
@@ -151,17 +146,7 @@ export type UndeliveredEvent = LogPlace & {
 }
 
 /** The stored state of a webhook. */
-export type StoredWebhook = {
-  name: string
-  /** Changes with every save. */
-  revision: number
-  progress: WebhookProgress
-  /** The numbers of undelivered events that are not dead letters, and of dead letters. */
-  waiting: number
-  dead: number
-  /** The first event that waits: its place in the log, and when it was detected (UNIX seconds by the host's clock). */
-  oldest: { position: number; at: number } | undefined
-}
+export type StoredWebhook = Awaited<ReturnType<WebhookStore['webhooks']>>[number]
 
 export type WebhookChange = {
   name: string

@@ -1,7 +1,7 @@
 import { parse, type Row, type Sql } from './sql.ts'
 import { onlyStoreErrors } from './store-error.ts'
 import { insertInto, keyIsGiven } from './tables.ts'
-import type { LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from './store.ts'
+import type { LogPlace, UndeliveredEvent, WebhookChange, WebhookProgress } from './store.ts'
 
 const UNDELIVERED_OF = 'FROM callwatch.undelivered WHERE webhook = name'
 const WEBHOOKS = `
@@ -28,7 +28,7 @@ const PUT = insertInto('undelivered', ['webhook', 'dead', 'position', 'place', '
 export function webhooks(sql: Sql) {
   return {
     /** All known webhooks, by name. */
-    webhooks: async (): Promise<StoredWebhook[]> => (await sql.all(WEBHOOKS)).map(storedWebhookOf),
+    webhooks: async () => (await sql.all(WEBHOOKS)).map(storedWebhookOf),
     /** The first `limit` undelivered events of a webhook after a place, in the order of the log. */
     undelivered: async (
       webhook: string,
@@ -72,13 +72,16 @@ export function webhooks(sql: Sql) {
   }
 }
 
-function storedWebhookOf({ name, revision, data, waiting, dead, first, first_position: position }: Row): StoredWebhook {
+function storedWebhookOf({ name, revision, data, waiting, dead, first, first_position: position }: Row) {
   return {
     name: String(name),
+    /** Changes with every save. */
     revision: Number(revision),
-    progress: parse(data),
+    progress: parse<WebhookProgress>(data),
+    /** The numbers of undelivered events that are not dead letters, and of dead letters. */
     waiting: Number(waiting),
     dead: Number(dead),
+    /** The first event that waits: its place in the log, and when it was detected (UNIX seconds by the host's clock). */
     oldest: first === null ? undefined : { position: Number(position), at: parse<UndeliveredEvent>(first).at },
   }
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isoTime } from '../clock/times.ts'
-import type { CallEvents } from '../events/read-events.ts'
+import type { eventsOfCall } from '../events/read-events.ts'
 import type { otherCalls } from '../history/list-calls.ts'
 import { FINAL_STATUSES } from '../ledger/call.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
@@ -28,7 +28,7 @@ export type CallDetails = z.output<typeof callDetails>
 export function callDetailsView(
   { target, call }: { target: string; call: TrackedCall },
   others: Awaited<ReturnType<typeof otherCalls>>,
-  { events, keptSince }: CallEvents,
+  { events, keptSince }: Awaited<ReturnType<typeof eventsOfCall>>,
 ): CallDetails {
   const { finish, firstSeen, status } = call
   return {

@@ -64,14 +64,7 @@ export type ServedTargets = {
   others: () => readonly OtherTarget[]
 }
 
-export type Web = {
-  port: number
-  /** Where webhooks of the calls service are accepted. */
-  hooksPort: number
-  /** New connections use this certificate; open connections keep the old one. */
-  renew: (certificate: Certificate) => void
-  close: () => Promise<void>
-}
+export type Web = Awaited<ReturnType<typeof startWeb>>
 
 const REQUEST_TIMEOUT_SECONDS = 10
 /** How often Node.js checks for requests that time out. */
@@ -105,7 +98,7 @@ const HELMET: FastifyHelmetOptions = {
  *
  * @throws {Error} with `code` where the address is not available (EADDRINUSE, EACCES)
  */
-export async function startWeb(options: WebOptions): Promise<Web> {
+export async function startWeb(options: WebOptions) {
   const { host, port, targets, expose } = options
   const app = newServer(options)
   await app.register(helmet, HELMET)
@@ -137,11 +130,13 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   const servers = hooksListener === undefined ? [app] : [app, hooksListener]
   return {
     port: portOf(app),
+    /** Where webhooks of the calls service are accepted. */
     hooksPort: portOf(hooksListener ?? app),
-    renew: ({ cert, key }) => {
+    /** New connections use this certificate; open connections keep the old one. */
+    renew: ({ cert, key }: Certificate): void => {
       for (const { server } of servers) if (server instanceof TlsServer) server.setSecureContext({ cert, key })
     },
-    close: async () => void (await Promise.all(servers.map((one) => one.close()))),
+    close: async (): Promise<void> => void (await Promise.all(servers.map((one) => one.close()))),
   }
 }
 

@@ -6,17 +6,12 @@ import type { Simulator } from '../../simulator/simulator.ts'
 import type { CountOptions } from '../../simulator/expected/counted-calls.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 
-/** The comparison of the exact series with what the simulator recorded. */
-export type Comparison = {
-  /** The number of compared series. */
-  series: number
-  differences: { series: string; recorded: number; counted: number }[]
-}
+export type Comparison = ReturnType<typeof compareWithSimulator>
 
 const FAILURE_RATIO = 'callwatch_call_failure_ratio'
 
 /** Compares the exported series of a target with what the simulator recorded up to the start of the latest poll. */
-export function compareWithSimulator(target: TargetStatus, simulator: Simulator): Comparison {
+export function compareWithSimulator(target: TargetStatus, simulator: Simulator) {
   const polled = simulator.responses().findLast(({ path }) => /[?&]page=1(&|$)/.test(path))
   const { created } = target.ledger.sync
   const { baseline, lookback } = target.settings.poll

@@ -108,25 +108,24 @@ function auditSummary(report: AuditReport): string[] {
   return [`  audit     ${auditVerdict(report)}`, ...found.map((line) => `          ${line}`)]
 }
 
-/** How soon callwatch notices the ends of calls: at first by polls alone, then with webhooks of the service. */
-export type Lags = {
-  /** @param now UNIX seconds */
-  note: (finishes: readonly Finish[], now: number) => void
-  /** @param from UNIX seconds, from which on the service sends webhooks */
-  withWebhooks: (from: number) => void
-  /** One line; undefined before the first end. */
-  line: (webhooks: { sent: number; lost: readonly unknown[] }) => string | undefined
-}
+export type Lags = ReturnType<typeof newLags>
 
-/** @param begun UNIX seconds; earlier ends do not count */
-export function newLags(begun: number): Lags {
+/**
+ * How soon callwatch notices the ends of calls: at first by polls alone, then with webhooks of the service.
+ *
+ * @param begun UNIX seconds; earlier ends do not count
+ */
+export function newLags(begun: number) {
   const phases: { name: string; from: number; lags: number[] }[] = [{ name: 'by polls alone', from: begun, lags: [] }]
   return {
-    note: (finishes, now) => {
+    /** @param now UNIX seconds */
+    note: (finishes: readonly Finish[], now: number): void => {
       for (const { at } of finishes) phases.findLast(({ from }) => from <= at)?.lags.push(now - at)
     },
-    withWebhooks: (from) => void phases.push({ name: "with the service's webhooks", from, lags: [] }),
-    line: ({ sent, lost }) => {
+    /** @param from UNIX seconds, from which on the service sends webhooks */
+    withWebhooks: (from: number) => void phases.push({ name: "with the service's webhooks", from, lags: [] }),
+    /** One line; undefined before the first end. */
+    line: ({ sent, lost }: { sent: number; lost: readonly unknown[] }): string | undefined => {
       const medians = phases.flatMap(({ name, lags }) =>
         lags.length === 0 ? [] : [`${lags.toSorted((a, b) => a - b)[lags.length >> 1]!.toFixed(1)} s ${name}`],
       )

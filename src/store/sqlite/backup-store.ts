@@ -4,20 +4,14 @@ import { openExisting } from './open-database.ts'
 import { isOfReading, sqliteError } from './sqlite-error.ts'
 import { isBug, StoreError } from '../store-error.ts'
 
-/** The content of a backup. */
-export type Backup = {
-  bytes: number
-  /** The targets, with the sequence number of their last commit. */
-  targets: { name: string; seq: number }[]
-}
-
 /**
  * Copies a store as of one moment into a new file, even while a daemon uses it. The copy is written next to the file and checked
  * before it is renamed, so there is never a partial backup.
  *
+ * @returns its targets, with the sequence number of their last commit
  * @throws {StoreError} refused: the file exists, or the store cannot be copied; unavailable: it cannot be read or written
  */
-export function backupStore(path: string, file: string): Backup {
+export function backupStore(path: string, file: string) {
   if (existsSync(file)) throw fileExists(file)
   const db = openExisting(path, { readOnly: true, checked: true })
   const partial = `${file}.${process.pid}.partial`
@@ -52,7 +46,7 @@ function copyInto(db: DatabaseSync, path: string, file: string): void {
 }
 
 /** Reads the copy back, and checks its pages. */
-function targetsOf(copy: string): Backup['targets'] {
+function targetsOf(copy: string) {
   const db = openExisting(copy, { readOnly: true, checked: true })
   try {
     const rows = db.prepare('SELECT name, seq FROM targets ORDER BY name').all()
