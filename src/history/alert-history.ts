@@ -2,7 +2,7 @@ import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { readNotes, type Episode, type PastEpisode } from '../alerts/episode.ts'
 import type { Severity } from '../alerts/match-keys.ts'
 import { parse, type Row, type RowReader } from '../store/sql.ts'
-import { queryArguments } from './call-filter.ts'
+import { select, type AddArgument } from './call-filter.ts'
 import { coverageOf, type BlindTime } from './coverage.ts'
 import type { Period } from './days.ts'
 import { expectTargets } from './usage.ts'
@@ -37,8 +37,7 @@ export async function alertHistory(
   most = MAX_ALERTS,
 ): Promise<{ found: PastEpisode[]; isTruncated: boolean }> {
   await expectTargets(store, targets ?? [], configured)
-  const { args, add } = queryArguments()
-  const conditions = [
+  const conditions = (add: AddArgument) => [
     `since < ${add(to)}`,
     `(until IS NULL OR until >= ${add(from)})`,
     ...(targets === undefined ? [] : [`episode.target IN (${targets.map(add).join(', ')})`]),
@@ -48,14 +47,14 @@ export async function alertHistory(
     // The severity of a firing alert is in its rule.
     ...(severity === undefined ? [] : [`(severity = ${add(severity)} OR until IS NULL)`]),
   ]
-  const rows = await store.rows(
-    `SELECT episode.*, alerts.data AS live FROM callwatch.alert_episodes AS episode
+  const rows = await select(
+    store,
+    (add) => `SELECT episode.*, alerts.data AS live FROM callwatch.alert_episodes AS episode
     LEFT JOIN callwatch.targets AS owner ON owner.name = episode.target
     LEFT JOIN callwatch.alerts AS alerts
       ON episode.until IS NULL AND alerts.target = owner.number AND alerts.alert = episode.alert
-    WHERE ${conditions.join(' AND ')}
+    WHERE ${conditions(add).join(' AND ')}
     ORDER BY since DESC, episode.target, episode.alert LIMIT ${most + 1}`,
-    args,
   )
   const shown = rows.slice(0, most)
   const { blind } = await coverageOf(

@@ -2,6 +2,7 @@ import { ALL_LABELS, type CallStatus, type Labels } from '../ledger/call.ts'
 import { BASELINE_CODE, labelCode, LOST_CODE, statusCode } from '../ledger/call-codes.ts'
 import { sessionOf } from '../ledger/identity.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
+import type { Row, RowReader } from '../store/sql.ts'
 
 /** A status in the history: the final status, or `lost`. */
 export type HistoryStatus = CallStatus | 'lost'
@@ -19,19 +20,30 @@ export type CallFilter = LabelFilter & {
   sessionId?: string | undefined
 }
 
-/** The arguments of a query. `add` adds one, and returns its placeholder. */
-export function queryArguments() {
+/** Adds an argument to a query, and returns its placeholder. */
+export type AddArgument = (value: string | number) => string
+
+/** The rows of a query, which adds its arguments where it needs them. */
+export function select(store: RowReader, query: (add: AddArgument) => string): Promise<Row[]> {
   const args: (string | number)[] = []
-  return { args, add: (value: string | number) => `$${args.push(value)}` }
+  const statement = query((value) => `$${args.push(value)}`)
+  return store.rows(statement, args)
 }
 
 /**
- * The conditions of a filter, for rows of `targets` and `calls`.
+ * A query of the calls that a filter selects, with their targets.
  *
  * @param numbers of the selected targets. With these and the time, PostgreSQL uses its index of calls, however many targets
  *   it expects.
+ * @param rest further conditions, and what follows them
  */
-export function conditionsOf(filter: CallFilter, numbers: readonly number[], add: (value: string) => string): string {
+export const callsQuery =
+  (columns: string, filter: CallFilter, numbers: readonly number[], rest: (add: AddArgument) => string) =>
+  (add: AddArgument) =>
+    `SELECT ${columns} FROM callwatch.targets CROSS JOIN callwatch.calls
+    WHERE ${conditionsOf(filter, numbers, add)} ${rest(add)}`
+
+function conditionsOf(filter: CallFilter, numbers: readonly number[], add: AddArgument): string {
   const { statuses, hasRecording, sessionId = '' } = filter
   const labels = labelCodes(filter)
   const codes = statuses?.map((status) => (status === 'lost' ? LOST_CODE : statusCode(status)))

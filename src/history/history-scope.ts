@@ -1,6 +1,6 @@
 import { QUARTER_HOUR_SECONDS, quarterHourOf } from '../ledger/usage.ts'
 import type { RowReader } from '../store/sql.ts'
-import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
+import { callsQuery, select, type AddArgument, type CallFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
 
 /** What a filter can find: the numbers of its targets in the store, and when their oldest and newest calls finished. */
@@ -65,13 +65,8 @@ export async function countFinished(
   { from, to }: Period,
   most = Number.MAX_SAFE_INTEGER,
 ): Promise<number> {
-  const { args, add } = queryArguments()
-  const [row] = await store.rows(
-    `SELECT count(*) AS n FROM (
-      SELECT 1 AS one FROM callwatch.targets CROSS JOIN callwatch.calls
-      WHERE ${conditionsOf({}, numbers, add)} AND finished >= ${add(from)} AND finished < ${add(to)} LIMIT ${add(most)}
-    ) AS found`,
-    args,
-  )
+  const within = (add: AddArgument) => `AND finished >= ${add(from)} AND finished < ${add(to)} LIMIT ${add(most)}`
+  const found = callsQuery('1 AS one', {}, numbers, within)
+  const [row] = await select(store, (add) => `SELECT count(*) AS n FROM (${found(add)}) AS found`)
   return Number(row?.['n'])
 }

@@ -5,7 +5,7 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { CALL_COLUMNS, callOfRow, SHOWN } from '../store/call-columns.ts'
 import { OF_TARGET, type Row, type RowReader } from '../store/sql.ts'
 import { countFinished, historyScope, type HistoryScope } from './history-scope.ts'
-import { conditionsOf, queryArguments, type CallFilter } from './call-filter.ts'
+import { callsQuery, select, type AddArgument, type CallFilter } from './call-filter.ts'
 
 export type HistoryCall = { target: string; call: TrackedCall; finished: number }
 
@@ -109,20 +109,16 @@ async function readPart(
   query: CallsQuery,
   { scope, from, position, limit, byId }: HistoryPart,
 ): Promise<HistoryCall[]> {
-  const { args, add } = queryArguments()
   const { at, target, id } = position
   // The sign prevents the planner from using the index by time, which it would read completely.
   const finished = byId ? '+finished' : 'finished'
-  const before =
+  const before = (add: AddArgument) =>
     target === undefined || id === undefined
       ? `${finished} < ${add(at)}`
       : `${finished} <= ${add(at)} AND (finished < ${add(at)} OR (name, id) > (${add(target)}, ${add(id)}))`
-  const rows = await store.rows(
-    `SELECT name, ${COLUMNS} FROM callwatch.targets CROSS JOIN callwatch.calls
-    WHERE ${conditionsOf(query, scope.numbers, add)} AND ${finished} >= ${add(from)} AND ${before}
-    ORDER BY ${finished} DESC, name, id LIMIT ${add(limit)}`,
-    args,
-  )
+  const rest = (add: AddArgument) =>
+    `AND ${finished} >= ${add(from)} AND ${before(add)} ORDER BY ${finished} DESC, name, id LIMIT ${add(limit)}`
+  const rows = await select(store, callsQuery(`name, ${COLUMNS}`, query, scope.numbers, rest))
   return rows.map((row) => ({ target: String(row['name']), call: shownCall(row), finished: Number(row['finished']) }))
 }
 
@@ -135,11 +131,9 @@ function shownCall(row: Row): TrackedCall {
 /** Whether the session id selects few calls, so that they are found by id. */
 async function isRare(store: RowReader, { sessionId = '' }: CallsQuery, { numbers }: HistoryScope): Promise<boolean> {
   if (sessionId === '') return false
-  const { args, add } = queryArguments()
-  const found = await store.rows(
-    `SELECT 1 AS one FROM callwatch.targets CROSS JOIN callwatch.calls
-    WHERE ${conditionsOf({ sessionId }, numbers, add)} LIMIT ${MANY_IDS}`,
-    args,
+  const found = await select(
+    store,
+    callsQuery('1 AS one', { sessionId }, numbers, () => `LIMIT ${MANY_IDS}`),
   )
   return found.length < MANY_IDS
 }

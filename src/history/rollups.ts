@@ -5,7 +5,7 @@ import type { RowReader } from '../store/sql.ts'
 import { HAS_USER_MINUTES } from '../store/rollups.ts'
 import type { RollupUpdate, Store } from '../store/store.ts'
 import { add, KEYS, type Sums, type Take, SUMMED_COLUMNS, takeCall } from './sums.ts'
-import { conditionsOf, labelCodes, queryArguments, type LabelFilter } from './call-filter.ts'
+import { callsQuery, labelCodes, select, type AddArgument, type LabelFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
 import { countFinished, type HistoryScope } from './history-scope.ts'
 
@@ -204,13 +204,9 @@ async function* callsIn(store: RowReader, { from, to }: Period, { numbers, filte
   const length = (to - from) / parts
   for (let i = 0; i < parts; i++) {
     aborted?.throwIfAborted()
-    const { args, add } = queryArguments()
     const [begin, end] = [from + i * length, i === parts - 1 ? to : from + (i + 1) * length]
-    yield await store.rows(
-      `SELECT target, ${SUMMED_COLUMNS} FROM callwatch.targets CROSS JOIN callwatch.calls
-      WHERE ${conditionsOf(filter, numbers, add)} AND finished >= ${add(begin)} AND finished < ${add(end)}`,
-      args,
-    )
+    const within = (add: AddArgument) => `AND finished >= ${add(begin)} AND finished < ${add(end)}`
+    yield await select(store, callsQuery(`target, ${SUMMED_COLUMNS}`, filter, numbers, within))
   }
 }
 

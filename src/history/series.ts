@@ -1,7 +1,7 @@
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { IS_OPEN, shown } from '../store/call-columns.ts'
 import type { RowReader } from '../store/sql.ts'
-import { conditionsOf, queryArguments, type CallFilter, type LabelFilter } from './call-filter.ts'
+import { callsQuery, select, type CallFilter, type LabelFilter } from './call-filter.ts'
 import { serviceNow } from './coverage.ts'
 import type { Period } from './days.ts'
 import { countFinished, endOf, historyScope, QueryError, withCalls, type HistoryScope } from './history-scope.ts'
@@ -104,11 +104,9 @@ async function stepOf(
 
 /** When the calls in progress began (UNIX seconds). */
 async function openCalls(store: RowReader, query: LabelFilter, { numbers }: HistoryScope): Promise<number[]> {
-  const { args, add } = queryArguments()
-  const rows = await store.rows(
-    `SELECT ${shown('began')} FROM callwatch.targets CROSS JOIN callwatch.calls
-    WHERE ${conditionsOf(query, numbers, add)} AND ${IS_OPEN}`,
-    args,
+  const rows = await select(
+    store,
+    callsQuery(shown('began'), query, numbers, () => `AND ${IS_OPEN}`),
   )
   return rows.map(({ began }) => Number(began))
 }
