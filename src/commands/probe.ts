@@ -67,7 +67,7 @@ function explain(error: ServiceError, { baseUrl }: TargetConfig, timeout: number
   return { kind, message: messages[kind] ?? there }
 }
 
-const KINDS = {
+const KINDS: Partial<Record<ServiceErrorKind, ProbeKind>> = {
   timeout: 'timeout',
   auth: 'bad_key',
   scope: 'auth_only_key',
@@ -75,7 +75,7 @@ const KINDS = {
   plan: 'plan',
   rate_limited: 'rate_limited',
   invalid: 'not_the_service',
-} as const satisfies Partial<Record<ServiceErrorKind, string>>
+}
 /** Kinds of failed connections. The message of such an error ends with an error code. The first match counts. */
 const CONNECTIONS = [
   [/\bENOTFOUND$/, 'no_such_host'],
@@ -86,8 +86,7 @@ const CONNECTIONS = [
 
 function kindOf({ kind, status, message }: ServiceError): ProbeKind {
   if (kind === 'network') return CONNECTIONS.find(([pattern]) => pattern.test(message))![1]
-  const kinds: Partial<Record<ServiceErrorKind, ProbeKind>> = KINDS
-  return kinds[kind] ?? (status === 404 ? 'unknown_app' : 'service')
+  return KINDS[kind] ?? (status === 404 ? 'unknown_app' : 'service')
 }
 
 /** @param ahead how far the service's clock is ahead of this machine's (seconds) */

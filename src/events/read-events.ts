@@ -83,9 +83,15 @@ export async function readEvents(
  */
 async function commitAt(log: Log, cursor: Cursor): Promise<LoggedEvents[]> {
   const [own] = await log.events(cursor.position, 0)
-  await expectPlace(log, cursor, own)
-  return own?.position === cursor.position ? [own] : []
+  if (own !== undefined && isAt(own, cursor)) return [own]
+  if (cursor.position === 0 && (own === undefined || own.position === 1)) return []
+  const [oldest] = await log.events(1, 1)
+  throw new CursorExpired(oldest === undefined ? START : before(oldest))
 }
+
+/** Whether a commit has the event of a cursor. */
+const isAt = (row: LoggedEvents, { position, id, place }: Cursor) =>
+  row.position === position && row.id === id && place < row.texts.length
 
 function* placesAfter({ position, place }: Cursor, rows: readonly LoggedEvents[]): Generator<[LoggedEvents, number]> {
   for (const row of rows) {
@@ -94,10 +100,9 @@ function* placesAfter({ position, place }: Cursor, rows: readonly LoggedEvents[]
 }
 
 /** The event at a place in the log (JSON); undefined if it no longer exists. */
-export async function readOne(log: Log, { position, place, id }: Cursor): Promise<string | undefined> {
-  const [row] = await log.events(position, 0)
-  const isThere = row?.position === position && row.id === id && place < row.texts.length
-  return isThere ? JSON.stringify(eventIn(row, place)?.event) : undefined
+export async function readOne(log: Log, cursor: Cursor): Promise<string | undefined> {
+  const [row] = await log.events(cursor.position, 0)
+  return row !== undefined && isAt(row, cursor) ? JSON.stringify(eventIn(row, cursor.place)?.event) : undefined
 }
 
 /** The newest events, oldest first, and the cursor after them. */
@@ -126,17 +131,6 @@ export async function cursorSince(log: Log, since: number): Promise<Cursor> {
     else [first, end] = [row, middle]
   }
   return before(first)
-}
-
-/** @throws {CursorExpired} */
-async function expectPlace(log: Log, cursor: Cursor, row: LoggedEvents | undefined): Promise<void> {
-  const isKnown =
-    cursor.position === 0
-      ? row === undefined || row.position === 1
-      : row?.position === cursor.position && row.id === cursor.id && cursor.place < row.texts.length
-  if (isKnown) return
-  const [oldest] = await log.events(1, 1)
-  throw new CursorExpired(oldest === undefined ? START : before(oldest))
 }
 
 /** The event at a place of a commit; undefined if the filter rejects it. */

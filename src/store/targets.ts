@@ -264,7 +264,9 @@ async function readTarget(sql: Sql, row: Row, longestWindow: number): Promise<St
   }
   const ledger = newLedger(0)
   attempt(() => (ledger.sync = parse<SyncState>(row['sync'])))
-  const oldest = finishedSince(ledger.sync, longestWindow)
+  const { created, lastSuccess = created, previousSuccess = lastSuccess } = ledger.sync
+  // Finished calls are needed for windows since then.
+  const oldest = Math.min(previousSuccess, lastSuccess - longestWindow)
   const alerts = new Map<string, AlertInstance>()
   const [counters, usage, instances] = await Promise.all([
     sql.all('SELECT series, value FROM callwatch.counters WHERE target = $1', [number]),
@@ -285,18 +287,6 @@ async function readTarget(sql: Sql, row: Row, longestWindow: number): Promise<St
     for (const { alert, data } of instances) alerts.set(String(alert), parse<AlertInstance>(data))
   })
   return problems[0] ?? { ledger, alerts }
-}
-
-/**
- * The time since which finished calls are needed for windows (UNIX seconds).
- *
- * @param longestWindow how far back windows reach (seconds)
- */
-function finishedSince(
-  { created, lastSuccess = created, previousSuccess = lastSuccess }: SyncState,
-  longestWindow: number,
-): number {
-  return Math.min(previousSuccess, lastSuccess - longestWindow)
 }
 
 /** The store has another target under this name. */

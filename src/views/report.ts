@@ -113,11 +113,13 @@ export const reportText = namedText(
  * so.
  */
 export function reportCsv({ rows, coverage }: Report, by: readonly UsageKey[], format: CsvFormat): string {
-  const columns = [...by.map(keyColumn), ...REPORT_COLUMNS, { name: 'blind_seconds', path: ['blind_seconds'] }]
+  const columns = [
+    ...by.map((key) => ({ name: key, path: [key] })),
+    ...REPORT_COLUMNS,
+    { name: 'blind_seconds', path: ['blind_seconds'] },
+  ]
   const { header, line } = csvOf(columns, format)
   const { blind_seconds } = coverage
   const lines = rows.length === 0 ? [{ blind_seconds }] : rows.map((row) => ({ ...row, blind_seconds }))
   return header + lines.map(line).join('')
 }
-
-const keyColumn = (key: UsageKey) => ({ name: key, path: [key] })

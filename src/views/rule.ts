@@ -74,7 +74,7 @@ export type RuleView = z.output<typeof rule>
 /** A rule, with its values at the last successful poll. */
 export function ruleView(rule: Rule, ledger: EvaluatedLedger): RuleView {
   const { name, severity, signal, breach, threshold, clear, match, by } = rule
-  const isShown = definitionOf(signal).isShownInStatus === true
+  const values = definitionOf(signal).isShownInStatus === true ? latestValues(rule, ledger, { pollAge: 0 }) : undefined
   return {
     name,
     severity,
@@ -84,10 +84,6 @@ export function ruleView(rule: Rule, ledger: EvaluatedLedger): RuleView {
     clear,
     match,
     by: [...by],
-    readings: isShown ? latestValues(rule, ledger, { pollAge: 0 }).map(readingOf) : undefined,
+    readings: values?.map(({ labels, value, calls = 0, tooFew }) => ({ labels, value: tooFew ? null : value, calls })),
   }
-}
-
-function readingOf({ labels, value, calls = 0, tooFew }: ReturnType<typeof latestValues>[number]) {
-  return { labels, value: tooFew ? null : value, calls }
 }

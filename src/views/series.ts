@@ -24,22 +24,17 @@ export const series = namedObject('Series', {
 })
 export type SeriesView = z.output<typeof series>
 
-function pointsView({ from, step, points }: Series): SeriesPoint[] {
-  return points.map(({ sums, inProgress }, i) => ({
-    at: isoTime(from + i * step),
-    ...figuresView(sums),
-    answer_delay_seconds: histogram(sums, 'answerDelay').percentiles,
-    in_progress: inProgress,
-  }))
-}
-
-export function seriesView(series: Series, coverage: Coverage): SeriesView {
-  const { from, to, step } = series
+export function seriesView({ from, to, step, points }: Series, coverage: Coverage): SeriesView {
   return {
     since: isoTime(from),
     until: isoTime(to),
     step_seconds: step,
-    points: pointsView(series),
+    points: points.map(({ sums, inProgress }, i) => ({
+      at: isoTime(from + i * step),
+      ...figuresView(sums),
+      answer_delay_seconds: histogram(sums, 'answerDelay').percentiles,
+      in_progress: inProgress,
+    })),
     coverage: coverageView(coverage),
   }
 }

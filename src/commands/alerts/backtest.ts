@@ -43,8 +43,10 @@ export const declare: Declare = (command, { configured, print, env, cwd }) =>
       const found: Backtested[] = []
       for (const { name } of config.targets) found.push(await backtestTarget(reader, name, from, { ...config, alerts }))
       const skipped = alerts.filter((rule) => !isReplayable(rule))
-      if (json) print(JSON.stringify(backtestView(found, skipped), null, 2))
-      else lines(found, skipped, { since: from, chart }).forEach((line) => print(line))
+      if (json) return print(JSON.stringify(backtestView(found, skipped), null, 2))
+      for (const line of found.flatMap((target) => targetLines(target, { since: from, chart }))) print(line)
+      for (const { name, signal } of skipped)
+        print(`${name}: not replayed, the history lacks the data of ${signal.name}`)
     })
 
 async function backtestTarget(
@@ -93,16 +95,7 @@ function incidentsOf(notifications: readonly Notification[], instances: readonly
   return incidents
 }
 
-type Shown = { since: number; chart: boolean }
-
-function lines(found: readonly Backtested[], skipped: readonly Rule[], shown: Shown): string[] {
-  return [
-    ...found.flatMap((target) => targetLines(target, shown)),
-    ...skipped.map(({ name, signal }) => `${name}: not replayed, the history lacks the data of ${signal.name}`),
-  ]
-}
-
-function targetLines(found: Backtested, { since, chart }: Shown): string[] {
+function targetLines(found: Backtested, { since, chart }: { since: number; chart: boolean }): string[] {
   const { target, from, to, evaluations, incidents } = found
   if (from === undefined || to === undefined) return [`${target}: no evaluations since ${formatTime(since)}`]
   const head = `${target}: ${evaluations} evaluations, ${formatTime(from)} to ${formatTime(to)}`

@@ -1,5 +1,5 @@
 import { MIGRATIONS, newestVersion, refuseNewer, refuseOlder, statementsFrom, type Say } from '../migrations.ts'
-import type { Connection, Session } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { transaction } from './postgres-sql.ts'
 import { StoreError } from '../store-error.ts'
 
@@ -35,7 +35,8 @@ export async function migrate(
     const version = await checkSchema(connection, migrations)
     if (version === newest) return
     // CREATE SCHEMA requires a privilege even if the schema exists.
-    if (!(await hasSchema(session))) await session.run('CREATE SCHEMA callwatch')
+    const schemas = await session.run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'callwatch'")
+    if (schemas.length === 0) await session.run('CREATE SCHEMA callwatch')
     await session.run(`${VERSION_TABLE}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
     if (version > 0) {
       // A daemon that was halted could renew an expired lease, and continue as if nothing had changed.
@@ -93,9 +94,4 @@ async function checkSchema({ run, place }: Place, migrations = MIGRATIONS.postgr
   const version = Number(row!['version'])
   refuseNewer(place, version, migrations)
   return version
-}
-
-async function hasSchema(session: Session): Promise<boolean> {
-  const found = await session.run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'callwatch'")
-  return found.length > 0
 }
