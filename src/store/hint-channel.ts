@@ -2,6 +2,7 @@ import { Subject } from 'rxjs'
 import * as z from 'zod'
 import type { Clock } from '../clock/clock.ts'
 import { TRIGGERS, type Hint, type Trigger } from '../ledger/hint.ts'
+import { parseTree } from '../schema/path.ts'
 import { batched } from './batched.ts'
 import type { Connection } from './postgres/connection.ts'
 import type { Sql } from './sql.ts'
@@ -58,10 +59,6 @@ export function hintChannel(clock: Clock) {
 
 /** The hints of a text that this daemon knows. Another program, or another version of callwatch, may use the channel as well. */
 function readHints(text: string): readonly PassedHint[] {
-  try {
-    const hints: unknown = JSON.parse(text)
-    return Array.isArray(hints) ? hints.flatMap((hint) => received.safeParse(hint).data ?? []) : []
-  } catch {
-    return []
-  }
+  const hints = parseTree(text)
+  return Array.isArray(hints) ? hints.flatMap((hint) => received.safeParse(hint).data ?? []) : []
 }

@@ -20,7 +20,6 @@ import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { openForCommand } from '../../store/open-store.ts'
 import { StoreError } from '../../store/store-error.ts'
-import type { CommandStore } from '../../store/store.ts'
 import { formatSeconds } from '../../text/format.ts'
 import { startSimulator, type Simulator } from '../../simulator/simulator.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
@@ -43,7 +42,7 @@ import {
   transitionLine,
   webhookLines,
 } from './lines.ts'
-import { LISTED_SECONDS, pollPast, PAST_CALLS_PER_DAY } from './past.ts'
+import { LISTED_SECONDS, loggedEvents, pollPast, PAST_CALLS_PER_DAY } from './past.ts'
 import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
 import { freePort } from './free-port.ts'
 
@@ -318,12 +317,6 @@ function scenes(
     }),
   )
   return merge(bursts$, webhooks$)
-}
-
-/** The number of events in the log. */
-async function loggedEvents(store: Pick<CommandStore, 'latestEvents'>): Promise<number> {
-  const [last] = await store.latestEvents(0)
-  return last?.total ?? 0
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Config } from '../../config/config.ts'
 import { ALONE } from '../../cluster/ownership.ts'
 import type { Simulator } from '../../simulator/simulator.ts'
 import { openSqliteStore } from '../../store/open-sqlite.ts'
+import type { CommandStore } from '../../store/store.ts'
 import { connect } from '../../pipeline/connection.ts'
 import { runPoll } from '../../pipeline/pipeline.ts'
 import { openTarget } from '../../pipeline/target.ts'
@@ -94,11 +95,16 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
       now += Math.min(left, isClose ? CLOSE_POLL_INTERVAL_SECONDS : POLL_INTERVAL_SECONDS)
     }
     if (aborted.aborted) return undefined
-    const [last] = await store.latestEvents(0)
-    return last?.total ?? 0
+    return await loggedEvents(store)
   } finally {
     await store.close()
   }
+}
+
+/** The number of events in the log. */
+export async function loggedEvents(store: Pick<CommandStore, 'latestEvents'>): Promise<number> {
+  const [last] = await store.latestEvents(0)
+  return last?.total ?? 0
 }
 
 function beginOf({ workdaysAgo, hour }: { workdaysAgo: number; hour: number }, now: number): number {

@@ -13,7 +13,7 @@ import { isBug, StoreError } from '../store-error.ts'
  */
 export function backupStore(path: string, file: string) {
   if (existsSync(file)) throw fileExists(file)
-  const db = openExisting(path, { readOnly: true, checked: true })
+  using db = openExisting(path, { readOnly: true, checked: true })
   const partial = `${file}.${process.pid}.partial`
   try {
     const descriptor = openSync(partial, 'wx', 0o600)
@@ -31,8 +31,6 @@ export function backupStore(path: string, file: string) {
     }
   } catch (error) {
     throw error instanceof StoreError || isBug(error) ? error : cannotWrite(error, file)
-  } finally {
-    db.close()
   }
 }
 
@@ -47,13 +45,9 @@ function copyInto(db: DatabaseSync, path: string, file: string): void {
 
 /** Reads the copy back, and checks its pages. */
 function targetsOf(copy: string) {
-  const db = openExisting(copy, { readOnly: true, checked: true })
-  try {
-    const rows = db.prepare('SELECT name, seq FROM targets ORDER BY name').all()
-    return rows.map(({ name, seq }) => ({ name: String(name), seq: Number(seq) }))
-  } finally {
-    db.close()
-  }
+  using db = openExisting(copy, { readOnly: true, checked: true })
+  const rows = db.prepare('SELECT name, seq FROM targets ORDER BY name').all()
+  return rows.map(({ name, seq }) => ({ name: String(name), seq: Number(seq) }))
 }
 
 function fileExists(file: string): StoreError {

@@ -149,7 +149,7 @@ export function holdStore(path: string): (() => void) | undefined {
   makePrivate(path)
   // A daemon whose lock file was removed still has the store open. Only then is the store itself checked, because a command that
   // reads for long must not keep a daemon from starting.
-  const store = new DatabaseSync(path, { timeout: 0 })
+  using store = new DatabaseSync(path, { timeout: 0 })
   try {
     store.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
     makePrivate(lock)
@@ -157,8 +157,6 @@ export function holdStore(path: string): (() => void) | undefined {
   } catch (error) {
     if (isBusy(error)) return undefined
     throw error
-  } finally {
-    store.close()
   }
 }
 
@@ -185,13 +183,10 @@ function makePrivate(path: string): void {
 
 /** The name of the daemon that holds the store; unknown if its file was deleted while the daemon uses it. */
 function holderOf(path: string): string {
-  let db: DatabaseSync | undefined
   try {
-    db = new DatabaseSync(path, { readOnly: true })
+    using db = new DatabaseSync(path, { readOnly: true })
     return String(db.prepare('SELECT who FROM holder').get()?.['who'])
   } catch {
     return 'another process'
-  } finally {
-    db?.close()
   }
 }

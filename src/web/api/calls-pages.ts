@@ -4,6 +4,7 @@ import { systemClock } from '../../clock/clock.ts'
 import { isSelected, type CallFilter } from '../../history/call-filter.ts'
 import { listCalls } from '../../history/list-calls.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
+import { parseMap } from '../../schema/path.ts'
 import type { RowReader } from '../../store/sql.ts'
 import type { Store } from '../../store/store.ts'
 import type { ServedTargets } from '../server.ts'
@@ -136,10 +137,6 @@ export function cursorOf(position: Position): string {
 
 /** Decodes a cursor of calls in progress or of the history; undefined for any other text. */
 export function readCursor(cursor: string, isHistory: boolean): Position | undefined {
-  try {
-    const position: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    return (isHistory ? after : offset).safeParse(position).data
-  } catch {
-    return undefined
-  }
+  const position = parseMap(Buffer.from(cursor, 'base64url').toString())
+  return (isHistory ? after : offset).safeParse(position).data
 }
