@@ -1,4 +1,4 @@
-import { MAX_SILENCE_SECONDS, type Silence, unknownIn, isPattern } from '../../alerts/match.ts'
+import { MAX_SILENCE_SECONDS, type Silence, isPattern } from '../../alerts/match.ts'
 import type { AlertMatch } from '../../alerts/match-keys.ts'
 import { systemClock } from '../../clock/clock.ts'
 import { silenceView } from '../../views/silence.ts'
@@ -10,6 +10,7 @@ import { UsageError } from '../explain-error.ts'
 import { duration, matching, whole } from '../options/option-values.ts'
 import { openForCommand } from '../../store/open-store.ts'
 import { momentOf } from '../../web/api/parameters.ts'
+import { requestedMatch } from '../../web/api/silences.ts'
 import { systemUser } from '../../store/postgres/address.ts'
 
 type Selection = { alert?: string | undefined; match?: AlertMatch | undefined; all?: true | undefined }
@@ -119,14 +120,13 @@ function matchOf({ alerts, targets }: Config, { alert, match = {}, all }: Select
     throw new UsageError('--alert and --match alert=… are the same; expected one of them')
   }
   const whole = { ...match, ...(alert === undefined ? {} : { alert }) }
-  const isEmpty = Object.keys(whole).length === 0
-  if (isEmpty && all === undefined)
-    throw new UsageError('nothing to silence; expected --alert, --match, or --all for every alert')
-  if (!isEmpty && all === true) throw new UsageError('--all together with --alert or --match; expected one of them')
   const names = { alert: alerts.map(({ name }) => name), target: targets.map(({ name }) => name) }
-  const unknown = unknownIn(whole, names)
-  if (unknown !== undefined) throw new UsageError(unknown)
-  return whole
+  return requestedMatch({ match: whole, all }, names, PROBLEMS)
+}
+
+const PROBLEMS = {
+  nothing: 'nothing to silence; expected --alert, --match, or --all for every alert',
+  both: '--all together with --alert or --match; expected one of them',
 }
 
 /** `3: alert=NoCalls, target=~prod.*, until 2026-11-20 12:00:00 UTC (1h 30m), by ops: maintenance`. */

@@ -48,12 +48,12 @@ const editBody = z.strictObject({
     .describe('`edits` of the silence that is edited: refused with 409 if it has others'),
 })
 
-/** Which alerts to silence, for how many seconds, and why. */
-export type RequestedSilence = { match: AlertMatch; seconds: number; reason: string }
+type Selection = { match?: AlertMatch | undefined; all?: true | undefined }
 
-/** The silence that a POST requests. */
-export function requestedSilence(body: z.output<typeof silenceBody>, names: KnownNames): RequestedSilence {
-  return { match: requestedMatch(body, names), seconds: body.for, reason: body.reason }
+/** What is wrong with a selection of nothing, or of all alerts and some. */
+const PROBLEMS = {
+  nothing: 'nothing to match; expected `match` with some of its keys, or `"all": true` to silence every alert',
+  both: '`all` together with a `match`; expected one of them',
 }
 
 /**
@@ -61,15 +61,10 @@ export function requestedSilence(body: z.output<typeof silenceBody>, names: Know
  *
  * @throws {BadRequest}
  */
-function requestedMatch(body: Pick<z.output<typeof editBody>, 'match' | 'all'>, names: KnownNames): AlertMatch {
-  const { match = {} } = body
+export function requestedMatch({ match = {}, all }: Selection, names: KnownNames, says = PROBLEMS): AlertMatch {
   const isEmpty = Object.keys(match).length === 0
-  if (isEmpty && body.all === undefined) {
-    throw new BadRequest(
-      'nothing to match; expected `match` with some of its keys, or `"all": true` to silence every alert',
-    )
-  }
-  if (!isEmpty && body.all === true) throw new BadRequest('`all` together with a `match`; expected one of them')
+  if (isEmpty && all === undefined) throw new BadRequest(says.nothing)
+  if (!isEmpty && all === true) throw new BadRequest(says.both)
   const unknown = unknownIn(match, names)
   if (unknown !== undefined) throw new BadRequest(unknown)
   return match
@@ -103,9 +98,10 @@ export const addSilence = route(
   },
   ({ store, wall, auth, onEvent, known }: WebOptions) =>
     async ({ body, ip: peer }, reply) => {
-      const { match, seconds, reason } = requestedSilence(body, known())
+      const match = requestedMatch(body, known())
       const [since, user] = [wall(), auth?.username ?? '']
-      const added = await store.addSilence({ match, since, until: since + seconds, reason, author: user })
+      const { reason } = body
+      const added = await store.addSilence({ match, since, until: since + body.for, reason, author: user })
       onEvent({ kind: 'silence added', peer, user, silence: added })
       return reply.code(201).send(silenceView(added))
     },
