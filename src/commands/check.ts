@@ -110,10 +110,7 @@ async function* probesOf(config: Config, { probe: isWanted, target: name, record
   }
 }
 
-async function storeProbeOf(
-  { store }: Config,
-  options: CheckOptions,
-): Promise<Extract<CheckView, { valid: true }>['store']> {
+async function storeProbeOf({ store }: Config, options: CheckOptions) {
   if (!options.store && (!options.probe || 'path' in store)) return undefined
   const { probeStore } = await import('../store/open-store.ts')
   return probeStore(store)

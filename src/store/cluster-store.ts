@@ -11,23 +11,8 @@ export type StoreWithCluster = Awaited<ReturnType<typeof openPostgresStore>>
  */
 export type ClusterStore = StoreWithCluster['cluster']
 
-export type RecentOverviews = {
-  /** Pass it to the next call. */
-  cursor: string
-  /** By target. */
-  overviews: ReadonlyMap<string, string>
-}
-
-export type Renewal = {
-  /** All living members, including this one, in the order in which they joined. */
-  members: readonly Member[]
-  /** The id of this member. */
-  self: string
-  /** The id of the owner, by target. Only living members own targets. */
-  owners: ReadonlyMap<string, string>
-  /** How this member's settings differ from those that a living member declared last. */
-  differing: OtherSettingsError | undefined
-}
+export type RecentOverviews = Awaited<ReturnType<ClusterStore['overviewsSince']>>
+export type Renewal = NonNullable<Awaited<ReturnType<ClusterStore['renew']>>>
 
 /** This daemon's settings differ from those that the member `from` declared. `how` says in which way. */
 export class OtherSettingsError extends StoreError {
@@ -40,4 +25,4 @@ export class OtherSettingsError extends StoreError {
   }
 }
 
-export type Member = { id: string; name: string; status: string }
+export type Member = Renewal['members'][number]

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { OtherSettingsError, type RecentOverviews, type Renewal } from './cluster-store.ts'
+import { OtherSettingsError } from './cluster-store.ts'
 import { codeOf, isAnswer, isUnresponsive } from './postgres/postgres-error.ts'
 import { expectSchema, LOCK } from './postgres/schema.ts'
 import { parse, list, type Row, type Sql, type Step } from './sql.ts'
@@ -204,7 +204,7 @@ function membershipOf(sql: Sql, member: Member, { lease, onJoin }: ClusterOption
      * @param status that other members show of this member (JSON)
      * @returns undefined if this member is dead; other members may own its targets now
      */
-    renew: async (status: string): Promise<Renewal | undefined> => {
+    renew: async (status: string) => {
       const me = member.self
       if (me === undefined) return undefined
       await declareOwn()
@@ -278,11 +278,12 @@ function asJson(values: Settings) {
 }
 
 /**
- * Reads the overviews that became visible since an earlier call. Some of them may have been read before.
+ * Reads the overviews that became visible since an earlier call, by target, and the cursor for the next call. Some of them may have been
+ * read before.
  *
  * @param cursor from the earlier call; undefined for all overviews
  */
-export async function overviewsSince(sql: Sql, cursor?: string): Promise<RecentOverviews> {
+export async function overviewsSince(sql: Sql, cursor?: string) {
   if (cursor === undefined) return readAll(sql)
   const rows = await sql.all(SINCE, [cursor])
   const next = String(rows.find(({ name }) => name === null)!['data'])
@@ -291,7 +292,7 @@ export async function overviewsSince(sql: Sql, cursor?: string): Promise<RecentO
   return { cursor: next, overviews: byName(rows.filter(({ name }) => name !== null)) }
 }
 
-async function readAll(sql: Sql): Promise<RecentOverviews> {
+async function readAll(sql: Sql) {
   const [first] = await sql.all(CURSOR)
   const overviews: Row[] = []
   for (let part: Row[] | undefined; part === undefined || part.length === PART_SIZE;) {
@@ -322,16 +323,20 @@ function renewalOf(
   owned: ReadonlyMap<string, Record<string, number>>,
   self: string,
   own: Settings,
-): Renewal {
+) {
   const ofKind = (wanted: string) => rows.filter(({ kind }) => kind === wanted)
   const [declared] = ofKind('settings')
   const how = declared && difference(parse<Settings>(declared['text']), own)
   return {
+    /** The id of this member. */
     self,
+    /** All living members, including this one, in the order in which they joined. */
     members: ofKind('member')
       .toSorted((a, b) => Number(a['number']) - Number(b['number']))
       .map(({ id, name, text }) => ({ id: String(id), name: String(name), status: String(text) })),
+    /** The id of the owner, by target. Only living members own targets. */
     owners: new Map([...owned].flatMap(([id, targets]) => Object.keys(targets).map((name) => [name, id]))),
+    /** How this member's settings differ from those that a living member declared last. */
     differing: how === undefined ? undefined : new OtherSettingsError(String(declared?.['name']), how),
   }
 }

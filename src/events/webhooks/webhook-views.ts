@@ -23,11 +23,7 @@ export async function webhookViews(
 }
 
 /** How many events follow a cursor, whether the webhook wants them or not, and when callwatch found the first of them (UNIX seconds). */
-async function unreadBy(
-  log: Pick<Store, 'events'>,
-  cursor: string,
-  total: number,
-): Promise<{ events: number; since: number | undefined }> {
+async function unreadBy(log: Pick<Store, 'events'>, cursor: string, total: number) {
   const { position, place } = readCursor(cursor) ?? START
   // Events that were deleted before they were read are gone, so they are not pending.
   const [own, next] = await Promise.all([log.events(position, 0), log.events(position + 1, 0)])

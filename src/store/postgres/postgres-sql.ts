@@ -69,11 +69,7 @@ export function postgresSql(
         transaction(session, (begun) => work(sqlWithin(place, begun)), begin),
       )
     },
-    size: () =>
-      use(async ({ run }) => {
-        const [row] = await run(SIZE)
-        return Number(row!['bytes'])
-      }),
+    size: async () => Number((await use(({ run }) => run(SIZE)))[0]!['bytes']),
     close,
   }
 }

@@ -76,11 +76,7 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
   const { prepare, kept } = statementsOf(db)
   const cursors = new Map<string, Iterator<unknown>>()
   const lock = newLock(db, expectInPlace)
-
-  function all(query: string, args: readonly Value[]): Rows {
-    const { statement, names } = kept(query)
-    return { names, values: valuesOf(statement.all(...args)) }
-  }
+  const begin = (kind: TransactionKind) => (kind === 'snapshot' ? db.exec('BEGIN') : lock())
 
   function run({ statement: text, args = [], given, fence, isPersonal = false }: Step): Rows {
     // This makes writes more expensive, so it is switched on only when it is needed.
@@ -94,11 +90,6 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
     }
     if (fence !== undefined && changes + rows.values.length !== fence) throw fenced()
     return rows
-  }
-
-  function begin(kind: TransactionKind): void {
-    if (kind === 'snapshot') db.exec('BEGIN')
-    else lock()
   }
 
   function next(cursor: string): unknown[][] {
@@ -116,16 +107,11 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
 
   return (request: EngineRequest): unknown => {
     if (request.within === true && !db.isTransaction) throw endedMeanwhile()
-    if (request.do === 'all') return all(request.query, request.args)
+    if (request.do === 'all') return rowsOf(kept(request.query), request.args)
     if (request.do === 'next') return next(request.cursor)
     // A kept statement might do nothing: SQLite runs some pragmas when it prepares them.
     if (request.do === 'pragma') return rowsOf(prepare(`PRAGMA ${request.pragma}`))
-    if (request.do === 'batch')
-      return inTransaction(
-        db,
-        () => begin('usual'),
-        () => request.steps.map(run),
-      )
+    if (request.do === 'batch') return inTransaction(db, lock, () => request.steps.map(run))
     if (request.do === 'each') {
       // A separate statement, because a kept one may be run again meanwhile.
       const { statement } = prepare(sqliteStatement(request.query))
@@ -220,8 +206,8 @@ function endedMeanwhile(): AnswerLost {
 
 export type Engine = ReturnType<typeof sqliteEngine>
 
-function rowsOf({ statement, names }: Prepared): Rows {
-  return { names, values: valuesOf(statement.all()) }
+function rowsOf({ statement, names }: Prepared, args: readonly Value[] = []): Rows {
+  return { names, values: valuesOf(statement.all(...args)) }
 }
 
 function valuesOf(rows: unknown): unknown[][] {
