@@ -1,24 +1,16 @@
 import { isCounted } from '../ledger/tracked-call.ts'
 import { batched } from './batched.ts'
-import type { Cluster, Fence } from './cluster.ts'
+import type { Fence } from './cluster.ts'
 import { CALL_COLUMNS, valuesOf } from './call-columns.ts'
 import { hourOf, packEvaluation } from './evaluation-log.ts'
-import type { EventLog } from './events.ts'
-import type { Outbox } from './outbox.ts'
 import { markStale } from './rollups.ts'
 import { AnswerLost, type Sql, type Step, type Value } from './sql.ts'
 import { isBug, StoreError } from './store-error.ts'
 import type { Commit } from './store.ts'
 import { insertInto, keyIsGiven, replacing } from './tables.ts'
-import type { Targets } from './targets.ts'
+import type { Targets, TargetsOptions } from './targets.ts'
 
-export type CommitOptions = {
-  targets: Pick<Targets, 'numberOf'>
-  outbox: Pick<Outbox, 'enqueue'>
-  events: Pick<EventLog, 'log'>
-  /** Undefined if the daemon does not share its store. */
-  cluster: Cluster | undefined
-}
+type CommitOptions = TargetsOptions & { targets: Pick<Targets, 'numberOf'> }
 
 /**
  * The most concurrent transactions of this daemon that write commits to a shared store. Other statements must not wait behind

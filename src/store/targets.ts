@@ -19,6 +19,7 @@ export type Targets = ReturnType<typeof targetsOf>
 export type TargetsOptions = {
   outbox: Pick<Outbox, 'enqueue'>
   events: Pick<EventLog, 'log'>
+  /** Undefined if the daemon does not share its store. */
   cluster: Cluster | undefined
 }
 

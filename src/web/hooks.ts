@@ -19,20 +19,15 @@ const MAX_ID_LENGTH = 1000
  * The trigger and the call of a webhook; undefined if the body is not a JSON object. Without the id of a call only an end is a
  * hint: the vendor's samples of calls that failed have none.
  */
-export function readWebhook(
-  body: Buffer,
-): { trigger: Trigger; appId: string | undefined; hint: Hint | undefined } | undefined {
+export function readWebhook(body: Buffer) {
   const tree = parseMap(body.toString())
   if (tree === undefined) return undefined
   const { trigger: name, appId } = tree
-  const trigger = typeof name === 'string' && isTrigger(name) ? name : 'other'
+  const trigger: Trigger = typeof name === 'string' && isTrigger(name) ? name : 'other'
   const id = ID_PLACES.map((place) => valueAt(tree, place)).find((value) => typeof value === 'string' && value !== '')
   const isCall = typeof id === 'string' && id.length <= MAX_ID_LENGTH
-  return {
-    trigger,
-    appId: typeof appId === 'string' ? appId : undefined,
-    hint: isCall ? { id, trigger } : isEnd({ trigger }) ? { trigger } : undefined,
-  }
+  const hint: Hint | undefined = isCall ? { id, trigger } : isEnd({ trigger }) ? { trigger } : undefined
+  return { trigger, appId: typeof appId === 'string' ? appId : undefined, hint }
 }
 
 function isTrigger(name: string): name is Trigger {

@@ -22,12 +22,15 @@ export function sendProblem(
     .send({ ...problemView(status, detail), ...members })
 }
 
+/** Answers an error of a hook or a handler, or a request with a path that cannot be decoded or has a part that is too long. */
+export function answerError(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
+  const status = error instanceof StoreError ? 503 : error instanceof QueryError ? 400 : (error.statusCode ?? 500)
+  sendProblem(reply, status, error.message)
+}
+
 /** Answers errors of hooks and handlers, and requests of paths that do not exist, or that come while the server closes. */
 export function answerErrors(app: FastifyInstance): void {
-  app.setErrorHandler<FastifyError>((error, _request, reply) => {
-    const status = error instanceof StoreError ? 503 : error instanceof QueryError ? 400 : (error.statusCode ?? 500)
-    return sendProblem(reply, status, error.message)
-  })
+  app.setErrorHandler(answerError)
   app.setNotFoundHandler((request, reply) => sendProblem(reply, 404, `there is no ${request.method} ${request.url}`))
   let isClosing = false
   app.addHook('preClose', async () => {
@@ -37,11 +40,6 @@ export function answerErrors(app: FastifyInstance): void {
     if (isClosing) sendProblem(reply, 503, 'this daemon is stopping')
     else done()
   })
-}
-
-/** Answers requests with a path that cannot be decoded or has a part that is too long. */
-export function answerBadPath(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
-  sendProblem(reply, error.statusCode ?? 400, error.message)
 }
 
 const UNREADABLE: Readonly<Record<string, readonly [status: number, detail: string]>> = {

@@ -15,7 +15,7 @@ import type { Certificate } from './http-section.ts'
 import { hooks, type HooksOptions } from './hooks.ts'
 import { limitConnections, oneRequestPerIteration } from './limit-connections.ts'
 import { pageFiles } from './page-files.ts'
-import { answerBadPath, answerErrors, answerUnreadable, sendProblem } from './problem.ts'
+import { answerError, answerErrors, answerUnreadable, sendProblem } from './problem.ts'
 import { readiness } from './readiness.ts'
 import type { OtherTarget } from '../views/target.ts'
 import { mount } from './api/route.ts'
@@ -155,7 +155,7 @@ function newServer({ tls, ...options }: Pick<WebOptions, 'tls' | 'requestTimeout
     bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     clientErrorHandler: answerUnreadable,
-    frameworkErrors: answerBadPath,
+    frameworkErrors: answerError,
     // answerErrors() answers instead, with a problem.
     return503OnClosing: false,
     ...(tls === undefined ? { http: limits } : { https: { ...limits, cert: tls.cert, key: tls.key } }),

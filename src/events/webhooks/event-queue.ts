@@ -12,16 +12,6 @@ export type QueuedEvent = UndeliveredEvent & {
   sentAt?: number | undefined
 }
 
-/** What the store must list as undelivered so that the cursor can move on. */
-export type Checkpoint = {
-  /** The first event that is not listed and must be read again after a crash; undefined if all are listed. */
-  first: QueuedEvent | undefined
-  put: { event: QueuedEvent; row: UndeliveredEvent }[]
-  remove: LogPlace[]
-  /** Why an event keeps failing; undefined if none does. */
-  problem: string | undefined
-}
-
 /** An event that failed this often counts as failing. */
 const FAILING_AFTER_ATTEMPTS = 3
 
@@ -44,6 +34,32 @@ export function eventQueue() {
     if (event.isListed) forget(event)
   }
 
+  /**
+   * What the store must list as undelivered so that the cursor can move on.
+   *
+   * @param isWhole lists every undelivered event, so that none is sent twice
+   * @returns the `first` event that is not listed and must be read again after a crash, if there is one; the rows to `put` and to
+   *   `remove`; and the `problem` why an event keeps failing
+   */
+  const checkpoint = (now: number, isWhole: boolean) => {
+    const waiting = order.all()
+    // Fresh events are read again after a crash. Only events that cannot be delivered soon are listed.
+    const isFresh = (event: QueuedEvent) =>
+      !isWhole &&
+      event.attempts === 0 &&
+      !event.isListed &&
+      (order.isReady(event) || now - (event.sentAt ?? -Infinity) < LONG_REQUEST_SECONDS)
+    const first = waiting.filter(isFresh).reduce<QueuedEvent | undefined>(earlier, undefined)
+    const listed = [...waiting, ...dead].filter(
+      (event) => !isFresh(event) && (first === undefined || isBefore(event, first)),
+    )
+    const put = listed
+      .filter((event) => !event.isListed || event.isChanged)
+      .map((event) => ({ event, row: rowOf(event) }))
+    const problem = waiting.find(({ attempts }) => attempts >= FAILING_AFTER_ATTEMPTS)?.problem
+    return { first, put, remove: [...removed], problem }
+  }
+
   return {
     ...order,
     done,
@@ -60,27 +76,9 @@ export function eventQueue() {
       expired.forEach(done)
       return expired.length
     },
-    /** @param isWhole lists every undelivered event, so that none is sent twice */
-    checkpoint: (now: number, isWhole: boolean): Checkpoint => {
-      const waiting = order.all()
-      // Fresh events are read again after a crash. Only events that cannot be delivered soon are listed.
-      const isFresh = (event: QueuedEvent) =>
-        !isWhole &&
-        event.attempts === 0 &&
-        !event.isListed &&
-        (order.isReady(event) || now - (event.sentAt ?? -Infinity) < LONG_REQUEST_SECONDS)
-      const first = waiting.filter(isFresh).reduce<QueuedEvent | undefined>(earlier, undefined)
-      const listed = [...waiting, ...dead].filter(
-        (event) => !isFresh(event) && (first === undefined || isBefore(event, first)),
-      )
-      const put = listed
-        .filter((event) => !event.isListed || event.isChanged)
-        .map((event) => ({ event, row: rowOf(event) }))
-      const problem = waiting.find(({ attempts }) => attempts >= FAILING_AFTER_ATTEMPTS)?.problem
-      return { first, put, remove: [...removed], problem }
-    },
+    checkpoint,
     /** Call it after a checkpoint was saved. */
-    stored: ({ put, remove }: Checkpoint): void => {
+    stored: ({ put, remove }: ReturnType<typeof checkpoint>): void => {
       removed = removed.slice(remove.length)
       for (const { event, row } of put) {
         event.isListed = true

@@ -72,20 +72,16 @@ async function connectTo(
     onNotify,
   }: ConnectOptions,
 ): Promise<Connection> {
-  const setUp = (parameters: Record<string, string>) =>
-    openConnection(address, host, { deadline, clock, prepare, onNotify, parameters })
+  const setUp = async (parameters: Record<string, string>) => {
+    const connection = openConnection(address, host, { deadline, clock, prepare, onNotify, parameters })
+    return { connection, server: await connection.greet() }
+  }
   const timeout = { statement_timeout: String(Math.round(deadline * 800)) }
-  let connection: ReturnType<typeof openConnection>
-  let server: Server
-  try {
-    connection = setUp(timeout)
-    server = await connection.greet()
-  } catch (error) {
+  const { connection, server } = await setUp(timeout).catch((error: unknown) => {
     // A transaction pooler does not support this parameter. Its user can set the time-out with ALTER ROLE.
     if (!/unsupported startup parameter/.test(String(error))) throw error
-    connection = setUp({})
-    server = await connection.greet()
-  }
+    return setUp({})
+  })
   const problem = problemOf(server, address, readOnly && !address.readWrite)
   if (problem !== undefined) {
     connection.drop(problem)
