@@ -49,28 +49,21 @@ async function auditConfigured(
   const transport = undiciTransport(target.baseUrl, poll.maxAnswerBytes)
   const clientWith = (options: Pick<CallsClientOptions, 'identify'>) =>
     callsClient(transport, { ...target, ...poll, ...options, wall: systemClock.wall })
-  const { timeout, retries } = poll
-  const rateLimiter = impatient(
-    await rateLimiterOf(target, poll.maxRequestsPerMinute * RATE_SHARE, reader, rateLimiters),
-  )
-  const asking = { clock: systemClock, rateLimiter, timeout, retries, random: Math.random, onRequest: () => undefined }
-  const { sync } = stored
-  return await auditTarget({ target: target.name, sync, reader, clientWith, asking, clock: systemClock, poll, full })
-}
-
-async function rateLimiterOf(
-  target: TargetConfig,
-  maxRequestsPerMinute: number,
-  reader: StoreReader,
-  rateLimiters: Map<string, RateLimiter>,
-): Promise<RateLimiter> {
   const key = rateLimitKey(target)
   const pausedUntil = await reader.pausedUntil(key)
-  const rateLimiter =
-    rateLimiters.get(key) ??
-    newRateLimiter({ clock: systemClock, maxRequestsPerMinute, pausedUntil, onPause: () => undefined })
-  rateLimiters.set(key, rateLimiter)
-  return rateLimiter
+  const maxRequestsPerMinute = poll.maxRequestsPerMinute * RATE_SHARE
+  const limits = { clock: systemClock, maxRequestsPerMinute, pausedUntil, onPause: () => undefined }
+  const known = rateLimiters.get(key) ?? newRateLimiter(limits)
+  rateLimiters.set(key, known)
+  const asking = {
+    ...poll,
+    clock: systemClock,
+    rateLimiter: impatient(known),
+    random: Math.random,
+    onRequest: () => {},
+  }
+  const { sync } = stored
+  return await auditTarget({ target: target.name, sync, reader, clientWith, asking, clock: systemClock, poll, full })
 }
 
 /** A rate limiter that fails instead of waiting for long. */

@@ -34,12 +34,8 @@ export async function openSqliteDestination(path: string): Promise<CopyDestinati
   if (path === ':memory:') throw new StoreError('refused', 'a copy in memory would be gone at once; name a file')
   if (existsSync(path)) {
     // The store is read before it is migrated, so that a refused store stays unchanged.
-    const found = sqlInPlace(engineFor(openExisting(path, { readOnly: true })), path)
-    try {
-      await expectEmpty(found, 'name a file that does not exist')
-    } finally {
-      await found.close()
-    }
+    using found = openExisting(path, { readOnly: true })
+    await expectEmpty(sqlInPlace(engineFor(found), path), 'name a file that does not exist')
   }
   const { db, release } = openOwn(path)
   const { answer } = attempting(path)
