@@ -22,7 +22,7 @@ export type CallsWanted = {
 /** After so many calls in progress, or after a place in the history; empty at the beginning. */
 export type Position = Partial<z.output<typeof offset> & z.output<typeof after>>
 
-/** Some calls of a selection, and where the next ones begin; undefined after the last one. */
+/** Some calls of a selection, and where those after its page begin; undefined after the last page. */
 export type ListedPart = { calls: PageCall[]; next: Position | undefined }
 
 /** Calls in progress of other daemons' targets are only in the store. */
@@ -58,15 +58,9 @@ async function* inProgress(
   source: CallsSource,
 ): AsyncGenerator<ListedPart> {
   const { offset = 0 } = from
-  const found = (await callsInProgress(filter, source)).slice(offset)
-  for (let listed = 0; ;) {
-    const calls = found.slice(listed, Math.min(max, listed + CALLS_PER_TURN))
-    listed += calls.length
-    const isLast = listed >= found.length
-    yield { calls, next: isLast ? undefined : { offset: offset + listed } }
-    if (isLast || listed >= max) return
-    await setImmediate()
-  }
+  const found = await callsInProgress(filter, source)
+  const end = Math.min(found.length, offset + max)
+  yield* inTurns(found.slice(offset, end), end < found.length ? { offset: end } : undefined)
 }
 
 async function* finished(
@@ -89,12 +83,16 @@ async function* finished(
     after = page.next
     left -= page.calls.length
     const next = after && { after, finished: { since, until: until === Infinity ? null : until } }
-    // An empty part shows that the history is still being searched.
-    for (let i = 0; i === 0 || i < page.calls.length; i += CALLS_PER_TURN) {
-      yield { calls: page.calls.slice(i, i + CALLS_PER_TURN), next }
-      await setImmediate()
-    }
+    yield* inTurns(page.calls, next)
     if (after === undefined || spent() > searchSeconds) return
+  }
+}
+
+/** An empty part shows that the history is still being searched. */
+async function* inTurns(calls: readonly PageCall[], next: Position | undefined): AsyncGenerator<ListedPart> {
+  for (let i = 0; i === 0 || i < calls.length; i += CALLS_PER_TURN) {
+    yield { calls: calls.slice(i, i + CALLS_PER_TURN), next }
+    await setImmediate()
   }
 }
 
