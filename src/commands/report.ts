@@ -30,8 +30,10 @@ export const declare: Declare = (command, { configured, print, warn }) =>
       const now = systemClock.wall()
       const known = { configured: config.targets.map(({ name }) => name), now }
       await using reader = await openReader(config.store)
-      const { from, to } = periodOf(options, await serviceNow(reader, targets, now), '--')
-      const found = reportView(await usageReport(reader, { from, to, by, zone, targets }, known))
+      const { since, until } = options
+      const period = periodOf({ since: since ?? '0', until, zone }, await serviceNow(reader, targets, now), '--')
+      const from = since === undefined ? undefined : period.from
+      const found = reportView(await usageReport(reader, { ...period, from, by, zone, targets }, known))
       if (json) return print(JSON.stringify(found, undefined, 2))
       const lines = format === 'table' ? tableOf(found, by) : reportCsv(found, by, format).trimEnd().split('\r\n')
       lines.forEach((line) => print(line))

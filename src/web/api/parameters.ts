@@ -41,7 +41,7 @@ export function abortedBy({ raw }: FastifyReply): AbortSignal {
   return aborting.signal
 }
 
-type Given = { since?: string | undefined; until?: string | undefined; zone: string }
+type Given = { since: string; until?: string | undefined; zone: string }
 
 /**
  * The period that parameters or options name (UNIX seconds). An end that is not given is undefined.
@@ -50,20 +50,10 @@ type Given = { since?: string | undefined; until?: string | undefined; zone: str
  * @param prefix comes before the names in messages, such as the dashes of options
  * @throws {BadRequest}
  */
-export function periodOf(
-  given: Given & { since: string },
-  now: number,
-  prefix?: string,
-): { from: number; to: number | undefined }
-export function periodOf(
-  given: Given,
-  now: number,
-  prefix?: string,
-): { from?: number | undefined; to: number | undefined }
 export function periodOf({ since, until, zone }: Given, now: number, prefix = '') {
-  const from = since === undefined ? undefined : momentOf(`${prefix}since`, since, zone, now)
+  const from = momentOf(`${prefix}since`, since, zone, now)
   const to = until === undefined ? undefined : momentOf(`${prefix}until`, until, zone, now)
-  if (from !== undefined && from >= (to ?? now)) throw new BadRequest(`${prefix}since must be before ${prefix}until`)
+  if (from >= (to ?? now)) throw new BadRequest(`${prefix}since must be before ${prefix}until`)
   return { from, to }
 }
 
