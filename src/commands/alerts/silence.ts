@@ -5,7 +5,7 @@ import { silenceView } from '../../views/silence.ts'
 import type { Config } from '../../config/config.ts'
 import { formatSeconds, formatTime } from '../../text/format.ts'
 import { inOneLine } from '../../text/plain-text.ts'
-import { subcommand, type Declare } from '../command.ts'
+import { subcommand, type ConfiguredCommand, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
 import { duration, matching, whole } from '../options/option-values.ts'
 import { openForCommand } from '../../store/open-store.ts'
@@ -26,11 +26,15 @@ export const declare: Declare = (command, context) => {
   declareExpire(sub('expire', 'Expire a silence early'), context)
 }
 
+/** Adds the options that select alerts. */
+const selecting = (command: ConfiguredCommand) =>
+  command
+    .option('--alert <name>', 'silence only alerts of this rule')
+    .option('--match <name=value>', 'silence only alerts with this label, severity or target; repeatable', matching)
+    .option('--all', 'silence every alert; replaces --alert and --match')
+
 const declareAdd: Declare = (command, { configured, print }) =>
-  void command
-    .option(...ALERT)
-    .option(...MATCH)
-    .option(...ALL)
+  void selecting(command)
     .requiredOption('--for <duration>', 'expire the silence after this time, such as 2h (required)', duration)
     .option('--reason <text>', 'show this reason with the silence', '')
     .option('--author <name>', 'show this author with the silence (default: the user of the system)')
@@ -61,11 +65,8 @@ const declareList: Declare = (command, { configured, print }) =>
     })
 
 const declareEdit: Declare = (command, { configured, print }) =>
-  void command
+  void selecting(command)
     .argument('<number>', 'number of the silence, as `silence list` shows it', whole)
-    .option(...ALERT)
-    .option(...MATCH)
-    .option(...ALL)
     .option('--for <duration>', 'expire the silence after this time from now, such as 2h', duration)
     .option('--reason <text>', 'show this reason with the silence')
     .action(async (id, options) => {
@@ -97,14 +98,6 @@ const declareExpire: Declare = (command, { configured, print }) =>
       if (!(await store.expireSilence(id, systemClock.wall()))) throw noSilence(id)
       print(`silence ${id} expired`)
     })
-
-const ALERT = ['--alert <name>', 'silence only alerts of this rule'] as const
-const MATCH = [
-  '--match <name=value>',
-  'silence only alerts with this label, severity or target; repeatable',
-  matching,
-] as const
-const ALL = ['--all', 'silence every alert; replaces --alert and --match'] as const
 
 function noSilence(id: number): UsageError {
   return new UsageError(`there is no active silence ${id}; \`callwatch silence list\` shows them`)
