@@ -9,29 +9,9 @@ import { isEnvelope, type Exchange } from '../service/exchange.ts'
 import { ServiceError } from '../service/service-error.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import type { Transport } from '../service/transport.ts'
-import type { CHECKS, Finding } from '../views/check.ts'
+import { MEANINGS, type Finding } from '../views/check.ts'
 
-/** What it means for the counts if the service does not do what callwatch prefers. */
-const MEANINGS: Readonly<Record<Check, string>> = {
-  order: 'each poll reads the whole list, and counts every call nevertheless',
-  page_size: 'a sweep takes another number of requests, and counts the same',
-  depth: 'callwatch requests older open calls one by one, and does not see late corrections of others',
-  total: 'callwatch cannot use it: a call that appears far back in the list is counted by the next sweep, not before',
-  requests: 'polls take longer than their interval, and calls are counted late',
-  fields: 'callwatch does not read them, and no count uses them',
-  values: 'callwatch counts them as other; if one is a spelling of a status, add it to poll.status_map',
-  session_ids: 'callwatch counts each call of them, and gives the second and later ones ids of its own (call_id)',
-  initiated_at: 'a call without it has no answer delay, and its duration includes the ringing',
-  mid: 'only their starts tell calls of one session apart',
-  get_call: 'callwatch cannot read it: a call that leaves the list stays open until a sweep shows it',
-  unknown_id: 'callwatch does not learn that the service deleted a call: the call stays open',
-  clock: 'callwatch uses the clock of the service, or without a Date that of this machine',
-  rate_limit: 'callwatch sends up to max_requests_per_minute, whatever your other programs need',
-  compression: 'the counts are the same, but answers are longer',
-  stopped: 'nothing more was requested; the other lines show what the answers before it did',
-}
-
-type Check = (typeof CHECKS)[number]
+type Check = Finding['check']
 
 /** The most calls that poll.page_size may request. */
 const LARGE_PAGE = 1000
@@ -103,7 +83,7 @@ const callsOf = ({ body }: Exchange) =>
   rowsOf(body).filter((row): row is Record<string, unknown> => isMap(row) && 'sessionId' in row)
 
 /** @param isGood undefined if the answers do not show it */
-function finding(check: Check, isGood: boolean | undefined, text: string, meaning = MEANINGS[check]): Finding {
+function finding(check: Check, isGood: boolean | undefined, text: string, meaning: string = MEANINGS[check]): Finding {
   if (isGood === undefined) return { check, result: 'not_checked', message: 'not checked: the answers do not show it' }
   return { check, result: isGood ? 'ok' : 'notice', message: isGood ? text : `${text}: ${meaning}` }
 }

@@ -1,25 +1,28 @@
 import * as z from 'zod'
 import { count } from './shapes.ts'
 
-/** What a probe checks of a service, if it works. */
-export const CHECKS = [
-  'order',
-  'page_size',
-  'depth',
-  'total',
-  'requests',
-  'fields',
-  'values',
-  'session_ids',
-  'initiated_at',
-  'mid',
-  'get_call',
-  'unknown_id',
-  'clock',
-  'rate_limit',
-  'compression',
-  'stopped',
-] as const
+/** What a probe checks of a service, if it works, and what it means for the counts if the service does not do what callwatch prefers. */
+export const MEANINGS = {
+  order: 'each poll reads the whole list, and counts every call nevertheless',
+  page_size: 'a sweep takes another number of requests, and counts the same',
+  depth: 'callwatch requests older open calls one by one, and does not see late corrections of others',
+  total: 'callwatch cannot use it: a call that appears far back in the list is counted by the next sweep, not before',
+  requests: 'polls take longer than their interval, and calls are counted late',
+  fields: 'callwatch does not read them, and no count uses them',
+  values: 'callwatch counts them as other; if one is a spelling of a status, add it to poll.status_map',
+  session_ids: 'callwatch counts each call of them, and gives the second and later ones ids of its own (call_id)',
+  initiated_at: 'a call without it has no answer delay, and its duration includes the ringing',
+  mid: 'only their starts tell calls of one session apart',
+  get_call: 'callwatch cannot read it: a call that leaves the list stays open until a sweep shows it',
+  unknown_id: 'callwatch does not learn that the service deleted a call: the call stays open',
+  clock: 'callwatch uses the clock of the service, or without a Date that of this machine',
+  rate_limit: 'callwatch sends up to max_requests_per_minute, whatever your other programs need',
+  compression: 'the counts are the same, but answers are longer',
+  stopped: 'nothing more was requested; the other lines show what the answers before it did',
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are its keys
+export const CHECKS = Object.keys(MEANINGS) as readonly (keyof typeof MEANINGS)[]
 
 const PROBE_KINDS = [
   'works',
