@@ -26,8 +26,8 @@ export const byOutcome = <Value>(valueOf: (status: FinalStatus) => Value) => ({
 })
 export const outcomes = byOutcome(() => count)
 /** A text for some of these names. */
-export function textsOf<const Name extends string>(names: readonly Name[]) {
-  const shape = Object.fromEntries(names.map((name) => [name, z.string().exactOptional()]))
+export function textsOf<const Name extends string>(names: readonly Name[], text = z.string()) {
+  const shape = Object.fromEntries(names.map((name) => [name, text.exactOptional()]))
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.fromEntries forgets the names
   return z.object(shape as Record<Name, z.ZodExactOptional<z.ZodString>>)
 }

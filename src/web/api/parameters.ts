@@ -1,8 +1,10 @@
 import type { FastifyReply } from 'fastify'
 import * as z from 'zod'
+import { MATCH_KEYS } from '../../alerts/match-keys.ts'
 import { MOMENT, MOMENT_IN_UTC, readMoment } from '../../history/moment.ts'
 import { MODES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
 import { isTimezone } from '../../schema/timezone.ts'
+import { textsOf } from '../../views/shapes.ts'
 import { BadRequest } from '../problem.ts'
 
 /** Names, separated by commas or given several times. */
@@ -70,14 +72,12 @@ export function momentOf(name: string, text: string, zone: string, now: number):
   return time
 }
 
-const value = z.string().min(1).max(210).exactOptional()
+const value = z.string().min(1).max(210)
 
 /** A match of alerts in a request. */
 export const alertMatch = z.strictObject({
-  alert: value.describe('Name of the rule; this and the others as they are, or `=~` and a regular expression'),
-  severity: value,
-  target: value,
-  type: value,
-  mode: value,
-  receiver_type: value,
+  ...textsOf(MATCH_KEYS, value).shape,
+  alert: value
+    .exactOptional()
+    .describe('Name of the rule; this and the others as they are, or `=~` and a regular expression'),
 })
