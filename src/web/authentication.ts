@@ -8,15 +8,16 @@ import { digest, isSame } from './same-text.ts'
 
 export type Credentials = { username: string; password: string }
 
-/** A security event, which is logged and counted. `peer` is the address of the client. */
-export type WebEvent = { peer: string } &
-  /** `refused`: answered at once, because another one of the peer is delayed already. */
-  (
-    | { kind: 'login failed'; refused: boolean }
-    | { kind: 'silence added'; user: string; silence: Silence }
-    | { kind: 'silence edited'; user: string; silence: Silence }
-    | { kind: 'silence expired'; user: string; id: number }
-  )
+/**
+ * A security event, which is logged and counted. `peer` is the address of the client. A log-in is `refused` at once if another one of the
+ * peer is delayed already.
+ */
+export type WebEvent = { peer: string } & (
+  | { kind: 'login failed'; refused: boolean }
+  | { kind: 'silence added'; user: string; silence: Silence }
+  | { kind: 'silence edited'; user: string; silence: Silence }
+  | { kind: 'silence expired'; user: string; id: number }
+)
 
 /** Whether orchestrators probe this path, without a password and by any name. */
 const isHealthCheck = ({ url }: { url: string }): boolean => ['/healthz', '/readyz'].includes(url.split('?')[0]!)
