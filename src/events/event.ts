@@ -97,16 +97,9 @@ function detailsEvent({ call, participants, at }: Details, backfilled: boolean):
   return { type: 'call.details', subject: call.id, time: isoTime(at), data }
 }
 
-const ALERT_TYPES = {
-  firing: 'alert.firing',
-  resolved: 'alert.resolved',
-  expired: 'alert.expired',
-  // A reminder changes nothing.
-  reminder: undefined,
-} as const satisfies Record<Notification['kind'], EventType | undefined>
-
 function alertEvent(notification: Notification): LoggedBody[] {
   const { kind, at } = notification
-  const type = ALERT_TYPES[kind]
-  return type === undefined ? [] : [{ type, time: isoTime(at), data: alertChangeView(notification) }]
+  // A reminder changes nothing.
+  if (kind === 'reminder') return []
+  return [{ type: `alert.${kind}`, time: isoTime(at), data: alertChangeView(notification) }]
 }

@@ -22,7 +22,7 @@ export const MEANINGS = {
 }
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are its keys
-export const CHECKS = Object.keys(MEANINGS) as readonly (keyof typeof MEANINGS)[]
+const CHECKS = Object.keys(MEANINGS) as readonly (keyof typeof MEANINGS)[]
 
 const PROBE_KINDS = [
   'works',

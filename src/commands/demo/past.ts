@@ -9,9 +9,8 @@ import type { CommandStore } from '../../store/store.ts'
 import { connect } from '../../pipeline/connection.ts'
 import { runPoll } from '../../pipeline/pipeline.ts'
 import { openTarget } from '../../pipeline/target.ts'
-import { PAST_RULE } from './config.ts'
+import { DAY_SECONDS, PAST_RULE } from './config.ts'
 
-const DAY = 86_400
 /** Calls a day. Polling through 35 days with this many takes seconds. */
 export const PAST_CALLS_PER_DAY = 300
 /** Seconds between two polls of the past, and while many calls fail. */
@@ -22,7 +21,7 @@ const AFTERMATH_SECONDS = 4500
 /** How long the service lists a call: longer than the lookback of the past (seconds). */
 export const LISTED_SECONDS = 12 * 3600
 /** Settings for such polls: a small page, and a lookback that reaches beyond the last poll (seconds). */
-const POLL = { interval: POLL_INTERVAL_SECONDS, pageSize: 50, lookback: 6 * 3600, sweepInterval: DAY }
+const POLL = { interval: POLL_INTERVAL_SECONDS, pageSize: 50, lookback: 6 * 3600, sweepInterval: DAY_SECONDS }
 
 /** When many calls fail: on working days before today, at hours (UTC) with many calls. */
 const INCIDENTS = [
@@ -108,9 +107,9 @@ export async function loggedEvents(store: Pick<CommandStore, 'latestEvents'>): P
 }
 
 function beginOf({ workdaysAgo, hour }: { workdaysAgo: number; hour: number }, now: number): number {
-  let day = Math.floor(now / DAY) * DAY
+  let day = Math.floor(now / DAY_SECONDS) * DAY_SECONDS
   for (let left = workdaysAgo; left > 0;) {
-    day -= DAY
+    day -= DAY_SECONDS
     const isWorkday = ![0, 6].includes(new Date(day * 1000).getUTCDay())
     if (isWorkday) left -= 1
   }
