@@ -24,7 +24,7 @@ const USAGE = `
 /** The most keys in one query. */
 const BATCH = 200
 
-/** Reads calls of a target by their sessions: tracked ones, or evicted ones, as far as the history still has them. */
+/** Reads calls of a target by their sessions: tracked ones, or evicted ones that the history still has. */
 export function callsBySession(sql: Sql, kind: 'tracked' | 'NOT tracked') {
   const query = ['id IN texts($2)', 'session IN texts($2)']
     .map((are) => `SELECT ${COLUMNS} FROM callwatch.calls WHERE ${OF_TARGET} AND ${are} AND ${kind}`)

@@ -19,7 +19,6 @@ import { applyDelta } from '../../../src/ledger/state.ts'
 import { computeDelta, possiblyEvicted } from '../../../src/ledger/delta/compute-delta.ts'
 import { quarterHourOf } from '../../../src/ledger/usage.ts'
 import { MODES, TYPES } from '../../../src/ledger/call.ts'
-import type { RowReader } from '../../../src/store/sql.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { userMinutesSince } from '../../../src/store/user-minutes.ts'
 import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
@@ -202,7 +201,7 @@ export function rollupsContract(newPlace: NewPlace): void {
       expect(await updateAll(store)).toBe(1)
       expect(await staleIn(store)).toBe(0)
       const reads: string[] = []
-      const reading: RowReader = { rows: (text, args) => (reads.push(text), store.rows(text, args)) }
+      const reading: Pick<Store, 'rows'> = { rows: (text, args) => (reads.push(text), store.rows(text, args)) }
       const [row] = await usageOf(reading, { from: quarter, to: quarter + 3600, zone: 'UTC', by: [] })
       expect(row!.calls.ended).toBe(2)
       expect(reads.filter((text) => text.includes('answer_delay'))).toEqual([])
