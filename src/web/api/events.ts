@@ -69,7 +69,14 @@ const eventType = z
 const list = z.string().transform((text) => text.split(','))
 
 const parameters = z.strictObject({
-  after: z.string().optional().describe('Cursor: `next` of an earlier answer, or the id of an event of a stream'),
+  after: z
+    .string()
+    .refine(
+      (text) => readCursor(text) !== undefined,
+      'must be a cursor as an earlier answer had it; leave it out to read from the oldest event',
+    )
+    .optional()
+    .describe('Cursor: `next` of an earlier answer, or the id of an event of a stream'),
   limit: z
     .string()
     .regex(/^0*[1-9]\d{0,4}$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
@@ -121,13 +128,13 @@ export const eventsRoute = route(
       const accepted = headers.accept ?? ''
       if (!accepted.includes(STREAM_TYPE)) {
         if (latest !== undefined) throw new BadRequest('latest is for streams (Accept: text/event-stream); use limit')
-        const asked = { cursor: cursorIn(after), limit: limit ?? DEFAULT_LIMIT, filter: wanted }
+        const cursor = after === undefined ? undefined : readCursor(after)
+        const asked = { cursor, limit: limit ?? DEFAULT_LIMIT, filter: wanted }
         return sendPage(reply, accepted.includes(BATCH_TYPE), readEvents(store, asked))
       }
       if (limit !== undefined)
         throw new BadRequest('limit is for single answers; a stream has no end, but has `latest`')
       const resumed = headers['last-event-id'] ?? after
-      if (after !== undefined) cursorIn(after)
       const begin = typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }
       const aborted$ = state === 'once' ? onceRead(state$, clock) : NEVER
       return openStream(reply, { begin, filter: wanted, state$: state && state$, aborted$ }, acceptsGzip(headers))
@@ -175,17 +182,6 @@ function eventStreams(log: Log, clock: StreamClock, app: FastifyInstance) {
     const zip = createGzip({ flush: constants.Z_SYNC_FLUSH })
     return reply.header('content-encoding', 'gzip').send(pipeline(texts, zip, () => undefined))
   }
-}
-
-/** @throws {BadRequest} */
-function cursorIn(text: string | undefined): Cursor | undefined {
-  const cursor = text === undefined ? undefined : readCursor(text)
-  if (text !== undefined && cursor === undefined) {
-    throw new BadRequest(
-      'after must be a cursor as an earlier answer had it; leave it out to read from the oldest event',
-    )
-  }
-  return cursor
 }
 
 /** A batch is an array without anything else (CloudEvents JSON format, section 4). */
