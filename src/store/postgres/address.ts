@@ -4,18 +4,7 @@ import { getCACertificates } from 'node:tls'
 import { StoreError } from '../store-error.ts'
 
 /** The hosts and the name of a database, and its user. */
-export type PostgresAddress = {
-  /** In the order in which they are tried. */
-  hosts: readonly Host[]
-  database: string
-  user: string
-  password: string
-  tls: Tls
-  /** Whether read-only servers are skipped, even by commands that only read. */
-  readWrite: boolean
-  /** The name of the database in sentences, without user and password. */
-  place: string
-}
+export type PostgresAddress = ReturnType<typeof readAddress>
 
 export type Host = { host: string; port: number }
 
@@ -42,7 +31,7 @@ export const ADDRESS_FORM = new RegExp(
  * @param url of the form {@link ADDRESS_FORM}
  * @throws {StoreError} refused: a parameter or a port is invalid
  */
-export function readAddress(url: string): PostgresAddress {
+export function readAddress(url: string) {
   const { user, password = '', hosts = '', database = '', query } = ADDRESS_FORM.exec(url)?.groups ?? {}
   const settings = new URLSearchParams(query)
   const unknown = [...settings.keys()].find((name) => !KNOWN.includes(name))
@@ -52,12 +41,15 @@ export function readAddress(url: string): PostgresAddress {
   const role = user === undefined ? systemUser() : decodeURIComponent(user)
   if (role === undefined) throw refused('has no user, nor has the user of this process a name; write postgres://USER@…')
   return {
+    /** In the order in which they are tried. */
     hosts: read,
     database: name,
     user: role,
     password: decodeURIComponent(password),
     tls: readTls(settings),
+    /** Whether read-only servers are skipped, even by commands that only read. */
     readWrite: choice(settings, 'target_session_attrs', ['any', 'read-write']) === 'read-write',
+    /** The name of the database in sentences, without user and password. */
     place: `the database ${name} at ${read.map(({ host, port }) => `${host}:${port}`).join(', ')}`,
   }
 }

@@ -61,21 +61,15 @@ const NUMBERED = COPIED.flatMap((table) =>
 async function keepAway(connection: Connection): Promise<void> {
   // This transaction waits for the other store, which may be slow.
   await connection.run("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = '2s'")
-  await takeLock(connection)
-  await expectUnused(connection, 'a store is copied')
-}
-
-async function takeLock({ run, place }: Connection): Promise<void> {
-  try {
-    await run(LOCK)
-  } catch (error) {
+  await connection.run(LOCK).catch((error: unknown) => {
     if (codeOf(error) !== LOCK_NOT_AVAILABLE) throw error
     throw new StoreError(
       'refused',
-      `${place} is locked: a daemon is starting, another copy is running, or --from and --to are the same store`,
+      `${connection.place} is locked: a daemon is starting, another copy is running, or --from and --to are the same store`,
       error,
     )
-  }
+  })
+  await expectUnused(connection, 'a store is copied')
 }
 
 /** Makes sure that later rows are numbered after the copied rows. */
