@@ -4,16 +4,7 @@ import { callsQuery, select, type AddArgument, type CallFilter } from './call-fi
 import type { Period } from './days.ts'
 
 /** What a filter can find: the numbers of its targets in the store, and when their oldest and newest calls finished. */
-export type HistoryScope = {
-  numbers: readonly number[]
-  /** The names of these targets, by their numbers. */
-  names: ReadonlyMap<number, string>
-  /** Whether the store has no other targets. */
-  isAll: boolean
-  /** UNIX seconds; infinite if there is no call. */
-  oldest: number
-  newest: number
-}
+export type HistoryScope = Awaited<ReturnType<typeof historyScope>>
 
 /** A query that cannot be answered: it is about an unknown target, or asks for more points than a series has. */
 export class QueryError extends Error {
@@ -35,11 +26,7 @@ export function withCalls({ oldest, newest }: HistoryScope, { from, to }: Period
 }
 
 /** @param since calls that finished before this are ignored (UNIX seconds) */
-export async function historyScope(
-  store: RowReader,
-  { targets }: Pick<CallFilter, 'targets'>,
-  since: number,
-): Promise<HistoryScope> {
+export async function historyScope(store: RowReader, { targets }: Pick<CallFilter, 'targets'>, since: number) {
   const rows = await store.rows(
     `SELECT name, number,
       (SELECT min(finished) FROM callwatch.calls WHERE target = number AND finished >= $1) AS oldest,
@@ -51,8 +38,11 @@ export async function historyScope(
   const names = new Map(wanted.map(({ number, name }) => [Number(number), String(name)]))
   return {
     numbers: [...names.keys()],
+    /** The names of these targets, by their numbers. */
     names,
+    /** Whether the store has no other targets. */
     isAll: targets === undefined,
+    /** UNIX seconds; infinite if there is no call. */
     oldest: wanted.reduce((oldest, row) => Math.min(oldest, Number(row['oldest'] ?? Infinity)), Infinity),
     newest: wanted.reduce((newest, row) => Math.max(newest, Number(row['newest'] ?? -Infinity)), -Infinity),
   }
@@ -61,7 +51,7 @@ export async function historyScope(
 /** How many calls of these targets finished in a period, counted up to `most`. Reads only the index. */
 export async function countFinished(
   store: RowReader,
-  { numbers }: Pick<HistoryScope, 'numbers'>,
+  { numbers }: { numbers: readonly number[] },
   { from, to }: Period,
   most = Number.MAX_SAFE_INTEGER,
 ): Promise<number> {

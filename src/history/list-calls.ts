@@ -21,10 +21,9 @@ export type PagePosition = {
   part?: number | undefined
 }
 
-/** Newest first; calls of the same time by target, then by id. `next` is undefined on the last page. */
-export type CallsPage = { calls: HistoryCall[]; next: PagePosition | undefined }
+export type CallsPage = Awaited<ReturnType<typeof listCalls>>
 
-export type PageOptions = {
+type PageOptions = {
   limit: number
   after?: PagePosition | undefined
   /**
@@ -48,8 +47,8 @@ const GROWTH = 8
 export const MANY_IDS = 2000
 const MAX_OTHERS = 20
 
-/** A page of finished calls, newest first. */
-export async function listCalls(store: RowReader, query: CallsQuery, options: PageOptions): Promise<CallsPage> {
+/** A page of finished calls, newest first; calls of the same time by target, then by id. `next` is undefined on the last page. */
+export async function listCalls(store: RowReader, query: CallsQuery, options: PageOptions) {
   const { limit, after, searchSeconds = Infinity } = options
   const scope = await historyScope(store, query, query.since)
   const { oldest, newest } = scope
