@@ -23,11 +23,7 @@ export const receiversRoute = route(
   (options: WebOptions) => async () => ({ receivers: await receiverViews(options) }),
 )
 
-export async function receiverViews({
-  store,
-  receivers: configured,
-  wall,
-}: Pick<WebOptions, 'store' | 'receivers' | 'wall'>) {
-  const [waiting, now] = [await store.waiting(), wall()]
-  return configured().map((each) => receiverView(each, waiting, now))
+export async function receiverViews(options: Pick<WebOptions, 'store' | 'receivers' | 'wall'>) {
+  const [waiting, now] = [await options.store.waiting(), options.wall()]
+  return options.receivers().map((each) => receiverView(each, waiting, now))
 }
