@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { createHash } from 'node:crypto'
-import { createTransport } from 'nodemailer'
+import { createTransport, type SendMailOptions } from 'nodemailer'
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import type { SendContext, Send } from '../../receiver.ts'
@@ -45,16 +45,33 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
     disableFileAccess: true,
     disableUrlAccess: true,
   }
-  /** A message that only some recipients got, the recipients to retry, and those that were permanently refused. */
-  let partly: { id: string; to: readonly string[]; refused: readonly Failure[] } | undefined
+  /** The mail that only some recipients got, and for whom it is retried. */
+  let partly: Attempted | undefined
 
   return async (message) => {
     const now = clock.wall()
     const { id, references } = idsOf(message, { receiver: name, domain })
-    const rest = partly?.id === id ? partly : { to, refused: [] }
+    // Those who got it get no other mail until the others have it or refuse it, however the message changes meanwhile.
+    if (partly !== undefined && partly.id !== id)
+      await post(partly).catch((error: unknown) => {
+        if (partly !== undefined || !(error instanceof DeliveryError)) throw error
+      })
+    const mail = {
+      from: { name: 'callwatch', address: from },
+      to: [...to],
+      messageId: id,
+      ...(references.length > 0 && { references: [...references], inReplyTo: references[0] }),
+      date: new Date(now * 1000),
+      headers: { 'Auto-Submitted': 'auto-generated' },
+      ...emailMessage(message, { now, dashboardUrl }),
+    }
+    await post(partly ?? { id, mail, to, refused: [] })
+  }
+
+  async function post(attempted: Attempted): Promise<void> {
     const late = new AbortController()
     const giveUp = clock.scheduler.schedule(() => late.abort(), TIMEOUT_SECONDS * 1000)
-    const progress = { isPartly: rest === partly, isSending: false }
+    const progress = { isPartly: attempted === partly, isSending: false }
     const transport = createTransport(options)
     transport.use('stream', (mail, done) => {
       mail.message.processFunc((input) => Readable.from(noted(input, progress)))
@@ -62,17 +79,8 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
     })
     let missing: readonly Failure[] = []
     try {
-      const { rejectedErrors = [] } = await transport.sendMail({
-        from: { name: 'callwatch', address: from },
-        to: [...to],
-        envelope: { from, to: [...rest.to] },
-        messageId: id,
-        ...(references.length > 0 && { references: [...references], inReplyTo: references[0] }),
-        date: new Date(now * 1000),
-        headers: { 'Auto-Submitted': 'auto-generated' },
-        ...emailMessage(message, { now, dashboardUrl }),
-        signal: late.signal,
-      })
+      const envelope = { from, to: [...attempted.to] }
+      const { rejectedErrors = [] } = await transport.sendMail({ ...attempted.mail, envelope, signal: late.signal })
       missing = rejectedErrors
     } catch (error) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all its errors have this form, every field being optional
@@ -82,16 +90,19 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
     } finally {
       giveUp.unsubscribe()
     }
-    const refused = [...rest.refused, ...missing.filter(({ permanent }) => permanent === true)]
+    const refused = [...attempted.refused, ...missing.filter(({ permanent }) => permanent === true)]
     const later = missing.filter(({ permanent }) => permanent !== true)
     const retryable = later.length > 0
-    partly = retryable ? { id, to: later.flatMap(({ recipient }) => recipient ?? []), refused } : undefined
+    partly = retryable ? { ...attempted, to: later.flatMap(({ recipient }) => recipient ?? []), refused } : undefined
     const others = [...refused, ...later]
     if (others.length === 0) return
     const problem = `the mail server did not accept the message for ${recipientsIn(others)}`
     throw new DeliveryError(problem, { retryable, mayHaveArrived: true })
   }
 }
+
+/** A mail, to whom it is sent now, and who refused it. */
+type Attempted = { id: string; mail: SendMailOptions; to: readonly string[]; refused: readonly Failure[] }
 
 /** Notes when the server starts to read the message, which it does after it accepted sender and recipients. */
 async function* noted(message: AsyncIterable<Buffer>, progress: { isSending: boolean }): AsyncGenerator<Buffer> {

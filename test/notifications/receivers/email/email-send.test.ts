@@ -7,7 +7,7 @@ import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import type { EmailConfig } from '../../../../src/notifications/receivers/email/email.ts'
 import { emailSend } from '../../../../src/notifications/receivers/email/email-send.ts'
 import { virtualClock } from '../../../clock/virtual-clock.ts'
-import { AT, FIRING, messageOf, REMINDER } from '../../sample.ts'
+import { AT, FIRING, messageOf, REMINDER, update } from '../../sample.ts'
 import { bodyOf, headerOf, refusal, smtpInbox, type Answers } from './smtp-inbox.ts'
 
 const PASSWORD = 'hunter2-hunter2'
@@ -239,6 +239,25 @@ describe('a refusal', () => {
     await send(messageOf([{ ...FIRING, kind: 'resolved', at: AT + 60 }]))
     expect(inbox.map(({ to }) => to)).toEqual([['oncall@example.com'], ['ops@example.com'], TO])
     expect(headerOf(inbox[1]!, 'To')).toBe('ops@example.com, oncall@example.com')
+  })
+
+  test('of one recipient for now, while the message changes, gives the others no mail until it is made up for', async () => {
+    let isBusy = true
+    const { inbox, port } = await smtpInbox({
+      recipient: (address) => (isBusy && address.startsWith('ops') ? refusal(451, 'greylisted') : undefined),
+    })
+    const { send } = sender(port)
+    const changed = (flaps: number) => messageOf([update(FIRING, flaps)])
+    for (const flaps of [0, 1, 2]) expect(await failure(send(changed(flaps)))).toMatchObject({ retryable: true })
+    expect(inbox.map(({ to }) => to)).toEqual([['oncall@example.com']])
+    isBusy = false
+    await send(changed(3))
+    expect(inbox.map(({ to }) => to)).toEqual([['oncall@example.com'], ['ops@example.com'], TO])
+    expect(inbox.map((mail) => headerOf(mail, 'Message-ID'))).toEqual([
+      headerOf(inbox[0]!, 'Message-ID'),
+      headerOf(inbox[0]!, 'Message-ID'),
+      expect.not.stringContaining(headerOf(inbox[0]!, 'Message-ID')!),
+    ])
   })
 
   test('for good at another attempt says that some recipients have the message, and the next one goes to all', async () => {
