@@ -49,7 +49,7 @@ export const declare: Declare = (command, { configured, print, stdout, succeed }
   })
 
 /** The function that delivers a sample; undefined if the receiver takes no alerts. */
-function deliveryOf(receiver: Receiver, { instance, notification }: Example): (() => Promise<void>) | undefined {
+function deliveryOf(receiver: Receiver, { instance, notification }: Example): (() => Promise<unknown>) | undefined {
   if (takesMessages(receiver)) return () => receiver.send(messageOf(notification))
   const { kind, target } = notification
   const alerts = () => (kind === 'firing' ? [{ target, instance }] : [])

@@ -7,9 +7,11 @@ import { dailyDigest } from '../notifications/daily-digest.ts'
 import type { Unwritten } from '../notifications/delivery/acknowledge.ts'
 import { attemptsOn, type Attempts } from '../notifications/delivery/attempts.ts'
 import { deliver, stateRound, type Round } from '../notifications/delivery/deliver.ts'
+import { editRound } from '../notifications/delivery/edit.ts'
+import type { Inhibited } from '../notifications/delivery/inhibition.ts'
 import { outboxRound } from '../notifications/delivery/deliver-outbox.ts'
 import { grouping } from '../notifications/grouping.ts'
-import type { Receiver, State } from '../notifications/receiver.ts'
+import type { Receiver, Send, State } from '../notifications/receiver.ts'
 import { recipientsBy } from '../notifications/routes.ts'
 import { storeOutage } from '../notifications/store-outage.ts'
 import { runWhile } from '../pipeline/run-while.ts'
@@ -57,7 +59,7 @@ function rounds(parts: Common): (receiver: Receiver) => Round[] {
   }
 
   /** A daemon that was suspended must not send messages that another daemon has sent meanwhile. */
-  function leaderOnly<T>(send: (given: T) => Promise<void>): (given: T) => Promise<void> {
+  function leaderOnly(send: Send): Send {
     return async (given) => {
       if (!ownership.isLeader())
         throw new DeliveryError('another daemon now sends the notifications', { retryable: true })
@@ -78,18 +80,20 @@ function rounds(parts: Common): (receiver: Receiver) => Round[] {
     if (!takesMessages(receiver)) return [whileLeader(stateRound(receiver, attempts, state))]
     const { notify, http } = config()
     const recipients = recipientsBy(notify.routes, receivers.names())
-    const outbox = outboxRound({ ...receiver, send: leaderOnly(receiver.send) }, attempts, {
+    const sender = { ...receiver, send: leaderOnly(receiver.send) }
+    const options = {
       ...notify,
       groupOf: grouping(notify, isLikeAlertmanager(notify, receiver.name) ? [] : config().alerts),
       targets: () => targets.all().length,
       store,
       clock,
-      isNotified: (alert) => recipients(alert).includes(receiver.name),
+      isNotified: (alert: Inhibited) => recipients(alert).includes(receiver.name),
       publicUrl: http.publicUrl,
       alerts: state.alerts,
       unwritten,
-    })
-    return [outage(receiver, attempts), whileLeader(outbox)]
+    }
+    const [outbox, edits] = [outboxRound(sender, attempts, options), editRound(sender, attempts, options)]
+    return [outage(receiver, attempts), whileLeader(outbox), whileLeader(edits)]
   }
 }
 

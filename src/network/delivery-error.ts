@@ -17,7 +17,7 @@ export class DeliveryError extends Error {
       retryAfter,
       status,
       mayHaveArrived = false,
-    }: { retryable: boolean; retryAfter?: number | undefined; status?: number; mayHaveArrived?: boolean },
+    }: { retryable: boolean; retryAfter?: number | undefined; status?: number | undefined; mayHaveArrived?: boolean },
   ) {
     super(message)
     this.retryable = retryable

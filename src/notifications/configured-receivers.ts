@@ -35,7 +35,7 @@ async function createReceiver(configured: ConfiguredReceiver, context: Omit<Send
   const { name, config } = configured
   const type = typeOf(configured)
   return 'create' in type
-    ? { name, send: await type.create(config, { ...context, name }) }
+    ? { name, send: await type.create(config, { ...context, name }), edits: type.edits?.(config) === true }
     : { name, refresh: await type.createState(config, { ...context, name }) }
 }
 

@@ -29,6 +29,12 @@ export type AlertMessage = {
   incident: Incident | undefined
   /** When the receiver was first told of it (UNIX seconds). */
   begun: number
+  /** What identifies the message of the incident at a receiver that edits it; absent if it has none yet. */
+  posted?: string
+  /** Whether an attempt whose answer was lost may have posted it. */
+  mayBePosted?: boolean
+  /** Whether it only shows the incident as it is now, and tells nothing. */
+  isEdit?: boolean
   /** How many targets there are. */
   targets: number
   /** Where the page shows it; absent if the configuration does not say how users reach the page. */
@@ -70,7 +76,7 @@ export type FlappedAlert = {
 /** The key of an alert, and its target and severity. */
 export type InhibitedAlert = { alert: string; target: string; severity: Severity }
 
-export type SilencedAlert = { alert: string; target: string; until: number; reason: string }
+export type SilencedAlert = { alert: string; target: string; until: number; reason: string; author?: string }
 
 /** A day, target by target, compared with the same weekday of the week before. */
 export type DigestMessage = {

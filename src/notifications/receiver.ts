@@ -3,8 +3,10 @@ import type { LiveAlert } from '../alerts/alert.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Message } from './message.ts'
 
-/** Delivers one message. Rejects with a {@link DeliveryError}. */
-export type Send = (message: Message) => Promise<void>
+/**
+ * Delivers one message. Rejects with a {@link DeliveryError}. Resolves to what identifies it at the receiver, if it can be edited there.
+ */
+export type Send<Posted = string | undefined | void> = (message: Message) => Promise<Posted>
 
 /** The state, for a receiver that takes the state instead of messages. */
 export type State = {
@@ -24,6 +26,8 @@ export type MessageReceiver = {
   /** As in the `receiver` label and the outbox. */
   name: string
   send: Send
+  /** Whether it edits the message of an incident while the incident lasts. */
+  edits?: boolean
 }
 
 /** A configured receiver of the state. What it misses is not sent later. */
@@ -47,6 +51,8 @@ export type ReceiverType<Section extends z.ZodType = z.ZodType> = {
       create(config: z.output<Section>, context: SendContext): Promise<Send>
       /** Whether it gets what Alertmanager would send: a group for each rule, and no digest; default: no. */
       isLikeAlertmanager?(config: z.output<Section>): boolean
+      /** Whether it edits the message of an incident while the incident lasts; default: no. */
+      edits?(config: z.output<Section>): boolean
     }
   | {
       createState(config: z.output<Section>, context: SendContext): Promise<Refresh>

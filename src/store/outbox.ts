@@ -37,6 +37,7 @@ const FORGET_OTHERS = `
 const LOCK_OTHERS = 'SELECT id FROM callwatch.outbox WHERE NOT receiver IN texts($1) ORDER BY id FOR UPDATE'
 const FORGET_TOLD = 'DELETE FROM callwatch.told_groups WHERE NOT receiver IN texts($1)'
 const REMOVE_OTHERS = 'DELETE FROM callwatch.outbox WHERE NOT receiver IN texts($1)'
+const CLEAR = [LOCK_OTHERS, FORGET_OTHERS, FORGET_TOLD, REMOVE_OTHERS]
 
 /** A digest has no time: it waits for minutes at most. */
 const WAITING = `
@@ -89,12 +90,7 @@ export type OutboxOptions = {
 export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions) {
   let configured = receivers
   const clear = (): Step[] =>
-    configured === undefined
-      ? []
-      : [LOCK_OTHERS, FORGET_OTHERS, FORGET_TOLD, REMOVE_OTHERS].map((statement) => ({
-          statement,
-          args: [list(configured!)],
-        }))
+    configured === undefined ? [] : CLEAR.map((statement) => ({ statement, args: [list(configured!)] }))
 
   const methods = {
     /** All entries of a receiver, oldest first. */
@@ -123,7 +119,7 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
      * Removes entries that were delivered, permanently refused or discarded, and notes the outcome. Further calls for an entry do
      * nothing.
      *
-     * @param telling what the message said of a group
+     * @param telling what the message said of a group; without ids, only this is written
      */
     removeFromOutbox: async (
       ids: readonly number[],
@@ -134,7 +130,8 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
       await sql.transaction(async (removing) => {
         const remove = 'DELETE FROM callwatch.outbox WHERE id IN wholes($1) RETURNING id'
         const [removed] = await removing.batch([{ statement: remove, args: [list(ids)] }])
-        if (removed!.length > 0) await removing.batch([...noteSteps(notes), ...tellingSteps(telling)])
+        if (removed!.length > 0 || ids.length === 0)
+          await removing.batch([...noteSteps(notes), ...tellingSteps(telling)])
       })
     },
     /** What a receiver was told of each group. */

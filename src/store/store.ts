@@ -83,6 +83,8 @@ export type ToldGroup = {
   /** On how many targets alerts of the group fired, and the most severe of what it said. */
   targets: number
   severity: Severity
+  /** What identifies its message at a receiver that edits it. */
+  posted?: string
 }
 
 /** What a receiver was told of a group by a message; undefined if that no longer matters. */

@@ -45,7 +45,7 @@ export async function read(request: IncomingMessage): Promise<Received> {
 }
 
 /** Why a delivery failed; nothing of it may hold the address. */
-export async function failure(delivery: Promise<void>): Promise<DeliveryError> {
+export async function failure(delivery: Promise<unknown>): Promise<DeliveryError> {
   const error = await delivery.then(
     () => expect.unreachable('it was delivered'),
     (thrown: unknown) => thrown,

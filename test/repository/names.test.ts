@@ -25,6 +25,8 @@ const FOREIGN = [
   'bare_list',
   'callwatch_url',
   'http_500',
+  'missing_scope',
+  'not_in_channel',
   'idle_in_transaction_session_timeout',
   'pg_dump',
   'pg_restore',

@@ -92,7 +92,7 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
      * the receiver may be the cause, such as a webhook that was rotated; it is dropped if some recipients have got it, or by choice.
      */
     attempt: async (
-      work: () => Promise<void>,
+      work: () => Promise<unknown>,
       { subject = EVERYTHING, drops = false, ids = [] }: What = {},
     ): Promise<Attempt & { mayHaveArrived: boolean }> => {
       try {

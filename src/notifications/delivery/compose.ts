@@ -5,6 +5,7 @@ import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert } from '../message.ts'
+import type { OutboxEntry } from '../../store/store.ts'
 import { groupLinks, linksOf, withRunbook } from '../text/links.ts'
 import { isSame, type Inhibited } from './inhibition.ts'
 import { entriesOf, latestOf, type Batch, type Moment, type Stage } from './batch.ts'
@@ -23,24 +24,43 @@ export const compose =
   (batch, moment) => {
     if (batch.kind !== 'ready') return batch
     const { group } = batch
-    const before = moment.told.get(group.key)
-    const { begun, messages } = before !== undefined && before.targets > 0 ? before : { begun: moment.now, messages: 0 }
+    const entries = entriesOf(batch.alerts.map(({ alert }) => alert))
     const incident = moment.incident(group.key)
-    const message = { ...aboutGroup(batch, incident, options), begun, ...changesIn(batch, incident, moment, options) }
+    const before = moment.told.get(group.key)
+    const { begun, messages, posted } =
+      before !== undefined && before.targets > 0 ? before : { ...NOT_TOLD, begun: firstOf(entries) ?? moment.now }
+    const message: AlertMessage = {
+      ...aboutGroup(batch, incident, options),
+      begun,
+      ...(posted !== undefined && { posted }),
+      mayBePosted: entries.some(({ claimed }) => claimed),
+      ...changesIn(batch, incident, moment, options),
+    }
     const { firing } = incident?.targets ?? { firing: 0 }
-    const told = { at: moment.now, begun, messages: messages + 1, targets: firing, severity: message.severity }
+    const { severity, flapped } = message
+    const now = { at: moment.now, begun, messages: messages + 1, targets: firing, severity }
+    const told = {
+      receiver: options.receiver,
+      group: group.key,
+      told: { ...now, ...(posted !== undefined && { posted }) },
+    }
+    const matters = firing > 0 || flapped.length > 0
     return {
       kind: 'message',
       subject: group.key,
-      entries: entriesOf(batch.alerts.map(({ alert }) => alert)),
+      entries,
       message,
-      told: {
-        receiver: options.receiver,
-        group: group.key,
-        told: firing > 0 || message.flapped.length > 0 ? told : undefined,
-      },
+      told: matters ? told : { ...told, told: undefined },
     }
   }
+
+const NOT_TOLD = { messages: 0, posted: undefined }
+
+/** When the first of these changes happened: the same at each attempt. */
+function firstOf(entries: readonly OutboxEntry[]): number | undefined {
+  const times = entries.flatMap(({ content }) => (content.kind === 'digest' ? [] : content.at))
+  return times.length === 0 ? undefined : Math.min(...times)
+}
 
 type Ready = Extract<Batch, { kind: 'ready' }>
 
@@ -146,6 +166,7 @@ function silencedAmong(incident: Incident | undefined, { silences }: Moment): Al
   return (incident?.firing ?? []).flatMap((alert) => {
     const silence = silences.find(({ match }) => matches(match, alert))
     if (silence === undefined) return []
-    return { alert: alert.key, target: alert.target, until: silence.until, reason: silence.reason }
+    const { until, reason, author } = silence
+    return { alert: alert.key, target: alert.target, until, reason, ...(author !== undefined && { author }) }
   })
 }

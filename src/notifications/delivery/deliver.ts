@@ -4,6 +4,7 @@ import type { Message } from '../message.ts'
 import type { MessageReceiver, State, StateReceiver } from '../receiver.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
+import type { Telling } from '../../store/store.ts'
 import type { Attempts } from './attempts.ts'
 import type { Stage, Delivery } from './batch.ts'
 import { alertOf } from './group.ts'
@@ -18,15 +19,23 @@ export function send({ name, send: deliver }: MessageReceiver, attempts: Attempt
     const { subject, entries, message, told } = batch
     const drops = isPast(message, now)
     const ids = [...new Set(entries.map(({ content }) => alertOf(content)))]
-    const { mayHaveArrived, ...attempt } = await attempts.attempt(() => deliver(message), { subject, drops, ids })
+    let posted: string | undefined
+    const work = async () => {
+      posted = (await deliver(message)) ?? undefined
+    }
+    const { mayHaveArrived, ...attempt } = await attempts.attempt(work, { subject, drops, ids })
     return {
       kind: 'attempted',
       entries,
       delivery: { receiver: name, message, ...attempt },
       mayHaveArrived,
-      ...(told && { told }),
+      ...(told && { told: withPosted(told, posted) }),
     }
   }
+}
+
+function withPosted({ told, ...telling }: Telling, posted: string | undefined): Telling {
+  return { ...telling, told: told && posted !== undefined ? { ...told, posted } : told }
 }
 
 /** Whether a message has only alerts that ended long ago. */

@@ -94,12 +94,16 @@ export function groupLines(message: AlertMessage): string[] {
     ...(worst === undefined
       ? []
       : [`Fired ${formatSeconds(longest)} at most, ${worstOf(worst).join(' ')} on ${worst.target}`]),
-    ...(silenced.length === 0
-      ? []
-      : [
-          `Silenced: ${plural(silenced.length, 'alert')} until ${formatTime(Math.min(...silenced.map(({ until }) => until)))}`,
-        ]),
+    ...(silenced.length === 0 ? [] : [silencedText(silenced)]),
   ]
+}
+
+/** `Silenced: 12 alerts until 2026-11-20 10:00:00 UTC by ann`. */
+function silencedText(silenced: AlertMessage['silenced']): string {
+  const authors = [...new Set(silenced.flatMap(({ author }) => author ?? []))]
+  const by = authors.length === 0 ? '' : ` by ${authors.slice(0, NAMED).join(', ')}`
+  const until = Math.min(...silenced.map((each) => each.until))
+  return `Silenced: ${plural(silenced.length, 'alert')} until ${formatTime(until)}${by}`
 }
 
 /** The runbook that all alerts of a group share. */

@@ -9,6 +9,7 @@ import type { Past } from '../../../src/notifications/delivery/past.ts'
 import { attemptsOn } from '../../../src/notifications/delivery/attempts.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
 import { deliver } from '../../../src/notifications/delivery/deliver.ts'
+import { editRound } from '../../../src/notifications/delivery/edit.ts'
 import { outboxRound, type DeliverOptions } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import type { Unwritten } from '../../../src/notifications/delivery/acknowledge.ts'
 import type { Message } from '../../../src/notifications/message.ts'
@@ -23,7 +24,7 @@ import { commitChanges } from '../../store/contract/place.ts'
 export const AT = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
 
 /** What the receiver makes of a message: an error that it rejects with, or nothing. */
-export type Receive = (message: Message, attempt: number) => Error | Promise<void> | undefined
+export type Receive = (message: Message, attempt: number) => Error | Promise<string | undefined | void> | undefined
 
 /** What a sender needs the store for. */
 export type Step = keyof DeliverOptions['store'] | 'send'
@@ -48,6 +49,8 @@ type SendingOptions = Partial<Pick<DeliverOptions, 'mutes' | 'inhibit'>> & {
   groupInterval?: number
   /** How many targets there are. */
   targets?: number
+  /** Whether the receiver edits the messages of incidents. */
+  edits?: boolean
   /** Of these, those on the same calls are one group. */
   rules?: readonly Rule[]
   /** Whose outboxes get the changes; the sender is that of `slack`. */
@@ -70,6 +73,7 @@ export function sending(options: SendingOptions = {}) {
     groupInterval = 0,
     targets = 1,
     rules = [],
+    edits = false,
     receivers: recipients = ['slack'],
     mutes = [],
     inhibit = [],
@@ -135,10 +139,11 @@ export function sending(options: SendingOptions = {}) {
           received.push([clock.monotonic(), inShort(message)])
           const answer = receive(message, messages.length)
           if (answer instanceof Error) throw answer
-          await answer
+          return answer
         },
       )
-    const round = outboxRound({ name: 'slack', send }, attemptsOn(clock), {
+    const [receiver, attempts] = [{ name: 'slack', send, edits }, attemptsOn(clock)]
+    const options: DeliverOptions = {
       store: storeOf(() => isDead),
       clock,
       groupOf: grouping({ groupBy: [...groupBy], groupWait, groupInterval }, rules),
@@ -147,8 +152,9 @@ export function sending(options: SendingOptions = {}) {
       inhibit,
       alerts: () => [...live.values()],
       unwritten,
-    })
-    sender = deliver([round], { clock, draining$: merge(draining$, paused$) }).subscribe({
+    }
+    const rounds = [outboxRound(receiver, attempts, options), editRound(receiver, attempts, options)]
+    sender = deliver(rounds, { clock, draining$: merge(draining$, paused$) }).subscribe({
       next: (delivery) => deliveries.push(delivery),
       complete: () => (completed = true),
     })

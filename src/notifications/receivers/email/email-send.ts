@@ -27,24 +27,10 @@ type Failure = {
  * Sends each message as one e-mail, with its own connection. If the server accepts it for some recipients and asks to retry
  * others, the next attempt is for those only.
  */
-export function emailSend(config: EmailConfig, { clock, name }: SendContext): Send {
-  const { to, from, host, port, tls, username, password, dashboardUrl } = config
-  const domain = from.slice(from.lastIndexOf('@') + 1)
-  const options = {
-    host,
-    // In a container the library would greet with `[127.0.0.1]`, which mail servers refuse.
-    name: config.hello ?? domain,
-    port,
-    secure: tls === 'tls',
-    requireTLS: tls === 'starttls',
-    ignoreTLS: tls === 'none',
-    // Also if the server offers no login. Otherwise it might accept the message from an anonymous sender.
-    ...(username !== undefined && { auth: { user: username, pass: password ?? '' }, forceAuth: true }),
-    connectionTimeout: CONNECT_TIMEOUT_MS,
-    greetingTimeout: CONNECT_TIMEOUT_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  }
+export function emailSend(config: EmailConfig, { clock, name }: SendContext): Send<void> {
+  const { to, from, dashboardUrl } = config
+  const domain = domainOf(config)
+  const options = connectionOf(config)
   /** The mail that only some recipients got, and for whom it is retried. */
   let partly: Attempted | undefined
 
@@ -98,6 +84,30 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
     if (others.length === 0) return
     const problem = `the mail server did not accept the message for ${recipientsIn(others)}`
     throw new DeliveryError(problem, { retryable, mayHaveArrived: true })
+  }
+}
+
+function domainOf({ from }: EmailConfig): string {
+  return from.slice(from.lastIndexOf('@') + 1)
+}
+
+/** How the mail server is reached. */
+function connectionOf(config: EmailConfig) {
+  const { host, port, tls, username, password } = config
+  return {
+    host,
+    // In a container the library would greet with `[127.0.0.1]`, which mail servers refuse.
+    name: config.hello ?? domainOf(config),
+    port,
+    secure: tls === 'tls',
+    requireTLS: tls === 'starttls',
+    ignoreTLS: tls === 'none',
+    // Also if the server offers no login. Otherwise it might accept the message from an anonymous sender.
+    ...(username !== undefined && { auth: { user: username, pass: password ?? '' }, forceAuth: true }),
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: CONNECT_TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
   }
 }
 

@@ -76,7 +76,10 @@ function storeMessage(message: StoreMessage, { dashboardUrl }: TextOptions): Sla
 }
 
 /** Delivers to a Slack channel. */
-export function slackSend({ webhookUrl, dashboardUrl }: SlackConfig, { clock }: { clock: Clock }): Send {
+export function slackSend(
+  { webhookUrl, dashboardUrl }: Pick<SlackConfig, 'dashboardUrl'> & { webhookUrl: string },
+  { clock }: { clock: Clock },
+): Send<void> {
   const deliver = httpSender({ receiver: 'Slack', url: webhookUrl, clock, accepts, reasonIn })
   return (message) =>
     deliver((request) =>

@@ -15,7 +15,7 @@ const MOST = [Infinity, 100, 50, 20, 5, 1] as const
 export function webhookSend(
   { url, format, headers }: WebhookConfig,
   { clock, name: receiver, pageUrl }: SendContext,
-): Send {
+): Send<void> {
   const deliver = httpSender({ receiver: 'the webhook', url, clock })
   return async (message) => {
     const contentOf = (most: number) =>
