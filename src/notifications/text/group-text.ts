@@ -29,7 +29,7 @@ export function incidentLines(incident: Incident): string[] {
   return [
     `Since ${formatTime(since)}${before}${more}${ending}`,
     ...causes.map((cause) => `Cause: ${causeText(cause)}`),
-    ...(worst.length === 0 ? [] : [`Worst: ${worst.slice(0, NAMED).map(worstText).join(', ')}`]),
+    ...(worst.length === 0 || alerts.length === 1 ? [] : [`Worst: ${worst.slice(0, NAMED).map(worstText).join(', ')}`]),
     ...(contributor === undefined ? [] : [`In common: ${contributor.label} ${contributor.value}`]),
     ...(others.length === 0 ? [] : [`Also firing: ${othersText(others)}`]),
     ...[...new Map(alerts.map((alert) => [alert.alert, alert])).values()]

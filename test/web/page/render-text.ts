@@ -51,6 +51,7 @@ export function stateOf(targets: readonly TargetStatus[], differing: Partial<Sta
     snapshot: {
       status,
       alerts,
+      incidents: [],
       silences: [],
       read_only: false,
       webhooks: [],

@@ -37,6 +37,11 @@ export function Alerts({ state }: { state: State }) {
   ]
   return (
     <Section id="alerts" title="Alerts">
+      {incidentsOf(state).map(({ severity, summary, details }) => (
+        <p class="incident">
+          {badge(severity, severity)} <strong>{summary}</strong> {soft(details.join(' · '))}
+        </p>
+      ))}
       <Table caption="Alerts that are pending or firing, by rule, silenced ones last" columns={columns} items={[]}>
         {groups.map((group) => [
           group.alerts.length > 1 && headOf(group, columns.length, shownTargets(state).length),
@@ -48,6 +53,9 @@ export function Alerts({ state }: { state: State }) {
     </Section>
   )
 }
+
+/** Those on several targets: of a single one, the table says the same. */
+const incidentsOf = ({ snapshot }: State) => snapshot?.incidents.filter(({ targets }) => targets.firing > 1) ?? []
 
 const toneOf = (alert: Alert) => (alert.state === 'pending' ? '' : alert.severity)
 

@@ -47,6 +47,7 @@ function showFirst(shown: Partial<State>) {
 const nothing: Omit<Snapshot, 'takenAt' | 'agesAt'> = {
   status: { version: '', now: '', targets: [] },
   alerts: [],
+  incidents: [],
   silences: [],
   read_only: false,
   webhooks: [],

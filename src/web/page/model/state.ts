@@ -4,6 +4,7 @@ import type {
   Alert,
   Call,
   CallDetails,
+  Incident,
   PastAlert,
   PerMinute,
   Report,
@@ -18,6 +19,7 @@ import type { ShownCharts } from './charts.ts'
 export type Snapshot = {
   status: Status
   alerts: Alert[]
+  incidents: Incident[]
   /** Active ones, and those that expired in the last seven days. */
   silences: Silence[]
   /** Whether silences cannot be changed. */
