@@ -32,7 +32,7 @@ export type Incident = AlertGroup & {
   alerts: readonly Alert[]
   /** Those of them whose value is beyond the threshold now. */
   worst: readonly Alert[]
-  /** The calls of all targets, if the subject is a share of calls that failed. `before` is the share in the oldest window known. */
+  /** The calls of all targets, if the subject is a share of calls that failed. `before` is the share in the oldest window known, if that was within the threshold. */
   calls?: { total: number; failed: number; before?: number; outcome?: (typeof FAILURES)[number] }
   /** The label value that explains most failures on more than half of the targets. */
   contributor?: Pick<Contributor, 'label' | 'value'>
@@ -130,10 +130,12 @@ function callsOf(alerts: readonly Alert[]): NonNullable<Incident['calls']> {
   const byOutcome = FAILURES.map((outcome) => ({ outcome, n: sum(counted.map((counts) => counts[outcome])) }))
   const most = byOutcome.find(({ n }) => n * 2 > sum(byOutcome.map((each) => each.n)))
   const before = median(alerts.flatMap(({ trend = [] }) => trend.find((value) => value !== null) ?? []))
+  const [first] = alerts
+  const isUsual = before !== undefined && first !== undefined && !isBeyond(first, before, first.threshold)
   return {
     total,
     failed,
-    ...(before !== undefined && { before }),
+    ...(isUsual && { before }),
     ...(most !== undefined && { outcome: most.outcome }),
   }
 }

@@ -68,6 +68,24 @@ function episodeOf(
   return { episode: { threshold, values: whole, ...(measuredFrom !== undefined && { measuredFrom }) } }
 }
 
+/** The firing instance of an alert, with what its notification has of it. */
+export function instanceOf({ alert, kind: _kind, target: _target, ...rest }: Notification): AlertInstance {
+  const { key, labels, since, firingSince, value, peak, calls, counts, at } = rest
+  const times = { since, firingSince, credited: 0, evaluatedAt: at, tooFewSince: undefined, lastNotifiedAt: at }
+  return {
+    key,
+    labels,
+    value,
+    peak,
+    calls,
+    counts,
+    ...times,
+    state: 'firing',
+    rule: { ...rest, name: alert },
+    evidence: rest,
+  }
+}
+
 export function hasEnded({ kind }: Pick<Notification, 'kind'>): boolean {
   return kind === 'resolved' || kind === 'expired'
 }

@@ -92,7 +92,7 @@ function rounds(parts: Common): (receiver: Receiver) => Round[] {
       alerts: state.alerts,
       unwritten,
     }
-    const [outbox, edits] = [outboxRound(sender, attempts, options), editRound(sender, attempts, options)]
+    const [outbox, edits] = [outboxRound(sender, attempts, options), editRound(sender, options)]
     return [outage(receiver, attempts), whileLeader(outbox), whileLeader(edits)]
   }
 }

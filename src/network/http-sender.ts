@@ -35,6 +35,8 @@ export type HttpReceiver = {
    * Extracts the part of a refusal's body that may be shown. Without it the body is not read, because it may quote the URL.
    */
   reasonIn?: (body: string) => string | undefined
+  /** How much of a body is read after decompression (bytes); default: 16 kB. */
+  maxBytes?: number
 }
 
 /** Sends one request. Resolves to the response if the receiver accepted the message, without its body. */
@@ -62,7 +64,7 @@ export function httpSender(
         const noted = dispatcher.compose(noting(progress))
         const response = await fetch(url, { ...init, redirect: 'manual', dispatcher: noted, signal: ends })
         const isRead = (response.ok ? accepts : reasonIn) !== undefined
-        const body = isRead ? await beginningOf(response.body) : ''
+        const body = isRead ? await beginningOf(response.body, options.maxBytes) : ''
         if (!isRead) await response.body?.cancel()
         const isAccepted = response.ok && (accepts === undefined || accepts(body))
         if (isAccepted === false) throw refusal(response, body, options)
@@ -130,13 +132,13 @@ function refusal(response: Response, body: string, { receiver, clock, reasonIn }
 }
 
 /** The beginning of a body as text. The rest is neither read nor decompressed. */
-async function beginningOf(body: Response['body']): Promise<string> {
+async function beginningOf(body: Response['body'], most = MAX_BYTES_READ): Promise<string> {
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of body ?? []) {
     parts.push(part)
     size += part.length
-    if (size >= MAX_BYTES_READ) break
+    if (size >= most) break
   }
   return Buffer.concat(parts).toString()
 }

@@ -33,6 +33,8 @@ export type AlertMessage = {
   posted?: string
   /** Whether an attempt whose answer was lost may have posted it. */
   mayBePosted?: boolean
+  /** Whether the incident is more severe than the receiver was told. */
+  isWorse?: boolean
   /** Whether it only shows the incident as it is now, and tells nothing. */
   isEdit?: boolean
   /** How many targets there are. */

@@ -15,8 +15,7 @@ type Migrations = { readonly store: 'sqlite' | 'postgres'; readonly steps: reado
 const severalCalls = (text: string, options: string) => `
   ALTER TABLE callwatch.calls ADD COLUMN session ${text};
   ALTER TABLE callwatch.calls ADD COLUMN mid INTEGER;
-  CREATE TABLE callwatch.told_groups (receiver ${text} NOT NULL, name ${text} NOT NULL, data ${text} NOT NULL,
-    PRIMARY KEY (receiver, name))${options};
+  CREATE TABLE callwatch.told_groups (receiver ${text} NOT NULL, name ${text} NOT NULL, data ${text} NOT NULL, PRIMARY KEY (receiver, name))${options};
   CREATE INDEX calls_by_session ON callwatch.calls (target, session) WHERE session IS NOT NULL;
   UPDATE callwatch.calls SET marks = marks & ~4096 WHERE (marks & 4096) <> 0;
   DELETE FROM callwatch.counters WHERE series = 'callwatch_call_anomalies_total|repeated_id'`

@@ -78,8 +78,10 @@ export type ToldGroup = {
   /** When, and when at first (the host's clock, UNIX seconds). */
   at: number
   begun: number
-  /** How many messages it had since then. */
-  messages: number
+  /** How many messages told of growth since then. */
+  growths: number
+  /** How often the group began to fire again within an interval. */
+  begunAgain: number
   /** On how many targets alerts of the group fired, and the most severe of what it said. */
   targets: number
   severity: Severity

@@ -129,7 +129,7 @@ describe('an incident', () => {
     expect(incidentLines(incident!)).toEqual([
       'Since 2026-11-20 08:13:30 UTC; was 10%',
       'Worst: a 75% of 40 calls, b 75% of 40 calls, c 75% of 40 calls',
-      'In common: type video',
+      'Mostly: type video',
       expect.stringMatching(/^HighFailureRate: more than 30% of the calls in the last 15m failed/),
     ])
     expect(incidentSentence(all([lives[0]!])[0]!)).toBe('a: 75% of 40 calls fail, mostly unanswered')

@@ -52,7 +52,11 @@ export type Moment = {
   incident: (group: string) => Incident | undefined
   /** What the receiver was told of each group. */
   told: ReadonlyMap<string, ToldGroup>
+  /** The alerts with changes that wait for the receiver: JSON of target and key. */
+  waiting: ReadonlySet<string>
+  /** How long ago a change was put into the outbox, by the id of the entry, and something was told. */
   age: Age
+  toldAge: Age
   /** Reads the silences and the alerts that may have suppressed alerts that flapped. It reads once, however many batches call it. */
   past: () => Promise<Past & Pick<Moment, 'inhibitorsOf'>>
   /**
@@ -64,7 +68,7 @@ export type Moment = {
 }
 
 /** A moment as it is read. */
-export type Read = Pick<Moment, 'now' | 'silences' | 'alerts' | 'told' | 'age'> & {
+export type Read = Pick<Moment, 'now' | 'silences' | 'alerts' | 'told' | 'waiting' | 'age' | 'toldAge'> & {
   past: () => Promise<Past>
   incidents: () => readonly Incident[]
 }

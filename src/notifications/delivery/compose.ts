@@ -1,11 +1,13 @@
-import { alertOf } from '../../alerts/alert.ts'
+import { alertOf, type LiveAlert } from '../../alerts/alert.ts'
 import { matches } from '../../alerts/match.ts'
 import { isMoreSevere } from '../../alerts/match-keys.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert } from '../message.ts'
-import type { OutboxEntry } from '../../store/store.ts'
+import type { OutboxEntry, ToldGroup } from '../../store/store.ts'
+import { isActive, type Mute } from './suppress.ts'
+import { lasting } from './wait.ts'
 import { groupLinks, linksOf, withRunbook } from '../text/links.ts'
 import { isSame, type Inhibited } from './inhibition.ts'
 import { entriesOf, latestOf, type Batch, type Moment, type Stage } from './batch.ts'
@@ -16,6 +18,7 @@ export type ComposeOptions = {
   publicUrl?: string | undefined
   /** How many targets there are. */
   targets: () => number
+  mutes?: readonly Mute[]
 }
 
 /** Composes one message of all ready alerts, with their current values, and notes what it says of their group. */
@@ -26,35 +29,50 @@ export const compose =
     const { group } = batch
     const entries = entriesOf(batch.alerts.map(({ alert }) => alert))
     const incident = moment.incident(group.key)
-    const before = moment.told.get(group.key)
-    const { begun, messages, posted } =
-      before !== undefined && before.targets > 0 ? before : { ...NOT_TOLD, begun: firstOf(entries) ?? moment.now }
+    const told = lasting(moment, group.key, batch.alerts.map(({ alert }) => alert)) // oxfmt-ignore
+    const begun = told?.begun ?? firstOf(entries) ?? moment.now
+    const { posted } = told ?? {}
     const message: AlertMessage = {
       ...aboutGroup(batch, incident, options),
       begun,
       ...(posted !== undefined && { posted }),
+      isWorse: told !== undefined && incident !== undefined && isMoreSevere(incident, told),
       mayBePosted: entries.some(({ claimed }) => claimed),
       ...changesIn(batch, incident, moment, options),
     }
-    const { firing } = incident?.targets ?? { firing: 0 }
-    const { severity, flapped } = message
-    const now = { at: moment.now, begun, messages: messages + 1, targets: firing, severity }
-    const told = {
-      receiver: options.receiver,
-      group: group.key,
-      told: { ...now, ...(posted !== undefined && { posted }) },
-    }
-    const matters = firing > 0 || flapped.length > 0
-    return {
-      kind: 'message',
-      subject: group.key,
-      entries,
-      message,
-      told: matters ? told : { ...told, told: undefined },
-    }
+    const telling = { receiver: options.receiver, group: group.key, told: toldBy(batch, message, told, moment) }
+    return { kind: 'message', subject: group.key, entries, message, told: telling }
   }
 
-const NOT_TOLD = { messages: 0, posted: undefined }
+/** What the receiver knows after a message. */
+function toldBy(
+  { group, alerts }: Ready,
+  { incident, begun, severity, flapped, posted }: AlertMessage,
+  told: ToldGroup | undefined,
+  { told: all, now }: Moment,
+): ToldGroup | undefined {
+  const { firing } = incident?.targets ?? { firing: 0 }
+  if (firing === 0 && flapped.length === 0 && group.interval === 0) return undefined
+  const { growths, begunAgain } = told ?? {
+    growths: -1,
+    begunAgain: againAfter(all.get(group.key), group.interval, now),
+  }
+  const hasNew = alerts.some(({ merged }) => merged.kind === 'update' && merged.isNew)
+  const known = {
+    at: now,
+    begun,
+    growths: Math.max(0, growths + (hasNew ? 1 : 0)),
+    begunAgain,
+    targets: firing,
+    severity,
+  }
+  return { ...known, ...(posted !== undefined && { posted }) }
+}
+
+/** How often the group began to fire again, soon after the message before. */
+function againAfter(before: ToldGroup | undefined, interval: number, now: number): number {
+  return before !== undefined && now - before.at < 2 * interval ? before.begunAgain + 1 : 0
+}
 
 /** When the first of these changes happened: the same at each attempt. */
 function firstOf(entries: readonly OutboxEntry[]): number | undefined {
@@ -73,25 +91,30 @@ function aboutGroup({ group, alerts }: Ready, incident: Incident | undefined, { 
     group: group.labels,
     route: group.route,
     target: new Set(all.map(({ target }) => target)).size === 1 ? all[0]!.target : undefined,
-    severity: all.reduce((worst, one) => (isMoreSevere(one, worst) ? one : worst)).severity,
+    severity: incident?.severity ?? changes.reduce((worst, one) => (isMoreSevere(one, worst) ? one : worst)).severity,
     incident,
     targets: targets(),
-    ...(publicUrl !== undefined && { links: groupLinks(incident?.firing ?? changes, publicUrl) }),
+    ...(publicUrl !== undefined && { links: groupLinks(incident?.firing ?? changes, group.labels, publicUrl) }),
   }
 }
 
 /** The changes in a message, with their current values. Firing alerts come first, the worst of them first. */
-function changesIn(batch: Ready, incident: Incident | undefined, moment: Moment, { publicUrl }: ComposeOptions) {
+function changesIn(
+  batch: Ready,
+  incident: Incident | undefined,
+  moment: Moment,
+  { publicUrl, mutes = [] }: ComposeOptions,
+) {
   const updates = batch.alerts.flatMap(({ merged }) => (merged.kind === 'update' ? merged.update : []))
   const flapped = batch.alerts.flatMap(({ merged }) => (merged.kind === 'flapped' ? merged.flapped : []))
-  const current = worstFirst(updates.map((update) => withCurrentValue(update, moment)))
+  const lives = new Map(moment.alerts.map((live) => [nameOf({ target: live.target, key: live.instance.key }), live]))
+  const current = worstFirst(updates.map((update) => withCurrentValue(update, lives)))
   const isFiring = ({ notification }: AlertUpdate) => !hasEnded(notification)
   const ordered = [...current.filter(isFiring), ...current.filter((update) => !isFiring(update))]
   const alerts = ordered.map((update) => withLinks(update, publicUrl))
-  const changes = batch.alerts.map(({ alert }) => latestOf(alert))
   return {
     alerts,
-    unchanged: unchangedIn(incident, changes, moment),
+    unchanged: unchangedIn(incident, batch, moment, mutes),
     flapped: flapped.map((each) => withLinks(each, publicUrl)),
     silenced: silencedAmong(incident, moment),
     inhibited: inhibitedBy(
@@ -101,18 +124,22 @@ function changesIn(batch: Ready, incident: Incident | undefined, moment: Moment,
   }
 }
 
-/** What fires in the group and nothing suppresses, and no change waits. */
+/** What fires in the group, was notified before, and nothing suppresses. */
 function unchangedIn(
   incident: Incident | undefined,
-  changes: readonly Notification[],
-  { now, silences, inhibitorsOf }: Moment,
+  { alerts }: Ready,
+  { now, silences, inhibitorsOf, waiting }: Moment,
+  mutes: readonly Mute[],
 ): Notification[] {
-  const changed = new Set(changes.map(({ target, key }) => JSON.stringify([target, key])))
+  const changed = new Set(alerts.map(({ alert }) => nameOf(latestOf(alert))))
+  const active = [...silences, ...mutes.filter((mute) => isActive(mute, now))]
   return (incident?.firing ?? []).flatMap((alert) => {
-    if (changed.has(JSON.stringify([alert.target, alert.key])) || inhibitorsOf(alert).length > 0) return []
-    return silences.some(({ match }) => matches(match, alert)) ? [] : { ...alert, kind: 'firing' as const, at: now }
+    if (waiting.has(nameOf(alert)) || changed.has(nameOf(alert)) || inhibitorsOf(alert).length > 0) return []
+    return active.some(({ match }) => matches(match, alert)) ? [] : { ...alert, kind: 'firing' as const, at: now }
   })
 }
+
+const nameOf = ({ target, key }: Pick<Notification, 'target' | 'key'>) => JSON.stringify([target, key])
 
 /** By value or, of those that have ended, by peak; those of one rule can be compared. */
 function worstFirst(updates: readonly AlertUpdate[]): AlertUpdate[] {
@@ -134,16 +161,17 @@ function inhibitedBy(
   firing: readonly Notification[],
   { alerts, silences, inhibitorsOf }: Moment,
 ): AlertMessage['inhibited'] {
+  const notified = new Set(firing.map(nameOf))
   /** Whether one of the given alerts inhibits this one, directly or through another alert that it inhibits. */
   const isInhibited = (alert: Inhibited, flapped: readonly Inhibited[]): boolean =>
     inhibitorsOf(alert).some(
       (one) =>
-        firing.some((notified) => isSame(notified, one)) ||
+        notified.has(nameOf(one)) ||
         (!flapped.some((other) => isSame(other, one)) && isInhibited(one, [...flapped, one])),
     )
   return alerts.flatMap((live) => {
     const alert = alertOf(live)
-    const isLive = live.instance.state !== 'pending' && !firing.some((notified) => isSame(notified, alert))
+    const isLive = live.instance.state !== 'pending' && !notified.has(nameOf(alert))
     const isSilenced = silences.some(({ match }) => matches(match, alert))
     if (!isLive || isSilenced || !isInhibited(alert, [alert])) return []
     return { alert: alert.key, target: alert.target, severity: alert.severity }
@@ -151,10 +179,10 @@ function inhibitedBy(
 }
 
 /** Gives an alert that still fires its current value and evidence, so that all figures are of the same time. */
-function withCurrentValue(update: AlertUpdate, { alerts }: Moment): AlertUpdate {
+function withCurrentValue(update: AlertUpdate, lives: ReadonlyMap<string, LiveAlert>): AlertUpdate {
   const { notification } = update
   if (hasEnded(notification)) return update
-  const live = alerts.find(({ target, instance: { key } }) => isSame({ target, key }, notification))
+  const live = lives.get(nameOf(notification))
   if (live === undefined || live.instance.state === 'pending') return update
   const { kind, severity, at, since, firingSince, threshold, asOf } = notification
   const isOld = asOf !== undefined && live.instance.evaluatedAt <= asOf
@@ -164,7 +192,8 @@ function withCurrentValue(update: AlertUpdate, { alerts }: Moment): AlertUpdate 
 
 function silencedAmong(incident: Incident | undefined, { silences }: Moment): AlertMessage['silenced'] {
   return (incident?.firing ?? []).flatMap((alert) => {
-    const silence = silences.find(({ match }) => matches(match, alert))
+    const own = silences.filter(({ match }) => matches(match, alert))
+    const [silence] = own.toSorted((a, b) => b.until - a.until)
     if (silence === undefined) return []
     const { until, reason, author } = silence
     return { alert: alert.key, target: alert.target, until, reason, ...(author !== undefined && { author }) }

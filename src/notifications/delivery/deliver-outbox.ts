@@ -9,7 +9,7 @@ import { momentOf, type Batch, type Moment, type Stage } from './batch.ts'
 import { pastSince } from './past.ts'
 import { acknowledge, claim, writeFound, writeRest, type Unwritten } from './acknowledge.ts'
 import { compose } from './compose.ts'
-import { alertOf, group } from './group.ts'
+import { alertOf, group, withWaiting } from './group.ts'
 import { inhibition, type Inhibited, type Inhibition } from './inhibition.ts'
 import { unknownTimes } from './merge-changes.ts'
 import { send, type Round } from './deliver.ts'
@@ -49,11 +49,11 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
   const { name } = receiver
   const inhibitorsAmong = inhibition(inhibit, isNotified)
   const write = writeFound(name, store)
-  const ages = newAges(clock)
+  const [ages, toldAges] = [newAges(clock, true), newAges(clock, false)]
   const stages: readonly Stage[] = [
     suppress(mutes),
     wait,
-    compose({ receiver: name, publicUrl, targets }),
+    compose({ receiver: name, publicUrl, targets, mutes }),
     claim(store, write),
     send(receiver, attempts),
     acknowledge(name, store, unwritten),
@@ -64,22 +64,21 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
     await writeRest(name, store, unwritten)
     if (attempts.isPaused()) return undefined
     const entries = await store.outbox(name)
+    const [age, toldAge] = [ages(), toldAges()]
     if (entries.length === 0) return undefined
     const now = clock.wall()
-    attempts.keepRefused(new Set(entries.map(({ content }) => alertOf(content))))
+    const waitingFor = new Set(entries.map(({ content }) => alertOf(content)))
+    attempts.keepRefused(waitingFor)
     const batches = group(entries, groupOf).flatMap((batch) => offered(batch, attempts))
     const waiting = batches.flatMap((batch) => (batch.kind === 'alerts' ? batch.alerts : []))
     const oldest = () => waiting.flatMap(unknownTimes).reduce((at, { from }) => Math.min(at, from), now - PAST_SECONDS)
     const past = () => pastSince(store, oldest())
-    const [silences, told, alerts, age] = [
-      await store.silences(now),
-      await store.toldGroups(name),
-      options.alerts(),
-      ages(),
-    ]
+    const [silences, told] = [await store.silences(now), await store.toldGroups(name)]
+    const alerts = withWaiting(options.alerts(), entries)
     const incidents = () => incidentsOf(alerts, groupOf, targets())
     for (const { id, content } of entries) if (content.kind !== 'digest') age(String(id), content.at)
-    const moment = momentOf({ now, silences, told, age, alerts, past, incidents }, inhibitorsAmong)
+    const read = { now, silences, told, age, toldAge, alerts, past, incidents, waiting: waitingFor }
+    const moment = momentOf(read, inhibitorsAmong)
     for (const batch of batches) {
       const end = await pass(batch, stages, moment)
       if (end !== undefined) return end.kind === 'attempted' ? end.delivery : undefined

@@ -1,5 +1,6 @@
 import { SEVERITIES } from '../../alerts/match-keys.ts'
-import { hasEnded } from '../../alerts/notification.ts'
+import type { LiveAlert } from '../../alerts/alert.ts'
+import { hasEnded, instanceOf } from '../../alerts/notification.ts'
 import type { OutboxEntry, OutboxContent } from '../../store/store.ts'
 import type { GroupOf } from '../grouping.ts'
 import type { DigestMessage } from '../message.ts'
@@ -35,6 +36,24 @@ const DIGESTS = 'digests'
 /** Identifies the alert of an entry. */
 export function alertOf(content: OutboxContent): string {
   return content.kind === 'digest' ? DIGESTS : JSON.stringify([content.target, content.key])
+}
+
+/** The alerts as they are, or as a change that waits says: other daemons may show an alert later than its change is in the outbox. */
+export function withWaiting(alerts: readonly LiveAlert[], entries: readonly OutboxEntry[]): LiveAlert[] {
+  const latest = new Map(
+    entries.flatMap(({ content }) => (content.kind === 'digest' ? [] : [[alertOf(content), content] as const])),
+  )
+  const nameOf = ({ target, instance: { key } }: LiveAlert) => JSON.stringify([target, key])
+  const isOver = (live: LiveAlert) => {
+    const change = latest.get(nameOf(live))
+    return change !== undefined && hasEnded(change) && (live.instance.firingSince ?? Infinity) <= change.firingSince
+  }
+  const known = alerts.filter((live) => !isOver(live))
+  const firing = new Set(known.filter(({ instance }) => instance.state !== 'pending').map(nameOf))
+  const missing = [...latest.values()].filter((change) => !hasEnded(change) && !firing.has(alertOf(change)))
+  const added = missing.map((change) => ({ target: change.target, instance: instanceOf(change) }))
+  const replaced = new Set(added.map(nameOf))
+  return [...known.filter((live) => !replaced.has(nameOf(live))), ...added]
 }
 
 /** If the digests of several days wait, only the last one is sent. */

@@ -51,7 +51,7 @@ export function mergeChanges(alert: WaitingAlert): MergedChanges {
  * know, so the end must be notified as well.
  */
 export function isKnown({ entries, changes }: WaitingAlert): boolean {
-  return changes[0]!.kind !== 'firing' || entries[0]!.claimed
+  return changes[0]!.kind !== 'firing' || entries[0]?.claimed === true
 }
 
 /** One time that an alert fired: its entries, the time of the first change, and the last change. */

@@ -91,6 +91,11 @@ function activeAt(at: number, mutes: readonly Mute[], silences: readonly Silence
   ]
 }
 
+/** Whether a mute is active at a time. */
+export function isActive({ start, timezone, duration }: Mute, at: number): boolean {
+  return at < (lastTime(start, timezone, at) ?? -Infinity) + duration
+}
+
 /** What suppresses a change at a time. */
 function suppressorsOf(
   change: Notification,

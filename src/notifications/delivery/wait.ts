@@ -2,29 +2,48 @@ import type { Clock } from '../../clock/clock.ts'
 import { isMoreSevere } from '../../alerts/match-keys.ts'
 import type { ToldGroup } from '../../store/store.ts'
 import { entriesOf, latestOf, type Moment, type ReadyAlert, type Stage, type WaitingAlert } from './batch.ts'
-import { mergeChanges } from './merge-changes.ts'
+import { isKnown, mergeChanges } from './merge-changes.ts'
 
 /** How long the first alert of a group waits, unless it is configured (seconds): for the polls of all targets. */
 const WAIT = { least: 20, most: 30, afterPoll: 5 } as const
 
-/**
- * How long ago something was (seconds), by the monotonic clock since this process saw it first. Until then, the host's clock counts,
- * unless it was set back, or another host's clock is ahead.
- */
+/** How long ago something was (seconds), by a name. Call it in each round; what was not asked for in a round is forgotten. */
 export type Age = (name: string, at: number) => number
 
-/** Forgets what was not asked for since it was called before. */
-export function newAges({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall'>) {
+/**
+ * Ages by the monotonic clock, from when this process saw something first. Its age then is by the host's clock.
+ *
+ * @param areNew what was not there in the round before is at most as old as that round, whatever the clock of another host has stamped
+ */
+export function newAges({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall'>, areNew: boolean) {
   let begun = new Map<string, number>()
+  let last = -Infinity
   return (): Age => {
-    const before = begun
+    const [before, previous] = [begun, last]
     begun = new Map()
+    last = monotonic()
     return (name, at) => {
-      const since = before.get(name) ?? begun.get(name) ?? monotonic() - Math.max(0, wall() - at)
+      const newest = Math.min(Math.max(0, wall() - at), areNew ? monotonic() - previous : Infinity)
+      const since = before.get(name) ?? begun.get(name) ?? monotonic() - newest
       begun.set(name, since)
       return monotonic() - since
     }
   }
+}
+
+/** The clocks of hosts may be so far apart (seconds). */
+const SKEW_SECONDS = 60
+
+/** What the receiver was told of a group, if something of that still fires, or its end waits. */
+export function lasting(
+  { told, incident }: Moment,
+  group: string,
+  alerts: readonly WaitingAlert[],
+): ToldGroup | undefined {
+  const before = told.get(group)
+  if (before === undefined || before.targets === 0) return undefined
+  const fires = incident(group)?.firing.some(({ firingSince }) => firingSince <= before.at + SKEW_SECONDS)
+  return fires === true || alerts.some(isKnown) ? before : undefined
 }
 
 /**
@@ -38,15 +57,15 @@ export const wait: Stage = (batch, moment) => {
   const { discarded } = moment
   const { group } = batch
   const all = batch.alerts.map((alert): ReadyAlert => ({ alert, merged: mergeChanges(alert) }))
-  const told = moment.told.get(group.key)
   const seconds = group.wait ?? waitFor(batch.alerts, moment)
   const hasWaited = ({ alert }: ReadyAlert) => moment.age(String(alert.entries[0]!.id), alert.changes[0]!.at) >= seconds
   const timing = {
     wait: seconds,
     interval: group.interval,
-    told,
+    before: moment.told.get(group.key),
+    told: lasting(moment, group.key, batch.alerts),
     firing: moment.incident(group.key)?.targets.firing ?? 0,
-    age: moment.age,
+    toldAge: moment.toldAge,
   }
   const unnotified = readyOf(all, hasWaited, timing).filter(({ merged }) => merged.kind === 'nothing')
   // Entries that the message does not contain are discarded, not claimed: a claimed entry counts as delivered.
@@ -60,11 +79,12 @@ export const wait: Stage = (batch, moment) => {
 type Timing = {
   wait: number
   interval: number
-  /** What the receiver was told of the group; undefined if nothing of it fired then. */
+  /** What the receiver was told of the group last, and the same if something of that lasts. */
+  before: ToldGroup | undefined
   told: ToldGroup | undefined
   /** On how many targets alerts of the group fire. */
   firing: number
-  age: Age
+  toldAge: Age
 }
 
 function readyOf(
@@ -72,19 +92,25 @@ function readyOf(
   hasWaited: (alert: ReadyAlert) => boolean,
   timing: Timing,
 ): readonly ReadyAlert[] {
-  const { interval, told, age } = timing
-  const sinceLast = told === undefined ? Infinity : age(`told ${told.at}`, told.at)
-  if (told !== undefined && told.targets > 0 && interval > 0) {
+  const { interval, before, told, toldAge } = timing
+  const sinceLast = before === undefined ? Infinity : toldAge(`${before.at}`, before.at)
+  if (told !== undefined && interval > 0) {
     const isDue = sinceLast >= interval && all.some(hasWaited)
     return isDue || hasGrown(all.filter(isNew), told, sinceLast, timing) ? all : []
   }
-  if (all.some((each) => isNew(each) && hasWaited(each))) return all
   const mayFlap = sinceLast >= interval
+  if (!mayFlap && (before?.begunAgain ?? 0) >= MOST_AGAIN) return []
+  if (all.some((each) => isNew(each) && hasWaited(each))) return all
   return all.filter((each) => {
     if (each.merged.kind === 'flapped') return mayFlap && hasWaited(each)
     return !isNew(each) || hasWaited(each)
   })
 }
+
+/** An incident is told at once that begins so often again within an interval after its end. */
+const MOST_AGAIN = 2
+/** Growth by more doublings than this is always told. */
+const MOST_DOUBLINGS = 3
 
 /**
  * Whether the incident is more severe than the receiver was told, over, or much larger: on twice as many targets after the first message,
@@ -92,7 +118,9 @@ function readyOf(
  */
 function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, sinceLast: number, { wait, firing }: Timing): boolean {
   if (firing === 0 || added.some(({ alert }) => isMoreSevere(latestOf(alert), told))) return true
-  return added.length > 0 && firing >= 2 ** told.messages * told.targets && sinceLast >= wait
+  return (
+    added.length > 0 && firing >= 2 ** Math.min(MOST_DOUBLINGS, told.growths + 1) * told.targets && sinceLast >= wait
+  )
 }
 
 function isNew({ merged }: ReadyAlert): boolean {

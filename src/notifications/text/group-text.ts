@@ -1,4 +1,4 @@
-import { hasEnded, failuresOf, type Notification } from '../../alerts/notification.ts'
+import { failuresOf, type Notification } from '../../alerts/notification.ts'
 import type { Alert } from '../../alerts/alert.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import { formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
@@ -25,12 +25,12 @@ export function incidentLines(incident: Incident): string[] {
   const { since, course, targets, alerts, worst, calls, contributor, causes, others } = incident
   const before = calls?.before === undefined ? '' : `; was ${formatShare(calls.before)}`
   const more = targets.pending > 0 ? `; pending on ${formatNumber(targets.pending)} more` : ''
-  const ending = course === 'ends' ? '; on most targets no longer, but not resolved yet' : ''
+  const ending = course === 'ends' ? '; the value is back within the threshold on most targets' : ''
   return [
     `Since ${formatTime(since)}${before}${more}${ending}`,
     ...causes.map((cause) => `Cause: ${causeText(cause)}`),
     ...(worst.length === 0 || alerts.length === 1 ? [] : [`Worst: ${worst.slice(0, NAMED).map(worstText).join(', ')}`]),
-    ...(contributor === undefined ? [] : [`In common: ${contributor.label} ${contributor.value}`]),
+    ...(contributor === undefined ? [] : [`Mostly: ${contributor.label} ${contributor.value}`]),
     ...(others.length === 0 ? [] : [`Also firing: ${othersText(others)}`]),
     ...[...new Map(alerts.map((alert) => [alert.alert, alert])).values()]
       .slice(0, NAMED)
@@ -57,16 +57,20 @@ function worstText(alert: Alert): string {
   return `${where} ${formatValue(alert, value)}${ofCalls}`
 }
 
+/** The end of all alerts that nobody was told of: they were silenced or muted. */
+const NOT_SAID = 'nothing of this fires any more'
+
 /** The title of a message about several targets: the incident, or how it ends. */
 export function groupTitle(message: AlertMessage): string {
-  const { alerts, flapped, silenced, incident } = message
-  const titles = [...new Set([...alerts, ...flapped].map(({ notification }) => titleOf(notification)))]
-  const subject = titles.length === 1 ? titles[0]! : plural(titles.length || silenced.length, 'alert')
+  const { alerts, flapped, incident } = message
+  const over = [...alerts.filter(({ notification }) => !isFiring(notification)), ...flapped]
+  const titles = [...new Set(over.map(({ notification }) => titleOf(notification)))]
+  const subject = titles.length === 1 ? titles[0]! : plural(titles.length, 'alert')
   const fires = alerts.some(({ notification }) => isFiring(notification))
   if (incident !== undefined && fires) return incidentSentence(incident)
   const ends = endsOf(message)
-  const title = `${subject} ${ends.length === 0 ? 'silenced' : ends.join(', ')}`
-  return incident === undefined ? title : `${title}; still ${incidentSentence(incident)}`
+  const title = ends.length === 0 ? NOT_SAID : `${subject} ${ends.join(', ')}`
+  return incident === undefined ? title : `${incidentSentence(incident)}; ${title}`
 }
 
 /** `resolved on 30 targets`, for each way to end. */
@@ -84,7 +88,7 @@ function endsOf({ alerts, flapped }: AlertMessage): string[] {
 /** What a message about several targets says below its title: the incident, what ended, and what is silenced. */
 export function groupLines(message: AlertMessage): string[] {
   const { alerts, silenced, incident } = message
-  const ended = alerts.map(({ notification }) => notification).filter(hasEnded)
+  const ended = alerts.map(({ notification }) => notification).filter(({ kind }) => kind === 'resolved')
   const [worst] = ended
   const longest = Math.max(...ended.map(({ at, firingSince }) => at - firingSince))
   const ends = endsOf(message)
@@ -93,7 +97,7 @@ export function groupLines(message: AlertMessage): string[] {
     ...(incident === undefined || ends.length === 0 ? [] : [`Ended: ${ends.join(', ')}`]),
     ...(worst === undefined
       ? []
-      : [`Fired ${formatSeconds(longest)} at most, ${worstOf(worst).join(' ')} on ${worst.target}`]),
+      : [`Longest: ${formatSeconds(longest)}, ${worstOf(worst).join(' ')} on ${worst.target}`]),
     ...(silenced.length === 0 ? [] : [silencedText(silenced)]),
   ]
 }
@@ -102,7 +106,7 @@ export function groupLines(message: AlertMessage): string[] {
 function silencedText(silenced: AlertMessage['silenced']): string {
   const authors = [...new Set(silenced.flatMap(({ author }) => author ?? []))]
   const by = authors.length === 0 ? '' : ` by ${authors.slice(0, NAMED).join(', ')}`
-  const until = Math.min(...silenced.map((each) => each.until))
+  const until = Math.max(...silenced.map((each) => each.until))
   return `Silenced: ${plural(silenced.length, 'alert')} until ${formatTime(until)}${by}`
 }
 

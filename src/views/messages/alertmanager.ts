@@ -100,7 +100,7 @@ function bodyOf(
   const groupLabels = asLabels(group)
   return {
     version: '4',
-    groupKey: `{}${route === undefined ? '' : `/${matchersOf(route)}`}:${matchersOf(group)}`,
+    groupKey: `{}${route === undefined ? '' : `/${matchersOf(route, ',')}`}:${matchersOf(group, ', ')}`,
     truncatedAlerts: Math.max(0, alerts.length - most),
     status: statusOf(alerts.some(({ status }) => status === 'firing')),
     receiver,
@@ -117,12 +117,12 @@ function asLabels({ alert, ...labels }: AlertMatch): Texts {
 }
 
 /** `{alertname="HighFailureRate", severity=~"critical|warning"}`, as Alertmanager shows matchers. */
-function matchersOf(match: AlertMatch): string {
+function matchersOf(match: AlertMatch, separator: string): string {
   const sorted = Object.entries(asLabels(match)).toSorted(([a], [b]) => (a < b ? -1 : 1))
   const texts = sorted.map(([name, value]) =>
     isPattern(value) ? `${name}=~${JSON.stringify(value.slice(2).trim())}` : `${name}=${JSON.stringify(value)}`,
   )
-  return `{${texts.join(', ')}}`
+  return `{${texts.join(separator)}}`
 }
 
 /** The whole group: what fires comes first. */

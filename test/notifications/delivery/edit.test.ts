@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AlertMessage, Message } from '../../../src/notifications/message.ts'
-import { sending, type Receive } from './outbox-sending.ts'
+import { AT, sending, type Receive } from './outbox-sending.ts'
 
 const GROUPED = { groupBy: ['alert', 'severity'], groupWait: 20, groupInterval: 300, targets: 300 } as const
 const high = (n: number) => ({ name: 'HighFailureRate', target: `target ${n}` })
@@ -77,4 +77,35 @@ test('a message that was posted again is edited from then on, also by the next p
   run.restart()
   await run.clock.advance(20)
   expect(seen.map(({ posted }) => posted).slice(0, 4)).toEqual([undefined, '1', '2', '2'])
+})
+
+test('the messages of thirty incidents are all edited', async () => {
+  const { shown, receive, on } = board()
+  const run = sending({ groupBy: ['target'], groupWait: 20, groupInterval: 300, targets: 30, edits: true, receive })
+  on(run.clock)
+  for (let n = 0; n < 30; n++) await run.fire(high(n))
+  await run.clock.advance(60)
+  const begun = run.clock.monotonic()
+  await run.clock.advance(120)
+  expect([...shown.values()].filter(({ at }) => at < begun)).toEqual([])
+  expect(shown.size).toBe(30)
+})
+
+test('an incident that begins again after its end was silenced is posted, and the message of the first says that it is over', async () => {
+  const { posted, shown, receive, on } = board()
+  const run = sending({ ...GROUPED, edits: true, receive })
+  on(run.clock)
+  await run.store.addSilence({ match: { target: 'target 2' }, since: AT, until: AT + 7200, reason: 'deploy' })
+  await run.fire(high(1))
+  await run.fire(high(2))
+  await run.clock.advance(400)
+  await run.resolve(high(1))
+  await run.clock.advance(400)
+  await run.resolve(high(2))
+  await run.clock.advance(60)
+  expect(shown.get('1')!.message.incident).toBeUndefined()
+  await run.clock.advance(10_000)
+  await run.fire(high(1))
+  await run.clock.advance(30)
+  expect(posted).toHaveLength(2)
 })

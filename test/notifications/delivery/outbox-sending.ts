@@ -32,8 +32,10 @@ export type Step = keyof DeliverOptions['store'] | 'send'
 /** The rest of a moment: nobody was told anything, and nothing fires but what a test says. */
 export const QUIET = {
   told: new Map(),
+  waiting: new Set<string>(),
   incidents: () => [],
   age: (_name: string, at: number) => AT - at,
+  toldAge: (_name: string, at: number) => AT - at,
 } satisfies Partial<Read>
 
 /** Nothing has suppressed anything. */
@@ -153,7 +155,7 @@ export function sending(options: SendingOptions = {}) {
       alerts: () => [...live.values()],
       unwritten,
     }
-    const rounds = [outboxRound(receiver, attempts, options), editRound(receiver, attempts, options)]
+    const rounds = [outboxRound(receiver, attempts, options), editRound(receiver, options)]
     sender = deliver(rounds, { clock, draining$: merge(draining$, paused$) }).subscribe({
       next: (delivery) => deliveries.push(delivery),
       complete: () => (completed = true),

@@ -21,11 +21,21 @@ describe('the group wait of a message', () => {
 
   const told = (sinceLast: number, messages = 1) =>
     new Map([
-      [group.key, { at: AT - sinceLast, begun: AT - 3600, messages, targets: 1, severity: 'critical' as const }],
+      [
+        group.key,
+        {
+          at: AT - sinceLast,
+          begun: AT - 3600,
+          growths: messages - 1,
+          begunAgain: 0,
+          targets: 1,
+          severity: 'critical' as const,
+        },
+      ],
     ])
   const live = (n: number): LiveAlert[] =>
     Array.from({ length: n }, (_, i) =>
-      liveAlert({ name: 'L', target: `${i}` }, changeOf({ name: 'L', target: `${i}` }, 'firing', AT)),
+      liveAlert({ name: 'L', target: `${i}` }, changeOf({ name: 'L', target: `${i}` }, 'firing', AT - 7200)),
     )
   const momentNow = (now = AT, differing: Partial<Read> = {}) =>
     momentOf(
@@ -35,7 +45,7 @@ describe('the group wait of a message', () => {
         silences: [],
         alerts: [],
         past: async () => NO_PAST,
-        age: newAges({ wall: () => now, monotonic: () => now })(),
+        age: newAges({ wall: () => now, monotonic: () => now }, true)(),
         ...differing,
       },
       inhibition([]),
@@ -95,7 +105,7 @@ describe('the group wait of a message', () => {
 
   test('begins again when the clock was set back', async () => {
     let monotonic = 1000
-    const ages = newAges({ wall: () => AT - 86_400, monotonic: () => monotonic })
+    const ages = newAges({ wall: () => AT - 86_400, monotonic: () => monotonic }, true)
     const now = () => momentNow(AT - 86_400, { age: ages() })
     expect(await waited([young('A')], now())).toBeUndefined()
     monotonic += GROUP_WAIT - 1

@@ -17,6 +17,8 @@ const TIMEOUT_SECONDS = 30
 /** For connecting and for the server's greeting (milliseconds). */
 const CONNECT_TIMEOUT_MS = 10_000
 const MAX_REASON_LENGTH = 200
+/** For so long a mail is retried for some recipients before others on the same are sent to all (seconds). */
+const LONGEST_PARTLY_SECONDS = 900
 
 /** The fields of nodemailer's errors. */
 type Failure = {
@@ -31,16 +33,19 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
   const { to, from, dashboardUrl } = config
   const domain = domainOf(config)
   const options = connectionOf(config)
-  /** The mail that only some recipients got, and for whom it is retried. */
-  let partly: Attempted | undefined
+  /** By what they are about, the mails that only some recipients got, and for whom they are retried. */
+  const partly = new Map<string, Attempted>()
 
   return async (message) => {
     const now = clock.wall()
     const { id, references } = idsOf(message, { receiver: name, domain })
-    // Those who got it get no other mail until the others have it or refuse it, however the message changes meanwhile.
-    if (partly !== undefined && partly.id !== id)
-      await post(partly).catch((error: unknown) => {
-        if (partly !== undefined || !(error instanceof DeliveryError)) throw error
+    const about = message.kind === 'alerts' ? JSON.stringify([message.group, message.begun]) : id
+    for (const [key, { since }] of partly) if (clock.monotonic() - since > LONGEST_PARTLY_SECONDS) partly.delete(key)
+    // Those who got it get no other mail on the same until the others have it or refuse it, however the message changes meanwhile.
+    const earlier = partly.get(about)
+    if (earlier !== undefined && earlier.id !== id)
+      await post(earlier).catch((error: unknown) => {
+        if (partly.has(about) || !(error instanceof DeliveryError)) throw error
       })
     const mail = {
       from: { name: 'callwatch', address: from },
@@ -51,13 +56,13 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
       headers: { 'Auto-Submitted': 'auto-generated' },
       ...emailMessage(message, { now, dashboardUrl }),
     }
-    await post(partly ?? { id, mail, to, refused: [] })
+    await post(partly.get(about) ?? { about, since: clock.monotonic(), id, mail, to, refused: [] })
   }
 
   async function post(attempted: Attempted): Promise<void> {
     const late = new AbortController()
     const giveUp = clock.scheduler.schedule(() => late.abort(), TIMEOUT_SECONDS * 1000)
-    const progress = { isPartly: attempted === partly, isSending: false }
+    const progress = { isPartly: attempted === partly.get(attempted.about), isSending: false }
     const transport = createTransport(options)
     transport.use('stream', (mail, done) => {
       mail.message.processFunc((input) => Readable.from(noted(input, progress)))
@@ -71,7 +76,7 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
     } catch (error) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all its errors have this form, every field being optional
       const failed = deliveryError(error as Failure, { isLate: late.signal.aborted, ...progress })
-      if (progress.isPartly && !failed.retryable) partly = undefined
+      if (progress.isPartly && !failed.retryable) partly.delete(attempted.about)
       throw failed
     } finally {
       giveUp.unsubscribe()
@@ -79,7 +84,9 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
     const refused = [...attempted.refused, ...missing.filter(({ permanent }) => permanent === true)]
     const later = missing.filter(({ permanent }) => permanent !== true)
     const retryable = later.length > 0
-    partly = retryable ? { ...attempted, to: later.flatMap(({ recipient }) => recipient ?? []), refused } : undefined
+    const rest = { ...attempted, to: later.flatMap(({ recipient }) => recipient ?? []), refused }
+    if (retryable) partly.set(attempted.about, rest)
+    else partly.delete(attempted.about)
     const others = [...refused, ...later]
     if (others.length === 0) return
     const problem = `the mail server did not accept the message for ${recipientsIn(others)}`
@@ -111,8 +118,15 @@ function connectionOf(config: EmailConfig) {
   }
 }
 
-/** A mail, to whom it is sent now, and who refused it. */
-type Attempted = { id: string; mail: SendMailOptions; to: readonly string[]; refused: readonly Failure[] }
+/** A mail, what it is about, since when it is attempted (monotonic seconds), to whom it is sent now, and who refused it. */
+type Attempted = {
+  about: string
+  since: number
+  id: string
+  mail: SendMailOptions
+  to: readonly string[]
+  refused: readonly Failure[]
+}
 
 /** Notes when the server starts to read the message, which it does after it accepted sender and recipients. */
 async function* noted(message: AsyncIterable<Buffer>, progress: { isSending: boolean }): AsyncGenerator<Buffer> {

@@ -4,6 +4,7 @@ import { DeliveryError } from '../../../network/delivery-error.ts'
 import { httpSender } from '../../../network/http-sender.ts'
 import { isMap, parseMap } from '../../../schema/path.ts'
 import type { AlertMessage } from '../../message.ts'
+import { isFiring } from '../../text/alert-facts.ts'
 import type { Send, SendContext } from '../../receiver.ts'
 import type { SlackMessage } from './slack-blocks.ts'
 import { slackMessage } from './slack-send.ts'
@@ -27,6 +28,19 @@ const REMEDIES: Readonly<Record<string, string>> = {
 
 /** The message cannot be edited any more. */
 const GONE = ['message_not_found', 'cant_update_message', 'edit_window_closed']
+
+/** Slack has failed, and may have done what it was asked to do. */
+const TRANSIENT = ['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'team_added_to_org']
+
+/** The bot may not read the channel. */
+const UNREADABLE = ['missing_scope', 'not_in_channel', 'channel_not_found', 'no_permission']
+
+/** The most bytes of an answer that are read: some hundred messages. */
+const MAX_ANSWER = 4 * 1024 * 1024
+/** Ages in an edited message are as of so many seconds. */
+const AGE_SECONDS = 300
+/** The clocks of callwatch and Slack may be so far apart (seconds). */
+const SKEW_SECONDS = 300
 
 /** The metadata by which a message is found again whose answer was lost. */
 const EVENT = 'callwatch_incident'
@@ -52,6 +66,9 @@ export function slackBot(
     return String(ts)
   }
 
+  /** The message that has replaced one that somebody deleted. */
+  const replaced = new Map<string, string>()
+
   /** Whether the message still exists. */
   async function edit(ts: string, message: SlackMessage): Promise<boolean> {
     const text = JSON.stringify(message)
@@ -66,26 +83,29 @@ export function slackBot(
     return true
   }
 
-  /** The message of an incident, if an attempt that got no answer has posted it, and the bot may read the channel. */
-  async function find(id: string, since: number): Promise<string | undefined> {
-    const asked = { channel, oldest: String(since), limit: LOOKED_AT, include_all_metadata: true }
-    const { messages } = await call('conversations.history', asked).catch((error: unknown) => {
-      if (error instanceof Refused) return { messages: [] }
-      throw error
+  /** A reply whose answer is lost is not repeated: the message itself says the same. */
+  async function reply(ts: string, message: AlertMessage): Promise<void> {
+    const said = slackMessage(message, { now: clock.wall(), dashboardUrl })
+    const place = { thread_ts: ts, ...(message.isWorse === true && { reply_broadcast: true }) }
+    await post(said, place).catch((error: unknown) => {
+      if (!(error instanceof DeliveryError && error.mayHaveArrived)) throw error
     })
-    const all: unknown[] = Array.isArray(messages) ? messages : []
-    const found = all.filter(isMap).find(({ metadata }) => isMap(metadata) && idIn(metadata) === id)
-    return found && String(found['ts'])
   }
 
   async function showIncident(message: AlertMessage): Promise<string> {
-    const own = slackMessage(message, { now: clock.wall(), dashboardUrl })
-    const id = createHash('sha256').update(JSON.stringify([name, message.group, message.begun])).digest('hex').slice(0, 32) // oxfmt-ignore
-    const metadata = { event_type: EVENT, event_payload: { id } }
-    const known = message.posted ?? (message.mayBePosted ? await find(id, message.begun) : undefined)
-    if (known === undefined || !(await edit(known, own))) return post(own, { metadata })
-    if (message.incident === undefined) shown.delete(known)
-    if (!message.isEdit && isSaid(message)) await post(own, { thread_ts: known })
+    const { posted, begun, isEdit, incident } = message
+    const own = slackMessage(withUnchanged(message), { now: timeOf(message, clock.wall()), dashboardUrl })
+    const id = idOf(name, message)
+    const lookedUp =
+      posted === undefined && message.mayBePosted === true ? await find(call, channel, id, begun) : undefined
+    const known = posted === undefined ? lookedUp : (replaced.get(posted) ?? posted)
+    if (known === undefined || !(await edit(known, own))) {
+      const ts = await post(own, { metadata: { event_type: EVENT, event_payload: { id } } })
+      if (posted !== undefined) replaced.set(posted, ts)
+      return ts
+    }
+    if (incident === undefined) shown.delete(known)
+    if (isEdit !== true && posted !== undefined) await reply(known, message)
     return known
   }
 
@@ -98,29 +118,69 @@ export function slackBot(
 
 /** Calls a method of the API, and resolves to its answer. */
 function caller({ token, apiUrl = 'https://slack.com/api' }: BotConfig, clock: Clock) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json; charset=utf-8' }
+  let answer: Record<string, unknown> = {}
+  const read = (text: string) => (answer = parseMap(text) ?? {})
+  const senders = new Map<string, ReturnType<typeof httpSender>>()
+  const senderOf = (method: string) => {
+    const sender =
+      senders.get(method) ??
+      httpSender({
+        receiver: 'Slack',
+        url: `${apiUrl.replace(/\/$/, '')}/${method}`,
+        clock,
+        maxBytes: MAX_ANSWER,
+        accepts: (text) => [true, false].find((each) => read(text)['ok'] === each),
+        reasonIn: (text) => reasonOf(read(text)),
+      })
+    senders.set(method, sender)
+    return sender
+  }
   return async (method: string, body: Record<string, unknown>): Promise<Record<string, unknown>> => {
-    let answer: Record<string, unknown> = {}
-    const read = (text: string) => (answer = parseMap(text) ?? {})
-    const deliver = httpSender({
-      receiver: 'Slack',
-      url: `${apiUrl.replace(/\/$/, '')}/${method}`,
-      clock,
-      accepts: (text) => [true, false].find((each) => read(text)['ok'] === each),
-      reasonIn: (text) => reasonOf(read(text)),
+    answer = {}
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    await senderOf(method)((request) => request(init)).catch((error: unknown) => {
+      throw refusedWith(error, answer)
     })
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json; charset=utf-8' }
-    await deliver((request) => request({ method: 'POST', headers, body: JSON.stringify(body) })).catch(
-      (error: unknown) => {
-        throw refusedWith(error, answer)
-      },
-    )
     return answer
   }
 }
 
-/** Whether a message is said in the thread: the end, and reminders. */
-function isSaid({ incident, alerts }: AlertMessage): boolean {
-  return incident === undefined || alerts.some(({ notification }) => notification.kind === 'reminder')
+/** The newest message of an incident, if an attempt that got no answer has posted it, and the bot may read the channel. */
+async function find(call: Call, channel: string, id: string, since: number): Promise<string | undefined> {
+  const asked = { channel, oldest: String(since - SKEW_SECONDS), limit: LOOKED_AT, include_all_metadata: true }
+  const { messages } = await call('conversations.history', asked).catch((error: unknown) => {
+    if (error instanceof Refused && UNREADABLE.includes(error.code)) return { messages: [] }
+    throw error
+  })
+  const all: unknown[] = Array.isArray(messages) ? messages : []
+  const own = all.filter(isMap).filter(({ metadata }) => isMap(metadata) && idIn(metadata) === id)
+  return own.map(({ ts }) => String(ts)).toSorted((a, b) => Number(b) - Number(a))[0]
+}
+
+/** The time of the ages in a message. */
+function timeOf({ isEdit }: AlertMessage, now: number): number {
+  return isEdit === true ? Math.floor(now / AGE_SECONDS) * AGE_SECONDS : now
+}
+
+/** Names the incidents of a group in the metadata of their messages. */
+function idOf(receiver: string, { group }: AlertMessage): string {
+  return createHash('sha256')
+    .update(JSON.stringify([receiver, group]))
+    .digest('hex')
+    .slice(0, 32)
+}
+
+type Call = ReturnType<typeof caller>
+
+/** With what else fires: the message of a single target lists each alert. */
+function withUnchanged(message: AlertMessage): AlertMessage {
+  const { alerts, unchanged } = message
+  const [firing, ended] = [true, false].map((fires) => alerts.filter((each) => isFiring(each.notification) === fires))
+  return {
+    ...message,
+    alerts: [...firing!, ...unchanged.map((notification) => ({ notification, flaps: 0 })), ...ended!],
+  }
 }
 
 function idIn({ event_type: type, event_payload: payload }: Record<string, unknown>): unknown {
@@ -138,7 +198,9 @@ class Refused extends DeliveryError {
 }
 
 function refusedWith(error: unknown, { error: code }: Record<string, unknown>): unknown {
-  return error instanceof DeliveryError && typeof code === 'string' ? new Refused(code, error) : error
+  if (!(error instanceof DeliveryError) || typeof code !== 'string') return error
+  if (!TRANSIENT.includes(code)) return new Refused(code, error)
+  return new DeliveryError(error.message, { retryable: true, mayHaveArrived: true })
 }
 
 /** Only a code of Slack is shown, with what to do about it. */

@@ -6,7 +6,7 @@ import { messageView } from '../../../views/messages/message-body.ts'
 import type { SendContext, Send } from '../../receiver.ts'
 import type { WebhookConfig } from './webhook.ts'
 
-/** Characters of a body. Many servers refuse more than 100 kB. */
+/** Bytes of a body. Many servers refuse more than 100 kB. */
 const MAX_BODY = 90_000
 /** How many alerts a body has at most, tried in this order until it is accepted. */
 const MOST = [Infinity, 100, 50, 20, 5, 1] as const
@@ -24,7 +24,7 @@ export function webhookSend(
         : messageView(message, clock.wall(), most)
     if (contentOf(Infinity) === undefined) return
     const all = MOST.map((most) => textOf(contentOf(most)))
-    const bodies = all.filter((body, i) => body.length <= MAX_BODY || i === all.length - 1)
+    const bodies = all.filter((body, i) => Buffer.byteLength(body) <= MAX_BODY || i === all.length - 1)
     for (const body of new Set(bodies)) {
       const refused = await post(body).catch((error: unknown) => error)
       if (refused instanceof DeliveryError && refused.status === 413 && body !== bodies.at(-1)) continue

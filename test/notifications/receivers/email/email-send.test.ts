@@ -260,6 +260,16 @@ describe('a refusal', () => {
     ])
   })
 
+  test('of one recipient for now delays no mail on another incident', async () => {
+    const { inbox, port } = await smtpInbox({
+      recipient: (address) => (address.startsWith('ops') ? refusal(452, 'mailbox full') : undefined),
+    })
+    const { send } = sender(port)
+    await failure(send(messageOf([FIRING])))
+    await failure(send(messageOf([{ ...FIRING, alert: 'Other', key: 'Other' }], { group: { alert: 'Other' } })))
+    expect(inbox.map((mail) => headerOf(mail, 'Subject')?.includes('Other'))).toEqual([false, true])
+  })
+
   test('for good at another attempt says that some recipients have the message, and the next one goes to all', async () => {
     const answers = [refusal(451, 'later'), refusal(451, 'still later'), refusal(550, 'no such user')]
     const { inbox, port } = await smtpInbox({

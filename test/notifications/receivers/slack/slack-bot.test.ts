@@ -38,7 +38,7 @@ async function slackApi() {
     void read(request).then(({ path, headers, body }) => {
       const call = { method: path.split('/').at(-1)!, body: parseMap(body)! }
       expect(headers['authorization']).toBe(`Bearer ${TOKEN}`)
-      const { channel, metadata: _metadata, ts: _ts, thread_ts: _thread, ...message } = call.body
+      const { channel, metadata: _metadata, ts: _ts, thread_ts: _thread, reply_broadcast: _all, ...message } = call.body
       expect(channel).toBe(CHANNEL)
       if (call.method !== 'conversations.history') expect(slackProblems(message)).toEqual([])
       calls.push(call)
@@ -114,6 +114,42 @@ describe('a bot', () => {
     await bot()(messageOf([FIRING]))
     await bot()(messageOf([FIRING], { mayBePosted: true }))
     expect(messages.size).toBe(2)
+  })
+
+  test('tells the channel that an incident has become more severe', async () => {
+    const { bot, messages } = await slackApi()
+    const send = bot()
+    const posted = await send(messageOf([{ ...FIRING, severity: 'warning' }], { severity: 'warning' }))
+    await send(messageOf([FIRING], { posted: posted!, isWorse: true }))
+    expect([...messages.values()].at(-1)).toMatchObject({ thread_ts: posted, reply_broadcast: true })
+  })
+
+  test('finds its message in a channel with long messages', async () => {
+    const { bot, messages, answers } = await slackApi()
+    const posted = await bot()(messageOf([FIRING]))
+    const long = Array.from({ length: 60 }, (_, i) => ({ ts: `${AT}.9${i}`, text: 'x'.repeat(3000) }))
+    answers.set('conversations.history', { body: { ok: true, messages: [...long, ...messages.values()] } })
+    expect(await bot()(messageOf([FIRING], { mayBePosted: true }))).toBe(posted)
+  })
+
+  test.each([
+    [429, 'ratelimited'],
+    [200, 'internal_error'],
+  ])('posts nothing while Slack cannot say whether it has posted: %d %s', async (status, error) => {
+    const { bot, messages, answers } = await slackApi()
+    await bot()(messageOf([FIRING]))
+    answers.set('conversations.history', { status, body: { ok: false, error } })
+    expect(await failure(bot()(messageOf([FIRING], { mayBePosted: true })))).toMatchObject({ retryable: true })
+    expect(messages.size).toBe(1)
+  })
+
+  test('repeats no reply whose answer is lost', async () => {
+    const { bot, methods, answers } = await slackApi()
+    const send = bot()
+    const posted = await send(messageOf([FIRING]))
+    answers.set('chat.postMessage', { status: 504, body: {} })
+    expect(await send(messageOf([RESOLVED], { posted: posted! }))).toBe(posted)
+    expect(methods()).toEqual(['chat.postMessage', 'chat.update', 'chat.postMessage'])
   })
 
   test('posts what is no incident, and edits nothing of it', async () => {
