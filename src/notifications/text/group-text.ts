@@ -77,10 +77,13 @@ export function groupTitle(message: AlertMessage): string {
 function endsOf({ alerts, flapped }: AlertMessage): string[] {
   const on = (changes: readonly Notification[]) => new Set(changes.map(({ target }) => target)).size
   const all = alerts.map(({ notification }) => notification)
+  const told = new Set(all.map(({ target }) => target))
+  // The less severe alert of a target that is told of anyway is no news.
+  const meanwhile = flapped.map(({ notification }) => notification).filter(({ target }) => !told.has(target))
   const counts = [
     ['resolved', on(all.filter(({ kind }) => kind === 'resolved'))],
     ['expired, not resolved,', on(all.filter(({ kind }) => kind === 'expired'))],
-    ['fired and ended meanwhile', on(flapped.map(({ notification }) => notification))],
+    ['fired and ended meanwhile', on(meanwhile)],
   ] as const
   return counts.flatMap(([what, targets]) => (targets === 0 ? [] : [`${what} on ${plural(targets, 'target')}`]))
 }

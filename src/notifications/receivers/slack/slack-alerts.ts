@@ -182,7 +182,7 @@ function titleOfGroup(message: AlertMessage): string {
   const { severity, incident, alerts } = message
   const hasExpired = alerts.some(({ notification }) => notification.kind === 'expired')
   const sign = incident === undefined ? SIGNS[hasExpired ? 'expired' : 'resolved'] : FIRING_SIGNS[severity]
-  return `${sign} ${severity}: ${plain(groupTitle(message), 130)}`
+  return `${sign} ${incident === undefined ? '' : `${severity}: `}${plain(groupTitle(message), 130)}`
 }
 
 function stateWord(kind: string): string {
