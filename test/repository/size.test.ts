@@ -25,7 +25,7 @@ const ROOMS: Record<string, number> = {
   'src/log': 105,
   'src/metrics': 656,
   'src/network': 204,
-  'src/notifications': 3470,
+  'src/notifications': 3474,
   'src/pipeline': 1317,
   'src/polling': 2212,
   'src/schema': 416,

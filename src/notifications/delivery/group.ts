@@ -5,10 +5,10 @@ import type { OutboxEntry, OutboxContent } from '../../store/store.ts'
 import type { GroupOf } from '../grouping.ts'
 import type { DigestMessage } from '../message.ts'
 import { latestOf, type Batch, type WaitingAlert } from './batch.ts'
+import { isKnown } from './merge-changes.ts'
 
 /**
- * Groups a receiver's waiting entries, the most urgent first: alerts that fire before alerts that have ended, the most severe
- * first; then the digests.
+ * Groups a receiver's waiting entries, the most urgent first, then the digests.
  *
  * @param entries oldest first
  */
@@ -23,12 +23,17 @@ export function group(entries: readonly OutboxEntry[], groupOf: GroupOf): Batch[
     .map(([key, together]): { batch: Batch; urgency: number } => {
       if (key === DIGESTS) return { batch: digestOf(together), urgency: Infinity }
       const alerts = waitingAlerts(together)
-      const changes = alerts.map(latestOf)
-      const urgencies = changes.map((change) => SEVERITIES.indexOf(change.severity) + (hasEnded(change) ? 10 : 0))
-      return { batch: { kind: 'alerts', group: groupOf(changes[0]!), alerts }, urgency: Math.min(...urgencies) }
+      const urgency = Math.min(...alerts.map(urgencyOf))
+      return { batch: { kind: 'alerts', group: groupOf(latestOf(alerts[0]!)), alerts }, urgency }
     })
     .toSorted((a, b) => a.urgency - b.urgency)
     .map(({ batch }) => batch)
+}
+
+/** Alerts that fire come first, then known ones that have ended, then those that came and went. */
+function urgencyOf(alert: WaitingAlert): number {
+  const change = latestOf(alert)
+  return SEVERITIES.indexOf(change.severity) + (hasEnded(change) ? (isKnown(alert) ? 10 : 20) : 0)
 }
 
 const DIGESTS = 'digests'

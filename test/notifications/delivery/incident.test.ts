@@ -61,17 +61,15 @@ test('a process that dies amid it loses nothing, and says nothing twice', async 
   expect(alertsOf(run).length).toBeLessThanOrEqual(6)
 })
 
-test('Slack shows on how many targets it fires, the worst, and ten in a line each', async () => {
+test('Slack shows on how many targets it fires, and the three worst', async () => {
   const run = sending(GROUPED)
   await run.clock.advance(1)
   for (let n = 0; n < HIT; n++) await run.fire(veryHigh(n), { value: n === 42 ? 734 : 60 })
   await run.clock.advance(22)
   const [message] = alertsOf(run)
   const { text, blocks } = slackMessage(message!, { now: run.clock.wall(), dashboardUrl: undefined })
-  expect(text).toContain('🔴 critical: VeryHighFailureRate fires on 199 of 300 targets: worst target 42 ')
-  const lines = JSON.stringify(blocks).split('🔴').length - 1
-  expect(lines).toBe(1 + 10)
-  expect(JSON.stringify(blocks)).toContain('and 189 more')
+  expect(text).toContain('🔴 critical: 199 of 300 targets: ')
+  expect(JSON.stringify(blocks)).toMatch(/Worst: target 42 734 calls, target \d+ 60 calls, target \d+ 60 calls/)
 })
 
 test('what changes while alerts of a group fire waits for the interval, and a new incident only for the wait', async () => {
