@@ -1,6 +1,6 @@
 import { FAILURES } from '../ledger/failure-ratio.ts'
 import { alertOf, subjectOf, type Alert, type LiveAlert } from './alert.ts'
-import { SEVERITIES, isMoreSevere, type AlertMatch, type Severity } from './match-keys.ts'
+import { bySeverity, isMoreSevere, type AlertMatch, type Severity } from './match-keys.ts'
 import { failuresOf } from './notification.ts'
 import { isBeyond, sum, type Contributor } from './signal.ts'
 
@@ -64,8 +64,6 @@ export function incidentsOf(
 
 type Stated = Alert & { state: LiveAlert['instance']['state'] }
 const isFiring = ({ state }: Stated) => state !== 'pending'
-const bySeverity = (one: { severity: Severity }, other: { severity: Severity }) =>
-  SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity)
 const targetsOf = (alerts: readonly Alert[]) => new Set(alerts.map(({ target }) => target))
 
 function incidentOf(

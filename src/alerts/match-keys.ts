@@ -4,8 +4,13 @@ import { RULE_LABELS, type RuleLabel } from './groups.ts'
 export const SEVERITIES = ['critical', 'warning', 'info'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
+/** Compares by severity, the most severe first. */
+export function bySeverity(one: { severity: Severity }, other: { severity: Severity }): number {
+  return SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity)
+}
+
 export function isMoreSevere(one: { severity: Severity }, other: { severity: Severity }): boolean {
-  return SEVERITIES.indexOf(one.severity) < SEVERITIES.indexOf(other.severity)
+  return bySeverity(one, other) < 0
 }
 
 /** Selects alerts. Each given value must equal the alert's, or be an expression that matches it (match.ts). */

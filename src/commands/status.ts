@@ -1,6 +1,6 @@
 import { alertOf } from '../alerts/alert.ts'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
-import { SEVERITIES } from '../alerts/match-keys.ts'
+import { bySeverity } from '../alerts/match-keys.ts'
 import { incidentsOf } from '../alerts/incidents.ts'
 import { definitionOf } from '../alerts/definition-of.ts'
 import { formatIn } from '../alerts/signal.ts'
@@ -152,7 +152,7 @@ function printStatus(
       ['alert', 'target', 'severity', 'for', 'value', 'threshold'],
       3,
       ['threshold', 'severity', 'for'],
-      alerts.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity)),
+      alerts.toSorted(bySeverity),
       ({ key, target, severity, since, value, threshold, breach, signal }) => {
         const { unit } = definitionOf({ name: signal })
         const lasts = formatSeconds(Math.max(0, (Date.parse(now) - Date.parse(since)) / 1000))

@@ -1,7 +1,7 @@
 import { subjectOf, type Alert } from '../alerts/alert.ts'
 import type { AlertGroup } from '../alerts/incidents.ts'
 import { valuesOf, matches } from '../alerts/match.ts'
-import { SEVERITIES, type AlertMatch } from '../alerts/match-keys.ts'
+import { bySeverity, type AlertMatch } from '../alerts/match-keys.ts'
 import type { Rule } from '../alerts/rule.ts'
 import type { NotifyConfig } from './notify-section.ts'
 
@@ -28,7 +28,7 @@ export function grouping(
   rules: readonly Rule[] = [],
 ): GroupOf {
   const { routes = [] } = notify
-  const worstFirst = rules.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
+  const worstFirst = rules.toSorted(bySeverity)
   const bySubject = new Map<string, readonly Rule[]>()
   /** The rules that measure the same. */
   const onSubjectOf = (alert: Grouped) => {

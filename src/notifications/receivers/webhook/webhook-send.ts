@@ -22,15 +22,18 @@ export function webhookSend(
       format === 'alertmanager'
         ? alertmanagerView(message, { receiver, pageUrl }, most)
         : messageView(message, clock.wall(), most)
-    if (contentOf(Infinity) === undefined) return
-    const all = MOST.map((most) => textOf(contentOf(most)))
-    const bodies = all.filter((body, i) => Buffer.byteLength(body) <= MAX_BODY || i === all.length - 1)
-    for (const body of new Set(bodies)) {
-      const refused = await post(body).catch((error: unknown) => error)
-      if (refused instanceof DeliveryError && refused.status === 413 && body !== bodies.at(-1)) continue
-      if (refused !== undefined) throw refused
-      return
+    let before: string | undefined
+    let refused: unknown
+    for (const most of MOST) {
+      const content = contentOf(most)
+      if (content === undefined) return
+      const body = textOf(content)
+      if (body === before || (Buffer.byteLength(body) > MAX_BODY && most !== MOST.at(-1))) continue
+      before = body
+      refused = await post(body).catch((error: unknown) => error)
+      if (!(refused instanceof DeliveryError && refused.status === 413)) break
     }
+    if (refused !== undefined) throw refused
   }
 
   function post(body: string): Promise<void> {

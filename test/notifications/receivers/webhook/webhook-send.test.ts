@@ -66,3 +66,39 @@ test.each([
   const { send } = await webhook(headers)
   expect((await failure(send(MESSAGE))).message).toBe('the webhook could not be reached')
 })
+
+/** A webhook that takes bodies of so many bytes, and the sizes of those that it got. */
+async function limited(most: number) {
+  const sizes: number[] = []
+  const { url } = await opening.open((request, response) => {
+    void read(request).then(({ body }) => {
+      sizes.push(Buffer.byteLength(body))
+      response.writeHead(Buffer.byteLength(body) > most ? 413 : 200).end()
+    })
+  })
+  const config = { url, format: 'callwatch', headers: {} } as const
+  return { send: webhookSend(config, { clock: virtualClock(AT), name: 'webhook' }), sizes }
+}
+const MANY = messageOf(Array.from({ length: 300 }, (_, i) => ({ ...FIRING, target: `target ${i}` })))
+
+test('the largest incident is at most 90 kB', async () => {
+  const { send, sizes } = await limited(Infinity)
+  await send(MANY)
+  expect(sizes).toHaveLength(1)
+  expect(sizes[0]).toBeGreaterThan(20_000)
+  expect(sizes[0]).toBeLessThanOrEqual(90_000)
+})
+
+test('a message that is too large for the receiver is sent with fewer alerts', async () => {
+  const { send, sizes } = await limited(12_000)
+  await send(MANY)
+  expect(sizes.length).toBeGreaterThan(1)
+  expect(sizes.at(-1)).toBeLessThanOrEqual(12_000)
+  expect(sizes.toSorted((a, b) => b - a)).toEqual(sizes)
+})
+
+test('a message that is too large with one alert is refused, and posted once in each size', async () => {
+  const { send, sizes } = await limited(100)
+  expect(await failure(send(messageOf([FIRING])))).toMatchObject({ retryable: false, status: 413 })
+  expect(sizes).toHaveLength(1)
+})
