@@ -29,7 +29,7 @@ export const SLOW = [
   'test/daemon/{hints,several-daemons}.test.ts',
   'test/fuzz/**/*.test.ts',
   'test/hosts/**/*.test.ts',
-  'test/notifications/delivery/{deliver-outbox-due,deliver-outbox-law,incident}.test.ts',
+  'test/notifications/delivery/{beside-alertmanager,deliver-outbox-due,deliver-outbox-law,incident}.test.ts',
   'test/notifications/receivers/{alertmanager,webhook}/alertmanager-real.test.ts',
   'test/parity/**/*.test.ts',
   'test/prometheus/running.test.ts',

@@ -78,12 +78,15 @@ export type ToldGroup = {
   /** When, and when at first (the host's clock, UNIX seconds). */
   at: number
   begun: number
-  /** How many messages told of growth since then. */
-  growths: number
+  /** From when the interval counts (the host's clock, UNIX seconds): messages about growth do not begin it again. */
+  interval: number
+  /** Whether the receiver was told of growth since then. */
+  hasGrown: boolean
   /** How often the group began to fire again within an interval. */
   begunAgain: number
-  /** On how many targets alerts of the group fired, and the most severe of what it said. */
+  /** On how many targets alerts of the group fired, the highest severity, and how many alerts of that. */
   targets: number
+  alerts: number
   severity: Severity
   /** What identifies its message at a receiver that edits it. */
   posted?: string

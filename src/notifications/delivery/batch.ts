@@ -13,7 +13,12 @@ import type { Past } from './past.ts'
 import type { Age } from './wait.ts'
 
 /** An alert's entries in the outbox, oldest first, and their changes. */
-export type WaitingAlert = { entries: OutboxEntry[]; changes: Notification[] }
+export type WaitingAlert = {
+  entries: OutboxEntry[]
+  changes: Notification[]
+  /** Less severe alerts on the same calls, which it inhibits. */
+  inhibits?: readonly WaitingAlert[]
+}
 
 /** Outbox entries of one receiver, as one stage of delivery passes them to the next. */
 export type Batch =

@@ -7,7 +7,7 @@ import type { Incident } from '../../alerts/incidents.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert } from '../message.ts'
 import type { OutboxEntry, ToldGroup } from '../../store/store.ts'
 import { isActive, type Mute } from './suppress.ts'
-import { lasting } from './wait.ts'
+import { alertsIn, FIRST_GROWTH, intervalAfter, lasting } from './wait.ts'
 import { groupLinks, linksOf, withRunbook } from '../text/links.ts'
 import { isSame, type Inhibited } from './inhibition.ts'
 import { entriesOf, latestOf, type Batch, type Moment, type Stage } from './batch.ts'
@@ -40,30 +40,29 @@ export const compose =
       mayBePosted: entries.some(({ claimed }) => claimed),
       ...changesIn(batch, incident, moment, options),
     }
-    const telling = { receiver: options.receiver, group: group.key, told: toldBy(batch, message, told, moment) }
+    const telling = { receiver: options.receiver, group: group.key, told: toldBy(group, message, told, moment) }
     return { kind: 'message', subject: group.key, entries, message, told: telling }
   }
 
 /** What the receiver knows after a message. */
 function toldBy(
-  { group, alerts }: Ready,
+  group: Ready['group'],
   { incident, begun, severity, flapped, posted }: AlertMessage,
   told: ToldGroup | undefined,
-  { told: all, now }: Moment,
+  moment: Moment,
 ): ToldGroup | undefined {
   const { firing } = incident?.targets ?? { firing: 0 }
   if (firing === 0 && flapped.length === 0 && group.interval === 0) return undefined
-  const { growths, begunAgain } = told ?? {
-    growths: -1,
-    begunAgain: againAfter(all.get(group.key), group.interval, now),
-  }
-  const hasNew = alerts.some(({ merged }) => merged.kind === 'update' && merged.isNew)
+  const { told: all, now } = moment
+  const begunAgain = told?.begunAgain ?? againAfter(all.get(group.key), group.interval, now)
   const known = {
     at: now,
     begun,
-    growths: Math.max(0, growths + (hasNew ? 1 : 0)),
+    interval: intervalAfter(told, group, moment),
+    hasGrown: told !== undefined && (told.hasGrown || firing >= FIRST_GROWTH * told.targets),
     begunAgain,
     targets: firing,
+    alerts: alertsIn(incident),
     severity,
   }
   return { ...known, ...(posted !== undefined && { posted }) }

@@ -1,3 +1,4 @@
+import { subjectOf } from '../../alerts/alert.ts'
 import type { Suppression } from '../../alerts/episode.ts'
 import { matches, silenceAt, type Silence } from '../../alerts/match.ts'
 import type { AlertMatch } from '../../alerts/match-keys.ts'
@@ -42,17 +43,29 @@ export function suppress(mutes: readonly Mute[]): Stage {
     moment.suppressed.push(...discarded, ...alerts.filter(({ by }) => by.length > 0))
     const removed = new Set(discarded.flatMap(({ entries }) => entries))
     moment.discarded.push(...removed)
-    const others = alerts.flatMap(({ alert, by }) => (by.length === 0 ? without(removed, alert) : []))
+    const inhibited = Map.groupBy(
+      alerts.filter(({ by }) => by.length > 0 && by.every((each) => each.by === 'inhibition')),
+      ({ change }) => placeOf(change),
+    )
+    const others = alerts.flatMap(({ alert, change, by }) => {
+      if (by.length > 0) return []
+      const inhibits = inhibited.get(placeOf(change))?.map((each) => each.alert)
+      return without(removed, inhibits === undefined ? alert : { ...alert, inhibits })
+    })
     return others.length === 0 ? undefined : { ...batch, alerts: others }
   }
 }
 
 /** What is left of an alert; nothing if no entry is. */
-function without(removed: ReadonlySet<OutboxEntry>, { entries, changes }: WaitingAlert): WaitingAlert | [] {
+function without(removed: ReadonlySet<OutboxEntry>, alert: WaitingAlert): WaitingAlert | [] {
+  const { entries, changes } = alert
   const isLeft = (_: unknown, i: number) => !removed.has(entries[i]!)
-  const left = { entries: entries.filter(isLeft), changes: changes.filter(isLeft) }
+  const left = { ...alert, entries: entries.filter(isLeft), changes: changes.filter(isLeft) }
   return left.changes.length === 0 ? [] : left
 }
+
+/** The target and what is measured of it. */
+export const placeOf = (change: Notification) => JSON.stringify([change.target, subjectOf(change)])
 
 /**
  * The times that alerts fired and ended while something suppressed them throughout, each with what suppressed it at first.

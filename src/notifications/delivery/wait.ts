@@ -1,8 +1,12 @@
 import type { Clock } from '../../clock/clock.ts'
+import type { Incident } from '../../alerts/incidents.ts'
 import { isMoreSevere } from '../../alerts/match-keys.ts'
+import { hasEnded } from '../../alerts/notification.ts'
 import type { ToldGroup } from '../../store/store.ts'
+import type { Group } from '../grouping.ts'
 import { entriesOf, latestOf, type Moment, type ReadyAlert, type Stage, type WaitingAlert } from './batch.ts'
 import { isKnown, mergeChanges } from './merge-changes.ts'
+import { placeOf } from './suppress.ts'
 
 /** How long the first alert of a group waits, unless it is configured (seconds): for the polls of all targets. */
 const WAIT = { least: 20, most: 30, afterPoll: 5 } as const
@@ -48,7 +52,7 @@ export function lasting(
 
 /**
  * The first alert of a group waits for others, and is sent together with younger ones. While an alert of the group fires, changes
- * wait for the interval after the last message, unless the incident has grown: a more severe alert is sent at once, and many more
+ * wait for the interval after the last message that was not early, unless the incident has grown: a more severe alert is sent at once, and many more
  * targets after the wait of the group. When nothing of the group fires any more, that is sent at once. Alerts that came and went are
  * sent together, after the wait and the interval. Those that need no message are discarded, and delay nothing.
  */
@@ -58,14 +62,26 @@ export const wait: Stage = (batch, moment) => {
   const { group } = batch
   const all = batch.alerts.map((alert): ReadyAlert => ({ alert, merged: mergeChanges(alert) }))
   const seconds = group.wait ?? waitFor(batch.alerts, moment)
-  const hasWaited = ({ alert }: ReadyAlert) => moment.age(String(alert.entries[0]!.id), alert.changes[0]!.at) >= seconds
+  const ageOf = ({ entries, changes }: WaitingAlert, i = 0) => moment.age(String(entries.at(i)!.id), changes.at(i)!.at)
+  const incident = moment.incident(group.key)
   const timing = {
     wait: seconds,
     interval: group.interval,
     before: moment.told.get(group.key),
     told: lasting(moment, group.key, batch.alerts),
-    firing: moment.incident(group.key)?.targets.firing ?? 0,
+    firing: incident?.targets.firing ?? 0,
+    alerts: alertsIn(incident),
     toldAge: moment.toldAge,
+  }
+  const onPlace = Map.groupBy(batch.alerts, (alert) => placeOf(latestOf(alert)))
+  const hasWaited = ({ alert }: ReadyAlert) => {
+    // An alert that flapped before, or was inhibited, may be the first of many that end.
+    const isEnding = hasEnded(latestOf(alert)) && timing.told !== undefined
+    const own = isEnding
+      ? Math.min(...onPlace.get(placeOf(latestOf(alert)))!.map((one) => ageOf(one, -1)))
+      : ageOf(alert)
+    // An alert that became more severe waits no longer for that.
+    return Math.max(own, ...(alert.inhibits ?? []).map((one) => ageOf(one))) >= seconds
   }
   const unnotified = readyOf(all, hasWaited, timing).filter(({ merged }) => merged.kind === 'nothing')
   // Entries that the message does not contain are discarded, not claimed: a claimed entry counts as delivered.
@@ -82,8 +98,9 @@ type Timing = {
   /** What the receiver was told of the group last, and the same if something of that lasts. */
   before: ToldGroup | undefined
   told: ToldGroup | undefined
-  /** On how many targets alerts of the group fire. */
+  /** On how many targets alerts of the group fire, and how many alerts of the highest severity. */
   firing: number
+  alerts: number
   toldAge: Age
 }
 
@@ -95,7 +112,7 @@ function readyOf(
   const { interval, before, told, toldAge } = timing
   const sinceLast = before === undefined ? Infinity : toldAge(`${before.at}`, before.at)
   if (told !== undefined && interval > 0) {
-    const isDue = sinceLast >= interval && all.some(hasWaited)
+    const isDue = isIntervalOver(told, timing) && all.some((each) => hasWaited(each) && isNews(each, told, timing))
     return isDue || hasGrown(all.filter(isNew), told, sinceLast, timing) ? all : []
   }
   const mayFlap = sinceLast >= interval
@@ -107,20 +124,42 @@ function readyOf(
   })
 }
 
+/** From when the interval counts after a message that is sent now (UNIX seconds). A message about growth does not begin it again. */
+export function intervalAfter(told: ToldGroup | undefined, { interval }: Group, { now, toldAge }: Moment): number {
+  return told === undefined || isIntervalOver(told, { interval, toldAge }) ? now : told.interval
+}
+
+function isIntervalOver(told: ToldGroup, { interval, toldAge }: Pick<Timing, 'interval' | 'toldAge'>): boolean {
+  return toldAge(`${told.interval}`, told.interval) >= interval
+}
+
 /** An incident is told at once that begins so often again within an interval after its end. */
 const MOST_AGAIN = 2
-/** Growth by more doublings than this is always told. */
-const MOST_DOUBLINGS = 3
+/** Growth is told at once on so many times the targets of the message before: at first, and after that was told. */
+export const FIRST_GROWTH = 2
+const LATER_GROWTH = 8
 
 /**
- * Whether the incident is more severe than the receiver was told, over, or much larger: on twice as many targets after the first message,
- * on four times as many after the second, and so on. So an incident that grows by one target after the other is few messages.
+ * Whether the incident is more severe than the receiver was told, over, or much larger. So an incident that grows by one target after
+ * the other is few messages.
  */
 function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, sinceLast: number, { wait, firing }: Timing): boolean {
   if (firing === 0 || added.some(({ alert }) => isMoreSevere(latestOf(alert), told))) return true
-  return (
-    added.length > 0 && firing >= 2 ** Math.min(MOST_DOUBLINGS, told.growths + 1) * told.targets && sinceLast >= wait
-  )
+  const growth = told.hasGrown ? LATER_GROWTH : FIRST_GROWTH
+  return added.length > 0 && firing >= growth * told.targets && sinceLast >= wait
+}
+
+/** How many alerts of its severity fire. */
+export function alertsIn(
+  { firing, severity }: Pick<Incident, 'firing' | 'severity'> = { firing: [], severity: 'info' },
+) {
+  return firing.filter((alert) => alert.severity === severity).length
+}
+
+/** On several targets it is no news that an alert came and went, or fires which was counted: it ended meanwhile, or was silenced. */
+function isNews({ merged }: ReadyAlert, told: ToldGroup, { alerts }: Timing): boolean {
+  if (told.targets === 1) return true
+  return merged.kind === 'update' && (merged.update.notification.kind !== 'firing' || alerts > told.alerts)
 }
 
 function isNew({ merged }: ReadyAlert): boolean {

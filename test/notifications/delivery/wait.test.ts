@@ -19,6 +19,12 @@ describe('the group wait of a message', () => {
   const young = (name: string) => waiting('f', { name, seconds: 1 })
   const old = (name: string) => waiting('f', { name, seconds: GROUP_WAIT })
 
+  /** With ids of its own. */
+  const other = ({ entries, ...alert }: WaitingAlert): WaitingAlert => ({
+    ...alert,
+    entries: entries.map((entry) => ({ ...entry, id: entry.id + 100 })),
+  })
+
   const told = (sinceLast: number, messages = 1) =>
     new Map([
       [
@@ -26,7 +32,9 @@ describe('the group wait of a message', () => {
         {
           at: AT - sinceLast,
           begun: AT - 3600,
-          growths: messages - 1,
+          interval: AT - sinceLast,
+          alerts: 1,
+          hasGrown: messages > 1,
           begunAgain: 0,
           targets: 1,
           severity: 'critical' as const,
@@ -114,6 +122,12 @@ describe('the group wait of a message', () => {
     expect(await waited([young('A')], now())).toBeDefined()
   })
 
+  test('begins with the less severe alert that an alert inhibits', async () => {
+    const at = (inhibited: WaitingAlert) => waited([{ ...young('A'), inhibits: [other(inhibited)] }])
+    expect(await at(young('B'))).toBeUndefined()
+    expect(await at(old('B'))).toBeDefined()
+  })
+
   describe('while the group fires', () => {
     const sent = async (firing: number, sinceLast: number, all = [young('A')]) =>
       (await waited(all, momentNow(AT, { told: told(sinceLast), incidents: () => firingOn(firing) }))) !== undefined
@@ -124,17 +138,50 @@ describe('the group wait of a message', () => {
       expect(await sent(1, 300)).toBe(false)
     })
 
+    test('is the interval since the message before those that told of growth', async () => {
+      const grown = (interval: number) =>
+        new Map([...told(30)].map(([key, one]) => [key, { ...one, interval: AT - interval, hasGrown: true }]))
+      const at = async (interval: number) =>
+        waited([old('A')], momentNow(AT, { told: grown(interval), incidents: () => firingOn(2) }))
+      expect(await at(299)).toBeUndefined()
+      expect(await at(300)).toMatchObject({ told: { told: { at: AT, interval: AT } } })
+      const early = await waited([young('A')], momentNow(AT, { told: told(60), incidents: () => firingOn(2) }))
+      expect(early).toMatchObject({ told: { told: { at: AT, interval: AT - 60, hasGrown: true } } })
+    })
+
+    test('is longer on several targets if what fires was counted: it ended meanwhile, or was silenced', async () => {
+      const on = (targets: number, alerts: number) =>
+        new Map([...told(300)].map(([key, one]) => [key, { ...one, targets, alerts }]))
+      const at = async (targets: number, alerts: number, all = [old('A')]) =>
+        (await waited(all, momentNow(AT, { told: on(targets, alerts), incidents: () => firingOn(3) }))) !== undefined
+      expect(await at(3, 3)).toBe(false)
+      expect(await at(3, 2)).toBe(true)
+      expect(await at(1, 3)).toBe(true)
+      expect(await at(3, 3, [old('A'), waiting('r', { name: 'B', seconds: 60 })])).toBe(true)
+    })
+
     test('ends when twice as many targets fire, but no sooner than the wait after the last message', async () => {
       expect(await sent(2, GROUP_WAIT)).toBe(true)
       expect(await sent(2, GROUP_WAIT - 1)).toBe(false)
       expect(await sent(2, GROUP_WAIT, [waiting('r', { name: 'B' })])).toBe(false)
     })
 
-    test.each([1, 2, 3])('after %i messages ends when 2, 4 and 8 times as many targets fire', async (messages) => {
+    test('is after the interval the wait since the last change, if alerts end that flapped or were inhibited', async () => {
+      const on = (seconds: number) => [
+        waiting('r', { name: 'A', seconds: 200 }),
+        other(waiting('r', { name: 'B', seconds })),
+      ]
+      const at = async (seconds: number) =>
+        (await waited(on(seconds), momentNow(AT, { told: told(300), incidents: () => firingOn(3) }))) !== undefined
+      expect(await at(GROUP_WAIT - 1)).toBe(false)
+      expect(await at(GROUP_WAIT)).toBe(true)
+    })
+
+    test('after a message that told of growth ends when eight times as many targets fire', async () => {
       const at = (firing: number) =>
-        waited([young('A')], momentNow(AT, { told: told(60, messages), incidents: () => firingOn(firing) }))
-      expect(await at(2 ** messages - 1)).toBeUndefined()
-      expect(await at(2 ** messages)).toBeDefined()
+        waited([young('A')], momentNow(AT, { told: told(60, 2), incidents: () => firingOn(firing) }))
+      expect(await at(7)).toBeUndefined()
+      expect(await at(8)).toBeDefined()
     })
 
     test('ends at once when nothing fires any more', async () => {

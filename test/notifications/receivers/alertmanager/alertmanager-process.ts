@@ -25,11 +25,18 @@ export const missingPrograms = ['prometheus-alertmanager', 'amtool'].filter(
 )
 
 /**
- * An Alertmanager that groups by target, waits for a second only, and notifies a webhook; on free ports of loopback, gone
- * after the test.
+ * An Alertmanager that notifies a webhook, on free ports of loopback, gone after the test. By default it groups by target, and waits for
+ * a second only.
+ *
+ * @param folder of an Alertmanager that was stopped: what it notified is known
  */
-export async function startAlertmanager() {
-  const folder = temporaryFolder()
+export async function startAlertmanager({
+  route: given = { group_by: ['target'], group_wait: '1s', group_interval: '1s' },
+  folder = temporaryFolder(),
+}: {
+  route?: { group_by: string[]; group_wait: string; group_interval: string }
+  folder?: string
+} = {}) {
   const notifications: WebhookNotification[] = []
   const webhook = await localServer((request, response) => {
     void text(request).then((body) => {
@@ -37,7 +44,7 @@ export async function startAlertmanager() {
       response.end()
     })
   })
-  const route = { receiver: 'webhook', group_by: ['target'], group_wait: '1s', group_interval: '1s' }
+  const route = { receiver: 'webhook', ...given }
   const receivers = [{ name: 'webhook', webhook_configs: [{ url: webhook.url }] }]
   // JSON is YAML, too.
   writeFileSync(join(folder, 'alertmanager.yml'), JSON.stringify({ route, receivers }))
@@ -61,7 +68,13 @@ export async function startAlertmanager() {
   const url = `http://${await addressIn(child.stderr)}`
   return {
     url,
+    folder,
     notifications,
+    /** Lets it end in order; it keeps in its folder what it notified. */
+    stop: async () => {
+      child.kill('SIGTERM')
+      await exited
+    },
     /** Runs amtool against this Alertmanager; what it printed. */
     amtool: (...args: string[]): string => {
       const { error, status, stdout, stderr } = spawnSync('amtool', [`--alertmanager.url=${url}`, ...args], {
