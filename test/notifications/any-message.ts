@@ -130,7 +130,7 @@ const anyFigures = fc.record({ counts: anyCounts, minutes: anyNumber, blindSecon
 export const SLACK_ALERT_LINK = /<https:\/\/callwatch\.test\/x*\|[^<>|]*>/g
 /** The longest one is too long for a list. */
 const anyLinks: fc.Arbitrary<AlertLinks> = fc
-  .constantFrom(0, 400, 600)
+  .constantFrom(0, 100, 400)
   .map((length) => `https://callwatch.test/${'x'.repeat(length)}`)
   .map((page) => ({ alert: page, silence: page }))
 
@@ -156,6 +156,7 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
         route: fc.option(fc.record({ alert: anyText }, PLAIN), { nil: undefined }),
         begun: anyTime,
         targets: fc.nat(),
+        links: fc.record({ overview: anyUrl, silence: anyUrl }, PLAIN),
         unchanged: many(anyNotification, 100),
         alerts: many(fc.record({ notification: anyNotification, flaps: fc.nat(), links: anyLinks }, PLAIN), 100),
         flapped: many(

@@ -1,19 +1,10 @@
 import { isLink } from '../../../schema/web-address.ts'
-import { formatSeconds, formatTime } from '../../../text/format.ts'
-import { plainText } from '../../../text/plain-text.ts'
-import type {
-  AlertMessage,
-  AlertUpdate,
-  DigestMessage,
-  FlappedAlert,
-  Message,
-  StoreMessage,
-  TextOptions,
-} from '../../message.ts'
-import { factsOf, flapsText, isFiring, notesOf } from '../../text/alert-facts.ts'
-import { dayWithWeekday, digestLine, digestSplit } from '../../text/digest-text.ts'
-import { descriptionOf, resultOf, summaryOf, titleOf, flappedText } from '../../text/notification-text.ts'
+import type { AlertMessage, DigestMessage, FlappedAlert, Message, StoreMessage, TextOptions } from '../../message.ts'
+import { oneLine, paragraphs } from '../../text/bounded.ts'
+import { dayWithWeekday, digestParts } from '../../text/digest-text.ts'
 import { groupLines, groupTitle, runbookOf } from '../../text/group-text.ts'
+import { lateNote, partsOf, type AlertLine, type Link } from '../../text/message-parts.ts'
+import { flappedText, resultOf, titleOf } from '../../text/notification-text.ts'
 import { storeText } from '../../text/store-text.ts'
 
 /** Subject and body; the body as plain text and as HTML. */
@@ -27,84 +18,74 @@ type Section = {
   facts?: readonly (readonly [name: string, value: string])[]
   links?: readonly Link[]
 }
-type Link = readonly [name: string, url: string | undefined]
 
 /** Characters. Mail programs show fewer in lists. */
 const MAX_SUBJECT = 200
 /** The most that is shown of a configured text (characters). */
 const MAX_TEXT = 4000
-/** Further alerts get one line each. */
-const MAX_IN_FULL = 20
-/** A message delivered later than this (seconds) says so. */
-const LATE_AFTER_SECONDS = 120
 
 /** A message as an e-mail, with enough to decide without opening anything else. */
 export function emailMessage(message: Message, options: TextOptions): EmailMessage {
   const content = contentOf(message, options)
-  const subject = onLine(content.subject)
   return {
-    subject: subject.length > MAX_SUBJECT ? `${subject.slice(0, MAX_SUBJECT - 1).toWellFormed()}…` : subject,
+    subject: oneLine(content.subject, MAX_SUBJECT),
     text: plainBody(content),
     html: htmlBody(content),
   }
 }
 
 function contentOf(message: Message, { now, dashboardUrl }: TextOptions): Content {
-  const links: Link[] = [['Dashboard', dashboardUrl]]
+  const dashboard = { name: 'Dashboard', url: dashboardUrl }
   switch (message.kind) {
     case 'alerts':
-      return { ...alertsContent(message, now), links }
+      return alertsContent(message, now, dashboard)
     case 'digest':
-      return { ...digestContent(message), links }
+      return { ...digestContent(message), links: [dashboard] }
     default:
-      return { ...storeContent(message), links }
+      return { ...storeContent(message), links: [dashboard] }
   }
 }
 
-function alertsContent(message: AlertMessage, now: number): Omit<Content, 'links'> {
-  const { target, alerts, flapped, silenced, inhibited } = message
-  const oldest = Math.min(...alerts.map(({ notification }) => notification.at))
-  const late =
-    now - oldest > LATE_AFTER_SECONDS
-      ? [`Made ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later.`]
-      : []
+function alertsContent(message: AlertMessage, now: number, dashboard: Link): Content {
   const subject = subjectOf(message)
-  if (target === undefined) {
-    const links: Link[] = [
-      ['Overview', message.links?.overview],
-      ['Calls', message.links?.calls],
-      ['Silence all', message.incident && message.links?.silence],
-      ['Runbook', runbookOf(message)],
+  if (message.target === undefined) {
+    const links = [
+      { name: 'Overview', url: message.links?.overview },
+      { name: 'Calls', url: message.links?.calls },
+      { name: 'Silence all', url: message.incident && message.links?.silence },
+      { name: 'Runbook', url: runbookOf(message) },
     ]
-    return { subject, parts: [{ title: groupTitle(message), lines: groupLines(message), links }], notes: late }
+    const part = { title: groupTitle(message), lines: groupLines(message), links }
+    return { subject, parts: [part], notes: lateNote(message.alerts, now).map(asSentence), links: [dashboard] }
   }
-  const inALine = alerts.slice(MAX_IN_FULL)
-  const lines = [
-    ...inALine.map(({ notification, flaps }) => {
-      const more = flaps > 0 ? ` (${flapsText(flaps)})` : ''
-      return `[${notification.kind}] ${titleOf(notification)}: ${summaryOf(notification)}${more}`
-    }),
-    ...flapped.map((each) => `[${stateOf(each)}] ${titleOf(each.notification)} ${flappedText(each)}`),
-  ]
-  const links = [...inALine, ...flapped].map(
-    ({ notification, links: pages }) => [titleOf(notification), pages?.alert] as const,
-  )
-  const title = alerts.length === 0 ? 'Already over' : 'More'
+  const { alerts, lines, more, overview, inhibited, silenced, late } = partsOf(message, now)
+  const others = {
+    title: alerts.length === 0 ? 'Already over' : 'More',
+    lines: [...lines.map(lineText), ...more],
+    links: lines.map(({ name, page: url }) => ({ name, url })),
+  }
   return {
     subject,
     parts: [
-      ...alerts.slice(0, MAX_IN_FULL).map((update) => sectionOf(update, now)),
-      ...(lines.length > 0 ? [{ title, lines, links }] : []),
+      ...alerts.map(({ notification, name, result, facts, description, notes, links }) => ({
+        title: `[${notification.kind}] ${name}`,
+        lines: [result, ...(description === '' ? [] : [description]), ...notes],
+        facts,
+        links,
+      })),
+      ...(lines.length > 0 ? [others] : []),
     ],
-    notes: [
-      ...inhibited.map(
-        ({ alert, target: own, severity }) =>
-          `Also firing: ${alert} (${severity})${own === target ? '' : ` on ${own}`}`,
-      ),
-      ...silenced.map(({ alert, until, reason }) => `Silenced: ${alert} until ${formatTime(until)} (${reason})`),
-      ...late,
-    ],
+    notes: [...inhibited, ...silenced, ...late.map(asSentence)],
+    links: [{ name: 'Overview', url: overview }, dashboard],
   }
+}
+
+function lineText({ notification, over, name, text }: AlertLine): string {
+  return over === undefined ? `[${notification.kind}] ${name}: ${text}` : `[${over}] ${name} ${text}`
+}
+
+function asSentence(note: string): string {
+  return `${note.charAt(0).toUpperCase()}${note.slice(1)}.`
 }
 
 /** `[firing] critical HighFailureRate on production: …`. For several alerts, their number and names. */
@@ -134,35 +115,12 @@ function subjectOf(message: AlertMessage): string {
 
 const stateOf = ({ hasExpired }: FlappedAlert) => (hasExpired ? 'expired' : 'resolved')
 
-function sectionOf({ notification, flaps, links }: AlertUpdate, now: number): Section {
-  const { kind, runbookUrl } = notification
-  // The description says what is wrong, so it does not apply to an alert that ended.
-  const description = isFiring(notification) ? descriptionOf(notification) : undefined
+function digestContent(message: DigestMessage): Omit<Content, 'links'> {
+  const { days, more } = digestParts(message)
   return {
-    title: `[${kind}] ${titleOf(notification)}`,
-    lines: [
-      resultOf(notification),
-      ...(description === undefined ? [] : [description]),
-      ...notesOf(notification, flaps),
-    ],
-    facts: factsOf(notification, now),
-    links: [
-      ['Alert', links?.alert],
-      ['Calls', links?.calls],
-      ['Runbook', runbookUrl],
-      ['Silence', isFiring(notification) ? links?.silence : undefined],
-    ],
-  }
-}
-
-function digestContent({ day, timezone, targets }: DigestMessage): Omit<Content, 'links'> {
-  return {
-    subject: `Calls on ${dayWithWeekday(day)}`,
-    parts: targets.map((each) => {
-      const split = digestSplit(each.day)
-      return { title: each.target, lines: [digestLine(each), ...(split === undefined ? [] : [split])] }
-    }),
-    notes: [`The day in ${timezone}; in brackets, the change from the same weekday a week before.`],
+    subject: `Calls on ${dayWithWeekday(message.day)}`,
+    parts: days.map(({ target, line, split }) => ({ title: target, lines: [line, ...split] })),
+    notes: [...more, `The day in ${message.timezone}; in brackets, the change from the same weekday a week before.`],
   }
 }
 
@@ -175,13 +133,16 @@ function storeContent(message: StoreMessage): Omit<Content, 'links'> {
 function plainBody({ parts, notes, links }: Content): string {
   const blocks = parts.map(({ title, lines, facts = [], links: own = [] }) =>
     [
-      onLine(title),
-      ...lines.map(readable),
-      ...facts.map(([name, value]) => `${name}: ${onLine(value)}`),
+      oneLine(title, MAX_TEXT),
+      ...lines.map((line) => paragraphs(line, MAX_TEXT)),
+      ...facts.map(([name, value]) => `${name}: ${oneLine(value, MAX_TEXT)}`),
       ...shown(own).map(([name, url]) => `${name}: ${url}`),
     ].join('\n'),
   )
-  const after = [...notes.map(onLine), ...shown(links).map(([name, url]) => `${name}: ${url}`)].join('\n')
+  const after = [
+    ...notes.map((note) => oneLine(note, MAX_TEXT)),
+    ...shown(links).map(([name, url]) => `${name}: ${url}`),
+  ].join('\n')
   return `${[...blocks, ...(after === '' ? [] : [after])].join('\n\n')}\n`
 }
 
@@ -189,16 +150,16 @@ function plainBody({ parts, notes, links }: Content): string {
 function htmlBody({ parts, notes, links }: Content): string {
   const body = parts.map(({ title, lines, facts = [], links: own = [] }) => {
     const rows = facts.map(
-      ([name, value]) => `<tr><td>${escaped(name)}&nbsp;</td><td>${escaped(onLine(value))}</td></tr>`,
+      ([name, value]) => `<tr><td>${escaped(name)}&nbsp;</td><td>${escaped(oneLine(value, MAX_TEXT))}</td></tr>`,
     )
     return [
-      `<h3>${escaped(onLine(title))}</h3>`,
-      ...lines.map((line) => `<p>${escaped(readable(line)).replaceAll('\n', '<br>')}</p>`),
+      `<h3>${escaped(oneLine(title, MAX_TEXT))}</h3>`,
+      ...lines.map((line) => `<p>${escaped(paragraphs(line, MAX_TEXT)).replaceAll('\n', '<br>')}</p>`),
       ...(rows.length === 0 ? [] : [`<table>${rows.join('')}</table>`]),
       ...anchors(own),
     ].join('\n')
   })
-  const small = notes.map((note) => `<p><small>${escaped(onLine(note))}</small></p>`)
+  const small = notes.map((note) => `<p><small>${escaped(oneLine(note, MAX_TEXT))}</small></p>`)
   return `<!DOCTYPE html>\n<html><head><meta charset="utf-8"></head><body>\n${[...body, ...small, ...anchors(links)].join('\n')}\n</body></html>\n`
 }
 
@@ -208,20 +169,11 @@ function anchors(links: readonly Link[]): string[] {
 
 /** The links that a browser can open. */
 function shown(links: readonly Link[]): [name: string, url: string][] {
-  return links.flatMap(([name, url]) =>
-    url !== undefined && isLink(url) ? [[onLine(name), new URL(url).href] as [string, string]] : [],
+  return links.flatMap(({ name, url }) =>
+    url !== undefined && isLink(url) ? [[oneLine(name, MAX_TEXT), new URL(url).href] as [string, string]] : [],
   )
 }
 
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
-}
-
-function onLine(text: string): string {
-  return readable(text).replaceAll(/\s+/g, ' ').trim()
-}
-
-/** Removes invisible characters and cuts the text to a readable length. */
-function readable(text: string): string {
-  return plainText(text.slice(0, MAX_TEXT).toWellFormed()).trim()
 }

@@ -1,81 +1,35 @@
 import type { IncomingWebhookSendArguments } from '@slack/webhook'
-import { plainText } from '../../../text/plain-text.ts'
+import { isolated, oneLine } from '../../text/bounded.ts'
+import type { Link } from '../../text/message-parts.ts'
 
 /*
- * Texts for Slack: cut to the accepted length, and escaped so that names and configured texts show as they are. They cannot
- * mention users, or make links, formatting or emoji.
+ * Texts for Slack: escaped so that names and configured texts show as they are. They cannot mention users, or make links, formatting or
+ * emoji. Their lengths are bounded before (text/bounded.ts).
  */
 
-/** Prose for a mrkdwn text. It may span lines and be formatted, but has no mention and no link. */
-export function prose(text: string, limit: number): string {
-  const paragraphs = readable(text, limit).replaceAll(/\n{3,}/g, '\n\n')
-  return escape(paragraphs.trim(), limit)
-}
-
-/** A sentence for a mrkdwn text, on one line. */
-export function sentence(text: string, limit: number): string {
-  return escape(onLine(text, limit), limit)
+/** Escapes `&`, `<` and `>`, Slack's control characters (https://docs.slack.dev/messaging/formatting-message-text), in a mrkdwn text. */
+export function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 /**
- * A name for a mrkdwn text, as code, in which nothing is formatting or an emoji, even in a name such as `*`. It is on one
- * line, and never empty: Slack would show an empty one as two backticks.
+ * A name for a mrkdwn text, as code, in which nothing is formatting or an emoji, even in a name such as `*`. It is never empty: Slack
+ * would show an empty one as two backticks.
  */
-export function code(name: string, limit: number): string {
-  return `\`${isolated(escape(onLine(name, limit).replaceAll('`', "'"), limit - 4) || '-')}\``
+export function code(name: string): string {
+  return `\`${isolated(escape(name).replaceAll('`', "'")) || '-'}\``
 }
 
 /** A name with a link, for a mrkdwn text; without the link if there is no address, or Slack cannot use it. */
-export function link(address: string | undefined, name: string, limit: number): string {
-  const url = URL.parse(address ?? '')
-  if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > LONGEST_LINK) return code(name, limit)
-  return `<${url.href.replaceAll('&', '&amp;').replaceAll('|', '%7C')}|${isolated(sentence(name, limit - 2).replaceAll('|', '¦')) || '-'}>`
+export function link(url: string | undefined, name: string): string {
+  const address = addressOf(url)
+  const text = `<${escape(address ?? '')}|${isolated(escape(name).replaceAll('|', '¦')) || '-'}>`
+  return address === undefined || text.length > LIMITS.link ? code(name) : text
 }
 
-/** Characters: several links must have room in a message. */
-const LONGEST_LINK = 500
-
-/** A name for a plain text without emoji. Slack shows it as it is. */
-export function plain(name: string, limit: number): string {
-  return isolated(clip(onLine(name, limit), limit - 2))
-}
-
-/** A name for the text of a phone's notification. Slack reads it like mrkdwn, but without `verbatim`. */
+/** The text of a phone's notification. Slack reads it like mrkdwn, but without `verbatim`. */
 export function fallback(text: string, limit: number): string {
-  return escape(onLine(text, limit).replaceAll(/@(?=here|channel|everyone)/gi, '@\u200B'), limit)
-}
-
-/** Cuts to a limit, but not within a surrogate pair: Slack cannot read JSON with half of one. */
-export function clip(text: string, limit: number): string {
-  if (text.length <= limit) return text
-  return `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
-}
-
-/**
- * Escapes `&`, `<` and `>`, Slack's control characters (https://docs.slack.dev/messaging/formatting-message-text). A cut
- * never leaves half of an escaped character.
- */
-function escape(text: string, limit: number): string {
-  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-  return clip(escaped, limit).replace(/&[a-z]*…$/, '…')
-}
-
-function onLine(text: string, limit: number): string {
-  return readable(text, limit).replaceAll(/\s+/g, ' ').trim()
-}
-
-/**
- * Removes what cannot be seen: halves of characters, controls, and format characters such as marks that change the direction.
- */
-function readable(text: string, limit: number): string {
-  // The end of a text that is far too long is not read.
-  const begin = text.length > 4 * limit ? text.slice(0, 4 * limit) : text
-  return plainText(begin.toWellFormed())
-}
-
-/** Isolates right-to-left text. Otherwise the numbers that follow would run with it, and seem to belong to another name. */
-function isolated(text: string): string {
-  return /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/.test(text) ? `\u2068${text}\u2069` : text
+  return escape(oneLine(text, limit).replaceAll(/@(?=here|channel|everyone)/gi, '@\u200B'))
 }
 
 /** A message in the form of Slack's webhook. */
@@ -89,49 +43,44 @@ export function withoutPreviews(text: string, blocks: SlackBlock[]): SlackMessag
 export type SlackBlock = Block<'header'> | Block<'section'> | Block<'context'> | Block<'actions'>
 type Block<Kind> = Extract<NonNullable<IncomingWebhookSendArguments['blocks']>[number], { type: Kind }>
 
-/** Slack's limits, in characters unless noted otherwise (https://docs.slack.dev/reference/block-kit/blocks). */
-export const LIMITS = {
-  blocks: 50,
-  header: 150,
-  text: 3000,
-  field: 2000,
-  /** Fields of a section. */
-  fields: 10,
-  /** Elements of a context. */
-  context: 10,
-  url: 3000,
-} as const
-
 /**
- * The size of all blocks of a message as JSON. Slack documents no such limit, but refuses more than about 13,200 characters
- * (https://github.com/slackapi/bolt-js/issues/2509).
+ * Slack accepts at most 50 blocks, 150 characters of a header, 3000 of a text, 2000 of a field, 3000 of an address
+ * (https://docs.slack.dev/reference/block-kit/blocks), and about 13,200 of all blocks as JSON, which it does not document
+ * (https://github.com/slackapi/bolt-js/issues/2509). The longest message stays below 12,000, with addresses of at most so many characters.
  */
-export const MESSAGE_SIZE = 12_000
-
-/** A button with an address. */
-export type Link = { name: string; url: string | undefined }
+const LIMITS = { text: 3000, url: 600, link: 250, buttonBeside: 250 }
 
 /** Emoji are off, so that `:fire:` in a name is shown as it is. */
 export function header(text: string): Block<'header'> {
-  return { type: 'header', text: { type: 'plain_text', text: clip(text, LIMITS.header), emoji: false } }
+  return { type: 'header', text: { type: 'plain_text', text, emoji: false } }
 }
 
 /** @param link a button next to the text */
 export function section(text: string, link?: Link): Block<'section'> {
-  const [accessory] = link === undefined ? [] : buttons([link])
+  const [accessory] = buttons(link === undefined ? [] : [link], LIMITS.buttonBeside)
   return { type: 'section', text: mrkdwn(text), ...(accessory === undefined ? {} : { accessory }) }
+}
+
+/** Lines in as few texts as they fit; no block if there is none. */
+export function sections(lines: readonly string[]): Block<'section'>[] {
+  const texts: string[] = []
+  for (const line of lines) {
+    const joined = [...texts.slice(-1), line].join('\n')
+    if (joined.length > LIMITS.text) texts.push(line)
+    else texts.splice(-1, 1, joined)
+  }
+  return texts.map((text) => section(text))
 }
 
 /** Names and values in two columns; no block if there are none. */
 export function fields(pairs: readonly [name: string, value: string][]): Block<'section'>[] {
   if (pairs.length === 0) return []
-  const shown = pairs.slice(0, LIMITS.fields)
-  return [{ type: 'section', fields: shown.map(([name, value]) => mrkdwn(`*${name}*\n${value}`)) }]
+  return [{ type: 'section', fields: pairs.map(([name, value]) => mrkdwn(`*${name}*\n${value}`)) }]
 }
 
 /** Small print, one note each; no block if there is none. */
 export function context(notes: readonly string[]): Block<'context'>[] {
-  return notes.length === 0 ? [] : [{ type: 'context', elements: notes.slice(0, LIMITS.context).map(mrkdwn) }]
+  return notes.length === 0 ? [] : [{ type: 'context', elements: notes.map(mrkdwn) }]
 }
 
 /** Small print in which no character is formatting. */
@@ -145,18 +94,20 @@ export function actions(links: readonly Link[]): Block<'actions'>[] {
   return elements.length === 0 ? [] : [{ type: 'actions', elements }]
 }
 
-/** How much of {@link MESSAGE_SIZE} the blocks need. */
-export function sizeOf(blocks: readonly SlackBlock[]): number {
-  return JSON.stringify(blocks).length
+/** Leaves out addresses that Slack would refuse, since it would refuse the whole message. */
+function buttons(links: readonly Link[], limit = LIMITS.url) {
+  return links.flatMap(({ name, url }) => {
+    const address = addressOf(url)
+    if (address === undefined || address.length > limit) return []
+    return [{ type: 'button' as const, text: { type: 'plain_text' as const, text: name }, url: address }]
+  })
 }
 
-/** Leaves out addresses that Slack would refuse, since it would refuse the whole message. */
-function buttons(links: readonly Link[]) {
-  return links.flatMap(({ name, url }) => {
-    const address = url === undefined ? null : URL.parse(url)
-    if (address === null || !/^https?:$/.test(address.protocol) || address.href.length > LIMITS.url) return []
-    return [{ type: 'button' as const, text: { type: 'plain_text' as const, text: name }, url: address.href }]
-  })
+/** An address that a browser can open, without characters that Slack or JSON would escape. */
+function addressOf(text: string | undefined): string | undefined {
+  const url = URL.parse(text ?? '')
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined
+  return url.href.replaceAll('|', '%7C').replaceAll('\\', '%5C')
 }
 
 /** `verbatim`: Slack makes links and mentions only of its own syntax, which callwatch escapes. */

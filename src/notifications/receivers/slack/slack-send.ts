@@ -1,5 +1,6 @@
 import { IncomingWebhook } from '@slack/webhook'
-import { dayWithWeekday, digestLine, digestSplit } from '../../text/digest-text.ts'
+import { nameIn, oneLine } from '../../text/bounded.ts'
+import { dayWithWeekday, digestParts } from '../../text/digest-text.ts'
 import type { DigestMessage, TextOptions, Message, StoreMessage } from '../../message.ts'
 import { storeText } from '../../text/store-text.ts'
 import type { Clock } from '../../../clock/clock.ts'
@@ -8,46 +9,34 @@ import { httpSender } from '../../../network/http-sender.ts'
 import type { Send } from '../../receiver.ts'
 import {
   actions,
-  context,
-  header,
-  LIMITS,
-  MESSAGE_SIZE,
-  section,
-  sizeOf,
-  type SlackMessage,
   code,
+  context,
+  escape,
   fallback,
-  plain,
-  sentence,
+  header,
+  section,
+  sections,
   withoutPreviews,
+  type SlackMessage,
 } from './slack-blocks.ts'
-import { listing } from './slack-listing.ts'
 import { alertsMessage } from './slack-alerts.ts'
 import type { SlackConfig } from './slack.ts'
 
-/** The size of the sections without their texts. */
-const FRAMES = 500
-
 /** A day, target by target. */
-function digestMessage(
-  { day, timezone, targets }: DigestMessage,
-  { dashboardUrl }: Pick<TextOptions, 'dashboardUrl'>,
-): SlackMessage {
-  const title = header(`📊 Calls on ${plain(dayWithWeekday(day), 60)}`)
-  const note = context([
-    `The day in ${sentence(timezone, 100) || 'UTC'}; in brackets, the change from the same weekday a week before.`,
+function digestMessage(message: DigestMessage, { dashboardUrl }: TextOptions): SlackMessage {
+  const { day, timezone } = message
+  const { days, more } = digestParts(message)
+  const title = `📊 Calls on ${nameIn(dayWithWeekday(day), 60)}`
+  const lines = days.map(({ target, line, split }) => [`${code(target)} *${line}*`, ...split].join('\n'))
+  const all = days.map(({ target, line }) => `${target}: ${line}`).join('; ')
+  return withoutPreviews(fallback(`${title}: ${all || 'no target'}`, 1000), [
+    header(title),
+    ...sections([...lines, ...more]),
+    ...context([
+      `The day in ${escape(oneLine(timezone, 100)) || 'UTC'}; in brackets, the change from the same weekday a week before.`,
+    ]),
+    ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
   ])
-  const buttons = actions([{ name: 'Dashboard', url: dashboardUrl }])
-  const items = targets.map((target) => {
-    const name = code(target.target, 100)
-    const split = digestSplit(target.day)
-    const lines = [`${name} *${digestLine(target)}*`, ...(split === undefined ? [] : [split])]
-    return { line: lines.join('\n'), name }
-  })
-  const texts = listing(items, MESSAGE_SIZE - sizeOf([title, ...note, ...buttons]) - FRAMES, LIMITS.text)
-  const all = targets.map((target) => `${target.target}: ${digestLine(target)}`).join('; ')
-  const text = fallback(`📊 Calls on ${dayWithWeekday(day)}: ${all || 'no target'}`, 1000)
-  return withoutPreviews(text, [title, ...texts.map((each) => section(each)), ...note, ...buttons])
 }
 
 /**
@@ -70,7 +59,7 @@ function storeMessage(message: StoreMessage, { dashboardUrl }: TextOptions): Sla
   const headline = `${message.state === 'failing' ? '🔴' : '✅'} ${title}`
   return withoutPreviews(fallback(`${headline}. ${before}${problem}${after}`, 1000), [
     header(headline),
-    section(`${before}${code(problem, 500)}${after}`),
+    section(`${before}${code(oneLine(problem, 500))}${after}`),
     ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
   ])
 }

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { emailMessage } from '../../../../src/notifications/receivers/email/email-message.ts'
 import { anyDashboard, anyMessage } from '../../any-message.ts'
+import { longestMessage, WIDE } from '../../longest-message.ts'
 import { AT, DIGEST, FIRING, messageOf, REMINDER, RESOLVED, STORE_FAILING, TOO_FEW } from '../../sample.ts'
 
 const of = (message: Parameters<typeof emailMessage>[0], dashboardUrl?: string) =>
@@ -64,11 +65,26 @@ test('an alert has links to its page, its calls and its silence, and the message
   expect(ended.text).not.toContain('Silence')
 })
 
-test('many alerts are a line each after the first twenty', () => {
+test('of many alerts ten are shown, the first three with their facts, and the number of the others with a link to the page', () => {
   const alerts = [...Array(30).keys()].map((i) => ({ ...FIRING, key: `A${i}`, alert: `A${i}` }))
-  const { text } = of(messageOf(alerts))
-  expect(text.match(/^Outcomes: /gm)).toHaveLength(20)
-  expect(text).toMatch(/^\[firing\] A29: 17 of 40 calls/m)
+  const links = { overview: 'https://callwatch.test/', silence: 'https://callwatch.test/#silences' }
+  const { text } = of(messageOf(alerts, { links }))
+  expect(text.match(/^Outcomes: /gm)).toHaveLength(3)
+  expect(text).toMatch(/^\[firing\] A9: 17 of 40 calls.*\nand 20 more$/m)
+  expect(text).toMatch(/^Overview: https:\/\/callwatch\.test\/$/m)
+})
+
+test.each(WIDE)('a mail about one target has at most 25,000 characters, however long a text of %j is', (character) => {
+  for (const count of [1, 100]) {
+    const { text, html } = of(longestMessage(character.repeat(5000), count))
+    expect(Math.max(text.length, html.length)).toBeLessThan(25_000)
+  }
+})
+
+test('of many targets a digest shows ten', () => {
+  const { text } = of({ ...DIGEST, targets: Array.from({ length: 300 }, () => DIGEST.targets[0]!) })
+  expect(text.match(/ calls /g)).toHaveLength(10)
+  expect(text).toMatch(/^and 290 more$/m)
 })
 
 test('a message that was delivered late says so', () => {

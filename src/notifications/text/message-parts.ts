@@ -1,0 +1,145 @@
+import type { Notification } from '../../alerts/notification.ts'
+import { formatSeconds, formatTime } from '../../text/format.ts'
+import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert, SilencedAlert } from '../message.ts'
+import { factsOf, flapsText, isFiring, notesOf } from './alert-facts.ts'
+import { firstOf, nameIn, oneLine, paragraphs } from './bounded.ts'
+import { descriptionOf, flappedText, resultOf, summaryOf, titleOf } from './notification-text.ts'
+
+/** A message about one target, as receivers show it. All texts are bounded, so that Slack accepts the longest message. */
+export type AlertParts = {
+  /** The first alerts, with all that is known of them. */
+  alerts: AlertPart[]
+  /** Further alerts, and those that resolved between deliveries, one line each. */
+  lines: AlertLine[]
+  /** How many more there are; with a link to the page. */
+  more: string[]
+  overview: string | undefined
+  /** `Also firing: …` */
+  inhibited: string[]
+  /** `Silenced: …` */
+  silenced: string[]
+  /** When a late message was made. */
+  late: string[]
+}
+
+export type AlertPart = {
+  notification: Notification
+  name: string
+  page: string | undefined
+  result: string
+  facts: [name: string, value: string][]
+  /** Empty if there is none. */
+  description: string
+  notes: string[]
+  links: Link[]
+}
+
+/** @property over how an alert ended that resolved between deliveries */
+export type AlertLine = {
+  notification: Notification
+  over?: 'resolved' | 'expired'
+  name: string
+  page: string | undefined
+  text: string
+}
+
+export type Link = { name: string; url: string | undefined }
+
+/** How many alerts, and how many characters of their texts, a message has at most: with one alert, and with several. */
+const ALONE = { inFull: 1, lines: 3, result: 400, facts: 9, value: 200, description: 1500 }
+const SEVERAL = { inFull: 3, lines: 7, result: 200, facts: 5, value: 80, description: 300 }
+/** The same for a line, and for what is silenced or inhibited. */
+const LINE = { name: 100, summary: 200, named: 3, target: 40, reason: 60 }
+/** A message delivered later than this (seconds) says so. */
+const LATE_AFTER_SECONDS = 120
+
+/** @param now the host's clock (UNIX seconds) */
+export function partsOf(message: AlertMessage, now: number): AlertParts {
+  const { target, alerts, flapped, inhibited, silenced, links } = message
+  const most = alerts.length === 1 ? ALONE : SEVERAL
+  const inFull = firstOf(alerts, most.inFull).first
+  const others = [...alerts.slice(inFull.length).map(lineOf), ...flapped.map(flappedLineOf)]
+  const { first: lines, more } = firstOf(others, most.lines)
+  return {
+    alerts: inFull.map((update) => partOf(update, most, now)),
+    lines,
+    more,
+    overview: more.length === 0 ? undefined : links?.overview,
+    inhibited: listOf(
+      'Also firing',
+      inhibited.map((each) => inhibitedText(each, target)),
+    ),
+    silenced: listOf(
+      'Silenced',
+      silenced.map((each) => silencedText(each, target)),
+    ),
+    late: lateNote(alerts, now),
+  }
+}
+
+/** When a late message was made: `made 2026-11-20 08:15:30 UTC, delivered 3h later`. Empty if it is in time. */
+export function lateNote(alerts: readonly AlertUpdate[], now: number): string[] {
+  const times = alerts.map(({ notification }) => notification.at).filter((at) => now - at > LATE_AFTER_SECONDS)
+  if (times.length === 0) return []
+  const oldest = Math.min(...times)
+  const which = alerts.length === 1 ? 'made' : times.length === alerts.length ? 'the oldest made' : 'some made'
+  return [`${which} ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later`]
+}
+
+function partOf({ notification, flaps, links }: AlertUpdate, most: typeof ALONE, now: number): AlertPart {
+  // The description says what is wrong, so it does not apply to an alert that ended.
+  const description = isFiring(notification) ? descriptionOf(notification) : undefined
+  // In a message with several alerts, the rule leaves no room for the others.
+  const facts = factsOf(notification, now).filter(([name]) => most === ALONE || name !== 'Rule')
+  return {
+    notification,
+    name: nameOf(notification),
+    page: links?.alert,
+    result: oneLine(resultOf(notification), most.result),
+    facts: facts.slice(0, most.facts).map(([name, value]) => [name, oneLine(value, most.value)]),
+    description: paragraphs(description ?? '', most.description),
+    notes: notesOf(notification, flaps),
+    links: [
+      { name: 'Alert', url: links?.alert },
+      { name: 'Calls', url: links?.calls },
+      { name: 'Runbook', url: notification.runbookUrl },
+      { name: 'Silence', url: isFiring(notification) ? links?.silence : undefined },
+    ],
+  }
+}
+
+function lineOf({ notification, flaps, links }: AlertUpdate): AlertLine {
+  const more = flaps > 0 ? ` (${flapsText(flaps)})` : ''
+  const text = `${oneLine(summaryOf(notification), LINE.summary)}${more}`
+  return { notification, name: nameOf(notification), page: links?.alert, text }
+}
+
+function flappedLineOf(flapped: FlappedAlert): AlertLine {
+  const { notification, links, hasExpired } = flapped
+  const text = oneLine(flappedText(flapped), LINE.summary)
+  const over = hasExpired ? 'expired' : 'resolved'
+  return { notification, over, name: nameOf(notification), page: links?.alert, text }
+}
+
+function nameOf(notification: Notification): string {
+  return oneLine(titleOf(notification), LINE.name)
+}
+
+/** `Silenced: A; B; and 3 more`, or nothing. */
+function listOf(what: string, items: readonly string[]): string[] {
+  const { first, more } = firstOf(items, LINE.named)
+  return first.length === 0 ? [] : [`${what}: ${[...first, ...more].join('; ')}`]
+}
+
+function silencedText({ alert, target: own, until, reason }: SilencedAlert, target: string | undefined): string {
+  const why = nameIn(reason, LINE.reason)
+  return `${nameIn(alert, LINE.name)}${onTarget(own, target)} until ${formatTime(until)}${why === '' ? '' : ` (${why})`}`
+}
+
+function inhibitedText({ alert, target: own, severity }: InhibitedAlert, target: string | undefined): string {
+  return `${nameIn(alert, LINE.name)} (${severity})${onTarget(own, target)}`
+}
+
+function onTarget(own: string, target: string | undefined): string {
+  return own === target ? '' : ` on ${nameIn(own, LINE.target)}`
+}
