@@ -1,14 +1,14 @@
 import { FINAL_STATUSES } from '../../ledger/call.ts'
 import { failureRatio } from '../../ledger/failure-ratio.ts'
 import type { DayFigures, DigestMessage } from '../message.ts'
-import { firstOf, oneLine } from './bounded.ts'
+import { firstOf, nameIn, oneLine } from './bounded.ts'
 import { formatNumber, formatSeconds, formatShare } from '../../text/format.ts'
 
 /** How many targets a digest has at most, and the characters of their texts. */
 const MOST = { targets: 10, name: 100, line: 250, split: 150 }
 
-/** The first targets, with their day and its outcomes, and how many more there are. */
-export function digestParts({ targets }: DigestMessage) {
+/** The first targets, with their day and its outcomes, how many more there are, and what the numbers are of. */
+export function digestParts({ day, timezone, targets }: DigestMessage) {
   const { first, more } = firstOf(targets, MOST.targets)
   const days = first.map((each) => {
     const split = digestSplit(each.day)
@@ -18,7 +18,12 @@ export function digestParts({ targets }: DigestMessage) {
       split: split === undefined ? [] : [oneLine(split, MOST.split)],
     }
   })
-  return { days, more }
+  return {
+    title: `Calls on ${nameIn(dayWithWeekday(day), MOST.name)}`,
+    days,
+    more,
+    note: `The day in ${oneLine(timezone, MOST.name) || 'UTC'}; in brackets, the change from the same weekday a week before.`,
+  }
 }
 
 /** A target's day: `1,204 calls (+12%), 8,310 participant minutes (-3%), 4.2% failed (3.1% before)`. */

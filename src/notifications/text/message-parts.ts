@@ -3,6 +3,7 @@ import { formatSeconds, formatTime } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert, SilencedAlert } from '../message.ts'
 import { factsOf, flapsText, isFiring, notesOf } from './alert-facts.ts'
 import { firstOf, nameIn, oneLine, paragraphs } from './bounded.ts'
+import { groupLines, runbookOf } from './group-text.ts'
 import { descriptionOf, flappedText, resultOf, summaryOf, titleOf } from './notification-text.ts'
 
 /** A message about one target, as receivers show it. All texts are bounded, so that Slack accepts the longest message. */
@@ -22,26 +23,20 @@ export type AlertParts = {
   late: string[]
 }
 
-export type AlertPart = {
-  notification: Notification
-  name: string
-  page: string | undefined
+/** An alert, its name, and its page. */
+type Named = { notification: Notification; name: string; page: string | undefined }
+
+export type AlertPart = Named & {
   result: string
   facts: [name: string, value: string][]
-  /** Empty if there is none. */
-  description: string
+  /** One or none. */
+  description: string[]
   notes: string[]
   links: Link[]
 }
 
 /** @property over how an alert ended that resolved between deliveries */
-export type AlertLine = {
-  notification: Notification
-  over?: 'resolved' | 'expired'
-  name: string
-  page: string | undefined
-  text: string
-}
+export type AlertLine = Named & { over?: 'resolved' | 'expired'; text: string }
 
 export type Link = { name: string; url: string | undefined }
 
@@ -49,19 +44,22 @@ export type Link = { name: string; url: string | undefined }
 const ALONE = { inFull: 1, lines: 3, result: 400, facts: 9, value: 200, description: 1500 }
 const SEVERAL = { inFull: 3, lines: 7, result: 200, facts: 5, value: 80, description: 300 }
 /** The same for a line, and for what is silenced or inhibited. */
-const LINE = { name: 100, summary: 200, named: 3, target: 40, reason: 60 }
+const LINE = { ofGroup: 250, name: 100, summary: 200, named: 3, target: 40, reason: 60 }
 /** A message delivered later than this (seconds) says so. */
 const LATE_AFTER_SECONDS = 120
 
-/** @param now the host's clock (UNIX seconds) */
+/**
+ * A message about one target.
+ *
+ * @param now the host's clock (UNIX seconds)
+ */
 export function partsOf(message: AlertMessage, now: number): AlertParts {
   const { target, alerts, flapped, inhibited, silenced, links } = message
   const most = alerts.length === 1 ? ALONE : SEVERAL
-  const inFull = firstOf(alerts, most.inFull).first
-  const others = [...alerts.slice(inFull.length).map(lineOf), ...flapped.map(flappedLineOf)]
+  const others = [...alerts.slice(most.inFull).map(lineOf), ...flapped.map(flappedLineOf)]
   const { first: lines, more } = firstOf(others, most.lines)
   return {
-    alerts: inFull.map((update) => partOf(update, most, now)),
+    alerts: alerts.slice(0, most.inFull).map((update) => partOf(update, most, now)),
     lines,
     more,
     overview: more.length === 0 ? undefined : links?.overview,
@@ -77,8 +75,23 @@ export function partsOf(message: AlertMessage, now: number): AlertParts {
   }
 }
 
+/** A message about several targets: the incident in a few lines. */
+export function groupParts(message: AlertMessage, now: number): { lines: string[]; late: string[]; links: Link[] } {
+  const { links, alerts, incident } = message
+  return {
+    lines: groupLines(message).map((line) => oneLine(line, LINE.ofGroup)),
+    late: lateNote(alerts, now),
+    links: [
+      { name: 'Overview', url: links?.overview },
+      { name: 'Calls', url: links?.calls },
+      { name: 'Silence all', url: incident && links?.silence },
+      { name: 'Runbook', url: runbookOf(message) },
+    ],
+  }
+}
+
 /** When a late message was made: `made 2026-11-20 08:15:30 UTC, delivered 3h later`. Empty if it is in time. */
-export function lateNote(alerts: readonly AlertUpdate[], now: number): string[] {
+function lateNote(alerts: readonly AlertUpdate[], now: number): string[] {
   const times = alerts.map(({ notification }) => notification.at).filter((at) => now - at > LATE_AFTER_SECONDS)
   if (times.length === 0) return []
   const oldest = Math.min(...times)
@@ -86,18 +99,21 @@ export function lateNote(alerts: readonly AlertUpdate[], now: number): string[] 
   return [`${which} ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later`]
 }
 
-function partOf({ notification, flaps, links }: AlertUpdate, most: typeof ALONE, now: number): AlertPart {
-  // The description says what is wrong, so it does not apply to an alert that ended.
-  const description = isFiring(notification) ? descriptionOf(notification) : undefined
+function named({ notification, links }: AlertUpdate | FlappedAlert): Named {
+  return { notification, name: oneLine(titleOf(notification), LINE.name), page: links?.alert }
+}
+
+function partOf(update: AlertUpdate, most: typeof ALONE, now: number): AlertPart {
+  const { notification, flaps, links } = update
   // In a message with several alerts, the rule leaves no room for the others.
   const facts = factsOf(notification, now).filter(([name]) => most === ALONE || name !== 'Rule')
+  // The description says what is wrong, so it does not apply to an alert that ended.
+  const description = isFiring(notification) ? paragraphs(descriptionOf(notification) ?? '', most.description) : ''
   return {
-    notification,
-    name: nameOf(notification),
-    page: links?.alert,
+    ...named(update),
     result: oneLine(resultOf(notification), most.result),
     facts: facts.slice(0, most.facts).map(([name, value]) => [name, oneLine(value, most.value)]),
-    description: paragraphs(description ?? '', most.description),
+    description: description === '' ? [] : [description],
     notes: notesOf(notification, flaps),
     links: [
       { name: 'Alert', url: links?.alert },
@@ -108,21 +124,15 @@ function partOf({ notification, flaps, links }: AlertUpdate, most: typeof ALONE,
   }
 }
 
-function lineOf({ notification, flaps, links }: AlertUpdate): AlertLine {
+function lineOf(update: AlertUpdate): AlertLine {
+  const { notification, flaps } = update
   const more = flaps > 0 ? ` (${flapsText(flaps)})` : ''
-  const text = `${oneLine(summaryOf(notification), LINE.summary)}${more}`
-  return { notification, name: nameOf(notification), page: links?.alert, text }
+  return { ...named(update), text: `${oneLine(summaryOf(notification), LINE.summary)}${more}` }
 }
 
 function flappedLineOf(flapped: FlappedAlert): AlertLine {
-  const { notification, links, hasExpired } = flapped
-  const text = oneLine(flappedText(flapped), LINE.summary)
-  const over = hasExpired ? 'expired' : 'resolved'
-  return { notification, over, name: nameOf(notification), page: links?.alert, text }
-}
-
-function nameOf(notification: Notification): string {
-  return oneLine(titleOf(notification), LINE.name)
+  const over = flapped.hasExpired ? 'expired' : 'resolved'
+  return { ...named(flapped), over, text: oneLine(flappedText(flapped), LINE.summary) }
 }
 
 /** `Silenced: A; B; and 3 more`, or nothing. */

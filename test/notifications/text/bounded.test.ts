@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { escape } from '../../../src/notifications/receivers/slack/slack-blocks.ts'
-import { firstOf, nameIn, oneLine, paragraphs } from '../../../src/notifications/text/bounded.ts'
+import { nameIn, oneLine, paragraphs } from '../../../src/notifications/text/bounded.ts'
 
 const html = (text: string) => escape(text).replaceAll('"', '&quot;')
 const json = (text: string) => JSON.stringify(escape(text)).slice(1, -1)
@@ -40,9 +40,4 @@ test('a cut leaves no half of a character, nor of an escaped one', () => {
     'ab…',
     '&&…',
   ])
-})
-
-test('of more than there is room for, the first are shown, and the number of the others', () => {
-  expect(firstOf(['a', 'b'], 2)).toEqual({ first: ['a', 'b'], more: [] })
-  expect(firstOf(Array<string>(1500).fill('a'), 2)).toEqual({ first: ['a', 'a'], more: ['and 1,498 more'] })
 })

@@ -1,63 +1,62 @@
 import { isLink } from '../../../schema/web-address.ts'
-import type { AlertMessage, DigestMessage, FlappedAlert, Message, StoreMessage, TextOptions } from '../../message.ts'
-import { oneLine, paragraphs } from '../../text/bounded.ts'
-import { dayWithWeekday, digestParts } from '../../text/digest-text.ts'
-import { groupLines, groupTitle, runbookOf } from '../../text/group-text.ts'
-import { lateNote, partsOf, type AlertLine, type Link } from '../../text/message-parts.ts'
+import type { AlertMessage, Message, TextOptions } from '../../message.ts'
+import { oneLine } from '../../text/bounded.ts'
+import { digestParts } from '../../text/digest-text.ts'
+import { groupTitle } from '../../text/group-text.ts'
+import { groupParts, partsOf, type AlertLine, type Link } from '../../text/message-parts.ts'
 import { flappedText, resultOf, titleOf } from '../../text/notification-text.ts'
 import { storeText } from '../../text/store-text.ts'
 
 /** Subject and body; the body as plain text and as HTML. */
 export type EmailMessage = { subject: string; text: string; html: string }
 
-/** The content from which both forms of the body are made. */
-type Content = { subject: string; parts: readonly Section[]; notes: readonly string[]; links: readonly Link[] }
-type Section = {
-  title: string
-  lines: readonly string[]
-  facts?: readonly (readonly [name: string, value: string])[]
-  links?: readonly Link[]
-}
+/** The content from which both forms of the body are made. Its texts are bounded. */
+type Content = { subject: string; parts: Section[]; notes?: string[]; links?: Link[] }
+type Section = { title: string; lines: string[]; facts?: [name: string, value: string][]; links?: Link[] }
 
 /** Characters. Mail programs show fewer in lists. */
 const MAX_SUBJECT = 200
-/** The most that is shown of a configured text (characters). */
-const MAX_TEXT = 4000
+/** The most that is shown of the store's problem (characters). */
+const MAX_PROBLEM = 500
 
 /** A message as an e-mail, with enough to decide without opening anything else. */
-export function emailMessage(message: Message, options: TextOptions): EmailMessage {
-  const content = contentOf(message, options)
-  return {
-    subject: oneLine(content.subject, MAX_SUBJECT),
-    text: plainBody(content),
-    html: htmlBody(content),
-  }
+export function emailMessage(message: Message, { now, dashboardUrl }: TextOptions): EmailMessage {
+  const { subject, parts, notes = [], links = [] } = contentOf(message, now)
+  const body = { parts, notes, links: [...links, { name: 'Dashboard', url: dashboardUrl }] }
+  return { subject: oneLine(subject, MAX_SUBJECT), text: plainBody(body), html: htmlBody(body) }
 }
 
-function contentOf(message: Message, { now, dashboardUrl }: TextOptions): Content {
-  const dashboard = { name: 'Dashboard', url: dashboardUrl }
+function contentOf(message: Message, now: number): Content {
   switch (message.kind) {
     case 'alerts':
-      return alertsContent(message, now, dashboard)
-    case 'digest':
-      return { ...digestContent(message), links: [dashboard] }
-    default:
-      return { ...storeContent(message), links: [dashboard] }
+      return message.target === undefined ? groupContent(message, now) : targetContent(message, now)
+    case 'digest': {
+      const { title, days, more, note } = digestParts(message)
+      const parts = days.map(({ target, line, split }) => ({ title: target, lines: [line, ...split] }))
+      return { subject: title, parts, notes: [...more, note] }
+    }
+    default: {
+      const { title, before, problem, after } = storeText(message)
+      const state = message.state === 'failing' ? 'firing' : 'resolved'
+      const line = `${before}${oneLine(problem, MAX_PROBLEM)}${after}`
+      return { subject: `[${state}] ${title}`, parts: [{ title, lines: [line] }] }
+    }
   }
 }
 
-function alertsContent(message: AlertMessage, now: number, dashboard: Link): Content {
-  const subject = subjectOf(message)
-  if (message.target === undefined) {
-    const links = [
-      { name: 'Overview', url: message.links?.overview },
-      { name: 'Calls', url: message.links?.calls },
-      { name: 'Silence all', url: message.incident && message.links?.silence },
-      { name: 'Runbook', url: runbookOf(message) },
-    ]
-    const part = { title: groupTitle(message), lines: groupLines(message), links }
-    return { subject, parts: [part], notes: lateNote(message.alerts, now).map(asSentence), links: [dashboard] }
+function groupContent(message: AlertMessage, now: number): Content {
+  const { lines, late, links } = groupParts(message, now)
+  const title = groupTitle(message)
+  const { severity, incident, alerts } = message
+  const kind = incident === undefined ? (alerts[0]?.notification.kind ?? 'resolved') : 'firing'
+  return {
+    subject: `[${kind}] ${severity} ${title}`,
+    parts: [{ title: oneLine(title, MAX_SUBJECT), lines, links }],
+    notes: late.map(asSentence),
   }
+}
+
+function targetContent(message: AlertMessage, now: number): Content {
   const { alerts, lines, more, overview, inhibited, silenced, late } = partsOf(message, now)
   const others = {
     title: alerts.length === 0 ? 'Already over' : 'More',
@@ -65,18 +64,18 @@ function alertsContent(message: AlertMessage, now: number, dashboard: Link): Con
     links: lines.map(({ name, page: url }) => ({ name, url })),
   }
   return {
-    subject,
+    subject: subjectOf(message),
     parts: [
       ...alerts.map(({ notification, name, result, facts, description, notes, links }) => ({
         title: `[${notification.kind}] ${name}`,
-        lines: [result, ...(description === '' ? [] : [description]), ...notes],
+        lines: [result, ...description, ...notes],
         facts,
         links,
       })),
       ...(lines.length > 0 ? [others] : []),
     ],
     notes: [...inhibited, ...silenced, ...late.map(asSentence)],
-    links: [{ name: 'Overview', url: overview }, dashboard],
+    links: [{ name: 'Overview', url: overview }],
   }
 }
 
@@ -89,77 +88,50 @@ function asSentence(note: string): string {
 }
 
 /** `[firing] critical HighFailureRate on production: …`. For several alerts, their number and names. */
-function subjectOf(message: AlertMessage): string {
-  const { target, severity, alerts, flapped, silenced } = message
-  const [first] = alerts
-  if (target === undefined) {
-    const kind = message.incident === undefined ? (first?.notification.kind ?? 'resolved') : 'firing'
-    return `[${kind}] ${severity} ${groupTitle(message)}`
-  }
-  if (first !== undefined && alerts.length === 1) {
-    const { notification } = first
-    return `[${notification.kind}] ${severity} ${titleOf(notification)} on ${target}: ${resultOf(notification)}`
-  }
-  if (first === undefined && flapped.length === 1) {
-    return `[${stateOf(flapped[0]!)}] ${severity} ${titleOf(flapped[0]!.notification)} on ${target}: ${flappedText(flapped[0]!)}`
-  }
-  const kinds = Map.groupBy(
-    [...alerts.map(({ notification }) => notification.kind), ...flapped.map(() => 'resolved')],
-    (kind) => kind,
-  )
+function subjectOf({ target, severity, alerts, flapped, silenced }: AlertMessage): string {
+  const all = [
+    ...alerts.map(({ notification }) => ({ notification, state: notification.kind, what: resultOf(notification) })),
+    ...flapped.map((each) => {
+      const state = each.hasExpired ? ('expired' as const) : ('resolved' as const)
+      return { notification: each.notification, state, what: flappedText(each) }
+    }),
+  ]
+  const [first] = all
+  if (first === undefined)
+    return `[silenced] ${severity} on ${target}: ${silenced.map(({ alert }) => alert).join(', ')}`
+  if (alerts.length === 1 || all.length === 1)
+    return `[${first.state}] ${severity} ${titleOf(first.notification)} on ${target}: ${first.what}`
+  const kinds = Map.groupBy(all, ({ state }) => state)
   const counts = [...kinds].map(([kind, { length }]) => `${length} ${kind}`).join(', ')
-  const names = [...alerts, ...flapped].map(({ notification }) => titleOf(notification))
-  if (names.length === 0) return `[silenced] ${severity} on ${target}: ${silenced.map(({ alert }) => alert).join(', ')}`
-  return `[${counts}] ${severity} on ${target}: ${names.join(', ')}`
+  const names = all.map(({ notification }) => titleOf(notification)).join(', ')
+  return `[${counts}] ${severity} on ${target}: ${names}`
 }
 
-const stateOf = ({ hasExpired }: FlappedAlert) => (hasExpired ? 'expired' : 'resolved')
+type Body = { parts: Section[]; notes: string[]; links: Link[] }
 
-function digestContent(message: DigestMessage): Omit<Content, 'links'> {
-  const { days, more } = digestParts(message)
-  return {
-    subject: `Calls on ${dayWithWeekday(message.day)}`,
-    parts: days.map(({ target, line, split }) => ({ title: target, lines: [line, ...split] })),
-    notes: [...more, `The day in ${message.timezone}; in brackets, the change from the same weekday a week before.`],
-  }
-}
-
-function storeContent(message: StoreMessage): Omit<Content, 'links'> {
-  const { title, before, problem, after } = storeText(message)
-  const state = message.state === 'failing' ? 'firing' : 'resolved'
-  return { subject: `[${state}] ${title}`, parts: [{ title, lines: [`${before}${problem}${after}`] }], notes: [] }
-}
-
-function plainBody({ parts, notes, links }: Content): string {
-  const blocks = parts.map(({ title, lines, facts = [], links: own = [] }) =>
-    [
-      oneLine(title, MAX_TEXT),
-      ...lines.map((line) => paragraphs(line, MAX_TEXT)),
-      ...facts.map(([name, value]) => `${name}: ${oneLine(value, MAX_TEXT)}`),
-      ...shown(own).map(([name, url]) => `${name}: ${url}`),
-    ].join('\n'),
-  )
-  const after = [
-    ...notes.map((note) => oneLine(note, MAX_TEXT)),
-    ...shown(links).map(([name, url]) => `${name}: ${url}`),
-  ].join('\n')
-  return `${[...blocks, ...(after === '' ? [] : [after])].join('\n\n')}\n`
+function plainBody({ parts, notes, links }: Body): string {
+  const blocks = parts.map(({ title, lines, facts = [], links: own = [] }) => [
+    title.trim(),
+    ...lines,
+    ...[...facts, ...shown(own)].map(([name, value]) => `${name}: ${value}`),
+  ])
+  const after = [...notes, ...shown(links).map(([name, url]) => `${name}: ${url}`)]
+  const all = [...blocks, after].filter(({ length }) => length > 0)
+  return `${all.map((block) => block.join('\n')).join('\n\n')}\n`
 }
 
 /** HTML that every mail program can show: no style sheet, no image. */
-function htmlBody({ parts, notes, links }: Content): string {
-  const body = parts.map(({ title, lines, facts = [], links: own = [] }) => {
-    const rows = facts.map(
-      ([name, value]) => `<tr><td>${escaped(name)}&nbsp;</td><td>${escaped(oneLine(value, MAX_TEXT))}</td></tr>`,
-    )
+function htmlBody({ parts, notes, links }: Body): string {
+  const body = parts.flatMap(({ title, lines, facts = [], links: own = [] }) => {
+    const rows = facts.map(([name, value]) => `<tr><td>${escaped(name)}&nbsp;</td><td>${escaped(value)}</td></tr>`)
     return [
-      `<h3>${escaped(oneLine(title, MAX_TEXT))}</h3>`,
-      ...lines.map((line) => `<p>${escaped(paragraphs(line, MAX_TEXT)).replaceAll('\n', '<br>')}</p>`),
+      `<h3>${escaped(title)}</h3>`,
+      ...lines.map((line) => `<p>${escaped(line).replaceAll('\n', '<br>')}</p>`),
       ...(rows.length === 0 ? [] : [`<table>${rows.join('')}</table>`]),
       ...anchors(own),
-    ].join('\n')
+    ]
   })
-  const small = notes.map((note) => `<p><small>${escaped(oneLine(note, MAX_TEXT))}</small></p>`)
+  const small = notes.map((note) => `<p><small>${escaped(note)}</small></p>`)
   return `<!DOCTYPE html>\n<html><head><meta charset="utf-8"></head><body>\n${[...body, ...small, ...anchors(links)].join('\n')}\n</body></html>\n`
 }
 
@@ -169,9 +141,7 @@ function anchors(links: readonly Link[]): string[] {
 
 /** The links that a browser can open. */
 function shown(links: readonly Link[]): [name: string, url: string][] {
-  return links.flatMap(({ name, url }) =>
-    url !== undefined && isLink(url) ? [[oneLine(name, MAX_TEXT), new URL(url).href] as [string, string]] : [],
-  )
+  return links.flatMap(({ name, url }) => (url !== undefined && isLink(url) ? [[name, new URL(url).href]] : []))
 }
 
 function escaped(text: string): string {

@@ -2,9 +2,9 @@ import type { Notification } from '../../../alerts/notification.ts'
 import { plural } from '../../../text/format.ts'
 import type { AlertMessage, FlappedAlert, TextOptions } from '../../message.ts'
 import { isFiring } from '../../text/alert-facts.ts'
-import { nameIn, oneLine } from '../../text/bounded.ts'
-import { groupLines, groupTitle, runbookOf } from '../../text/group-text.ts'
-import { lateNote, partsOf, type AlertLine, type AlertPart } from '../../text/message-parts.ts'
+import { nameIn } from '../../text/bounded.ts'
+import { groupLines, groupTitle } from '../../text/group-text.ts'
+import { groupParts, partsOf, type AlertLine, type AlertPart } from '../../text/message-parts.ts'
 import { flappedText, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
 import {
   actions,
@@ -30,8 +30,6 @@ function signOf({ kind, severity }: Pick<Notification, 'kind' | 'severity'>): st
   return kind === 'resolved' || kind === 'expired' ? SIGNS[kind] : FIRING_SIGNS[severity]
 }
 
-/** A line of a message about several targets (characters). */
-const LINE = 250
 /** A phone's notification shows only a few lines (characters). */
 const FALLBACK = 500
 
@@ -42,18 +40,13 @@ export function alertsMessage(message: AlertMessage, options: TextOptions): Slac
   return withoutPreviews(fallback(`${title}: ${whatIn(message)}`, FALLBACK), [header(title), ...blocks])
 }
 
-/** The incident in a few lines, for several targets. */
 function groupBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions): SlackBlock[] {
-  const { links, alerts, incident } = message
+  const { lines, late, links } = groupParts(message, now)
+  const [overview, ...others] = links
   return [
-    ...sections(groupLines(message).map((line) => escape(oneLine(line, LINE)))),
-    ...context(lateNote(alerts, now)),
-    ...actions([
-      { name: 'Overview', url: links?.overview ?? dashboardUrl },
-      { name: 'Calls', url: links?.calls },
-      ...(incident === undefined ? [] : [{ name: 'Silence all', url: links?.silence }]),
-      { name: 'Runbook', url: runbookOf(message) },
-    ]),
+    ...sections(lines.map(escape)),
+    ...context(late),
+    ...actions([{ name: 'Overview', url: overview?.url ?? dashboardUrl }, ...others]),
   ]
 }
 
@@ -78,7 +71,7 @@ function aloneBlocks({ result, facts, description, notes }: AlertPart): SlackBlo
   return [
     section(`*${escape(result)}*`),
     ...fields(facts.map(([name, value]) => [name, escape(value)])),
-    ...sections(description === '' ? [] : [escape(description)]),
+    ...sections(description.map(escape)),
     ...context(notes),
   ]
 }
@@ -89,7 +82,7 @@ function inGroup({ notification, name, page, result, facts, description, notes, 
     `${signOf(notification)} ${link(page, name)}`,
     `*${escape(result)}*`,
     ...facts.map(([fact, value]) => `*${fact}* ${escape(value)}`),
-    ...(description === '' ? [] : [escape(description)]),
+    ...description.map(escape),
     ...notes,
   ]
   return section(

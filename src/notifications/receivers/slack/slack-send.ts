@@ -1,6 +1,6 @@
 import { IncomingWebhook } from '@slack/webhook'
-import { nameIn, oneLine } from '../../text/bounded.ts'
-import { dayWithWeekday, digestParts } from '../../text/digest-text.ts'
+import { oneLine } from '../../text/bounded.ts'
+import { digestParts } from '../../text/digest-text.ts'
 import type { DigestMessage, TextOptions, Message, StoreMessage } from '../../message.ts'
 import { storeText } from '../../text/store-text.ts'
 import type { Clock } from '../../../clock/clock.ts'
@@ -24,17 +24,13 @@ import type { SlackConfig } from './slack.ts'
 
 /** A day, target by target. */
 function digestMessage(message: DigestMessage, { dashboardUrl }: TextOptions): SlackMessage {
-  const { day, timezone } = message
-  const { days, more } = digestParts(message)
-  const title = `📊 Calls on ${nameIn(dayWithWeekday(day), 60)}`
+  const { title, days, more, note } = digestParts(message)
   const lines = days.map(({ target, line, split }) => [`${code(target)} *${line}*`, ...split].join('\n'))
   const all = days.map(({ target, line }) => `${target}: ${line}`).join('; ')
-  return withoutPreviews(fallback(`${title}: ${all || 'no target'}`, 1000), [
-    header(title),
+  return withoutPreviews(fallback(`📊 ${title}: ${all || 'no target'}`, 1000), [
+    header(`📊 ${title}`),
     ...sections([...lines, ...more]),
-    ...context([
-      `The day in ${escape(oneLine(timezone, 100)) || 'UTC'}; in brackets, the change from the same weekday a week before.`,
-    ]),
+    ...context([escape(note)]),
     ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
   ])
 }

@@ -121,6 +121,14 @@ describe.each(WIDE)('the longest message of %j', (character) => {
   })
 })
 
+test('the longest digest is accepted by Slack', () => {
+  const { day } = DIGEST.targets[0]!
+  const counts = { ...day.counts, total: 1e300, ended: 1e300, unanswered: 1e300, rejected: 1e300 }
+  const figures = { ...day, counts, minutes: 1e300 }
+  const one = { target: '"'.repeat(5000), day: figures, weekBefore: { ...figures, minutes: 1 } }
+  expect(slackProblems(sent({ ...DIGEST, targets: Array.from({ length: 300 }, () => one) }))).toEqual([])
+})
+
 // Long texts take their time where other tests run beside.
 describe('whatever a message is made of', { timeout: 60_000 }, () => {
   test('Slack accepts it', () => {
@@ -305,6 +313,11 @@ describe('buttons', () => {
       { url: 'https://runbooks.test/stuck' },
       { url: 'https://runbooks.test/failures' },
     ])
+  })
+
+  test('beside each alert of a group are left out of an address that is too long for several', () => {
+    const runbookUrl = 'https://runbooks.test/'.padEnd(251, 'x')
+    expect(JSON.stringify(render(messageOf(SIXTY.map((alert) => ({ ...alert, runbookUrl })))))).not.toContain('Runbook')
   })
 
   test('are not there without addresses', () => {

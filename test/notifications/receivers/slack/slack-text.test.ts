@@ -21,6 +21,13 @@ test('the text of a Slack notification mentions no user', () => {
   )
 })
 
-test('a name of a language from right to left is isolated in a link, too', () => {
-  expect(link('https://example.com/', 'שלום')).toBe('<https://example.com/|\u2068שלום\u2069>')
+test.each([
+  // A name of a language from right to left is isolated in a link, too.
+  ['https://example.com/', 'שלום', '<https://example.com/|\u2068שלום\u2069>'],
+  ['https://example.com/?a|b\\c&d', 'a|b', '<https://example.com/?a%7Cb%5Cc&amp;d|a¦b>'],
+  ['https://example.com/'.padEnd(300, 'x'), 'too-long', '`too-long`'],
+  ['javascript:alert(1)', 'a', '`a`'],
+  [undefined, 'a', '`a`'],
+])('the address %j and the name %j become %j', (address, name, expected) => {
+  expect(link(address, name)).toBe(expected)
 })
