@@ -1,15 +1,17 @@
 import { FINAL_STATUSES } from '../../ledger/call.ts'
-import { failureRatio } from '../../ledger/failure-ratio.ts'
+import { failureCount, failureRatio } from '../../ledger/failure-ratio.ts'
 import type { DayFigures, DigestMessage } from '../message.ts'
 import { firstOf, nameIn, oneLine } from './bounded.ts'
 import { formatNumber, formatSeconds, formatShare } from '../../text/format.ts'
 
 /** How many targets a digest has at most, and the characters of their texts. */
-const MOST = { targets: 10, name: 100, line: 250, split: 150 }
+const MOST = { targets: 20, name: 100, line: 250, split: 150 }
 
-/** The first targets, with their day and its outcomes, how many more there are, and what the numbers are of. */
+/** The targets, or those with most failed calls, with their day and its outcomes, how many more there are, and what the numbers are of. */
 export function digestParts({ day, timezone, targets }: DigestMessage) {
-  const { first, more } = firstOf(targets, MOST.targets)
+  const failed = ({ day: { counts } }: (typeof targets)[number]) => failureCount(counts, 'any')
+  const shown = targets.length > MOST.targets ? targets.toSorted((a, b) => failed(b) - failed(a)) : targets
+  const { first, more } = firstOf(shown, MOST.targets)
   const days = first.map((each) => {
     const split = digestSplit(each.day)
     return {

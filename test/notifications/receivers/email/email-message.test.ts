@@ -81,10 +81,14 @@ test.each(WIDE)('a mail about one target has at most 25,000 characters, however 
   }
 })
 
-test('of many targets a digest shows ten', () => {
-  const { text } = of({ ...DIGEST, targets: Array.from({ length: 300 }, () => DIGEST.targets[0]!) })
-  expect(text.match(/ calls /g)).toHaveLength(10)
-  expect(text).toMatch(/^and 290 more$/m)
+test('of many targets a digest shows the twenty with most failed calls', () => {
+  const [quiet] = DIGEST.targets
+  const day = { ...quiet!.day, counts: { ...quiet!.day.counts, rejected: 9000, total: 90_000 } }
+  const targets = [...Array.from({ length: 299 }, () => quiet!), { ...quiet!, target: 'failing', day }]
+  const { text } = of({ ...DIGEST, targets })
+  expect(text.match(/ calls /g)).toHaveLength(20)
+  expect(text.indexOf('failing')).toBeLessThan(text.indexOf(quiet!.target))
+  expect(text).toMatch(/^and 280 more$/m)
 })
 
 test('a message that was delivered late says so', () => {
