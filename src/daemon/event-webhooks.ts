@@ -75,24 +75,12 @@ export function eventWebhooks(options: Common & EventLogOptions, config$: Observ
     if (webhooks.length === 0) return upkeep$
     const expiredBefore = () => (retentionNow() ?? -Infinity) - retention
     const shown = { ...store, ...shownLog(store, () => participants) }
-    const delivered$ = defer(deliveries).pipe(
-      mergeMap(({ deliverEvents, eventPoster }) =>
-        merge(
-          ...webhooks.map((webhook) => {
-            const post = eventPoster(webhook, clock)
-            return deliverEvents({ webhook, post, store: shown, clock, random, expiredBefore, isLeader, draining$ })
-          }),
-        ),
-      ),
+    const to = { store: shown, clock, random, expiredBefore, isLeader, draining$ }
+    // Loaded only if there is a webhook, because the HTTP client needs memory.
+    const delivered$ = defer(() => import('../events/webhooks/deliver-events.ts')).pipe(
+      mergeMap(({ deliverEvents }) => merge(...webhooks.map((webhook) => deliverEvents({ webhook, ...to })))),
       map((event): DaemonEvent => ({ kind: 'webhook', event })),
     )
     return merge(upkeep$, delivered$)
   })
-}
-
-/** Loaded only if there is a webhook, because the HTTP client needs memory. */
-async function deliveries() {
-  const { deliverEvents } = await import('../events/webhooks/deliver-events.ts')
-  const { eventPoster } = await import('../events/webhooks/post-event.ts')
-  return { deliverEvents, eventPoster }
 }

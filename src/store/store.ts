@@ -132,8 +132,8 @@ export type WebhookProgress = {
   removedAt?: number
   deliveredAt?: number
   /** Since when an event keeps failing, and why. */
-  failingSince?: number
-  problem?: string
+  failingSince?: number | undefined
+  problem?: string | undefined
 }
 
 /** An event before the cursor of a webhook that it has not received. */

@@ -3,14 +3,16 @@ import {
   concatMap,
   defer,
   delay,
-  endWith,
   exhaustMap,
-  ignoreElements,
+  filter,
+  finalize,
   merge,
   mergeMap,
+  repeat,
   Subject,
   take,
   takeUntil,
+  takeWhile,
   tap,
   timer,
   type Observable,
@@ -18,19 +20,21 @@ import {
 import type { Clock } from '../../clock/clock.ts'
 import { DeliveryError } from '../../network/delivery-error.ts'
 import { onlyStoreErrors, StoreError } from '../../store/store-error.ts'
-import type { WebhookProgress } from '../../store/store.ts'
+import type { UndeliveredEvent } from '../../store/store.ts'
 import { readOne } from '../read-events.ts'
-import type { EventQueue, QueuedEvent } from './event-queue.ts'
 import { openWebhook, type OpenOptions, type OpenWebhook } from './open-webhook.ts'
-import type { PostEvent } from './post-event.ts'
+import { eventPoster, type PostEvent } from './post-event.ts'
+import { delayOfEvent, throttle } from './throttle.ts'
+import type { Series } from './waiting-events.ts'
 import { counted, type WebhookEvent } from './webhook-event.ts'
 
-type DeliverEventsOptions = Omit<OpenOptions, 'report'> & {
-  post: PostEvent
+type Options = OpenOptions & {
+  /** Default: by HTTP. */
+  post?: PostEvent
   /** A random number from 0 to 1. */
   random: () => number
   isLeader: () => boolean
-  /** Emits when no further request may be sent. */
+  /** Emits when no further request may be sent (replays). */
   draining$: Observable<unknown>
 }
 
@@ -42,6 +46,8 @@ const SAVE_INTERVAL_SECONDS = 1
 const MAX_DELAY_SECONDS = 300
 /** How long callwatch retries an event that the receiver refuses (seconds). */
 const MAX_REFUSED_SECONDS = 600
+/** The most requests at the same time. */
+const CONCURRENT = 16
 /** How long requests in flight may take when the daemon stops (seconds). */
 const DRAIN_SECONDS = 3
 const [TIMEOUT, TOO_EARLY, GONE] = [408, 425, 410]
@@ -51,243 +57,150 @@ const [TIMEOUT, TOO_EARLY, GONE] = [408, 425, 410]
  * failed event is retried with longer and longer delays, and delays only later events of its call. The store keeps the
  * webhook's position.
  */
-export function deliverEvents(options: DeliverEventsOptions): Observable<WebhookEvent> {
-  const { webhook, store, clock, isLeader, draining$ } = options
+export function deliverEvents(given: Omit<Options, 'report'>): Observable<WebhookEvent> {
+  const { clock, isLeader, draining$ } = given
   return defer(() => {
-    const low$ = new Subject<void>()
-    const sender = newSender(options, () => low$.next())
     /** Events that were not reported yet. They are reported even if later work fails. */
     const unreported: WebhookEvent[] = []
-    const report = (...events: WebhookEvent[]) => void unreported.push(...events)
-    let checkedAt = -Infinity
-
-    /** Opens the webhook again if another process changed it. Resolves to whether it is open. */
-    async function open(): Promise<boolean> {
-      const stored = (await store.webhooks()).find(({ name }) => name === webhook.name)
-      if (sender.opened?.isCurrent(stored) !== true) {
-        sender.opened = undefined
-        // With a new queue, requests in flight would be sent twice.
-        if (sender.active > 0) return false
-        // After a user resumes the webhook or replays events, an earlier Retry-After no longer applies.
-        sender.receiver.reset()
-        sender.opened = await openWebhook({ ...options, report }, stored)
-      }
-      if ((stored?.dead ?? 0) > 0) await sender.opened.expireDead()
-      return true
-    }
-
-    const save = async (isLast = false) => sender.opened?.save({ isLast, problem: sender.receiver.problem() })
-
-    /** Reads as many events as the queue has room for, and saves the webhook's position. */
-    async function work(): Promise<WebhookEvent[]> {
-      if (!isLeader()) return []
-      const isDue = sender.opened === undefined || clock.monotonic() - checkedAt >= SAVE_INTERVAL_SECONDS
-      if (isDue) checkedAt = clock.monotonic()
-      if (isDue && !(await open())) return []
-      await sender.opened?.fill(() => !sender.isDraining && isLeader(), sender.pump)
-      if (isDue) await save()
-      sender.opened?.queue.wake(clock.monotonic())
-      sender.pump()
-      return unreported.splice(0)
-    }
-
-    const worked$ = merge(timer(0, SAVE_INTERVAL_SECONDS * 1000, clock.scheduler), low$).pipe(
+    const options = { ...given, report: (...events: WebhookEvent[]) => void unreported.push(...events) }
+    return everySecond(clock).pipe(
       takeUntil(draining$),
-      exhaustMap(() => work().catch(onlyStoreErrors<WebhookEvent[]>([]))),
+      filter(isLeader),
+      exhaustMap(() => openWebhook(options).catch(onlyStoreErrors(undefined))),
+      filter((opened) => opened !== undefined),
+      take(1),
+      mergeMap((opened) => deliverTo(opened, options)),
+      // After a change by another process or of the leader, the webhook is opened again.
+      repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(draining$)) }),
+      concatMap(() => unreported.splice(0)),
     )
-    const last$ = defer(async () => {
-      if (isLeader()) await save(true).catch(onlyStoreErrors(undefined))
-      return unreported
-    })
-    return concat(merge(sender.sent$, worked$), last$).pipe(concatMap((events) => events))
   })
 }
 
-/**
- * Sends the events of a webhook's queue, as many at a time as the receiver may get.
- *
- * @param onRoom called when the queue has room again
- */
-function newSender(options: DeliverEventsOptions, onRoom: () => void) {
-  const { post, store, clock, random, isLeader } = options
-  const { name } = options.webhook
-  const attempts$ = new Subject<QueuedEvent>()
-  const aborting = new AbortController()
-  const jittered = (delay: number) => delay * (0.5 + random() / 2)
-  const receiver = throttle(clock, jittered)
+const everySecond = ({ scheduler }: Clock) => timer(0, SAVE_INTERVAL_SECONDS * 1000, scheduler)
 
-  async function attempt(event: QueuedEvent): Promise<WebhookEvent[]> {
-    const { queue, progress } = sender.opened!
+/**
+ * Reads, delivers and saves every second, until another process changes the webhook, this daemon is not the leader any more, or
+ * `draining$`.
+ */
+function deliverTo(opened: OpenWebhook, options: Options): Observable<unknown> {
+  const { clock, isLeader, draining$ } = options
+  const { waiting } = opened
+  /** Series whose first event is sent when a request may begin. */
+  const ready$ = new Subject<Series>()
+  const low$ = new Subject<void>()
+  const aborting = new AbortController()
+  const { attempt, permits, problem } = attemptsFor(opened, options, aborting.signal)
+  let isOver = false
+  let isSaveDue = false
+
+  function send(series: Series): void {
+    series.due = Infinity
+    ready$.next(series)
+  }
+
+  function sendDue(): void {
+    if (permits()) for (const series of waiting.due(clock.monotonic())) send(series)
+  }
+
+  async function sendNow(series: Series): Promise<void> {
+    if (series.events.length === 0) return
+    if (isOver || !permits()) {
+      // It is due at once: `sendDue` sends it when the receiver may get events again.
+      series.due = -Infinity
+      return
+    }
+    await attempt(series)
+    if (series.due === Infinity) send(series)
+    if (opened.hasRoomAgain()) low$.next()
+  }
+
+  async function work(): Promise<void> {
+    sendDue()
+    await opened.fill(() => !isOver && isLeader(), sendDue)
+    if (!isSaveDue) return
+    isSaveDue = false
+    isOver ||= !isLeader() || !(await opened.save(problem()))
+  }
+
+  const drained$ = draining$.pipe(tap(() => (isOver = true)))
+  const worked$ = merge(everySecond(clock).pipe(tap(() => (isSaveDue = true))), low$).pipe(
+    takeUntil(drained$),
+    exhaustMap(() => work().catch(onlyStoreErrors(undefined))),
+    takeWhile(() => !isOver, true),
+    finalize(() => ready$.complete()),
+  )
+  const sent$ = ready$.pipe(
+    mergeMap(sendNow, CONCURRENT),
+    takeUntil(draining$.pipe(delay(DRAIN_SECONDS * 1000, clock.scheduler))),
+    finalize(() => aborting.abort()),
+  )
+  const last$ = defer(async () => isLeader() && opened.save(problem()).catch(onlyStoreErrors(undefined)))
+  return concat(merge(sent$, worked$), last$)
+}
+
+/**
+ * The attempts to deliver events.
+ *
+ * @param aborted aborts the requests
+ */
+function attemptsFor({ waiting, progress }: OpenWebhook, options: Options, aborted: AbortSignal) {
+  const { webhook, store, clock, random, isLeader, report } = options
+  const { post = eventPoster(webhook, clock) } = options
+  const { name } = webhook
+  const jittered = (seconds: number) => seconds * (0.5 + random() / 2)
+  const receiver = throttle(clock, jittered)
+  let active = 0
+
+  /** Sends the first event of a series. Postpones it if it was not accepted. */
+  async function attempt(series: Series): Promise<void> {
+    const event = series.events[0]!
+    series.isSending = true
+    active += 1
     try {
-      const text = event.text ?? (await readOne(store, event).catch(unreadable))
-      if (text === undefined) {
-        queue.done(event)
-        return counted(name, 'expired', 1)
-      }
-      queue.setText(event, text)
-      if (!isLeader()) throw new DeliveryError('another daemon now delivers the events', { retryable: true })
-      await post(`${event.id}-${event.place}`, text, aborting.signal)
-      queue.done(event)
+      const text = waiting.texts.get(event) ?? (await readOne(store, event))
+      if (!isLeader()) return
+      if (text !== undefined) await post(`${event.id}-${event.place}`, text, aborted)
+      waiting.remove(event)
+      report(...counted(name, text === undefined ? 'expired' : 'delivered', 1))
+      if (text === undefined) return
       receiver.accepted()
       progress.deliveredAt = clock.wall()
-      return counted(name, 'delivered', 1)
     } catch (error) {
-      if (!(error instanceof DeliveryError)) throw error
-      const outcome = counted(name, noteFailure(event, error, { queue, clock, jittered }), 1, error.message)
-      if (aborting.signal.aborted) return outcome
-      return [...outcome, ...noteReceiver(event, error, { name, receiver, progress })]
+      if (error instanceof StoreError) waiting.postpone(series, event, clock.monotonic() + SAVE_INTERVAL_SECONDS)
+      else if (error instanceof DeliveryError) failed(series, event, error)
+      else throw error
     } finally {
-      sender.active -= 1
-      sender.pump()
-      if (sender.isDraining && sender.active === 0) attempts$.complete()
-      if (sender.opened?.hasRoomAgain() === true) onRoom()
+      series.isSending = false
+      active -= 1
     }
   }
 
-  function drain(): void {
-    sender.isDraining = true
-    if (sender.active === 0) attempts$.complete()
+  /** Postpones an event, or makes it a dead letter if the receiver has refused it for long. Pauses the webhook if its receiver is gone. */
+  function failed(series: Series, event: UndeliveredEvent, error: DeliveryError): void {
+    const { message: problem, status, retryable } = error
+    const wall = clock.wall()
+    const isRefused = !retryable && status !== TIMEOUT && status !== TOO_EARLY && status !== GONE
+    const refusedSince = isRefused ? (event.refusedSince ?? wall) : undefined
+    const isDead = refusedSince !== undefined && wall - refusedSince >= MAX_REFUSED_SECONDS
+    const changed = { ...event, attempts: event.attempts + 1, problem, refusedSince, dead: isDead }
+    report(...counted(name, isDead ? 'dead' : 'retried', 1, problem))
+    if (isDead) waiting.bury(event, changed)
+    else {
+      const pause = jittered(Math.min(MAX_DELAY_SECONDS, 2 ** event.attempts))
+      waiting.postpone(series, changed, clock.monotonic() + Math.max(pause, delayOfEvent(error)))
+    }
+    if (status !== GONE) receiver.failed(error, event.attempts === 0)
+    else if (progress.paused === undefined) {
+      progress.paused = problem
+      report({ webhook: name, kind: 'paused', problem })
+    }
   }
-
-  const sender = {
-    receiver,
-    opened: undefined as OpenWebhook | undefined,
-    /** How many requests are in flight. */
-    active: 0,
-    isDraining: false,
-    /** Sends as many events as the receiver may get now. */
-    pump: (): void => {
-      if (sender.isDraining || sender.opened?.progress.paused !== undefined || !isLeader()) return
-      while (receiver.permits(sender.active)) {
-        const event = sender.opened?.queue.take(clock.monotonic())
-        if (event === undefined) return
-        sender.active += 1
-        receiver.sent(event)
-        attempts$.next(event)
-      }
-    },
-    /** What became of each attempt. Completes when no request is in flight any more after `draining$`. */
-    sent$: merge(
-      attempts$.pipe(mergeMap(attempt)),
-      drained(attempts$, drain, () => aborting.abort(), options),
-    ),
-  }
-  return sender
-}
-
-/** At `draining$` calls `drain`, and `abort` if `attempts$` has not completed some seconds later. */
-function drained(
-  attempts$: Observable<unknown>,
-  drain: () => void,
-  abort: () => void,
-  { draining$, clock }: Pick<DeliverEventsOptions, 'draining$' | 'clock'>,
-): Observable<never> {
-  return draining$.pipe(
-    take(1),
-    tap(drain),
-    delay(DRAIN_SECONDS * 1000, clock.scheduler),
-    tap(abort),
-    ignoreElements(),
-    takeUntil(attempts$.pipe(ignoreElements(), endWith(undefined))),
-  )
-}
-
-/** Postpones an event, or makes it a dead letter if the receiver has refused it for long. */
-function noteFailure(
-  event: QueuedEvent,
-  error: DeliveryError,
-  { queue, clock, jittered }: { queue: EventQueue; clock: Clock; jittered: (delay: number) => number },
-): 'dead' | 'retried' {
-  const { message, status, retryable } = error
-  const wall = clock.wall()
-  const isRefused = !retryable && status !== TIMEOUT && status !== TOO_EARLY && status !== GONE
-  event.attempts += 1
-  event.problem = message
-  event.refusedSince = isRefused ? (event.refusedSince ?? wall) : undefined
-  if (event.refusedSince !== undefined && wall - event.refusedSince >= MAX_REFUSED_SECONDS) {
-    queue.bury(event)
-    return 'dead'
-  }
-  const pause = jittered(Math.min(MAX_DELAY_SECONDS, 2 ** Math.min(event.attempts - 1, 20)))
-  queue.postpone(event, clock.monotonic() + Math.max(pause, delayOfEvent(error)))
-  return 'retried'
-}
-
-/** Slows down, or pauses the webhook if its receiver is gone. */
-function noteReceiver(
-  event: QueuedEvent,
-  error: DeliveryError,
-  { name, receiver, progress }: { name: string; receiver: ReturnType<typeof throttle>; progress: WebhookProgress },
-): WebhookEvent[] {
-  if (error.status !== GONE) receiver.failed(event, error)
-  if (error.status !== GONE || progress.paused !== undefined) return []
-  progress.paused = error.message
-  return [{ webhook: name, kind: 'paused', problem: error.message }]
-}
-
-/** The event's text cannot be read from the store now, so the attempt is retried. */
-function unreadable(error: unknown): never {
-  if (error instanceof StoreError) throw new DeliveryError(error.message, { retryable: true })
-  throw error
-}
-
-/** The most requests at the same time. */
-const CONCURRENT = 16
-/** If this many events in a row fail at their first attempt with one of these statuses, the receiver is down. */
-const DOWN_AFTER_FAILURES = 5
-const DOWN: readonly (number | undefined)[] = [undefined, 429, 502, 503, 504]
-/** The longest delay between two requests to a receiver that is down (seconds). */
-const MAX_PROBE_DELAY_SECONDS = 15
-/** With these statuses, `Retry-After` applies to the receiver; with others, only to the event. */
-const BUSY: readonly (number | undefined)[] = [429, 503]
-const MAX_RETRY_AFTER_SECONDS = 3600
-
-/**
- * How much callwatch may send to a receiver: many events at once; while the receiver is down, one at a time with delays; none
- * while the receiver asks to wait.
- *
- * @param jittered randomizes a delay (seconds)
- */
-function throttle(clock: Clock, jittered: (delay: number) => number) {
-  let failures = 0
-  let problem = ''
-  let pausedUntil = 0
-  /** The event that is sent while the receiver is down. */
-  let probe: QueuedEvent | undefined
-  const isDown = () => failures >= DOWN_AFTER_FAILURES
-  const pauseFor = (seconds: number) => (pausedUntil = Math.max(pausedUntil, clock.monotonic() + seconds))
 
   return {
-    /** Whether another event may be sent while so many are being sent. */
-    permits: (active: number) => clock.monotonic() >= pausedUntil && active < (isDown() ? 1 : CONCURRENT),
-    /** Call it when an event is sent. */
-    sent: (event: QueuedEvent) => void (probe = isDown() ? event : undefined),
-    accepted: () => void (failures = 0),
-    /** Call it when an event was not accepted, after counting the attempt. */
-    failed: (event: QueuedEvent, { message, status, retryAfter = 0 }: DeliveryError) => {
-      if (BUSY.includes(status)) pauseFor(Math.min(retryAfter, MAX_RETRY_AFTER_SECONDS))
-      if (!DOWN.includes(status)) {
-        failures = 0
-        return
-      }
-      // Events that were already being sent when the receiver went down give no new information.
-      if (isDown() ? event !== probe : event.attempts > 1) return
-      failures += 1
-      problem = message
-      if (isDown())
-        pauseFor(jittered(Math.min(MAX_PROBE_DELAY_SECONDS, 2 ** Math.min(failures - DOWN_AFTER_FAILURES, 20))))
-    },
-    /** Forgets failures and pauses. */
-    reset: () => {
-      failures = 0
-      pausedUntil = 0
-    },
-    /** Why the receiver is down; undefined if it is not. */
-    problem: () => (isDown() ? problem : undefined),
+    attempt,
+    /** Whether the receiver may get another event now. */
+    permits: () => progress.paused === undefined && isLeader() && receiver.permits(active),
+    problem: receiver.problem,
   }
-}
-
-/** How long a receiver asks callwatch to wait with this event alone (seconds). */
-function delayOfEvent({ status, retryAfter = 0 }: DeliveryError): number {
-  return BUSY.includes(status) ? 0 : Math.min(retryAfter, MAX_RETRY_AFTER_SECONDS)
 }

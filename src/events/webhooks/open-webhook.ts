@@ -1,44 +1,18 @@
-import { RULE_LABELS } from '../../alerts/groups.ts'
-import type { EventBody } from '../../views/event.ts'
-import {
-  type EventFilter,
-  CursorExpired,
-  readEvents,
-  readLatest,
-  type EventsPage,
-  type ReadEvent,
-  type ReadEventsOptions,
-} from '../read-events.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type {
-  Store,
   LogPlace,
+  Store,
   StoredWebhook,
   UndeliveredEvent,
-  WebhookStore,
-  WebhookChange,
   WebhookProgress,
+  WebhookStore,
 } from '../../store/store.ts'
-import { before, readCursor, START, writeCursor } from '../cursor.ts'
-import type { WebhookConfig } from './webhook-section.ts'
-import { eventQueue, type QueuedEvent } from './event-queue.ts'
+import { readCursor, START, writeCursor } from '../cursor.ts'
+import { CursorExpired, cursorSince, readEvents, type EventsPage, type ReadEventsOptions } from '../read-events.ts'
+import { waitingEvents, type WaitingEvents } from './waiting-events.ts'
+import { wantedBy } from './wanted-events.ts'
 import { counted, type WebhookEvent } from './webhook-event.ts'
-
-/** The filter of the events that a webhook wants. */
-function wantedBy({ types, targets, match, backfilled }: WebhookConfig): EventFilter {
-  const labels = RULE_LABELS.filter((label) => match[label] !== undefined)
-  return {
-    types,
-    targets,
-    where: ({ data }) =>
-      (backfilled || !('backfilled' in data && data.backfilled)) &&
-      labels.every((label) => labelsOf(data)[label] === match[label]),
-  }
-}
-
-function labelsOf(data: EventBody['data']): Readonly<Record<string, unknown>> {
-  return 'labels' in data ? data.labels : data
-}
+import type { WebhookConfig } from './webhook-section.ts'
 
 export type OpenOptions = {
   webhook: WebhookConfig
@@ -53,97 +27,119 @@ export type OpenWebhook = Awaited<ReturnType<typeof openWebhook>>
 
 /** The most events in memory with their text. More are read once fewer than half are left. */
 const CAPACITY = 1000
-/** The most undelivered events of which only the place is in memory: failed events, and events that wait behind them. */
+/** The most events in memory: failed events, and events that wait behind them, are there without their text. */
 const MAX_WAITING = 50_000
-/** How many events, and rows of undelivered events, are read at a time. */
+/** How many events, rows of undelivered events, and dead letters that may have expired, are read at a time. */
 const PAGE = 500
 const ROWS = 5000
+const DEAD_LETTERS = 100
+/** An event that failed this often counts as failing. */
+const FAILING_AFTER_ATTEMPTS = 3
 
 /**
- * A webhook as it was loaded from the store, and the events read for it since. Its methods reject while the store cannot be
- * used.
- *
- * @param stored undefined for a new webhook
+ * A webhook as it is in the store, and the events that were read for it since. Its methods reject while the store cannot be used.
  */
-export async function openWebhook(options: OpenOptions, stored: StoredWebhook | undefined) {
-  const { webhook, store, clock, expiredBefore, report } = options
-  const { name } = webhook
+export async function openWebhook(options: OpenOptions) {
+  const { webhook, store } = options
+  const stored = await storedWebhook(options)
+  const { removedAt: _before, ...progress } = stored?.progress ?? {
+    cursor: writeCursor(await cursorSince(store, webhook.from === 'now' ? Infinity : -Infinity)),
+  }
+  const waiting = waitingEvents()
+  const save = savingOf(stored, { waiting, progress }, options)
+  if (stored === undefined) await save(undefined)
+  return { waiting, progress, save, ...readingFor(waiting, progress, options) }
+}
+
+/** Reads the events of a webhook into memory, and moves its cursor: all events before it were delivered, are not wanted, or wait. */
+function readingFor(waiting: WaitingEvents, progress: WebhookProgress, options: OpenOptions) {
+  const { webhook, store, expiredBefore, report } = options
   const filter = wantedBy(webhook)
-  const { removedAt: _before, ...progress } = stored?.progress ?? (await newProgress(options))
-  if (stored === undefined) await store.saveWebhook({ name, revision: 0, progress })
-  const queue = eventQueue()
-  const row = webhookRow(options, stored ?? { revision: 1, progress })
-  let readTo = readCursor(progress.cursor) ?? START
-  /** The store's undelivered events after this place are not in the queue yet. */
+  /** The store's rows after this place are not in memory yet. */
   let rowsAfter: LogPlace | undefined = START
+  /** Whether the log has more than fits into memory. */
   let isBehind = false
   const room = () =>
-    progress.paused === undefined ? Math.min(CAPACITY - queue.withText(), MAX_WAITING - queue.size()) : 0
+    progress.paused === undefined ? Math.min(CAPACITY - waiting.texts.size, MAX_WAITING - waiting.all().length) : 0
 
   async function readRows(after: LogPlace): Promise<UndeliveredEvent | undefined> {
-    const rows = await store.undelivered(name, { dead: false, after, limit: ROWS })
-    for (const row of rows) queue.add({ ...row, text: undefined, isListed: true, isChanged: false })
+    const rows = await store.undelivered(webhook.name, { dead: false, after, limit: ROWS })
+    waiting.addRows(rows)
     return rows.length < ROWS ? undefined : rows.at(-1)
   }
 
   /** Reads a part of the log. Resolves to whether the end of the log was reached. */
   async function readOn(): Promise<boolean> {
-    // If the queue is full, only expired events are read, to skip them.
-    const part = room() > 0 ? { limit: Math.min(PAGE, room()) } : { limit: PAGE, until: expiredBefore() }
-    const { events, next } = await readOrSkip({ cursor: readTo, filter, ...part }, options)
-    const isAll = writeCursor(next) === writeCursor(readTo)
-    readTo = next
+    isBehind = room() <= 0
+    // If the memory is full, only expired events are read, to skip them.
+    const part = isBehind ? { limit: PAGE, until: expiredBefore() } : { limit: Math.min(PAGE, room()) }
+    const { cursor } = progress
+    const { events, next } = await readOrSkip({ cursor: readCursor(cursor) ?? START, filter, ...part }, options)
+    progress.cursor = writeCursor(next)
     const kept = events.filter(({ foundAt }) => foundAt >= expiredBefore())
-    report(...counted(name, 'expired', events.length - kept.length))
-    for (const event of kept) queue.add(queued(event))
-    return isAll
+    report(...counted(webhook.name, 'expired', events.length - kept.length))
+    for (const { at: place, foundAt: at, series, event } of kept)
+      waiting.add({ ...place, at, series, dead: false, attempts: 0 }, JSON.stringify(event))
+    return progress.cursor === cursor
   }
 
   return {
-    queue,
-    /** Its cursor is the one saved last. */
-    progress,
-    isCurrent: row.isCurrent,
-    /** Whether the queue has room again, after it was full. */
-    hasRoomAgain: () => isBehind && queue.withText() < CAPACITY / 2 && queue.size() < MAX_WAITING / 2,
+    /** Whether much more fits into memory than before. */
+    hasRoomAgain: () => isBehind && waiting.texts.size < CAPACITY / 2 && room() > CAPACITY / 2,
     /**
-     * Fills the queue, first with undelivered events of the store, then from the log.
+     * Reads as many events as there is room for: first the rows, then the log.
      *
-     * @param added called when the queue has new events
+     * @param added called when there are new events
      */
-    fill: async (continues: () => boolean, added: () => void) => {
-      report(...counted(name, 'expired', queue.expire(expiredBefore())))
-      while (rowsAfter !== undefined && queue.size() <= MAX_WAITING - ROWS) rowsAfter = await readRows(rowsAfter)
+    fill: async (continues: () => boolean, added: () => void): Promise<void> => {
+      report(...counted(webhook.name, 'expired', waiting.expire(expiredBefore())))
+      while (rowsAfter !== undefined && waiting.all().length <= MAX_WAITING - ROWS)
+        rowsAfter = await readRows(rowsAfter)
       for (let isAll = rowsAfter !== undefined; !isAll && continues();) {
         isAll = await readOn()
         added()
       }
-      isBehind = progress.paused === undefined && room() <= 0
-    },
-    /** Removes dead letters that have expired. */
-    expireDead: async () => {
-      const remove = await expiredDeadLetters(options)
-      if (remove.length > 0 && (await row.change({ progress, remove })))
-        report(...counted(name, 'expired', remove.length))
-    },
-    /**
-     * Saves the webhook's position.
-     *
-     * @param isLast saves every undelivered event, so that none is sent twice
-     * @param problem why the receiver is down
-     */
-    save: async ({ isLast = false, problem }: { isLast?: boolean; problem: string | undefined }) => {
-      const checkpoint = queue.checkpoint(clock.monotonic(), isLast)
-      const { first, put, remove } = checkpoint
-      noteProblem(progress, checkpoint.problem ?? problem, options)
-      const cursor = writeCursor(first === undefined ? readTo : { ...first, place: first.place - 1 })
-      const next = { ...progress, cursor }
-      if (row.has(next) && put.length === 0 && remove.length === 0) return
-      if (!(await row.change({ progress: next, put: put.map(({ row }) => row), remove }))) return
-      progress.cursor = cursor
-      queue.stored(checkpoint)
     },
   }
+}
+
+/**
+ * Saves how far a webhook is: its cursor, and a row for each event before it that waits now. Resolves to false if another process has
+ * changed the webhook meanwhile.
+ *
+ * @param stored undefined for a new webhook
+ */
+function savingOf(
+  stored: StoredWebhook | undefined,
+  { waiting, progress }: { waiting: WaitingEvents; progress: WebhookProgress },
+  options: OpenOptions,
+) {
+  const { webhook, store, expiredBefore, report } = options
+  let revision = stored?.revision ?? 0
+  let saved = JSON.stringify(stored?.progress)
+  /** @param receiverProblem why the receiver is down */
+  return async (receiverProblem: string | undefined): Promise<boolean> => {
+    const known = await storedWebhook(options)
+    if ((known?.revision ?? 0) !== revision) return false
+    const letters = await store.undelivered(webhook.name, { dead: true, after: START, limit: DEAD_LETTERS })
+    const expired = letters.filter(({ at }) => at < expiredBefore())
+    const failing = waiting.all().find(({ attempts }) => attempts >= FAILING_AFTER_ATTEMPTS)
+    noteProblem(progress, failing?.problem ?? receiverProblem, options)
+    const data = JSON.stringify(progress)
+    const { put, remove, stored: noteStored } = waiting.changes()
+    remove.push(...expired)
+    if (data === saved && put.length === 0 && remove.length === 0) return true
+    if (!(await store.saveWebhook({ name: webhook.name, revision, progress, put, remove }))) return false
+    revision += 1
+    saved = data
+    noteStored()
+    report(...counted(webhook.name, 'expired', expired.length))
+    return true
+  }
+}
+
+async function storedWebhook({ webhook, store }: OpenOptions): Promise<StoredWebhook | undefined> {
+  return (await store.webhooks()).find(({ name }) => name === webhook.name)
 }
 
 /** Reads a part of the log. If the events after the cursor were deleted, it skips them and reports the gap. */
@@ -155,54 +151,12 @@ async function readOrSkip(part: ReadEventsOptions, { store, webhook, report }: O
   })
 }
 
-async function expiredDeadLetters({ webhook, store, expiredBefore }: OpenOptions): Promise<UndeliveredEvent[]> {
-  const dead = (limit: number) => store.undelivered(webhook.name, { dead: true, after: START, limit })
-  const isExpired = ({ at }: UndeliveredEvent) => at < expiredBefore()
-  return (await dead(1)).some(isExpired) ? (await dead(ROWS)).filter(isExpired) : []
-}
-
-/** The webhook's row in the store, as this process has read or written it. */
-function webhookRow({ webhook: { name }, store }: OpenOptions, known: Pick<StoredWebhook, 'revision' | 'progress'>) {
-  let { revision } = known
-  let saved = JSON.stringify(known.progress)
-  let isLost = false
-  return {
-    /** Whether the webhook is unchanged in the store. */
-    isCurrent: (stored: StoredWebhook | undefined) => !isLost && stored?.revision === revision,
-    has: (progress: WebhookProgress) => JSON.stringify(progress) === saved,
-    /** Saves a change, unless another process changed the webhook meanwhile. */
-    change: async (what: Omit<WebhookChange, 'name' | 'revision'>): Promise<boolean> => {
-      isLost = !(await store.saveWebhook({ name, revision, ...what }))
-      if (isLost) return false
-      revision += 1
-      saved = JSON.stringify(what.progress)
-      return true
-    },
-  }
-}
-
+/** Notes and reports whether an event keeps failing, or the receiver is down. */
 function noteProblem(progress: WebhookProgress, problem: string | undefined, options: OpenOptions): void {
   const { webhook, clock, report } = options
-  const isKnown = progress.problem !== undefined
-  if (problem === undefined) {
-    delete progress.problem
-    delete progress.failingSince
-    if (isKnown) report({ webhook: webhook.name, kind: 'recovered' })
-    return
-  }
+  const wasFailing = progress.problem !== undefined
   progress.problem = problem
-  progress.failingSince ??= clock.wall()
-  if (!isKnown) report({ webhook: webhook.name, kind: 'failing', problem })
-}
-
-/** Where a new webhook begins. */
-async function newProgress({ webhook, store }: OpenOptions): Promise<WebhookProgress> {
-  if (webhook.from === 'now') return { cursor: writeCursor((await readLatest(store, 0)).next) }
-  const [first] = await store.events(1, 0)
-  return { cursor: writeCursor(first === undefined || first.position === 1 ? START : before(first)) }
-}
-
-function queued({ at: { position, place, id }, foundAt, series, event }: ReadEvent): QueuedEvent {
-  const text = JSON.stringify(event)
-  return { position, place, id, at: foundAt, dead: false, attempts: 0, series, text, isListed: false, isChanged: false } // oxfmt-ignore
+  progress.failingSince = problem === undefined ? undefined : (progress.failingSince ?? clock.wall())
+  if (problem === undefined && wasFailing) report({ webhook: webhook.name, kind: 'recovered' })
+  if (problem !== undefined && !wasFailing) report({ webhook: webhook.name, kind: 'failing', problem })
 }

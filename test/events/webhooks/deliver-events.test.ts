@@ -217,6 +217,16 @@ describe('a receiver', () => {
     expect(subjects()).toHaveLength(16)
   })
 
+  test('that answers soon gets the next request at once, however many events there are', async () => {
+    const { append, run, clock, subjects, state } = delivering()
+    state.receive = () => new Promise((resolve) => clock.scheduler.schedule(() => resolve(undefined), 10))
+    for (let i = 0; i < 3; i++) await append(calls(1000, 1000 * i))
+    run()
+    await clock.advance(2.2)
+    expect(new Set(subjects()).size).toBe(3000)
+    expect(subjects()).toHaveLength(3000)
+  })
+
   test('that is down gets one request at a time, each after a delay, and all events once it is back', async () => {
     const { append, run, clock, subjects, received, outcomes, stored, state } = delivering()
     state.receive = () => answered(503)
