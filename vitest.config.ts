@@ -26,7 +26,7 @@ export const SLOW = [
   'test/chaos/**/*.test.ts',
   'test/commands/{audit,bad-input,closed-pipe,events,initial-sync,log-problems,reload-process,run,start-up}.test.ts',
   'test/container/recipe.test.ts',
-  'test/daemon/{hints,several-daemons}.test.ts',
+  'test/daemon/{hints,incident-oracle,several-daemons}.test.ts',
   'test/fuzz/**/*.test.ts',
   'test/hosts/**/*.test.ts',
   'test/notifications/delivery/{beside-alertmanager,deliver-outbox-due,deliver-outbox-law,incident}.test.ts',

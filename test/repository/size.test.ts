@@ -36,7 +36,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 1899,
   'src/web': 2129,
   'src/web/page': 4583,
-  test: 63131,
+  test: 63251,
 }
 
 /** How far a folder of src may be below its line. */
