@@ -32,6 +32,13 @@ export function subjectOf({
   return JSON.stringify([name, reason, media, breach, all])
 }
 
+/** Names an alert among those of all targets. */
+export const nameOf = ({ target, key }: Pick<Alert, 'target' | 'key'>) => JSON.stringify([target, key])
+
+/** Names what alerts of a target measure: those that differ only in severity, threshold and window have the same. */
+export const placeOf = (alert: Pick<Alert, 'target'> & Parameters<typeof subjectOf>[0]) =>
+  JSON.stringify([alert.target, subjectOf(alert)])
+
 export function alertOf({ target, instance }: LiveAlert): Alert {
   const { key, labels, since, firingSince = since, value, peak, calls, counts, evidence } = instance
   const { name: alert, ...rule } = instance.rule

@@ -1,5 +1,5 @@
 import { FAILURES } from '../ledger/failure-ratio.ts'
-import { alertOf, subjectOf, type Alert, type LiveAlert } from './alert.ts'
+import { alertOf, placeOf, subjectOf, type Alert, type LiveAlert } from './alert.ts'
 import { bySeverity, isMoreSevere, type AlertMatch, type Severity } from './match-keys.ts'
 import { failuresOf } from './notification.ts'
 import { isBeyond, sum, type Contributor } from './signal.ts'
@@ -107,7 +107,7 @@ function ofOneSubject(firing: readonly Stated[]): Stated[] {
   const [most = []] = [...subjects.values()].toSorted(
     ([a, ...more], [b, ...others]) => bySeverity(a!, b!) || others.length - more.length,
   )
-  const each = Map.groupBy(most, (alert) => JSON.stringify([alert.target, subjectOf(alert)]))
+  const each = Map.groupBy(most, placeOf)
   return [...each.values()].map(([alert]) => alert!)
 }
 

@@ -1,4 +1,4 @@
-import { alertOf, type LiveAlert } from '../../alerts/alert.ts'
+import { alertOf, nameOf, type LiveAlert } from '../../alerts/alert.ts'
 import { matches } from '../../alerts/match.ts'
 import { isMoreSevere } from '../../alerts/match-keys.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
@@ -137,8 +137,6 @@ function unchangedIn(
     return active.some(({ match }) => matches(match, alert)) ? [] : { ...alert, kind: 'firing' as const, at: now }
   })
 }
-
-const nameOf = ({ target, key }: Pick<Notification, 'target' | 'key'>) => JSON.stringify([target, key])
 
 /** By value or, of those that have ended, by peak; those of one rule can be compared. */
 function worstFirst(updates: readonly AlertUpdate[]): AlertUpdate[] {

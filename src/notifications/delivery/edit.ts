@@ -14,8 +14,6 @@ import { lasting } from './wait.ts'
 /** The least time between two edits of a message, and between any two edits (seconds). Slack allows fifty a minute. */
 const EVERY_SECONDS = 10
 const PACE_SECONDS = 2
-/** Ages in a message are as of so many seconds, so that it does not change each time that it is made. */
-const AGE_SECONDS = 300
 
 /**
  * Edits the messages of incidents at a receiver that can, one a round, so that their numbers are true while the incidents last. A
@@ -114,8 +112,7 @@ function overOf({ begun, posted, severity }: ToldGroup): AlertMessage {
 }
 
 /** All that fires in an incident, as if it had changed. */
-function unchangedIn({ firing }: Incident, { groupOf }: DeliverOptions, now: number): Batch {
-  const at = Math.floor(now / AGE_SECONDS) * AGE_SECONDS
+function unchangedIn({ firing }: Incident, { groupOf }: DeliverOptions, at: number): Batch {
   return {
     kind: 'ready',
     group: groupOf(firing[0]!),

@@ -1,5 +1,5 @@
 import { SEVERITIES } from '../../alerts/match-keys.ts'
-import type { LiveAlert } from '../../alerts/alert.ts'
+import { nameOf, type LiveAlert } from '../../alerts/alert.ts'
 import { hasEnded, instanceOf } from '../../alerts/notification.ts'
 import type { OutboxEntry, OutboxContent } from '../../store/store.ts'
 import type { GroupOf } from '../grouping.ts'
@@ -40,7 +40,7 @@ const DIGESTS = 'digests'
 
 /** Identifies the alert of an entry. */
 export function alertOf(content: OutboxContent): string {
-  return content.kind === 'digest' ? DIGESTS : JSON.stringify([content.target, content.key])
+  return content.kind === 'digest' ? DIGESTS : nameOf(content)
 }
 
 /** The alerts as they are, or as a change that waits says: other daemons may show an alert later than its change is in the outbox. */
@@ -48,17 +48,17 @@ export function withWaiting(alerts: readonly LiveAlert[], entries: readonly Outb
   const latest = new Map(
     entries.flatMap(({ content }) => (content.kind === 'digest' ? [] : [[alertOf(content), content] as const])),
   )
-  const nameOf = ({ target, instance: { key } }: LiveAlert) => JSON.stringify([target, key])
+  const nameOfLive = ({ target, instance: { key } }: LiveAlert) => nameOf({ target, key })
   const isOver = (live: LiveAlert) => {
-    const change = latest.get(nameOf(live))
+    const change = latest.get(nameOfLive(live))
     return change !== undefined && hasEnded(change) && (live.instance.firingSince ?? Infinity) <= change.firingSince
   }
   const known = alerts.filter((live) => !isOver(live))
-  const firing = new Set(known.filter(({ instance }) => instance.state !== 'pending').map(nameOf))
+  const firing = new Set(known.filter(({ instance }) => instance.state !== 'pending').map(nameOfLive))
   const missing = [...latest.values()].filter((change) => !hasEnded(change) && !firing.has(alertOf(change)))
   const added = missing.map((change) => ({ target: change.target, instance: instanceOf(change) }))
-  const replaced = new Set(added.map(nameOf))
-  return [...known.filter((live) => !replaced.has(nameOf(live))), ...added]
+  const replaced = new Set(added.map(nameOfLive))
+  return [...known.filter((live) => !replaced.has(nameOfLive(live))), ...added]
 }
 
 /** If the digests of several days wait, only the last one is sent. */

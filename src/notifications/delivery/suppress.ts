@@ -1,4 +1,4 @@
-import { subjectOf } from '../../alerts/alert.ts'
+import { placeOf } from '../../alerts/alert.ts'
 import type { Suppression } from '../../alerts/episode.ts'
 import { matches, silenceAt, type Silence } from '../../alerts/match.ts'
 import type { AlertMatch } from '../../alerts/match-keys.ts'
@@ -63,9 +63,6 @@ function without(removed: ReadonlySet<OutboxEntry>, alert: WaitingAlert): Waitin
   const left = { ...alert, entries: entries.filter(isLeft), changes: changes.filter(isLeft) }
   return left.changes.length === 0 ? [] : left
 }
-
-/** The target and what is measured of it. */
-export const placeOf = (change: Notification) => JSON.stringify([change.target, subjectOf(change)])
 
 /**
  * The times that alerts fired and ended while something suppressed them throughout, each with what suppressed it at first.

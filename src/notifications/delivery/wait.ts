@@ -1,12 +1,12 @@
 import type { Clock } from '../../clock/clock.ts'
 import type { Incident } from '../../alerts/incidents.ts'
+import { nameOf, placeOf } from '../../alerts/alert.ts'
 import { isMoreSevere } from '../../alerts/match-keys.ts'
 import { hasEnded } from '../../alerts/notification.ts'
 import type { ToldGroup } from '../../store/store.ts'
 import type { Group } from '../grouping.ts'
 import { entriesOf, latestOf, type Moment, type ReadyAlert, type Stage, type WaitingAlert } from './batch.ts'
 import { isKnown, mergeChanges } from './merge-changes.ts'
-import { placeOf } from './suppress.ts'
 
 /** How long the first alert of a group waits, unless it is configured (seconds): for the polls of all targets. */
 const WAIT = { least: 20, most: 30, afterPoll: 5 } as const
@@ -168,9 +168,9 @@ function isNew({ merged }: ReadyAlert): boolean {
 
 /** Until each target of the group was polled, by the slowest of their polls. */
 function waitFor(alerts: readonly WaitingAlert[], { alerts: lives }: Moment): number {
-  const waiting = new Set(alerts.map((alert) => `${latestOf(alert).target}\n${latestOf(alert).key}`))
+  const waiting = new Set(alerts.map((alert) => nameOf(latestOf(alert))))
   const gaps = lives.flatMap(({ target, instance: { key, lastGaps = [] } }) =>
-    waiting.has(`${target}\n${key}`) ? lastGaps : [],
+    waiting.has(nameOf({ target, key })) ? lastGaps : [],
   )
   return Math.min(WAIT.most, Math.max(WAIT.least, Math.max(0, ...gaps) + WAIT.afterPoll))
 }

@@ -37,7 +37,7 @@ const UNREADABLE = ['missing_scope', 'not_in_channel', 'channel_not_found', 'no_
 
 /** The most bytes of an answer that are read: some hundred messages. */
 const MAX_ANSWER = 4 * 1024 * 1024
-/** Ages in an edited message are as of so many seconds. */
+/** Ages in an edited message are as of so many seconds, so that it does not change each time that it is made. */
 const AGE_SECONDS = 300
 /** The clocks of callwatch and Slack may be so far apart (seconds). */
 const SKEW_SECONDS = 300
