@@ -34,9 +34,9 @@ const ROOMS: Record<string, number> = {
   'src/store': 4070,
   'src/text': 144,
   'src/views': 1899,
-  'src/web': 2129,
+  'src/web': 2157,
   'src/web/page': 4583,
-  test: 63251,
+  test: 63257,
 }
 
 /** How far a folder of src may be below its line. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fastify, { type FastifyInstance } from 'fastify'
 import { Agent, request } from 'undici'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -14,8 +15,9 @@ import { AUTH, basic, serve, shownTarget } from './serve.ts'
 const NO_TARGETS = { all: () => [], own: () => [], others: () => [] }
 const NO_CALLS = { rows: async () => [], openCalls: async () => [] }
 
-test('four large responses are made at a time: a fifth gets 503 with Retry-After, a small one does not', async () => {
+test('four large responses are made at a time: a fifth waits, for so long that it gets 503 with Retry-After; a small one does not', async () => {
   const app = fastify({ forceCloseConnections: true })
+  const clock = virtualClock()
   onTestFinished(() => app.close())
   const waiting: (() => void)[] = []
   let isHeld = true
@@ -23,11 +25,14 @@ test('four large responses are made at a time: a fifth gets 503 with Retry-After
     if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve))
     return []
   }
-  mount(app, callsRoute, { targets: NO_TARGETS, store: { ...NO_CALLS, rows } })
+  mount(app, callsRoute, { targets: NO_TARGETS, store: { ...NO_CALLS, rows }, clock })
   const list = (more = '') => app.inject(`/api/v1/calls?since=0${more}`)
   const four = Array.from({ length: 4 }, () => list())
   await vi.waitFor(() => expect(waiting).toHaveLength(4))
-  const fifth = await list('&limit=501')
+  const late = list('&limit=501')
+  for (let i = 0; i < 10; i++) await nextTurn()
+  await clock.advance(10)
+  const fifth = await late
   expect([fifth.statusCode, fifth.headers['retry-after'], fifth.json()]).toEqual([
     503,
     '5',
@@ -37,8 +42,9 @@ test('four large responses are made at a time: a fifth gets 503 with Retry-After
   ])
   isHeld = false
   expect((await list('&limit=50')).statusCode).toBe(200)
+  const sixth = list()
   for (const release of waiting.splice(0)) release()
-  expect((await Promise.all(four)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
+  expect((await Promise.all([...four, sixth])).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200])
   isHeld = true
   const next = list()
   await vi.waitFor(() => expect(waiting).toHaveLength(1))

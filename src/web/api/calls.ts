@@ -70,7 +70,7 @@ export const callsRoute = route(
       const { limit, format } = query
       const isStream = format !== 'json' && limit === undefined
       const max = isStream ? Infinity : Math.min(limit ?? MAX_CALLS, MAX_CALLS)
-      const alive = max > MAX_SMALL ? large.admits(reply) : () => undefined
+      const alive = max > MAX_SMALL ? await large.admits(reply) : () => undefined
       if (alive === undefined) return reply
       const now = query.since === undefined ? 0 : await serviceNow(store, query.target, wall())
       const wanted = wantedOf(query, now)

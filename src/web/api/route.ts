@@ -86,7 +86,7 @@ export function mount<Options>(
     ...(checks !== undefined && { schema: checks }),
     ...(method !== 'GET' && options.auth === undefined && { preValidation: refuseChange }),
     handler: async (request, reply) =>
-      limit !== undefined && limit.admits(reply) === undefined ? reply : handle(request, reply),
+      limit !== undefined && (await limit.admits(reply)) === undefined ? reply : handle(request, reply),
   })
 }
 
