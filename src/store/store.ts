@@ -75,18 +75,17 @@ export type OutboxContent = Notification | { kind: 'digest'; digest: unknown }
 
 /** What a receiver was told last of a group of alerts that fires, or of which some came and went. */
 export type ToldGroup = {
-  /** When, and when at first (the host's clock, UNIX seconds). */
+  /** When the last message was sent, and when the group began to fire (the host's clock, UNIX seconds). */
   at: number
   begun: number
   /** From when the interval counts (the host's clock, UNIX seconds): messages about growth do not begin it again. */
   interval: number
-  /** Whether the receiver was told of growth since then. */
+  /** Whether a message since `begun` told of growth. */
   hasGrown: boolean
   /** How often the group began to fire again within an interval. */
   begunAgain: number
-  /** On how many targets alerts of the group fired, the highest severity, and how many alerts of that. */
+  /** On how many targets alerts of the group fired, and the highest severity that was told. */
   targets: number
-  alerts: number
   severity: Severity
   /** What identifies its message at a receiver that edits it. */
   posted?: string

@@ -25,7 +25,7 @@ export type OpenOptions = {
 
 export type OpenWebhook = Awaited<ReturnType<typeof openWebhook>>
 
-/** The most events in memory with their text. More are read once fewer than half are left. */
+/** The most events in memory with their text. More are read each second, and once fewer than half are left. */
 const CAPACITY = 1000
 /** The most events in memory: failed events, and events that wait behind them, are there without their text. */
 const MAX_WAITING = 50_000
@@ -84,7 +84,7 @@ function readingFor(waiting: WaitingEvents, progress: WebhookProgress, options: 
   }
 
   return {
-    /** Whether much more fits into memory than before. */
+    /** Whether the memory was full, and more than half of it is free now. */
     hasRoomAgain: () => isBehind && waiting.texts.size < CAPACITY / 2 && room() > CAPACITY / 2,
     /**
      * Reads as many events as there is room for: first the rows, then the log.

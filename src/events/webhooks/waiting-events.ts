@@ -3,7 +3,7 @@ import type { UndeliveredEvent } from '../../store/store.ts'
 /** What a webhook has not received of a call, or of the alerts of a target. Only the first event is sent, the others wait for it. */
 export type Series = {
   events: UndeliveredEvent[]
-  /** When the first event may be sent (monotonic seconds); `Infinity` once it is the sender's. */
+  /** When the first event may be sent (monotonic seconds); `Infinity` while it is being sent, or is next. */
   due: number
   isSending: boolean
 }
@@ -15,8 +15,9 @@ export function waitingEvents() {
   const bySeries = new Map<string, Series>()
   /** The CloudEvents of events that will be sent soon. Others are read again. */
   const texts = new Map<UndeliveredEvent, string>()
-  /** The rows that the store has, and the dead letters that it does not have yet. */
+  /** The rows that the store has. */
   let listed = new Set<UndeliveredEvent>()
+  /** The dead letters that the store does not have yet. */
   const dead: UndeliveredEvent[] = []
   const all = () => [...bySeries.values()].flatMap(({ events }) => events)
 
@@ -62,6 +63,9 @@ export function waitingEvents() {
       const waiting = [...bySeries.values()].flatMap(({ events, isSending }) => events.slice(Number(isSending)))
       const expired = waiting.filter(({ at }) => at < before)
       expired.forEach(remove)
+      // What is behind an event that failed and expired need not wait for its retry.
+      for (const series of bySeries.values())
+        if (Number.isFinite(series.due) && series.events[0]?.attempts === 0) series.due = -Infinity
       return expired.length
     },
     /** What the store does not have yet. Call `stored` once it has it. */

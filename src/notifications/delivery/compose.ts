@@ -1,13 +1,13 @@
 import { alertOf, nameOf, type LiveAlert } from '../../alerts/alert.ts'
 import { matches } from '../../alerts/match.ts'
-import { isMoreSevere } from '../../alerts/match-keys.ts'
+import { bySeverity, isMoreSevere, type Severity } from '../../alerts/match-keys.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert } from '../message.ts'
 import type { OutboxEntry, ToldGroup } from '../../store/store.ts'
 import { isActive, type Mute } from './suppress.ts'
-import { alertsIn, FIRST_GROWTH, intervalAfter, lasting } from './wait.ts'
+import { FIRST_GROWTH, intervalAfter, lasting } from './wait.ts'
 import { groupLinks, linksOf, withRunbook } from '../text/links.ts'
 import { isSame, type Inhibited } from './inhibition.ts'
 import { entriesOf, latestOf, type Batch, type Moment, type Stage } from './batch.ts'
@@ -47,10 +47,11 @@ export const compose =
 /** What the receiver knows after a message. */
 function toldBy(
   group: Ready['group'],
-  { incident, begun, severity, flapped, posted }: AlertMessage,
+  message: AlertMessage,
   told: ToldGroup | undefined,
   moment: Moment,
 ): ToldGroup | undefined {
+  const { incident, begun, flapped, posted } = message
   const { firing } = incident?.targets ?? { firing: 0 }
   if (firing === 0 && flapped.length === 0 && group.interval === 0) return undefined
   const { told: all, now } = moment
@@ -62,10 +63,15 @@ function toldBy(
     hasGrown: told !== undefined && (told.hasGrown || firing >= FIRST_GROWTH * told.targets),
     begunAgain,
     targets: firing,
-    alerts: alertsIn(incident),
-    severity,
+    severity: severityOf(message),
   }
   return { ...known, ...(posted !== undefined && { posted }) }
+}
+
+/** The highest severity of what a message says fires. The incident may have a more severe alert that is silenced or inhibited. */
+function severityOf({ alerts, unchanged, severity }: AlertMessage): Severity {
+  const told = [...alerts.map(({ notification }) => notification).filter((one) => !hasEnded(one)), ...unchanged]
+  return told.toSorted(bySeverity)[0]?.severity ?? severity
 }
 
 /** How often the group began to fire again, soon after the message before. */

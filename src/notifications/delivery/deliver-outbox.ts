@@ -64,8 +64,9 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
     await writeRest(name, store, unwritten)
     if (attempts.isPaused()) return undefined
     const entries = await store.outbox(name)
-    const [age, toldAge] = [ages(), toldAges()]
+    const age = ages()
     if (entries.length === 0) return undefined
+    const toldAge = toldAges()
     const now = clock.wall()
     const waitingFor = new Set(entries.map(({ content }) => alertOf(content)))
     attempts.keepRefused(waitingFor)
@@ -74,6 +75,8 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
     const oldest = () => waiting.flatMap(unknownTimes).reduce((at, { from }) => Math.min(at, from), now - PAST_SECONDS)
     const past = () => pastSince(store, oldest())
     const [silences, told] = [await store.silences(now), await store.toldGroups(name)]
+    // Also of groups that this round does not reach: what is not asked for is forgotten.
+    for (const { at, interval } of told.values()) for (const time of [at, interval]) toldAge(`${time}`, time)
     const alerts = withWaiting(options.alerts(), entries)
     const incidents = () => incidentsOf(alerts, groupOf, targets())
     for (const { id, content } of entries) if (content.kind !== 'digest') age(String(id), content.at)

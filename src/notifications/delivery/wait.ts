@@ -1,5 +1,4 @@
 import type { Clock } from '../../clock/clock.ts'
-import type { Incident } from '../../alerts/incidents.ts'
 import { nameOf, placeOf } from '../../alerts/alert.ts'
 import { isMoreSevere } from '../../alerts/match-keys.ts'
 import { hasEnded } from '../../alerts/notification.ts'
@@ -52,7 +51,7 @@ export function lasting(
 
 /**
  * The first alert of a group waits for others, and is sent together with younger ones. While an alert of the group fires, changes
- * wait for the interval after the last message that was not early, unless the incident has grown: a more severe alert is sent at once, and many more
+ * wait for the interval after the last message that was not about growth, unless the incident has grown: a more severe alert is sent at once, and many more
  * targets after the wait of the group. When nothing of the group fires any more, that is sent at once. Alerts that came and went are
  * sent together, after the wait and the interval. Those that need no message are discarded, and delay nothing.
  */
@@ -63,22 +62,25 @@ export const wait: Stage = (batch, moment) => {
   const all = batch.alerts.map((alert): ReadyAlert => ({ alert, merged: mergeChanges(alert) }))
   const seconds = group.wait ?? waitFor(batch.alerts, moment)
   const ageOf = ({ entries, changes }: WaitingAlert, i = 0) => moment.age(String(entries.at(i)!.id), changes.at(i)!.at)
-  const incident = moment.incident(group.key)
   const timing = {
     wait: seconds,
     interval: group.interval,
     before: moment.told.get(group.key),
     told: lasting(moment, group.key, batch.alerts),
-    firing: incident?.targets.firing ?? 0,
-    alerts: alertsIn(incident),
+    firing: moment.incident(group.key)?.targets.firing ?? 0,
     toldAge: moment.toldAge,
   }
   const onPlace = Map.groupBy(batch.alerts, (alert) => placeOf(latestOf(alert)))
   const hasWaited = ({ alert }: ReadyAlert) => {
-    // An alert that flapped before, or was inhibited, may be the first of many that end.
+    // The end of an alert that flapped before, or was inhibited, may be the first of many.
     const isEnding = hasEnded(latestOf(alert)) && timing.told !== undefined
     const own = isEnding
-      ? Math.min(...onPlace.get(placeOf(latestOf(alert)))!.map((one) => ageOf(one, -1)))
+      ? Math.min(
+          ...onPlace
+            .get(placeOf(latestOf(alert)))!
+            .filter((one) => one === alert || isKnown(one))
+            .map((one) => ageOf(one, -1)),
+        )
       : ageOf(alert)
     // An alert that became more severe waits no longer for that.
     return Math.max(own, ...(alert.inhibits ?? []).map((one) => ageOf(one))) >= seconds
@@ -98,9 +100,8 @@ type Timing = {
   /** What the receiver was told of the group last, and the same if something of that lasts. */
   before: ToldGroup | undefined
   told: ToldGroup | undefined
-  /** On how many targets alerts of the group fire, and how many alerts of the highest severity. */
+  /** On how many targets alerts of the group fire. */
   firing: number
-  alerts: number
   toldAge: Age
 }
 
@@ -112,11 +113,11 @@ function readyOf(
   const { interval, before, told, toldAge } = timing
   const sinceLast = before === undefined ? Infinity : toldAge(`${before.at}`, before.at)
   if (told !== undefined && interval > 0) {
-    const isDue = isIntervalOver(told, timing) && all.some((each) => hasWaited(each) && isNews(each, told, timing))
-    return isDue || hasGrown(all.filter(isNew), told, sinceLast, timing) ? all : []
+    const isDue = isIntervalOver(told, timing) && all.some((each) => hasWaited(each) && isNews(each, told))
+    return isDue || hasGrown(all.filter(isUntold), told, sinceLast, timing) ? all : []
   }
   const mayFlap = sinceLast >= interval
-  if (!mayFlap && (before?.begunAgain ?? 0) >= MOST_AGAIN) return []
+  if (!mayFlap && before !== undefined && hasFlapped(before, all)) return []
   if (all.some((each) => isNew(each) && hasWaited(each))) return all
   return all.filter((each) => {
     if (each.merged.kind === 'flapped') return mayFlap && hasWaited(each)
@@ -133,8 +134,14 @@ function isIntervalOver(told: ToldGroup, { interval, toldAge }: Pick<Timing, 'in
   return toldAge(`${told.interval}`, told.interval) >= interval
 }
 
-/** An incident is told at once that begins so often again within an interval after its end. */
+/** An incident that begins again within an interval after its end is told at once so often, and then once an interval. */
 const MOST_AGAIN = 2
+/** Whether an incident began again too often for another message, unless it is more severe than before. */
+function hasFlapped(before: ToldGroup, all: readonly ReadyAlert[]): boolean {
+  const isWorse = all.some((each) => isNew(each) && isMoreSevere(latestOf(each.alert), before))
+  return before.begunAgain >= MOST_AGAIN && !isWorse
+}
+
 /** Growth is told at once on so many times the targets of the message before: at first, and after that was told. */
 export const FIRST_GROWTH = 2
 const LATER_GROWTH = 8
@@ -149,21 +156,21 @@ function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, sinceLast: numb
   return added.length > 0 && firing >= growth * told.targets && sinceLast >= wait
 }
 
-/** How many alerts of its severity fire. */
-export function alertsIn(
-  { firing, severity }: Pick<Incident, 'firing' | 'severity'> = { firing: [], severity: 'info' },
-) {
-  return firing.filter((alert) => alert.severity === severity).length
-}
-
-/** On several targets it is no news that an alert came and went, or fires which was counted: it ended meanwhile, or was silenced. */
-function isNews({ merged }: ReadyAlert, told: ToldGroup, { alerts }: Timing): boolean {
-  if (told.targets === 1) return true
-  return merged.kind === 'update' && (merged.update.notification.kind !== 'firing' || alerts > told.alerts)
+/** On several targets it is no news that an alert came and went, or that one which was told of ended and fires again. */
+function isNews(each: ReadyAlert, { targets }: ToldGroup): boolean {
+  const { merged } = each
+  if (targets === 1 || merged.kind === 'nothing') return true
+  return merged.kind === 'update' && (merged.update.notification.kind !== 'firing' || isUntold(each))
 }
 
 function isNew({ merged }: ReadyAlert): boolean {
   return merged.kind === 'update' && merged.isNew
+}
+
+/** Whether an alert fires that the receiver may not know of: a claimed entry may not have arrived. */
+function isUntold(each: ReadyAlert): boolean {
+  const { changes, entries } = each.alert
+  return isNew(each) || (!hasEnded(changes.at(-1)!) && entries[0]?.claimed === true)
 }
 
 /** Until each target of the group was polled, by the slowest of their polls. */

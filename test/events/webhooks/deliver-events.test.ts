@@ -411,3 +411,15 @@ describe('the retention', () => {
     expect(subjects()).toEqual(['call 0', 'call 2', 'call 3'])
   })
 })
+
+test('what is behind an event that failed and expired does not wait for its retry', async () => {
+  const { append, run, clock, received } = delivering({ from: 'start' }, (_subject, attempt) =>
+    attempt === 1 ? answered(500, 200) : attempt === 2 ? answered(500, RETENTION) : undefined,
+  )
+  await append(['a'])
+  run()
+  await clock.advance(3000)
+  await append(['a'])
+  await clock.advance(1500)
+  expect(received.map(([at]) => Math.round(at))).toEqual([0, 200, RETENTION + 1])
+})

@@ -66,7 +66,7 @@ async function weather(storm: Storm) {
   const begun = Array.from({ length: storm.hit }, (_, n) => Math.floor(begins(n, storm)))
   const end = GROWTH_SECONDS + 400
   if (storm.silences)
-    await run.store.addSilence({ match: { target: target(1) }, since: AT, until: AT + 400, reason: 'deploy' })
+    await run.store.addSilence({ match: { target: target(1) }, since: AT, until: AT + 300, reason: 'deploy' })
   for (; second < end + 900; second += 1) {
     for (let n = 0; n < storm.hit; n++) {
       const at = begun[n]!

@@ -33,7 +33,6 @@ describe('the group wait of a message', () => {
           at: AT - sinceLast,
           begun: AT - 3600,
           interval: AT - sinceLast,
-          alerts: 1,
           hasGrown: messages > 1,
           begunAgain: 0,
           targets: 1,
@@ -149,21 +148,16 @@ describe('the group wait of a message', () => {
       expect(early).toMatchObject({ told: { told: { at: AT, interval: AT - 60, hasGrown: true } } })
     })
 
-    test('is longer on several targets if what fires was counted: it ended meanwhile, or was silenced', async () => {
-      const on = (targets: number, alerts: number) =>
-        new Map([...told(300)].map(([key, one]) => [key, { ...one, targets, alerts }]))
-      const at = async (targets: number, alerts: number, all = [old('A')]) =>
-        (await waited(all, momentNow(AT, { told: on(targets, alerts), incidents: () => firingOn(3) }))) !== undefined
-      expect(await at(3, 3)).toBe(false)
-      expect(await at(3, 2)).toBe(true)
-      expect(await at(1, 3)).toBe(true)
-      expect(await at(3, 3, [old('A'), waiting('r', { name: 'B', seconds: 60 })])).toBe(true)
-    })
-
-    test('ends when twice as many targets fire, but no sooner than the wait after the last message', async () => {
-      expect(await sent(2, GROUP_WAIT)).toBe(true)
-      expect(await sent(2, GROUP_WAIT - 1)).toBe(false)
-      expect(await sent(2, GROUP_WAIT, [waiting('r', { name: 'B' })])).toBe(false)
+    test('is longer on several targets if an alert only came and went, or ended and fires again', async () => {
+      const on = (targets: number) => new Map([...told(300)].map(([key, one]) => [key, { ...one, targets }]))
+      const at = async (targets: number, all: WaitingAlert[]) =>
+        (await waited(all, momentNow(AT, { told: on(targets), incidents: () => firingOn(3) }))) !== undefined
+      const [again, over] = [waiting('rf'), waiting('fr')]
+      expect(await at(3, [again])).toBe(false)
+      expect(await at(3, [over])).toBe(false)
+      expect(await at(1, [again])).toBe(true)
+      expect(await at(3, [again, other(old('B'))])).toBe(true)
+      expect(await at(3, [again, other(waiting('r', { name: 'B' }))])).toBe(true)
     })
 
     test('is after the interval the wait since the last change, if alerts end that flapped or were inhibited', async () => {

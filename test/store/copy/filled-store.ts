@@ -59,7 +59,7 @@ async function fillStore(): Promise<Uint8Array> {
   ])
   const [, second] = await store.outbox('webhook')
   await store.claimOutbox([second!.id], true)
-  const told = { at: NOW, begun: NOW - 60, interval: NOW, hasGrown: true, begunAgain: 0, targets: 2, alerts: 2, severity: 'critical' as const } // oxfmt-ignore
+  const told = { at: NOW, begun: NOW - 60, interval: NOW, hasGrown: true, begunAgain: 0, targets: 2, severity: 'critical' as const } // oxfmt-ignore
   const last = (await store.outbox('slack')).slice(-1).map(({ id }) => id)
   await store.removeFromOutbox(last, [], { receiver: 'slack', group: 'a group', told })
   await store.enqueueOnce('digest of a day', { kind: 'digest', digest: { text: 'é\u2028"' } }, ['slack'])
