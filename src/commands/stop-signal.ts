@@ -1,16 +1,23 @@
 import { lastValueFrom, ReplaySubject, type Observable } from 'rxjs'
+import { systemClock } from '../clock/clock.ts'
 import { earlySignals } from './early-signals.ts'
 
+/** A Ctrl-C comes twice under `npm run`: from the terminal, and from npm (seconds). */
+const SAME_SIGNAL_SECONDS = 0.5
+
 /**
- * Emits once, at the first SIGTERM or SIGINT, also to later subscribers. The second signal ends the process at once.
+ * Emits once, at the first SIGTERM or SIGINT, also to later subscribers. The second signal ends the process at once, unless it is the
+ * same one again within half a second.
  */
 export function stopSignal(): Observable<unknown> {
   // Listens before anything subscribes, since process 1 of a container loses a signal without a listener.
   const draining$ = new ReplaySubject<void>(1)
-  let isStopping = false
-  const onSignal = () => {
-    if (isStopping) process.exit(1)
-    isStopping = true
+  let first: { signal: NodeJS.Signals; at: number } | undefined
+  const onSignal = (signal: NodeJS.Signals) => {
+    const now = systemClock.monotonic()
+    if (first?.signal === signal && now - first.at < SAME_SIGNAL_SECONDS) return
+    if (first !== undefined) process.exit(1)
+    first = { signal, at: now }
     draining$.next()
     draining$.complete()
   }

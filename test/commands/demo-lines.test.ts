@@ -1,47 +1,38 @@
 import { describe, expect, test } from 'vitest'
 import { targetAuditView, type AuditReport } from '../../src/views/audit.ts'
 import type { ComparedCall } from '../../src/views/audit.ts'
-import {
-  areDelivered,
-  demoSummary,
-  notificationLines,
-  transitionLine,
-  webhookLines,
-} from '../../src/commands/demo/lines.ts'
-import { firingOf, RATIO } from '../alerts/sample-rules.ts'
+import { areDelivered, demoSummary, slackLines, transitionLine, webhookLines } from '../../src/commands/demo/lines.ts'
+import { link, section } from '../../src/notifications/receivers/slack/slack-blocks.ts'
+import { slackMessage } from '../../src/notifications/receivers/slack/slack-send.ts'
 import { seen } from '../ledger/seen.ts'
 import { finish, finishedCall, POLLED, NOW, openCall } from '../metrics/hand-made-target.ts'
+import { AT, FIRING, messageOf, update } from '../notifications/sample.ts'
 import { shownTarget } from '../web/serve.ts'
 
 const STEP = { call: openCall('v1.us.a'), from: 'initiated', to: 'ongoing', observed: true, at: NOW } as const
-const ALERT = firingOf(
-  { ...RATIO, severity: 'critical', signal: { ...RATIO.signal, window: 20 }, threshold: 0.5 },
-  'demo',
-  NOW,
-  {
-    value: 0.75,
-    calls: 20,
-    counts: { ended: 5, unanswered: 5, rejected: 10, canceled: 0, other: 0, total: 20 },
-    since: NOW - 3,
-  },
-)
-
 test('a transition is one line, with a mark when inferred', () => {
   expect(transitionLine(STEP)).toBe('14:13:20  audio call      user   initiated → ongoing     v1.us.a')
   expect(transitionLine({ ...STEP, observed: false })).toMatch(/v1\.us\.a {2}\(inferred\)$/)
 })
 
-const PAGE = 'http://localhost:1'
-
-test('a notification shows the message to the channel, and after the end how long the alert lasted', () => {
-  const firing = notificationLines({ ...ALERT, window: { from: NOW - 20, to: NOW } }, PAGE).join('\n')
-  expect(firing).toContain('CRITICAL: HighFailureRate on demo')
-  expect(firing).toContain('rejected')
-  expect(firing).not.toContain('lasted')
-  expect(firing).toMatch(/its calls: http:\/\/localhost:1\/\?target=demo&status=\S+&since=2026-\S+#calls/)
-  const resolved = notificationLines({ ...ALERT, kind: 'resolved', value: 0.1, threshold: 0.4, at: NOW + 90 }, PAGE)
-  expect(resolved.join('\n')).toContain('RESOLVED: HighFailureRate on demo')
-  expect(resolved.join('\n')).toMatch(/lasted 1m 30s/)
+test('a message to Slack is shown as its text, with the addresses of its buttons', () => {
+  const { blocks } = slackMessage(messageOf([update(FIRING)]), { now: AT + 22, dashboardUrl: 'https://x.example/?a&b' })
+  const [, head, ...lines] = slackLines([
+    ...JSON.parse(JSON.stringify(blocks)),
+    section(`${link('https://x.example/', 'a|b')} &lt;1&gt; &amp; *two*`),
+  ])
+  expect(head).toBe('  ┌─ to Slack')
+  expect(lines[0]).toBe('  │ 🔴 critical: HighFailureRate on production')
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      '  │ 17 of 40 calls that finished in the last 15m failed: 42.5%, above the threshold of 30%',
+      '  │ Outcomes: rejected 12, unanswered 5, canceled 0, ended 23',
+      '  │ [Dashboard] https://x.example/?a&b',
+      '  │ a¦b <1> & two',
+    ]),
+  )
+  expect(lines.slice(-2)).toEqual(['  └─', ''])
+  expect(lines.filter((line) => /\*|&amp;|\|/.test(line))).toEqual([])
 })
 
 test('what arrived at the webhook is one line, by type', () => {
@@ -67,19 +58,19 @@ test('the summary shows the counts, and whether they equal what the simulator re
     finished: [finish('ended'), finish('ended'), finish('rejected'), finish('ended')],
     sync: POLLED,
   })
-  const equal = demoSummary(target, { series: 150, differences: [] }).join('\n')
+  const equal = demoSummary(target, { at: NOW, series: 150, differences: [] }).join('\n')
   expect(equal).toMatch(/started 12, in progress 0, ended 7, unanswered 0, rejected 3, canceled 0/)
   expect(equal).toMatch(/audio 4\.\d, video 0\.0/)
   expect(equal).toContain('25.0% of 4 calls that finished in the last 15m')
   expect(equal).toContain('simulator equal: all 150 exact series and failure ratios are what it recorded')
   const differences = [{ series: 'callwatch_calls_total{a="b"}', recorded: 2, counted: 3 }]
-  const different = demoSummary(target, { series: 150, differences }).join('\n')
+  const different = demoSummary(target, { at: NOW, series: 150, differences }).join('\n')
   expect(different).toContain('NOT EQUAL in 1 of 150 exact series')
   expect(different).toContain('callwatch_calls_total{a="b"}: 2 recorded, 3 counted')
 })
 
 test('the summary has no failure ratio before a call has finished', () => {
-  expect(demoSummary(shownTarget(), { series: 1, differences: [] }).join('\n')).toContain('no calls yet')
+  expect(demoSummary(shownTarget(), { at: NOW, series: 1, differences: [] }).join('\n')).toContain('no calls yet')
 })
 
 describe('the summary at the end', () => {
@@ -104,7 +95,7 @@ describe('the summary at the end', () => {
       imbalances: [],
     })
   const summary = (audit: AuditReport, logged = 7, refused = 0) =>
-    demoSummary(shownTarget(), { series: 150, differences: [] }, undefined, {
+    demoSummary(shownTarget(), { at: NOW, series: 150, differences: [] }, undefined, {
       audit,
       logged,
       received: { events: 7, refused },

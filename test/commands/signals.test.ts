@@ -88,6 +88,23 @@ test.each([
     '',
     1,
   ],
+  [
+    'that comes twice at once, as from a terminal and from npm, is one',
+    `draining$.subscribe(() => console.log('stop'))
+    process.kill(process.pid, 'SIGTERM')
+    await signalled
+    process.kill(process.pid, 'SIGTERM')
+    setTimeout(() => clearTimeout(waiting), 100)`,
+    'stop\n',
+    0,
+  ],
+  [
+    'ends the process when it is the second, also of the same kind, half a second later',
+    `process.kill(process.pid, 'SIGTERM')
+    setTimeout(() => process.kill(process.pid, 'SIGTERM'), 600)`,
+    '',
+    1,
+  ],
   ['that does not come keeps no process alive', 'clearTimeout(waiting)', '', 0],
 ])('a stop signal %s', async (_what, script, stdout, code) => {
   const listening = `

@@ -10,7 +10,10 @@ export type Comparison = ReturnType<typeof compareWithSimulator>
 
 const FAILURE_RATIO = 'callwatch_call_failure_ratio'
 
-/** Compares the exported series of a target with what the simulator recorded up to the start of the latest poll. */
+/**
+ * Compares the exported series of a target with what the simulator recorded up to the start of the latest poll, `at` (UNIX seconds by
+ * the service's clock).
+ */
 export function compareWithSimulator(target: TargetStatus, simulator: Simulator) {
   const polled = simulator.responses().findLast(({ path }) => /[?&]page=1(&|$)/.test(path))
   const { created } = target.ledger.sync
@@ -19,7 +22,8 @@ export function compareWithSimulator(target: TargetStatus, simulator: Simulator)
   // whole seconds.
   const horizon = Math.ceil(created - lookback)
   const events = simulator.ledger()
-  const options = { created, baseline, horizon, now: polled?.at ?? Infinity }
+  const at = polled?.at ?? Infinity
+  const options = { created, baseline, horizon, now: at }
   const recorded = new Map([...expectedSeries(events, options), ...recordedRatios(target, events, options)])
   const counted = exportedSeries(target, [...exactFamilies, FAILURE_RATIO])
   const names = new Set([...recorded.keys(), ...counted.keys()])
@@ -28,7 +32,7 @@ export function compareWithSimulator(target: TargetStatus, simulator: Simulator)
     const actual = counted.get(series) ?? 0
     return isEqual(expected, actual) ? [] : [{ series, recorded: expected, counted: actual }]
   })
-  return { series: names.size, differences }
+  return { at, series: names.size, differences }
 }
 
 /** The failure ratios of the exported windows, from the simulator's records. */

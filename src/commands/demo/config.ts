@@ -49,7 +49,7 @@ export function demoConfig({ simulator, receiver, store, port, history = 0 }: De
     },
     store: { path: store, history: `${Math.ceil(history / DAY_SECONDS) + 1}d` },
     http: { host: '127.0.0.1', port, public_url: `http://127.0.0.1:${port}` },
-    notify: { group_wait: 0, group_interval: 0 },
+    notify: { group_wait: 0, group_interval: 0, slack: { webhook_url: receiver.slackUrl } },
     events: {
       webhooks: [{ name: 'demo', url: receiver.url, secret: receiver.secret, from: history === 0 ? 'start' : 'now' }],
     },
@@ -63,6 +63,8 @@ export function demoConfig({ simulator, receiver, store, port, history = 0 }: De
         above: 0.5,
         clear: 0.4,
         for: '3s',
+        // So that there is time to look at it.
+        keep_firing_for: '2m',
         repeat: 0,
         description: 'More than half of the calls of the last {window} failed.',
       },

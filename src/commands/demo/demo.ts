@@ -8,6 +8,7 @@ import {
   filter,
   lastValueFrom,
   merge,
+  map,
   ReplaySubject,
   switchMap,
   take,
@@ -33,15 +34,7 @@ import { past, positive, whole } from '../options/option-values.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { DAY_SECONDS, demoConfig, HOOK } from './config.ts'
-import {
-  newLags,
-  type Lags,
-  areDelivered,
-  demoSummary,
-  notificationLines,
-  transitionLine,
-  webhookLines,
-} from './lines.ts'
+import { newLags, type Lags, areDelivered, demoSummary, slackLines, transitionLine, webhookLines } from './lines.ts'
 import { LISTED_SECONDS, loggedEvents, pollPast, PAST_CALLS_PER_DAY } from './past.ts'
 import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
 import { freePort } from './free-port.ts'
@@ -63,7 +56,7 @@ export const declare: Declare = (command, { print, succeed }) =>
     .option('--seed <n>', 'draw the calls from this seed', whole, 1)
     .option('--history <duration>', 'poll through a past of this duration first, such as 35d, with its alerts', past)
     .option('--quiet', 'print no line per event, only the addresses, problems and the result', false)
-    .action(async (options) => succeed(await demo(options, print)))
+    .action(async (options) => succeed(await demo(options, (line) => print(line))))
 
 /** The page's port, as of any daemon. If it is taken, the next free port is used. */
 const FIRST_PORT = 9464
@@ -86,9 +79,11 @@ const CALLS_PER_MINUTE = { withoutPast: 60, withPast: 6 }
 const WEBHOOK_FAULT = { lost: 0.1 }
 /** More than a poll requests, which is at most 20 pages and calls. */
 const RECORDED_RESPONSES = 50
-/** The first poll may have begun before the service was frozen, the second cannot. */
+/** Something else may be requested between a poll and its comparison, so one that differs is repeated. */
 const FINAL_POLLS = 2
-/** Two final polls take two intervals. They take longer only if the list is very long. */
+/** Before it ends, the demo polls and audits with haste, so that Ctrl-C ends it within two seconds. */
+const HASTE = { interval: 0.4, sweepInterval: 0.1, maxRequestsPerMinute: 60_000 }
+/** They take longer only if the list is very long. */
 const FINAL_POLLS_TIMEOUT_SECONDS = 30
 
 /**
@@ -122,7 +117,9 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
     clock: () => serviceTime ?? systemClock.wall(),
     mostRecordedResponses: RECORDED_RESPONSES,
   })
-  const receiver = await startEventReceiver(systemClock.wall)
+  const receiver = await startEventReceiver(systemClock.wall, (blocks) => {
+    if (!options.quiet) slackLines(blocks).forEach(print)
+  })
   const log = createLogger({ level: 'error', mask: maskSecrets([]), stream: process.stderr })
   try {
     const configAt = (port: number) => demoConfig({ simulator, receiver, store, history, port })
@@ -143,6 +140,7 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
     const freeze = () => {
       serviceTime = systemClock.wall()
       print('stopping: the service is frozen, and the daemon polls a last time')
+      return serviceTime
     }
     const world = { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }
     const { target, comparison, logged, lag } = await runDemo(world, { ...options, callsPerMinute }, print)
@@ -152,7 +150,7 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
       print(`not compared: the daemon did not complete its final polls within ${FINAL_POLLS_TIMEOUT_SECONDS} s`)
       return false
     }
-    const [report] = await Array.fromAsync(auditStore(config))
+    const [report] = await Array.fromAsync(auditStore(inHaste(config)))
     if (report === undefined) throw new Error('the demo has no target')
     print('the end:')
     const end = { audit: report, logged, received: receiver.counts() }
@@ -163,6 +161,8 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
     await simulator.close()
   }
 }
+
+const inHaste = (config: Config): Config => ({ ...config, poll: { ...config.poll, ...HASTE } })
 
 /** The calls of the last minutes. */
 const recentCalls = (callsPerMinute: number) => ({
@@ -187,8 +187,8 @@ type DemoWorld = {
   receiver: EventReceiver
   /** Emits when the demo must stop. */
   stopRequested$: Observable<unknown>
-  /** Stops the service's time, so that no call changes any more. */
-  freeze: () => void
+  /** Stops the service's time, so that no call changes any more, and returns it (UNIX seconds). */
+  freeze: () => number
   /** How many events existed before the daemon started. The webhook begins after them. */
   loggedInPast: number
   log: Logger
@@ -207,9 +207,10 @@ async function runDemo(
   print: (line: string) => void,
 ): Promise<{ target: TargetStatus; comparison: Comparison | undefined; logged: number; lag: string | undefined }> {
   const draining$ = new ReplaySubject<void>(1)
-  const daemon = await startDaemon({ config, clock: systemClock, random: Math.random, log, draining$ })
-  const [target] = daemon.targets.loaded()
-  if (target === undefined) throw new Error('the demo has no target')
+  const readings$ = stopRequested$.pipe(map(() => ({ config: inHaste(config) })))
+  const daemon = await startDaemon({ config, readings$, clock: systemClock, random: Math.random, log, draining$ })
+  /** A reload makes another one. */
+  const target = () => daemon.targets.loaded()[0]!
 
   print(`callwatch demo: ${callsPerMinute} calls a minute, ${speed} × real time, seed ${seed}`)
   print(`the page:    ${daemon.url}`)
@@ -221,12 +222,11 @@ async function runDemo(
 
   const printDetail = quiet ? () => {} : print
   const lags = newLags(systemClock.wall())
-  const shown = daemonEvents(target, { config, simulator, receiver }, lags, { print, printDetail })
+  const shown = daemonEvents(target, { simulator, receiver }, lags, { print, printDetail })
   const scenes$ = scenes(simulator, daemon.url, lags, { history, print: printDetail }).pipe(takeUntil(stopRequested$))
   const timeout$ = stopRequested$.pipe(
     tap(() => {
-      freeze()
-      shown.finish()
+      shown.finish(freeze())
     }),
     delay(FINAL_POLLS_TIMEOUT_SECONDS * 1000),
   )
@@ -242,39 +242,40 @@ async function runDemo(
     tap(() => draining$.next()),
   )
   await lastValueFrom(merge(scenes$, drained$, daemon.events$.pipe(tap(shown.show))), { defaultValue: undefined })
-  return { target, comparison: shown.last(), logged: await logged(), lag: lags.line(simulator.webhooks()) }
+  return { target: target(), comparison: shown.last(), logged: await logged(), lag: lags.line(simulator.webhooks()) }
 }
 
 /** Prints what the daemon does, and every ten seconds how its counters compare with what the simulator recorded. */
 function daemonEvents(
-  target: TargetStatus,
-  { config, simulator, receiver }: Pick<DemoWorld, 'config' | 'simulator' | 'receiver'>,
+  target: () => TargetStatus,
+  { simulator, receiver }: Pick<DemoWorld, 'simulator' | 'receiver'>,
   lags: Lags,
   { print, printDetail }: Record<'print' | 'printDetail', (line: string) => void>,
 ) {
   let last: Comparison | undefined
   const compared$ = new ReplaySubject<Comparison>(1)
-  let pollsLeft: number | undefined
+  let frozen: number | undefined
+  let pollsLeft = FINAL_POLLS
   let summarized = systemClock.monotonic()
-  const onCommit = ({ ledger, alerts }: Extract<DaemonEvent, { kind: 'committed' }>['committed']) => {
+  const onCommit = ({ ledger }: Extract<DaemonEvent, { kind: 'committed' }>['committed']) => {
     lags.note(ledger.finishes, systemClock.wall())
     for (const transition of ledger.transitions) printDetail(transitionLine(transition))
-    for (const notification of alerts.notifications)
-      notificationLines(notification, config.http.publicUrl!).forEach(printDetail)
   }
   /** Compares right after a complete poll, before anything newer is requested. */
   const onCompletePoll = () => {
-    if (pollsLeft !== undefined) {
+    if (frozen !== undefined) {
+      const comparison = compareWithSimulator(target(), simulator)
+      if (comparison.at < frozen) return
       pollsLeft -= 1
-      if (pollsLeft === 0) compared$.next((last = compareWithSimulator(target, simulator)))
+      if (comparison.differences.length === 0 || pollsLeft === 0) compared$.next((last = comparison))
       return
     }
     const due = summarized + SUMMARY_INTERVAL_SECONDS - systemClock.monotonic()
     if (due > 0) return
-    const comparison = compareWithSimulator(target, simulator)
+    const comparison = compareWithSimulator(target(), simulator)
     if (comparison.differences.length > 0 && due > -RETRY_SUMMARY_SECONDS) return
     summarized = systemClock.monotonic()
-    demoSummary(target, comparison, lags.line(simulator.webhooks())).forEach(
+    demoSummary(target(), comparison, lags.line(simulator.webhooks())).forEach(
       comparison.differences.length > 0 ? print : printDetail,
     )
   }
@@ -289,8 +290,8 @@ function daemonEvents(
     /** Emits the comparison of the final poll. */
     compared$,
     last: () => last,
-    /** The polls from now on are the final ones. */
-    finish: () => void (pollsLeft = FINAL_POLLS),
+    /** The polls that begin from now on are the final ones. @param at the service's time (UNIX seconds) */
+    finish: (at: number) => void (frozen = at),
   }
 }
 

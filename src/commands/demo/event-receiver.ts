@@ -3,20 +3,24 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { verifyWebhook, WebhookRefused } from '../../events/webhooks/verify.ts'
+import type { SlackBlock } from './lines.ts'
 
 /** An event that arrived. */
 export type ReceivedEvent = { id: string; type: string }
 
-/** A receiver of a webhook on loopback. */
+/** Receivers of a webhook, and of messages to Slack, on loopback. */
 export type EventReceiver = Awaited<ReturnType<typeof startEventReceiver>>
+
+const SLACK_PATH = '/slack'
 
 /**
  * Starts a receiver that verifies requests as docs/events.md describes: the signature, the time, and the id, by which it
- * recognizes an event that arrives again.
+ * recognizes an event that arrives again. Messages to Slack arrive there, too.
  *
  * @param wall the host's clock (UNIX seconds)
+ * @param onMessage gets the blocks of each message to Slack
  */
-export async function startEventReceiver(wall: () => number) {
+export async function startEventReceiver(wall: () => number, onMessage: (blocks: SlackBlock[]) => void = () => {}) {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   const ids = new Set<string>()
   let arrived: ReceivedEvent[] = []
@@ -38,7 +42,11 @@ export async function startEventReceiver(wall: () => number) {
 
   const server = createServer((request, response) => {
     text(request).then(
-      (body) => response.writeHead(receive(request.headers, body)).end(),
+      (body) => {
+        if (request.url !== SLACK_PATH) return response.writeHead(receive(request.headers, body)).end()
+        onMessage(JSON.parse(body).blocks)
+        return response.end('ok')
+      },
       () => response.destroy(),
     )
   }).listen(0, '127.0.0.1')
@@ -47,6 +55,7 @@ export async function startEventReceiver(wall: () => number) {
   if (typeof address !== 'object' || address === null) throw new Error('the receiver does not listen')
   return {
     url: `http://127.0.0.1:${address.port}/`,
+    slackUrl: `http://127.0.0.1:${address.port}${SLACK_PATH}`,
     /** With which the webhook signs. */
     secret,
     /** The events that arrived and were not taken yet, each once. */

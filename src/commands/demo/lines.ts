@@ -1,11 +1,7 @@
-import type { Notification } from '../../alerts/notification.ts'
 import { failureRatio } from '../../ledger/failure-ratio.ts'
 import { EVENT_TYPES } from '../../views/event.ts'
 import type { Transition } from '../../ledger/state.ts'
 import { windows } from '../../metrics/derived-metrics.ts'
-import { descriptionOf, splitOf, summaryOf } from '../../notifications/text/notification-text.ts'
-import { contributorOf, trendOf } from '../../notifications/text/alert-facts.ts'
-import { linksOf } from '../../notifications/text/links.ts'
 import { formatTime, plural } from '../../text/format.ts'
 import { targetView } from '../../views/target.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
@@ -23,27 +19,27 @@ export function transitionLine({ call, from, to, observed, at }: Transition): st
   return `${time}  ${`${type} ${mode}`.padEnd(16)}${receiverType.padEnd(7)}${step}${call.id}${observed ? '' : '  (inferred)'}`
 }
 
-/**
- * The message that a Slack channel would get.
- *
- * @param page the page's address, without a trailing slash
- */
-export function notificationLines(notification: Notification, page: string): string[] {
-  const { kind, severity, alert, target, description } = notification
-  const split = splitOf(notification)
-  const trend = trendOf(notification)
-  const contributor = contributorOf(notification)
-  const { calls } = linksOf(notification, page)
-  const lines = [
-    `${kind === 'firing' ? severity.toUpperCase() : kind.toUpperCase()}: ${alert} on ${target}`,
-    summaryOf(notification),
-    ...(split === undefined ? [] : [`outcomes: ${split}`]),
-    ...(contributor === undefined ? [] : [`top contributor: ${contributor}`]),
-    ...(trend === undefined ? [] : [`trend: ${trend}`]),
-    ...(calls === undefined ? [] : [`its calls: ${calls}`]),
-    ...(kind !== 'firing' || description === undefined ? [] : [descriptionOf(notification)!]),
-  ]
-  return ['', '  ┌─ to Slack', ...lines.map((line) => `  │ ${line}`), '  └─', '']
+type Text = { text: string }
+/** What a block of a message to Slack may have: texts, and buttons with their addresses. */
+export type SlackBlock = { text?: Text; fields?: Text[]; elements?: { text: string | Text; url?: string }[] }
+
+/** The message that a Slack channel shows, as text: its marks and links are taken out, buttons have their addresses. */
+export function slackLines(blocks: readonly SlackBlock[]): string[] {
+  const texts = blocks.flatMap(({ text, fields = [], elements = [] }) => [
+    ...(text === undefined ? [] : [plain(text)]),
+    ...fields.map((field) => plain(field).replace('\n', ': ')),
+    ...elements.map((element) => {
+      const shown = plain(typeof element.text === 'string' ? { text: element.text } : element.text)
+      return element.url === undefined ? shown : `[${shown}] ${element.url}`
+    }),
+  ])
+  return ['', '  ┌─ to Slack', ...texts.flatMap((text) => text.split('\n')).map((line) => `  │ ${line}`), '  └─', '']
+}
+
+/** A text without Slack's marks. */
+function plain({ text }: Text): string {
+  const unmarked = text.replaceAll(/<[^|>]*\|([^>]*)>/g, '$1').replaceAll(/\*([^*\n]+)\*/g, '$1')
+  return unmarked.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }
 
 /** One line about the events that arrived at the webhook, below the transitions that they report; empty if none arrived. */
