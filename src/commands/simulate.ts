@@ -1,6 +1,18 @@
+import { merge, Subscription, tap, timer } from 'rxjs'
+import type { Simulator } from '../simulator/simulator.ts'
 import { drawSwitches, switchTable, type Switches } from '../simulator/switches.ts'
 import type { Declare } from './command.ts'
-import { numberOrDuration, port, positive, recording, share, webAddress, whole } from './options/option-values.ts'
+import {
+  counted,
+  numberOrDuration,
+  percent,
+  port,
+  positive,
+  recording,
+  share,
+  webAddress,
+  whole,
+} from './options/option-values.ts'
 import { switchOptions } from './options/switch-options.ts'
 
 type Calls = { callsPerMinute: number; history: number; historySeconds?: number; weekly?: boolean }
@@ -8,6 +20,9 @@ type Calls = { callsPerMinute: number; history: number; historySeconds?: number;
 const CALLS_PER_MINUTE = 30
 /** More calls would take much memory, and make the start slow. */
 const MAX_PAST_CALLS = 50_000
+
+/** Calls fail for so long, again and again; on the last of the targets a minute later than on the first (seconds). */
+const BURST = { seconds: 300, every: 1800, spread: 60 }
 
 /** Runs the simulator alone, until SIGTERM or SIGINT. */
 export const declare: Declare = (command, { print }) => {
@@ -18,10 +33,12 @@ export const declare: Declare = (command, { print }) => {
     .option('--seed <n>', 'draw the calls from this seed', whole, 1)
     .option(
       '--history <n|duration>',
-      'start with this many finished calls; or with those of a duration such as 35d, by the hour and the day of the week (UTC)',
+      'start with so many finished calls, or those of a duration such as 35d',
       numberOrDuration,
       100,
     )
+    .option('--targets <n>', 'services with calls of their own', counted, 1)
+    .option('--burst <percent>', 'let so many calls fail for 5 of 30 minutes', percent)
     .option('--api-key <key>', 'use this key of scope fullAccess')
     .option('--requests-per-minute <n>', 'answer 429 above this rate', positive)
     .option('--webhook <url>', 'send webhooks there, with its user and password', webAddress)
@@ -30,7 +47,7 @@ export const declare: Declare = (command, { print }) => {
   for (const option of switchOptions()) configured.addOption(option)
   configured.action(async (options) => {
     // Loaded here, because `--help` does not need them.
-    const [{ startSimulator }, { replay }, { stopped }] = await Promise.all([
+    const [{ startSimulator, startSimulators }, { replay }, { stopped }] = await Promise.all([
       import('../simulator/simulator.ts'),
       import('../simulator/replay.ts'),
       import('./stop-signal.ts'),
@@ -43,24 +60,59 @@ export const declare: Declare = (command, { print }) => {
       return close()
     }
     const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
-    const simulator = await startSimulator({ ...given, ...callsOf(options), switches: switchesOf(options) })
-    const origin = new URL(simulator.url).origin
-    print(`calls service: ${simulator.url}`)
-    print(`api key:       ${simulator.keys.fullAccess} (fullAccess), ${simulator.keys.authOnly} (authOnly)`)
-    print(`event log:     ${origin}/_simulator/ledger`)
-    print(`switches:      ${origin}/_simulator/switches`)
-    print(
-      `monitor with:  CALLWATCH_BASE_URL=${simulator.url} CALLWATCH_API_KEY=${simulator.keys.fullAccess} callwatch run`,
-    )
+    const calls = callsOf(options)
+    const settings = { ...given, ...calls, switches: switchesOf(options) }
+    const names = namesOf(options.targets)
+    const simulators = names.length === 0 ? [await startSimulator(settings)] : await startSimulators(names, settings)
+    for (const line of linesOf(simulators)) print(line)
     if (typeof options.history === 'object') {
       const lookback = Math.ceil(options.history.seconds / 86_400)
       print(
         `with history:  poll: { baseline: count, lookback: ${lookback}d } in its configuration counts the whole history`,
       )
     }
+    const bursting = options.burst === undefined ? Subscription.EMPTY : bursts(simulators, options.burst, calls)
     await stopped()
-    await simulator.close()
+    bursting.unsubscribe()
+    await Promise.all(simulators.map(({ close }) => close()))
   })
+}
+
+/** `app-01` to `app-30`; none for a single service, which needs no name. */
+function namesOf(targets: number): string[] {
+  const digits = String(targets).length
+  return targets === 1 ? [] : Array.from({ length: targets }, (_, i) => `app-${String(i + 1).padStart(digits, '0')}`)
+}
+
+/** The addresses of the services, and how to watch them. */
+function linesOf(simulators: readonly Simulator[]): string[] {
+  const { url, keys } = simulators[0]!
+  const { origin } = new URL(url)
+  const own = url.replace(/v3$/, '_simulator')
+  return [
+    `calls service: ${url}${simulators.length === 1 ? '' : `, … ${simulators.at(-1)!.url}`}`,
+    `api key:       ${keys.fullAccess} (fullAccess), ${keys.authOnly} (authOnly)`,
+    `event log:     ${own}/ledger`,
+    `switches:      ${own}/switches`,
+    ...(simulators.length === 1
+      ? [`monitor with:  CALLWATCH_BASE_URL=${url} CALLWATCH_API_KEY=${keys.fullAccess} callwatch run`]
+      : []),
+    `configuration: curl ${origin}/_simulator/config > simulated.yaml; then callwatch run --config simulated.yaml`,
+  ]
+}
+
+/** Lets calls fail, now and again and again, until it is unsubscribed from, so that at least `percent` of the calls of that time do. */
+export function bursts(
+  simulators: readonly Pick<Simulator, 'burst'>[],
+  percent: number,
+  { callsPerMinute }: Pick<Calls, 'callsPerMinute'>,
+): Subscription {
+  const { seconds, every, spread } = BURST
+  const calls = Math.ceil((callsPerMinute * (seconds / 60) * percent) / (100 - percent))
+  const each$ = simulators.map(({ burst }, i) =>
+    timer((i / simulators.length) * spread * 1000, every * 1000).pipe(tap(() => burst({ calls, seconds }))),
+  )
+  return merge(...each$).subscribe()
 }
 
 /**

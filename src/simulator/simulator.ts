@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { fastify } from 'fastify'
+import { fastify, type FastifyInstance } from 'fastify'
 import type { Keys } from './answers/admission.ts'
 import { answer } from './answers/answer.ts'
 import { addBurst, type Burst } from './calls/arrivals.ts'
@@ -55,21 +55,77 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 }
 
 /** Starts serving an existing service. */
-export async function serve(
-  service: CallsService,
-  { port: asked = 0, clock = hostClock, webhook }: ServerOptions,
-): Promise<Simulator> {
-  const now = (): number => {
-    const at = clock()
-    advance(service.world, at, service.switches)
-    return at
+export async function serve(service: CallsService, options: ServerOptions): Promise<Simulator> {
+  const [simulator] = await serveAll([{ service, prefix: '' }], options)
+  return simulator!
+}
+
+/** The most answers of all services that are recorded, and the sum of their bodies' lengths. */
+const MOST_RECORDED = { responses: 10_000, characters: 2e8 }
+
+/**
+ * Starts several calls services on one port of 127.0.0.1, each with calls of its own: that of `app-1` below `/app-1/v3`. Of the webhooks'
+ * address, the last part of the path is the name.
+ *
+ * @throws Error if the port is taken
+ */
+export async function startSimulators(names: readonly string[], options: SimulatorOptions): Promise<Simulator[]> {
+  const { seed = 1, clock = hostClock } = options
+  const most = {
+    mostRecordedResponses: Math.ceil(MOST_RECORDED.responses / names.length),
+    mostRecordedCharacters: MOST_RECORDED.characters / names.length,
   }
+  const services = names.map((name) => ({
+    service: createService({ ...options, ...most, seed: `${seed} ${name}` }, clock()),
+    prefix: `/${name}`,
+  }))
+  return serveAll(services, options)
+}
+
+type Prefixed = { service: CallsService; prefix: string }
+
+async function serveAll(
+  services: readonly Prefixed[],
+  { port: asked = 0, clock = hostClock, webhook }: ServerOptions,
+): Promise<Simulator[]> {
+  const app = fastify({ forceCloseConnections: true })
+  // Every body is JSON, whatever its content type: curl sends another one by default.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'string' }, app.getDefaultJsonParser('ignore', 'ignore'))
+  const served = services.map(({ service, prefix }) => {
+    const now = (): number => {
+      const at = clock()
+      advance(service.world, at, service.switches)
+      return at
+    }
+    app.register((routes) => addRoutes(routes, { service, prefix }, now), { prefix })
+    return { service, prefix, now }
+  })
+  app.get('/_simulator/config', ({ headers: { host } }) => configText(`http://${host}`, services))
+  const address = await app.listen({ host: '127.0.0.1', port: asked })
+  return served.map((one) => {
+    const to = webhook && one.prefix !== '' ? new URL(one.prefix.slice(1), webhook) : webhook
+    return simulatorOf(one, { app, address, webhook: to })
+  })
+}
+
+/** A configuration with a target for each service. */
+function configText(address: string, services: readonly Prefixed[]): string {
+  const targets = services.map(({ service, prefix }) => {
+    const name = prefix.slice(1) || 'simulated'
+    return `  - { name: ${name}, base_url: '${address}${prefix}/v3', api_key: ${JSON.stringify(service.keys.fullAccess)} }`
+  })
+  return ['targets:', ...targets, 'store: { path: data/simulated.db }', ''].join('\n')
+}
+
+function simulatorOf(
+  { service, prefix, now }: Prefixed & { now: () => number },
+  { app, address, webhook }: { app: FastifyInstance; address: string; webhook: URL | undefined },
+): Simulator {
   let webhooks = newWebhooks(service)
   let stopSending = webhook && sendWebhooks(webhooks, webhook, now)
-  const app = createApp(service, now)
-  const address = await app.listen({ host: '127.0.0.1', port: asked })
   return {
-    url: `${address}/v3`,
+    url: `${address}${prefix}/v3`,
     port: Number(new URL(address).port),
     keys: service.keys,
     ledger: () => {
@@ -99,11 +155,7 @@ export async function serve(
 
 const hostClock = (): number => Date.now() / 1000
 
-function createApp(service: CallsService, now: () => number) {
-  const app = fastify({ forceCloseConnections: true })
-  // Every body is JSON, whatever its content type: curl sends another one by default.
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'string' }, app.getDefaultJsonParser('ignore', 'ignore'))
+async function addRoutes(app: FastifyInstance, { service, prefix }: Prefixed, now: () => number): Promise<void> {
   // The simulator's own endpoints, which are not part of the calls service.
   app.get('/_simulator/ledger', () => ({ now: now(), events: service.world.ledger }))
   app.get('/_simulator/responses', () => ({ responses: service.recorder.responses }))
@@ -116,13 +168,13 @@ function createApp(service: CallsService, now: () => number) {
   })
   app.all('/v3/*', (request, reply) => {
     const [path, query = ''] = request.raw.url!.split(/\?(.*)/s)
-    const answered = answer(service, { method: request.method, path: path!, query, headers: request.headers }, now())
+    const asked = { method: request.method, path: path!.slice(prefix.length), query, headers: request.headers }
+    const answered = answer(service, asked, now())
     reply.hijack()
     const send = () => deliver(answered.reply, reply.raw, answered.response)
     if (service.switches.answerSeconds === 0) send()
     else setTimeout(send, service.switches.answerSeconds * 1000).unref()
   })
-  return app
 }
 
 const DRIP_BYTES = 8

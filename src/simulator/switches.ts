@@ -40,7 +40,7 @@ export const switchTable = {
     ...oneOf<string>('the total of calls', ['given', 'absent']),
     draw: (stream) => (chance(stream, 0.25) ? 'absent' : 'given'),
   },
-  perPageField: drawn(oneOf('the length of pages in answers', ['absent', 'given'])),
+  perPageField: drawn(oneOf('lengths of pages in answers', ['absent', 'given'])),
   /** The call, bare or below `data`, alone or in a list. */
   getCall: drawn(oneOf("Get Call's body", GET_CALL_FORMS)),
   /**

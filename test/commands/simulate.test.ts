@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
-import { callsOf } from '../../src/commands/simulate.ts'
+import { parse } from 'yaml'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { bursts, callsOf } from '../../src/commands/simulate.ts'
 import { callwatch, start } from './callwatch.ts'
 
 const days = (count: number) => ({ seconds: count * 86_400 })
@@ -47,4 +48,50 @@ test.each(['0d', '35w', '-1', '1.5', ''])('simulate refuses a history of "%s"', 
   const { code, stderr } = await callwatch(['simulate', `--history=${history}`])
   expect(code).toBe(2)
   expect(stderr).toContain('It must be a whole number, 0 or more, or a duration such as 12h or 35d.')
+})
+
+type Target = { name: string; base_url: string; api_key: string }
+
+/** The targets of the configuration that the simulator offers, and the session ids that each of them lists. */
+async function simulated(...args: string[]) {
+  const running = start(['simulate', '--port', '0', '--history', '5', '--no-arrivals', ...args])
+  const [, url] = await running.printed(/^configuration: curl (\S+) > simulated\.yaml; then callwatch run --config /m)
+  const { targets }: { targets: Target[] } = parse(await (await fetch(url!)).text())
+  const listed = targets.map(async ({ base_url: base, api_key: apikey }) => {
+    const { data }: { data: { sessionId: string }[] } = JSON.parse(
+      await (await fetch(`${base}/calls`, { headers: { apikey } })).text(),
+    )
+    return data.map(({ sessionId }) => sessionId).toSorted()
+  })
+  return { names: targets.map(({ name }) => name), listed: await Promise.all(listed), stdout: running.stdout() }
+}
+
+test('simulate --targets has calls of its own for each of its targets, the same for the same seed', async () => {
+  const { names, listed, stdout } = await simulated('--targets', '12')
+  expect(names).toEqual(Array.from({ length: 12 }, (_, i) => `app-${String(i + 1).padStart(2, '0')}`))
+  expect(stdout).toMatch(/^calls service: http:\S+\/app-01\/v3, … http:\S+\/app-12\/v3$/m)
+  expect(new Set(listed.flat()).size).toBe(listed.flat().length)
+  expect(listed.map(({ length }) => length)).toEqual(Array.from({ length: 12 }, () => 8))
+  expect((await simulated('--targets', '12')).listed).toEqual(listed)
+  expect((await simulated('--targets', '12', '--seed', '2')).listed).not.toEqual(listed)
+  expect(await simulated()).toMatchObject({ names: ['simulated'], stdout: expect.stringContaining('monitor with:') })
+})
+
+test('simulate --burst lets that part of the calls fail on all targets for 5 of every 30 minutes', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const all = [{ burst: vi.fn() }, { burst: vi.fn() }, { burst: vi.fn() }]
+  const bursting = bursts(all, 75, { callsPerMinute: 20 })
+  const times = () => all.map(({ burst }) => burst.mock.calls.length)
+  vi.advanceTimersByTime(0)
+  expect(times()).toEqual([1, 0, 0])
+  vi.advanceTimersByTime(40_000)
+  expect(times()).toEqual([1, 1, 1])
+  // Of 400 calls 300 fail.
+  expect(all[0]!.burst).toHaveBeenCalledWith({ calls: 300, seconds: 300 })
+  vi.advanceTimersByTime(1_800_000)
+  expect(times()).toEqual([2, 2, 2])
+  bursting.unsubscribe()
+  vi.advanceTimersByTime(1_800_000)
+  expect(times()).toEqual([2, 2, 2])
 })

@@ -24,7 +24,9 @@ const digits = (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined)
 
 export const positive = parser('a number above 0', number, (value) => Number.isFinite(value) && value > 0)
 export const share = parser('a number from 0 to 1', number, (value) => value >= 0 && value <= 1)
+export const percent = parser('a number above 0 and below 100', number, (value) => value > 0 && value < 100)
 export const whole = parser('a whole number, 0 or more', digits, Number.isSafeInteger)
+export const counted = parser('a whole number from 1 to 1000', digits, (value) => value >= 1 && value <= 1000)
 export const port = parser('a port, 65535 at most', whole, (value) => value <= 65_535)
 
 /** An http or https URL. */
