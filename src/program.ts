@@ -72,7 +72,7 @@ const COMMANDS: readonly Listed[] = [
     name: 'status',
     about:
       'Print how targets, alerts, receivers and the store are doing; exit code 1 if a target is not polled or an alert fires',
-    load: () => import('./commands/status.ts'),
+    load: () => import('./commands/status/status.ts'),
   },
   {
     name: 'backup',

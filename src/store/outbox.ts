@@ -58,6 +58,15 @@ const NOTE = `
 const TELL = insertInto('told_groups', ['receiver', 'name', 'data'], replacing('told_groups', ['data']))
 const UNTELL = 'DELETE FROM callwatch.told_groups WHERE receiver = $1 AND name = $2'
 
+/** The changes of alerts that wait, each with its receiver and since when it waits (UNIX seconds). */
+export async function waitingChangesIn(sql: Sql) {
+  const rows = await sql.all('SELECT receiver, data FROM callwatch.outbox')
+  return rows.flatMap(({ receiver, data }) => {
+    const content = parse<OutboxContent>(data)
+    return content.kind === 'digest' ? [] : { ...content, receiver: String(receiver) }
+  })
+}
+
 /** What waits for a receiver; `since` is absent if no alert does. */
 export type Waiting = { pending: number; since?: number }
 

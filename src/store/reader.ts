@@ -8,7 +8,8 @@ import { CALL_COLUMNS, callOf } from './call-columns.ts'
 import { HOUR, unpackEvaluations } from './evaluation-log.ts'
 import { eventLog } from './events.ts'
 import { callsBySession, history } from './history.ts'
-import { waitingIn } from './outbox.ts'
+import { waitingChangesIn, waitingIn } from './outbox.ts'
+import { silences } from './silences.ts'
 import { OF_TARGET, parse, type Sql } from './sql.ts'
 
 const CALLS = `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.calls WHERE ${OF_TARGET}`
@@ -83,6 +84,8 @@ export function readerOf(sql: Sql) {
     },
     pausedUntil,
     waiting: () => waitingIn(sql),
+    waitingChanges: () => waitingChangesIn(sql),
+    silences: silences(sql).silences,
     events,
     latestEvents,
     rows: sql.all,

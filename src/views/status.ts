@@ -17,12 +17,24 @@ export const status = namedObject('Status', {
 })
 export type Status = z.output<typeof status>
 
-/** What the store says of now, as `callwatch status --json` prints it. */
+/** What `callwatch status` takes from the answers of the daemon. */
+export const heardStatus = status
+  .pick({ problem: true })
+  .extend({ targets: z.array(target.pick({ name: true, up: true, problem: true, warnings: true })) })
+export const heardReceivers = z.object({
+  receivers: z.array(receiver.pick({ name: true, failing_since: true, problem: true })),
+})
+export type Heard = z.output<typeof heardStatus> & z.output<typeof heardReceivers>
+
+/** What the store and the daemon say of now, as `callwatch status --json` prints it. */
 export const storedStatus = z.object({
   now: time,
   store: z.string(),
+  daemon: z
+    .object({ url: z.string(), answers: z.boolean(), problem: status.shape.problem })
+    .describe('Only the daemon knows why something fails'),
   targets: z.array(
-    target.pick({ last_success: true, in_progress: true }).extend({
+    target.pick({ last_success: true, in_progress: true, problem: true, warnings: true }).extend({
       target: z.string(),
       state: z.enum(['up', 'stale', 'never polled']),
       lag_seconds: seconds.nullable().describe('Since the last successful poll'),
@@ -30,8 +42,12 @@ export const storedStatus = z.object({
     }),
   ),
   incidents: incidents.shape.incidents,
-  alerts: z.array(alertKeyed).describe('Those that fire'),
-  receivers: z.array(receiver.pick({ name: true, pending: true, oldest_pending_seconds: true })),
+  alerts: z
+    .array(alertKeyed.extend({ suppressed: z.array(z.string()).describe('Why it is not notified now, in sentences') }))
+    .describe('Those that fire'),
+  receivers: z.array(
+    receiver.extend({ suppressed: count.describe('Further changes, of alerts that are not notified now') }),
+  ),
 })
 export type StoredStatus = z.output<typeof storedStatus>
 

@@ -29,6 +29,7 @@ describe('help', () => {
     ['audit', ['--config <file>', '--json']],
     ['events', ['--follow', '--after <cursor>', '--since <time>', '--type <names>', '--target <names>', '--limit <n>']],
     ['alerts', ['calls [options] <alert>', '--since <time>', '--json']],
+    ['status', ['--all', '--watch', '--json', '--health']],
     ['backup', ['<file>', '--config <file>']],
     [
       'simulate',

@@ -1,0 +1,45 @@
+import { daemonUrl } from '../../config/daemon-url.ts'
+import type { Config } from '../../config/config.ts'
+import { heardReceivers, heardStatus, type Heard } from '../../views/status.ts'
+import type { CommandContext } from '../command.ts'
+
+/** How long the daemon may take (milliseconds). The image allows its health check ten seconds. */
+const TIMEOUT_MS = 4000
+
+export type Daemon = Awaited<ReturnType<typeof daemonOf>>
+
+/** The daemon of a configuration file on this machine, whatever mistakes the file has got meanwhile. */
+export async function daemonOf({ config: file }: { config?: string | undefined }, context: CommandContext) {
+  const { Agent, fetch } = await import('undici')
+  const url = daemonUrl({ ...(file !== undefined && { file }), ...context })
+  // No proxy is used. The certificate has another name than localhost.
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
+  return {
+    url,
+    /** Its answer to a GET; undefined if nothing answers in time. */
+    get: (path: string, { auth }: Partial<Pick<Config['http'], 'auth'>> = {}) => {
+      const signal = AbortSignal.timeout(TIMEOUT_MS)
+      const login = auth && Buffer.from(`${auth.username}:${auth.password}`).toString('base64')
+      const headers = login === undefined ? {} : { authorization: `Basic ${login}` }
+      const ask = (address: string) => fetch(address, { dispatcher, signal, headers })
+      // A file that is not YAML does not say whether the daemon has a certificate.
+      return ask(`${url}${path}`)
+        .catch(() => ask(`${url}${path}`.replace('http:', 'https:')))
+        .catch(() => undefined)
+    },
+  }
+}
+
+/** What only the running daemon knows; undefined if it does not answer, or is one of another configuration. */
+export async function hear(daemon: Daemon, { http, targets }: Config): Promise<Heard | undefined> {
+  const answers = await Promise.all(
+    ['status', 'receivers'].map(async (name) => {
+      const answer = await daemon.get(`api/v1/${name}`, http)
+      return answer?.ok === true ? answer.json().catch(() => undefined) : undefined
+    }),
+  )
+  const status = heardStatus.safeParse(answers[0]).data
+  const receivers = heardReceivers.safeParse(answers[1]).data
+  const isOurs = status?.targets.every(({ name }) => targets.some((target) => target.name === name))
+  return isOurs === true && receivers !== undefined ? { ...status!, ...receivers } : undefined
+}

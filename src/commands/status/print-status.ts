@@ -1,0 +1,118 @@
+import { definitionOf } from '../../alerts/definition-of.ts'
+import { bySeverity } from '../../alerts/match-keys.ts'
+import { formatIn } from '../../alerts/signal.ts'
+import { formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
+import type { StoredStatus } from '../../views/status.ts'
+import { tableLines, type CommandContext } from '../command.ts'
+
+/** How many names of targets a line has. */
+const NAMED = 3
+
+const timeOf = (time: string) => formatTime(Date.parse(time) / 1000)
+
+/** Prints what is wrong, each problem with its reason and since when; or in one line that nothing is. */
+export function printProblems(status: StoredStatus, { print }: Pick<CommandContext, 'print'>): void {
+  const { daemon, targets, incidents, receivers } = status
+  for (const { severity, summary, details } of incidents) {
+    print(`${severity}: ${summary}`, severity === 'critical' ? 'red' : 'yellow')
+    for (const line of [...details.map((detail) => `  ${detail}`), '']) print(line)
+  }
+  const problems = [
+    ...(daemon.problem === undefined ? [] : [`daemon: ${daemon.problem}`]),
+    ...onTargets(targets, targetProblem),
+    ...receivers.flatMap(receiverProblem),
+  ]
+  for (const problem of problems) print(problem, 'red')
+  if (problems.length > 0 && !daemon.answers)
+    print(`no daemon of this configuration answers at ${daemon.url}: is it running? It knows the reasons`)
+  for (const line of remarks(status)) print(line)
+  if (problems.length > 0 || incidents.length > 0) return
+  const what = targets.length === 1 ? `${targets[0]!.target} is` : `All ${formatNumber(targets.length)} targets are`
+  print(`${what} polled; no alert fires; no receiver fails`, 'green')
+}
+
+type TargetStatus = StoredStatus['targets'][number]
+type ReceiverStatus = StoredStatus['receivers'][number]
+
+/** One line for all targets with the same text: their names, or how many they are. */
+function onTargets(targets: readonly TargetStatus[], textOf: (target: TargetStatus) => string): string[] {
+  const byText = Map.groupBy(targets, textOf)
+  byText.delete('')
+  return [...byText].map(([text, same]) => {
+    const names = same.slice(0, NAMED).map(({ target }) => target)
+    const more =
+      same.length > NAMED ? `${formatNumber(same.length)} of ${plural(targets.length, 'target')}, such as ` : ''
+    return `${more}${names.join(', ')}: ${text}`
+  })
+}
+
+/** Why a target is not polled; '' if it is. */
+function targetProblem({ state, last_success: last, problem }: TargetStatus): string {
+  const reason = problem === undefined ? '' : `: ${problem}`
+  if (last === null) return `never polled successfully${reason}`
+  return state === 'stale' ? `no successful poll since ${timeOf(last).slice(0, 16)} UTC${reason}` : (problem ?? '')
+}
+
+function receiverProblem({ name, failing_since: since, problem, ...waiting }: ReceiverStatus): string[] {
+  if (since === undefined) return []
+  const reason = problem === undefined ? '' : `: ${problem}`
+  return [`receiver ${name}: nothing delivered since ${timeOf(since)}${reason}${waitingText('; ', waiting)}`]
+}
+
+function waitingText(
+  before: string,
+  { pending, oldest_pending_seconds: oldest }: Omit<ReceiverStatus, 'name'>,
+): string {
+  const since = oldest === undefined ? '' : `, the oldest for ${formatSeconds(oldest)}`
+  return pending === 0 ? '' : `${before}${plural(pending, 'message')} waiting${since}`
+}
+
+/** What is no failure: warnings, what waits, and what is not notified, by the reason. */
+function remarks({ targets, receivers, alerts }: StoredStatus): string[] {
+  const suppressed = Map.groupBy(
+    alerts.filter((alert) => alert.suppressed.length > 0),
+    (alert) => alert.suppressed.join(', '),
+  )
+  return [
+    ...onTargets(targets, ({ warnings = [] }) => warnings.map(({ message }) => message).join('; ')),
+    ...receivers.flatMap((each) => {
+      const text = waitingText(`receiver ${each.name}: `, each)
+      return text === '' || each.failing_since !== undefined ? [] : [text]
+    }),
+    ...[...suppressed].map(([reasons, same]) => `not notified: ${plural(same.length, 'alert')}, ${reasons}`),
+  ]
+}
+
+/** Prints tables of all targets and alerts, and all receivers. What is wrong comes first. */
+export function printAll(
+  { now, store, targets, alerts, receivers }: StoredStatus,
+  { print }: Pick<CommandContext, 'print'>,
+  width: number,
+): void {
+  const printTable = (header: readonly string[], rows: string[][], texts: number, givesWay: readonly string[]) => {
+    for (const line of ['', ...tableLines(header, rows, texts, { width, givesWay })]) print(line)
+  }
+  const lagOf = ({ lag_seconds: lag }: TargetStatus) => lag ?? Infinity
+  printTable(
+    ['target', 'state', 'lag', 'in progress', 'firing'],
+    targets
+      .toSorted((a, b) => lagOf(b) - lagOf(a) || 0)
+      .map((each) => {
+        const lag = each.lag_seconds === null ? '-' : formatSeconds(each.lag_seconds)
+        return [each.target, each.state, lag, formatNumber(each.in_progress), formatNumber(each.firing)]
+      }),
+    2,
+    ['in progress', 'lag'],
+  )
+  const rows = alerts.toSorted(bySeverity).map(({ key, target, severity, since, value, threshold, breach, signal }) => {
+    const { unit } = definitionOf({ name: signal })
+    const lasts = formatSeconds(Math.max(0, (Date.parse(now) - Date.parse(since)) / 1000))
+    return [key, target, severity, lasts, formatIn(unit, value), `${breach} ${formatIn(unit, threshold)}`]
+  })
+  const header = ['alert', 'target', 'severity', 'for', 'value', 'threshold']
+  if (rows.length > 0) printTable(header, rows, 3, ['threshold', 'severity', 'for'])
+  print('')
+  for (const { name, pending, suppressed } of receivers)
+    print(`receiver ${name}: ${formatNumber(pending)} waiting, ${formatNumber(suppressed)} not notified now`)
+  print(`store: ${store}`)
+}

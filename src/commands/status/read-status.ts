@@ -1,0 +1,120 @@
+import { alertOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import { incidentsOf } from '../../alerts/incidents.ts'
+import { matches, type Silence } from '../../alerts/match.ts'
+import { isoTime } from '../../clock/times.ts'
+import type { Config } from '../../config/config.ts'
+import type { SyncState } from '../../ledger/state.ts'
+import { inhibition } from '../../notifications/delivery/inhibition.ts'
+import { isActive } from '../../notifications/delivery/suppress.ts'
+import { grouping } from '../../notifications/grouping.ts'
+import { IS_OPEN } from '../../store/call-columns.ts'
+import type { StoreReader } from '../../store/reader.ts'
+import { parse } from '../../store/sql.ts'
+import { formatTime } from '../../text/format.ts'
+import { alertData } from '../../views/alert.ts'
+import { incidentView } from '../../views/incident.ts'
+import { receiverView } from '../../views/receiver-status.ts'
+import type { Heard, StoredStatus } from '../../views/status.ts'
+
+/** After so many intervals without a successful poll a target is stale. */
+const STALE_INTERVALS = 3
+
+type Told = { reader: StoreReader; url: string; heard: Heard | undefined }
+
+/**
+ * How callwatch is doing at a time, by what the daemon has committed and what it answers.
+ *
+ * @param now UNIX seconds
+ * @throws {StoreError} if the store cannot be read now
+ */
+export async function readStatus({ reader, url, heard }: Told, config: Config, now: number): Promise<StoredStatus> {
+  const { targets, notify, alerts: rules } = config
+  const instances = await reader.rows(
+    'SELECT name, data FROM callwatch.targets CROSS JOIN callwatch.alerts WHERE target = number',
+  )
+  const live = instances.map(({ name, data }) => ({ target: String(name), instance: parse<AlertInstance>(data) }))
+  const firing = live.filter(({ instance }) => instance.state !== 'pending').map(alertOf)
+  const why = suppressedBy(live, firing, { config, silences: await reader.silences(now), now })
+  const alerts = firing.map((alert) => ({ ...alertData(alert), key: alert.key, suppressed: why(alert) }))
+  return {
+    now: isoTime(now),
+    store: reader.place,
+    daemon: { url, answers: heard !== undefined, problem: heard?.problem },
+    targets: await readTargets({ reader, heard }, { config, alerts, now }),
+    incidents: incidentsOf(live, grouping(notify, rules), targets.length).map(incidentView),
+    alerts,
+    receivers: await readReceivers({ reader, heard }, { config, alerts, now }),
+  }
+}
+
+type Known = { config: Config; alerts: StoredStatus['alerts']; now: number }
+
+async function readTargets(
+  { reader, heard }: Pick<Told, 'reader' | 'heard'>,
+  { config: { targets, poll }, alerts, now }: Known,
+): Promise<StoredStatus['targets']> {
+  const syncs = await reader.rows('SELECT name, sync FROM callwatch.targets')
+  const open = await reader.rows(
+    `SELECT name, count(*) AS n FROM callwatch.targets CROSS JOIN callwatch.calls
+    WHERE target = number AND ${IS_OPEN} GROUP BY name`,
+  )
+  const known = new Map(syncs.map(({ name, sync }) => [String(name), parse<SyncState>(sync)]))
+  const inProgress = new Map(open.map(({ name, n }) => [String(name), Number(n)]))
+  const told = new Map(heard?.targets.map((each) => [each.name, each]))
+  const firing = Map.groupBy(alerts, ({ target }) => target)
+  return targets.map(({ name }) => {
+    const last = known.get(name)?.lastSuccessHostTime
+    const lag = last === undefined ? null : Math.max(0, now - last)
+    const { problem, warnings } = told.get(name) ?? {}
+    return {
+      target: name,
+      state: lag === null ? 'never polled' : lag > STALE_INTERVALS * poll.interval ? 'stale' : 'up',
+      last_success: last === undefined ? null : isoTime(last),
+      lag_seconds: lag,
+      in_progress: inProgress.get(name) ?? 0,
+      firing: firing.get(name)?.length ?? 0,
+      ...(problem !== undefined && { problem }),
+      ...(warnings !== undefined && { warnings }),
+    }
+  })
+}
+
+async function readReceivers(
+  { reader, heard }: Pick<Told, 'reader' | 'heard'>,
+  { config: { notify }, alerts, now }: Known,
+): Promise<StoredStatus['receivers']> {
+  const placeOf = ({ target, key }: { target: string; key: string }) => JSON.stringify([target, key])
+  const suppressed = new Set(alerts.filter((one) => one.suppressed.length > 0).map(placeOf))
+  const { due = [], others = [] } = Object.groupBy(await reader.waitingChanges(), (one) =>
+    suppressed.has(placeOf(one)) ? 'others' : 'due',
+  )
+  return notify.receivers.map(({ name }) => {
+    const times = due.filter(({ receiver }) => receiver === name).map(({ at }) => at)
+    const waiting = { pending: times.length, ...(times.length > 0 && { since: Math.min(...times) }) }
+    return {
+      ...receiverView({ name }, new Map([[name, waiting]]), now),
+      ...heard?.receivers.find((each) => each.name === name),
+      suppressed: others.filter(({ receiver }) => receiver === name).length,
+    }
+  })
+}
+
+/** Why an alert is not notified now, in sentences. */
+function suppressedBy(
+  live: readonly LiveAlert[],
+  firing: readonly Alert[],
+  { config: { notify }, silences, now }: { config: Config; silences: readonly Silence[]; now: number },
+): (alert: Alert) => string[] {
+  const inhibitorsOf = inhibition(notify.inhibit)(live)
+  const mutes = notify.mutes.filter((mute) => isActive(mute, now))
+  const unseen = new Set(firing.filter(({ signal }) => signal.name === 'poll_age').map(({ target }) => target))
+  return (alert) => [
+    ...silences
+      .filter(({ match }) => matches(match, alert))
+      .map(({ id, until, reason }) => `silence ${id} until ${formatTime(until)}${reason === '' ? '' : `: ${reason}`}`),
+    ...(mutes.some(({ match }) => matches(match, alert)) ? ['muted'] : []),
+    ...inhibitorsOf(alert).map(({ key }) => `inhibited by ${key}`),
+    ...(unseen.has(alert.target) && alert.signal.name !== 'poll_age' ? ['its target is not polled'] : []),
+  ]
+}
