@@ -46,6 +46,13 @@ export function plural(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
+/** `75% of 40 calls fail, mostly unanswered`, or `75% of 40 calls are rejected`. */
+export function failText(calls: { total: number; failed: number; outcome?: string }, reason = 'any'): string {
+  const { total, failed, outcome } = calls
+  const what = reason === 'any' ? `fail${outcome === undefined ? '' : `, mostly ${outcome}`}` : `are ${reason}`
+  return `${formatShare(failed / total)} of ${plural(total, 'call')} ${what}`
+}
+
 /** `no call`, `1 call`, `12 calls`; with a kind: `12 answered calls`. */
 export function someCalls(count: number, kind = ''): string {
   if (count === 0) return `no ${kind}call`

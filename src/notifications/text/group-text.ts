@@ -1,7 +1,7 @@
 import { failuresOf, type Notification } from '../../alerts/notification.ts'
 import type { Alert } from '../../alerts/alert.ts'
 import type { Incident } from '../../alerts/incidents.ts'
-import { formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
+import { failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage } from '../message.ts'
 import { isFiring } from './alert-facts.ts'
 import { formatValue, ruleText, titleOf, worstOf } from './notification-text.ts'
@@ -14,10 +14,8 @@ export function incidentSentence({ targets, alerts, calls }: Incident): string {
   const [first] = alerts
   const on = targets.firing === 1 ? first!.target : `${formatNumber(targets.firing)} of ${plural(targets.of, 'target')}`
   if (calls === undefined) return `${on}: ${ruleText(first!)}`
-  const { total, failed, outcome } = calls
-  const { reason = 'any' } = { reason: undefined, ...first!.signal }
-  const what = reason === 'any' ? `fail${outcome === undefined ? '' : `, mostly ${outcome}`}` : `are ${reason}`
-  return `${on}: ${formatShare(failed / total)} of ${plural(total, 'call')} ${what}`
+  const { reason } = { reason: undefined, ...first!.signal }
+  return `${on}: ${failText(calls, reason)}`
 }
 
 /** What else is known of an incident, a line each; numbers instead of lists of names. */

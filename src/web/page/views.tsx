@@ -1,13 +1,14 @@
 import type { ComponentType } from 'preact'
-import { AlertCalls, AlertFacts, AlertNotifications, AlertSilences, AlertValue } from './components/alert.tsx'
+import { AlertBody, AlertFacts } from './components/alert.tsx'
 import { Alerts, PastAlerts, Silences } from './components/alerts.tsx'
 import { CallDetails } from './components/call-details.tsx'
 import { CallsExplorer, FinishedCalls } from './components/calls.tsx'
 import { Charts, FinishedPerMinute } from './components/charts.tsx'
 import { Feed } from './components/feed.tsx'
 import { FailureRatio, InProgress, Tiles } from './components/glance.tsx'
+import { Head } from './components/head.tsx'
 import { Silencing } from './components/silencing.tsx'
-import { Overview, Targets, Waiting, Webhooks } from './components/targets.tsx'
+import { Overview, Targets, Webhooks } from './components/targets.tsx'
 import { Usage } from './components/usage.tsx'
 import { loadAlert } from './model/alert-page.ts'
 import { loadCall, loadCalls, stopSearch } from './model/calls.ts'
@@ -31,12 +32,12 @@ export type View = {
 }
 
 /** What the overview shows above its lists. */
-const FIRST = [Alerts, Tiles, FinishedPerMinute, Overview, FailureRatio, InProgress]
+const FIRST = [Head, Tiles, FinishedPerMinute, Overview, FailureRatio, InProgress, Alerts]
 
 const OVERVIEW: View = {
   name: 'overview',
   title: 'Overview',
-  parts: [...FIRST, Waiting, Targets, Webhooks, PastAlerts, Silences, Feed, FinishedCalls],
+  parts: [...FIRST, Targets, Webhooks, PastAlerts, Silences, Feed, FinishedCalls],
   load: loadCalls,
   stop: stopSearch,
 }
@@ -50,7 +51,7 @@ export const VIEWS: readonly View[] = [
   {
     name: 'alert',
     title: 'Alert',
-    parts: [AlertFacts, AlertValue, AlertCalls, AlertNotifications, AlertSilences],
+    parts: [AlertFacts, AlertBody],
     load: loadAlert,
     isHidden: true,
   },

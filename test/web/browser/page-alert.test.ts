@@ -43,10 +43,10 @@ async function serveAlerts() {
 inChromium('the page of an alert', (open) => {
   test('is where the overview leads, of one that fires and of a past one', { timeout: 60_000 }, async () => {
     const page = await open(`${await serveAlerts()}/`, { httpCredentials: { ...AUTH, send: 'always' } })
-    await page.locator('#alerts tbody th a').first().click()
+    await page.locator('#head h2 a').click()
     await page.locator('#alert-calls tbody tr').first().waitFor()
     const facts = page.locator('#alert-facts')
-    expect(await facts.getByRole('heading').innerText()).toBe('HighFailureRate, production')
+    expect(await facts.getByRole('heading').innerText()).toBe('production: 42.5% of 40 calls fail, mostly rejected')
     expect(await facts.locator('.facts').innerText()).toMatch(/firing warning[^]*Value\s+42.5%/)
     expect(await page.locator('#alert-silences li').innerText()).toMatch(
       /^alert=HighFailureRate until 16:13:2\d UTC by ops: a carrier outage \(silence 1\)$/,
@@ -61,7 +61,7 @@ inChromium('the page of an alert', (open) => {
     expect(await facts.locator('.facts').innerText()).toMatch(/resolved warning[^]*Since\s+2026-09-20 14:06:40 UTC/)
     await page.getByText('The chart as a table').first().click()
     expect(await page.getByRole('table', { name: 'Value' }).innerText()).toContain('47.5%')
-    await facts.getByRole('link', { name: 'Calls' }).click()
+    await facts.getByRole('link', { name: 'Failed calls' }).click()
     await page.locator('#explorer-note').getByText('7 calls, all that match').waitFor()
   })
 
@@ -69,6 +69,19 @@ inChromium('the page of an alert', (open) => {
     const address = '?target=production&alert=HighFailureRate#alert'
     const page = await open(`${await serveAlerts()}/${address}`, { httpCredentials: { ...AUTH, send: 'always' } })
     await page.locator('#alert-calls tbody tr').first().waitFor()
+    if (process.env['SCREENSHOTS'] !== undefined)
+      for (const [width, colorScheme] of [
+        [1440, 'light'],
+        [1440, 'dark'],
+        [390, 'light'],
+      ] as const) {
+        await page.setViewportSize({ width, height: 900 })
+        await page.emulateMedia({ colorScheme })
+        await page.screenshot({
+          path: `${process.env['SCREENSHOTS']}/alert ${width} ${colorScheme}.png`,
+          fullPage: true,
+        })
+      }
     expect(await problemsInAllLooks(page)).toEqual([])
   })
 })

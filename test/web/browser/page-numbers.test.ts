@@ -87,6 +87,7 @@ inChromium('the numbers of the page', (open) => {
       })
     }
 
+    await page.getByText('Totals since the set-up').click()
     const { ended, unanswered, rejected, canceled, other, lost } = target.finished
     const numbers = { started: target.started, ended, unanswered, rejected, canceled, other, lost }
     expect(await cells(page, 'call-level minutes', 'production')).toMatchObject({
@@ -139,13 +140,13 @@ inChromium('the numbers of the page', (open) => {
   })
 
   test('of finished calls follow the filter, on the page and as CSV', { timeout: 30_000 }, async () => {
-    const page = await open(world.url)
+    const page = await open(`${world.url}?since=1h#calls`)
     await page.getByRole('combobox', { name: 'Status' }).selectOption('rejected')
     const { rejected } = (await statusOf(world)).finished
     await vi.waitFor(async () => {
-      expect(await page.locator('#calls-note').textContent()).toContain(`${rejected} calls, all that match. As of`)
+      expect(await page.locator('#explorer-note').textContent()).toContain(`${rejected} calls, all that match. As of`)
     }, WAIT)
-    const statuses = await page.locator('#finished-calls tbody td:nth-child(2)').allTextContents()
+    const statuses = await page.locator('#explorer tbody td:nth-child(2)').allTextContents()
     expect(statuses).toEqual(Array.from({ length: rejected }, () => 'rejected'))
     const downloaded = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Download CSV' }).click()
@@ -155,10 +156,9 @@ inChromium('the numbers of the page', (open) => {
       .trim()
       .split('\r\n')
     expect(lines).toHaveLength(rejected + 1)
-    await page.getByRole('combobox', { name: 'Since' }).selectOption('a time…')
-    await page.getByLabel('Time (UTC)').fill('2038-01-01T00:00')
+    await page.getByLabel('Finished from (UTC)').fill('2038-01-01T00:00')
     await vi.waitFor(async () => {
-      expect(await page.locator('#calls-note').textContent()).toContain('No call matches. As of')
+      expect(await page.locator('#explorer-note').textContent()).toContain('No call matches. As of')
     }, WAIT)
   })
 

@@ -1,8 +1,82 @@
 import { expect, test } from 'vitest'
 import { serve } from '../serve.ts'
-import { inChromium } from './chromium.ts'
+import { inChromium, type Opened } from './chromium.ts'
 import { contrasts, graphicContrasts } from './in-page.ts'
-import { thirtyTargets } from './thirty-targets.ts'
+import { incidentTargets, thirtyTargets } from './thirty-targets.ts'
+
+/** The names of the rows of a list, in their order. */
+const namesIn = (page: Opened, list: string) =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('${list}')].map(({ textContent }) => textContent.trim())`)
+
+inChromium('the page amid an incident on 295 of 300 targets', (open) => {
+  test('says on the first screen of a phone what is wrong, and the first number', { timeout: 30_000 }, async () => {
+    const { url } = await serve(incidentTargets())
+    const page = await open(`${url}/`, { viewport: { width: 390, height: 844 } })
+    const bottomOf = (selector: string) =>
+      page.evaluate<number>(`document.querySelector('${selector}').getBoundingClientRect().bottom`)
+    await page.locator('#calls-note').getByText('No call matches.').waitFor()
+    expect(await page.locator('#head h2').innerText()).toBe(
+      '295 of 300 targets: 76.1% of 8,695 calls fail, mostly unanswered',
+    )
+    expect(await bottomOf('#head h2')).toBeLessThan(250)
+    expect(await bottomOf('#calls-now')).toBeLessThan(700)
+    // Five of the ten worst.
+    expect(await page.locator('.rows li:visible').count()).toBe(5)
+    await page.getByRole('button', { name: 'All 295 targets' }).click()
+    await page.getByText('1–30 of 295').waitFor()
+  })
+
+  test('sorts nothing under the pointer or the focus, which arrows move', { timeout: 60_000 }, async () => {
+    const targets = incidentTargets()
+    const { url } = await serve(targets)
+    const page = await open(`${url}/`, { viewport: { width: 1440, height: 900 } })
+    await page.locator('#calls-note').getByText('No call matches.').waitFor()
+    const [worst, listed] = ['.rows .name', '#overview tbody th']
+    const before = [await namesIn(page, worst), await namesIn(page, listed)]
+    /** The target in the middle of the lists becomes the worst one, or a better one again. */
+    const turn = (failed: number) => {
+      const place = targets.findIndex(({ name }) => name === before[0]![5])
+      const { alerts } = targets[place]!
+      const counts = { ended: 40 - failed, unanswered: failed, rejected: 0, canceled: 0, other: 0, total: 40 }
+      const changed = [...alerts].map(
+        ([key, alert]) => [key, { ...alert, value: failed / 40, calls: 40, counts }] as const,
+      )
+      targets[place] = { ...targets[place]!, alerts: new Map(changed) }
+    }
+    await page.locator('.rows li').nth(2).hover()
+    turn(40)
+    await page.locator('.rows').getByText('40 of 40').waitFor()
+    expect([await namesIn(page, worst), await namesIn(page, listed)]).toEqual(before)
+    await page.mouse.move(5, 5)
+    await expect.poll(() => namesIn(page, worst)).not.toEqual(before[0])
+    expect((await namesIn(page, worst))[0]).toBe(before[0]![5])
+
+    await page.locator('.rows a').nth(0).focus()
+    await page.keyboard.press('ArrowDown')
+    expect(await page.evaluate('document.activeElement.textContent')).toContain(before[0]![0])
+    turn(33)
+    await page.locator('.rows').getByText('33 of 40').waitFor()
+    expect((await namesIn(page, worst))[0]).toBe(before[0]![5])
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(new RegExp(`target=${before[0]![5]}&alert=VeryHighFailureRate.*#alert`))
+  })
+
+  test('moves little while it loads', { timeout: 30_000 }, async () => {
+    const { url } = await serve(incidentTargets())
+    for (const width of [1440, 390]) {
+      const page = await open(`${url}/`, { viewport: { width, height: 844 } })
+      await page.locator('#calls-note').getByText('No call matches.').waitFor()
+      const shift = await page.evaluate<number>(`new Promise((resolve) => {
+        let sum = 0
+        new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (sum += value)))
+          .observe({ type: 'layout-shift', buffered: true })
+        setTimeout(() => resolve(sum), 500)
+      })`)
+      expect(shift).toBeLessThan(0.1)
+    }
+  })
+})
 
 inChromium('the page of thirty targets', (open) => {
   test('is a few screens high, and its chart no higher for more targets', { timeout: 30_000 }, async () => {

@@ -21,7 +21,8 @@ inChromium('the page of a demo with a past', (open) => {
         return status !== 'ended' && at >= from && at <= to
       })
       expect(behind.length).toBeGreaterThan(80)
-      await page.locator('#past-alerts tbody td a').nth(i).click()
+      await page.locator('#past-alerts tbody th a').nth(i).click()
+      await page.getByRole('link', { name: 'Failed calls' }).click()
       const note = page.locator('#explorer-note')
       await note.getByText('calls, ').waitFor()
       const older = page.getByRole('button', { name: 'Older calls' })
@@ -32,6 +33,7 @@ inChromium('the page of a demo with a past', (open) => {
         .evaluateAll((links) => links.map((link) => link.getAttribute('href')!))
       const ids = addresses.map((address) => new URL(address, url).searchParams.get('call_id')!)
       expect(ids.toSorted()).toEqual(behind.map(({ call_id }) => call_id).toSorted())
+      await page.goBack()
       await page.goBack()
     }
   })

@@ -5,7 +5,7 @@ import { serve, shownTarget, type ServeOptions } from '../serve.ts'
 import type { TargetStatus } from '../../../src/pipeline/target.ts'
 import { inChromium } from './chromium.ts'
 import { problemsInAllLooks } from './in-page.ts'
-import { thirtyTargets } from './thirty-targets.ts'
+import { incidentTargets, thirtyTargets } from './thirty-targets.ts'
 
 /** A folder into which each state is drawn at three widths, light and dark, to be looked at. */
 const FOLDER = process.env['SCREENSHOTS']
@@ -21,6 +21,7 @@ const refused = { since: NOW - 600, problem: 'Slack answered 503' }
 const STATES: [state: string, targets: () => TargetStatus[], banner: RegExp, options?: ServeOptions][] = [
   ['one target', () => [shownTarget({ sync: POLLED })], /^$/],
   ['three hundred targets', () => thirtyTargets(300), /^region-05: no successful poll since/],
+  ['an incident on 295 targets', () => incidentTargets(), /^$/],
   ['an initial sync', () => [syncing('production', 12), syncing('staging', 0)], /12 of 80 pages read, about 40s to go/],
   ['an outage of one target', () => thirtyTargets(), /^region-05: no successful poll since[^\n]*\n?[^\n]*$/],
   [

@@ -1,14 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { isoTime } from '../../../src/clock/times.ts'
 import type { PastAlert } from '../../../src/views/alert.ts'
-import {
-  AlertCalls,
-  AlertFacts,
-  AlertNotifications,
-  AlertSilences,
-  AlertValue,
-} from '../../../src/web/page/components/alert.tsx'
+import { AlertBody, AlertFacts } from '../../../src/web/page/components/alert.tsx'
 import { addressOfAlert, besideLastWeek, valueChart, type Breakdown } from '../../../src/web/page/model/alert-page.ts'
+import type { Call } from '../../../src/web/page/model/api.ts'
 import type { State } from '../../../src/web/page/model/state.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
 import { shownTarget } from '../serve.ts'
@@ -65,15 +60,15 @@ function shown(alert: PastAlert | undefined, breakdown: Breakdown[] | null = [],
   return stateOf([target], { view: 'alert', query, alertPage, ...differing })
 }
 
-const rendered = (state: State) =>
-  [AlertFacts, AlertValue, AlertCalls, AlertNotifications, AlertSilences].flatMap((part) => render(part, state))
+const rendered = (state: State) => [AlertFacts, AlertBody].flatMap((part) => render(part, state))
 const texts = (state: State, id: string) => textOf(rendered(state), { id })
 
 describe('the page of an alert', () => {
   test('shows its state, age, value, threshold, peak and calls, and links to calls, runbook and silence', () => {
     const elements = rendered(shown(fired()))
     expect(textOf(elements, { class: 'facts' })).toBe(
-      'Signal failure_ratio, 15m State firing warning Since 14:12:20 UTC 1m Value 42.5% Threshold above 30% Peak 50% Calls 40',
+      'Signal failure_ratio, 15m State firing warning Since 14:12:20 UTC 1m Threshold above 30% Peak 50% ' +
+        'Notified slack Value 42.5% Clears at 20% Calls 40 Next step Follow the runbook of HighFailureRate',
     )
     const hrefs = elements.flatMap(({ type, props }) => (type === 'a' ? [props['href']] : []))
     expect(hrefs).toEqual(
@@ -89,7 +84,7 @@ describe('the page of an alert', () => {
     const ended = fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' })
     const elements = rendered(shown(ended))
     expect(textOf(elements, { class: 'facts' })).toBe(
-      'Signal failure_ratio, 15m State resolved warning Since 11:43:20 UTC 10m Until 11:53:20 UTC Threshold above 30% Peak 50%',
+      'Signal failure_ratio, 15m State resolved warning Since 11:43:20 UTC 10m Until 11:53:20 UTC Threshold above 30% Peak 50% Notified slack',
     )
     expect(elements.some(({ props }) => String(props['href']).endsWith('#silences'))).toBe(false)
     expect(textOf(elements, { id: 'alert-facts' })).toContain('Now it is firing.')
@@ -104,10 +99,89 @@ describe('the page of an alert', () => {
     expect(texts(stateOf([target], { view, query, alertPage }), 'alert-note')).toContain('It has not fired yet')
   })
 
-  test('shows who was notified, and what was withheld and why', () => {
-    expect(texts(shown(fired()), 'alert-notified')).toBe(
-      'Notifications Who was notified when When (UTC) Receiver Message Outcome 14:12:40 slack firing sent What was withheld ' +
-        'Withheld (UTC) By Until Why 14:12:20 silence 7 14:13:20 a load test',
+  test('says what happened in order: the breach, the peak, who was notified, and what was withheld by whom and why', () => {
+    const state = shown(
+      fired({
+        values: [{ at: isoTime(SINCE + 10), value: 0.5 }],
+        blind: [{ since: isoTime(SINCE + 30), until: isoTime(SINCE + 40) }],
+        notified: [
+          { receiver: 'slack', kind: 'firing', at: isoTime(SINCE + 20), outcome: 'sent' },
+          { receiver: 'pager', kind: 'firing', at: isoTime(SINCE + 25), outcome: 'dropped' },
+        ],
+      }),
+    )
+    const silence = { id: 7, match: {}, until: isoTime(NOW), since: isoTime(NOW), reason: '', author: 'ann', edits: 0 }
+    state.snapshot!.silences = [silence]
+    state.pastAlerts = [fired({ alert: 'Worse', key: 'Worse', severity: 'critical', since: isoTime(SINCE + 5) })]
+    const items = rendered(state).flatMap(({ type, text }) => (type === 'li' ? [text] : []))
+    expect(items).toEqual([
+      '14:10:20 above 30%',
+      '14:12:20 fired, warning',
+      '14:12:20 withheld, silence 7 by ann until 14:13:20: a load test',
+      '14:12:25 escalated: Worse, critical',
+      '14:12:30 peak 50%',
+      '14:12:40 notified slack: firing',
+      '14:12:45 firing to pager: dropped',
+      '14:12:50 not seen for 10s',
+    ])
+    const ended = shown(fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' }))
+    expect(texts(ended, 'alert-timeline')).toMatch(/11:53:20 resolved/)
+  })
+
+  test('is a sentence: that of its incident, or how bad it is now, or was', () => {
+    const title = (state: State) => texts(state, 'alert-title')
+    const state = shown(fired())
+    expect(title(state)).toBe('production: 42.5% of 40 calls fail')
+    const ended = fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' })
+    expect(title(shown(ended))).toBe('production: HighFailureRate, at most 50%')
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the title uses of an incident
+    const incident = { summary: 'As in Slack', targets: { firing: 1 }, worst: [], group: {}, details: [] } as never
+    state.snapshot!.incidents = [incident]
+    expect(title(state)).toBe('As in Slack')
+  })
+
+  test('says why: the problem of the target, and the cause of its incident; and how its calls ended', () => {
+    const breakdown = [
+      { now: row('audio', 9, 1), lastWeek: row('audio', 20, 0) },
+      { now: row('video', 4, 6), lastWeek: row('video', 19, 1) },
+    ]
+    const state = shown(fired(), breakdown)
+    state.snapshot!.status.targets.at(0)!.problem = 'no answer'
+    const details = ['Since then', 'Cause: no successful poll on 3 targets (503)']
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the cause uses of an incident
+    state.snapshot!.incidents = [{ targets: { firing: 9 }, worst: [], group: {}, details }] as never
+    const lines = render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
+    expect(lines.slice(1)).toEqual(['No answer.', 'Cause: no successful poll on 3 targets (503).'])
+    expect(texts(state, 'alert-outcomes')).toBe(
+      'Outcomes Calls by outcome, next to last week Outcome Calls Share Last week ended 13 65% 97.5% rejected 7 35% 2.5%',
+    )
+  })
+
+  test('lists its newest calls, and what fired at the same time', () => {
+    const call = { target: 'production', call_id: 'v1.a', session_id: 'v1.a', type: 'audio', mode: 'call' } as const
+    const times = {
+      began: isoTime(NOW - 60),
+      finished: isoTime(NOW - 10),
+      duration_seconds: 50,
+      status: 'ended',
+    } as const
+    const state = shown(fired())
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the list uses of a call
+    state.alertPage.answer!.calls = [{ ...call, ...times } as Call]
+    state.pastAlerts = [
+      fired(),
+      fired({ target: 'staging' }),
+      fired({ alert: 'NoCalls', key: 'NoCalls' }),
+      fired({ alert: 'NoCalls', key: 'NoCalls', since: isoTime(NOW - 900), until: isoTime(SINCE - 1) }),
+      fired({ alert: 'NoCalls', target: 'staging' }),
+    ]
+    expect(texts(state, 'alert-newest')).toMatch(/ v1.a 14:12:20 14:13:10 audio call ended 50s$/)
+    const { finished: _, duration_seconds: __, ...open } = times
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the list uses of a call
+    state.alertPage.answer!.calls = [{ ...call, ...open, status: 'ongoing' } as Call]
+    expect(texts(state, 'alert-newest')).toMatch(/ v1.a 14:12:20 in progress audio call ongoing 1m so far$/)
+    expect(texts(state, 'alert-siblings')).toMatch(
+      /Peak NoCalls production 14:12:20 50% HighFailureRate staging 14:12:20 50%$/,
     )
   })
 
@@ -152,7 +226,7 @@ describe('the page of an alert', () => {
       alerts: state.snapshot!.alerts.map((alert) => ({ ...alert, silences: [7] })),
     }
     expect(texts({ ...state, snapshot }, 'alert-silences')).toBe(
-      'Silences All silences every alert until 15:13:20 UTC by ops: a load test (silence 7)',
+      'Silenced every alert until 15:13:20 UTC by ops: a load test (silence 7)',
     )
     expect(texts(state, 'alert-silences')).toBeUndefined()
   })

@@ -1,7 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { finishedQuery } from '../../../src/web/page/model/calls.ts'
 import { clock, moment, momentInZone, valueOf, zone, zoneName } from '../../../src/web/page/model/format.ts'
-import { stateOf } from './render-text.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
 
@@ -37,13 +35,6 @@ describe('times on the page', () => {
   ])('on %s are written with what differs from now', (_what, timezone, iso, expected) => {
     vi.stubEnv('TZ', timezone)
     expect(moment(iso, NOW)).toBe(expected)
-  })
-
-  test('that the reader enters for finished calls are in the zone of the reader', () => {
-    vi.stubEnv('TZ', 'America/New_York')
-    const finished = { status: 'rejected', since: 'time', from: '2026-11-20T08:13' }
-    const query = finishedQuery(stateOf([], { finished }))
-    expect(decodeURIComponent(query.toString())).toBe('status=rejected&since=2026-11-20T13:13:00Z')
   })
 })
 

@@ -1,70 +1,135 @@
 import { useMemo } from 'preact/hooks'
 import { runbookOf } from '../../../alerts/default-rules.ts'
 import { FAILURES } from '../../../ledger/failure-ratio.ts'
-import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
-import { addressOf, addressOfCalls } from '../model/address.ts'
-import { addressOfAlert, askedAlert, liveAlert, periodOf, valueChart, type Breakdown } from '../model/alert-page.ts'
-import type { Alert, PastAlert } from '../model/api.ts'
+import { failText, formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
+import { plainText } from '../../../text/plain-text.ts'
+import { addressOf } from '../model/address.ts'
+import { addressOfAlert, alertOf, askedAlert, periodOf, valueChart, type Breakdown } from '../model/alert-page.ts'
+import type { Alert, Call, PastAlert, Silence } from '../model/api.ts'
 import { bandsOf } from '../model/chart-series.ts'
 import { capital, labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
+import { isPart } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { OUTCOMES, sum } from '../model/totals.ts'
 import { silenceList } from './alerts.tsx'
+import { callLink, durationAt } from './calls.tsx'
 import { Chart } from './chart.tsx'
-import { badge, facts, LinkButton, Note, quiet, Section, soft, Table, words, type Column } from './layout.tsx'
+import { AlertSiblings, AlertTimeline } from './alert-timeline.tsx'
+import { actions } from './head.tsx'
+import { badge, bar, facts, Note, quiet, Section, soft, statusName, Table, type Column } from './layout.tsx'
 
-/** The alert that the address names, as the history has it, and as it is now; `other` is one that fires after it has ended. */
-function alertOf(state: State) {
-  const alert = state.alertPage.answer?.alert
-  const live = liveAlert(state)
-  const since = alert?.since ?? state.query.get('since')
-  const isSame = since === null || Date.parse(live?.firing_since ?? '') === Date.parse(since)
-  return { alert, live: isSame ? live : undefined, other: isSame ? undefined : live }
-}
-
-/** The state of the alert, its values, and where to go from here. */
+/** What is wrong in a sentence, who is silenced, the cause, the numbers, and what can be done. */
 export function AlertFacts({ state }: { state: State }) {
   const { answer, problem } = state.alertPage
   const { alert, live, other } = alertOf(state)
   const shown = alert ?? live
-  const title = named({ ...askedAlert(state.query), ...shown })
+  const now = nowOf(state)
+  const name = named({ ...askedAlert(state.query), ...shown })
+  const silences = (state.snapshot?.silences ?? []).filter(({ id }) => live?.silences?.includes(id))
   return (
-    <Section id="alert-facts" title={title} note={<a href={addressOf('overview')}>All alerts</a>}>
+    <section
+      id="alert-facts"
+      class={`card incident ${silences.length > 0 ? '' : toneOf(live)}`}
+      aria-labelledby="alert-title"
+    >
+      <p class="soft crumb">
+        <a href={addressOf('overview')}>Overview</a>
+        {` / ${name}`}
+      </p>
+      <div class="title">
+        <h2 id="alert-title">{shown === undefined ? name : sentenceOf(state, shown, live)}</h2>
+        {shown !== undefined && actions(shown, live !== undefined)}
+      </div>
+      {silences.length > 0 && silencedBox(silences, now)}
       <Note id="alert-note" problem={problem} isLoading={answer === undefined}>
         {answer !== undefined && alert === undefined && quiet(missing(live))}
       </Note>
-      {shown !== undefined && factsOf(shown, alert, live, nowOf(state))}
-      {other !== undefined && (
-        <p>
-          <a href={addressOfAlert(other, other.firing_since)}>{`Now it is ${other.state}.`}</a>
-        </p>
-      )}
-      {shown !== undefined && <p class="links">{links(shown, live)}</p>}
-    </Section>
+      {causesOf(state).map((line) => (
+        <p>{line}</p>
+      ))}
+      {shown !== undefined && factsOf(shown, alert, live, now)}
+      {other !== undefined && <a href={addressOfAlert(other, other.firing_since)}>{`Now it is ${other.state}.`}</a>}
+    </section>
   )
 }
+
+const toneOf = (live: Alert | undefined) => (live === undefined || live.state === 'pending' ? '' : live.severity)
+
+const silencedBox = (silences: readonly Silence[], now: string) => (
+  <div id="alert-silences" class="banner progress">
+    <strong>Silenced</strong>
+    {silenceList(silences, now)}
+  </div>
+)
 
 const missing = (live: Alert | undefined) =>
   live?.state === 'pending'
     ? 'It has not fired yet: the breach has not lasted long enough.'
     : 'No such alert fired then, or it has expired from the history.'
 
+/** As messages say it where they can; of an alert that is part of something larger, or has ended, of it alone. */
+function sentenceOf({ snapshot, alertPage }: State, shown: PastAlert | Alert, live: Alert | undefined) {
+  const alone = snapshot?.incidents.find((one) => live !== undefined && one.targets.firing === 1 && isPart(live, one))
+  const { target, alert, signal, peak, breach } = shown
+  if (alone !== undefined) return alone.summary
+  if (live?.calls && signal === 'failure_ratio') {
+    const failed = live.value * live.calls
+    return `${target}: ${failText({ total: live.calls, failed }, alertPage.answer?.alert?.reason)}`
+  }
+  const value =
+    live === undefined
+      ? `${breach === 'above' ? 'at most' : 'at least'} ${valueOf(signal, peak)}`
+      : valueOf(signal, live.value)
+  return `${target}: ${alert}, ${value}`
+}
+
+/** Why, if that is known: the problem of the target, and the cause of the incident. */
+function causesOf(state: State): string[] {
+  const { live } = alertOf(state)
+  const problem = state.snapshot?.status.targets.find(({ name }) => name === live?.target)?.problem
+  const incident = state.snapshot?.incidents.find((one) => live !== undefined && isPart(live, one))
+  const lines = incident?.details.filter((line) => /^(?:Cause|Mostly|Also firing): /.test(line)) ?? []
+  return [...(problem === undefined ? [] : [`${capital(plainText(problem))}.`]), ...lines.map((line) => `${line}.`)]
+}
+
+type Row = Breakdown['lastWeek']
+const countOf = (row: Row, outcomes: readonly (typeof OUTCOMES)[number][]) =>
+  sum(outcomes, (outcome) => row?.calls[outcome] ?? 0)
+const failuresOf = (alert: PastAlert | undefined) =>
+  FAILURES.filter((status) => (alert?.reason ?? 'any') === 'any' || status === alert?.reason)
+
 function factsOf(shown: PastAlert | Alert, alert: PastAlert | undefined, live: Alert | undefined, now: string) {
   const { signal, severity, breach, threshold, peak, since } = shown
   const until = alert?.until ?? null
-  const calls = live?.calls ?? null
-  const { match = {}, window_seconds: window } = alert ?? {}
+  const { match = {}, window_seconds: window, notified = [] } = alert ?? {}
   const measured = [signal, labelText(match), window && formatSeconds(window)].filter(Boolean).join(', ')
+  const told = notified.flatMap(({ outcome, receiver }) => (outcome === 'sent' ? receiver : []))
   return facts([
     ['Signal', measured],
     ['State', [stateOf(alert, live), ` ${severity}`]],
     ['Since', [momentInZone(since, now), ' ', soft(formatSeconds(secondsBetween(since, until ?? now)))]],
     until !== null && ['Until', momentInZone(until, now)],
-    live !== undefined && ['Value', valueOf(signal, live.value)],
     ['Threshold', `${breach} ${valueOf(signal, threshold)}`],
     ['Peak', valueOf(signal, peak)],
-    calls !== null && ['Calls', formatNumber(calls)],
+    alert !== undefined && ['Notified', [...new Set(told)].join(', ') || 'nobody'],
+    ...(live === undefined ? [] : factsNow(live)),
   ])
+}
+
+const factsNow = (live: Alert) => [
+  ['Value', valueOf(live.signal, live.value)] as const,
+  ['Clears at', valueOf(live.signal, live.clear)] as const,
+  live.calls !== null && (['Calls', formatNumber(live.calls)] as const),
+  ['Next step', nextOf(live)] as const,
+]
+
+function nextOf({ alert, runbook_url: url }: Alert) {
+  const runbook = runbookOf({ name: alert, runbookUrl: url }, 'runbooks')
+  return runbook === undefined ? (
+    'See what its calls have in common'
+  ) : (
+    <a href={runbook}>{`Follow the runbook of ${alert}`}</a>
+  )
 }
 
 function stateOf(alert: PastAlert | undefined, live: Alert | undefined) {
@@ -73,19 +138,24 @@ function stateOf(alert: PastAlert | undefined, live: Alert | undefined) {
   return badge(why === undefined ? (outcome ?? 'firing') : `expired: ${why}`)
 }
 
-function links(alert: PastAlert | Alert, live: Alert | undefined) {
-  const { calls_url: calls, alert: name, target, labels } = alert
-  const runbook = runbookOf({ name, runbookUrl: alert.runbook_url }, 'runbooks')
-  const silence = addressOf('silences', { alert: name, target, ...labels })
-  return [
-    calls !== undefined && <LinkButton href={addressOfCalls(calls)}>Calls</LinkButton>,
-    runbook !== undefined && <LinkButton href={runbook}>Runbook</LinkButton>,
-    live !== undefined && <LinkButton href={silence}>Silence</LinkButton>,
-  ]
-}
+/** What is known of the alert besides: in two columns where there is room. */
+export const AlertBody = ({ state }: { state: State }) => (
+  <div class="columns">
+    <div>
+      {[AlertValue, AlertCalls, AlertNewest].map((Part) => (
+        <Part state={state} />
+      ))}
+    </div>
+    <div>
+      {[AlertOutcomes, AlertTimeline, AlertSiblings].map((Part) => (
+        <Part state={state} />
+      ))}
+    </div>
+  </div>
+)
 
 /** The value over time; absent with too few values for a line. */
-export function AlertValue({ state }: { state: State }) {
+function AlertValue({ state }: { state: State }) {
   const { alert } = alertOf(state)
   return alert !== undefined && alert.values.length > 1 && <ValueChart alert={alert} state={state} />
 }
@@ -97,16 +167,16 @@ function ValueChart({ alert, state }: { alert: PastAlert; state: State }) {
 }
 
 /** The calls that the rule selects next to those of the same time last week; absent without any. */
-export function AlertCalls({ state }: { state: State }) {
+function AlertCalls({ state }: { state: State }) {
   const { alert, breakdown } = state.alertPage.answer ?? {}
   const period = periodOf(alert)
   if (breakdown === undefined || breakdown?.length === 0 || period === undefined) return false
   const now = nowOf(state)
   const { reason = 'any' } = alert!
-  const failures = FAILURES.filter((status) => reason === 'any' || status === reason)
-  const callsOf = (row: Breakdown['lastWeek']) => sum(OUTCOMES, (outcome) => row?.calls[outcome] ?? 0)
-  const failed = (row: Breakdown['lastWeek']) => sum(failures, (outcome) => row?.calls[outcome] ?? 0)
-  const ratio = (row: Breakdown['lastWeek']) => (callsOf(row) === 0 ? '–' : formatShare(failed(row) / callsOf(row)))
+  const failures = failuresOf(alert)
+  const callsOf = (row: Row) => countOf(row, OUTCOMES)
+  const failed = (row: Row) => countOf(row, failures)
+  const ratio = (row: Row) => (callsOf(row) === 0 ? '–' : formatShare(failed(row) / callsOf(row)))
   const kind = (of: 'type' | 'mode' | 'receiver_type') => (one: Breakdown) => (one.now ?? one.lastWeek)?.[of]
   const columns: Column<Breakdown>[] = [
     ['Type', kind('type')],
@@ -136,45 +206,45 @@ export function AlertCalls({ state }: { state: State }) {
   )
 }
 
-/** Who was notified when, and what was withheld. */
-export function AlertNotifications({ state }: { state: State }) {
-  const { alert } = alertOf(state)
-  if (alert === undefined) return false
-  const { notified, suppressed } = alert
-  const now = nowOf(state)
-  const columns: Column<PastAlert['notified'][number]>[] = [
-    [`When (${zone(now)})`, ({ at }) => moment(at, now)],
-    ['Receiver', ({ receiver }) => receiver],
-    ['Message', ({ kind }) => kind],
-    ['Outcome', ({ outcome }) => outcome],
+/** How the calls of the alert ended, next to those of last week; absent without any. */
+function AlertOutcomes({ state }: { state: State }) {
+  const { breakdown } = state.alertPage.answer ?? {}
+  if (!breakdown || breakdown.length === 0) return false
+  const total = (of: (one: Breakdown) => Row, outcomes: readonly (typeof OUTCOMES)[number][] = OUTCOMES) =>
+    sum(breakdown, (one) => countOf(of(one), outcomes))
+  const now = ({ now }: Breakdown) => now
+  const before = ({ lastWeek }: Breakdown) => lastWeek
+  const share = (outcome: (typeof OUTCOMES)[number], of: (one: Breakdown) => Row) => total(of, [outcome]) / total(of)
+  const columns: Column<(typeof OUTCOMES)[number]>[] = [
+    ['Outcome', statusName],
+    ['Calls', (outcome) => formatNumber(total(now, [outcome])), 'number'],
+    ['Share', (outcome) => [formatShare(share(outcome, now)), bar(share(outcome, now), outcome)], 'number'],
+    ['Last week', (outcome) => (total(before) === 0 ? '–' : formatShare(share(outcome, before))), 'number'],
   ]
-  const withheld: Column<PastAlert['suppressed'][number]>[] = [
-    [`Withheld (${zone(now)})`, ({ at }) => moment(at, now)],
-    ['By', ({ by, silence }) => (silence === undefined ? by.replace('_', ' ') : `silence ${silence}`)],
-    ['Until', ({ until }) => (until === undefined ? '–' : moment(until, now))],
-    ['Why', ({ reason, alert, target }) => words(reason ?? [alert, target].filter(Boolean).join(', '))],
-  ]
+  const items = OUTCOMES.filter((outcome) => total(now, [outcome]) + total(before, [outcome]) > 0)
   return (
-    <Section id="alert-notified" title="Notifications">
-      <Table
-        caption="Who was notified when"
-        columns={columns}
-        items={notified}
-        empty={alert.until === null ? 'No receiver was notified yet.' : 'No receiver was notified.'}
-      />
-      {suppressed.length > 0 && <Table caption="What was withheld" columns={withheld} items={suppressed} />}
+    <Section id="alert-outcomes" title="Outcomes">
+      <Table caption="Calls by outcome, next to last week" columns={columns} items={total(now) === 0 ? [] : items} />
     </Section>
   )
 }
 
-/** The active silences that match the alert; absent without any. */
-export function AlertSilences({ state }: { state: State }) {
-  const ids = alertOf(state).live?.silences ?? []
-  const matching = (state.snapshot?.silences ?? []).filter(({ id }) => ids.includes(id))
-  if (matching.length === 0) return false
+/** The newest calls behind the value; absent without any. */
+function AlertNewest({ state }: { state: State }) {
+  const { calls = [] } = state.alertPage.answer ?? {}
+  if (calls.length === 0) return false
+  const now = nowOf(state)
+  const columns: Column<Call>[] = [
+    ['Call', callLink, 'session'],
+    [`Began (${zone(now)})`, ({ began }) => moment(began, now)],
+    ['Finished', ({ finished }) => (finished === undefined ? 'in progress' : moment(finished, now))],
+    ['Type', ({ type, mode }) => `${type} ${mode}`],
+    ['Status', ({ status }) => statusName(status)],
+    durationAt(now),
+  ]
   return (
-    <Section id="alert-silences" title="Silences" note={<a href={addressOf('silences')}>All silences</a>}>
-      {silenceList(matching, nowOf(state))}
+    <Section id="alert-newest" title="Its newest calls">
+      <Table caption="The newest calls of the alert" columns={columns} items={calls} />
     </Section>
   )
 }

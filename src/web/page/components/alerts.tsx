@@ -1,8 +1,7 @@
-import { runbookOf } from '../../../alerts/default-rules.ts'
 import { formatNumber, formatSeconds } from '../../../text/format.ts'
-import { addressOf, addressOfCalls } from '../model/address.ts'
+import { addressOf } from '../model/address.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
-import { alertGroups, type AlertGroup, type ShownAlert } from '../model/alert-groups.ts'
+import { alertGroups, type AlertGroup } from '../model/alert-groups.ts'
 import type { Alert, PastAlert, Silence } from '../model/api.ts'
 import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { staleTargets } from '../model/notices.ts'
@@ -10,98 +9,72 @@ import { silencesIn } from '../model/silences.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { shownTargets } from '../model/totals.ts'
 import { findTargets } from '../model/overview.ts'
-import { badge, Button, rowOf, Section, soft, Table, type Column } from './layout.tsx'
+import { badge, Section, soft, Table, type Column } from './layout.tsx'
 
-/** As many alerts of a rule are shown, the worst ones. */
-const MOST_OF_A_RULE = 10
-
-/** The alerts that are pending or firing, by rule; absent without any. */
+/** The alerts that are pending or firing, a row for each rule; absent without any. */
 export function Alerts({ state }: { state: State }) {
   const [groups, now] = [alertGroups(state), nowOf(state)]
   if (groups.length === 0) return false
   const stale = new Set(staleTargets(state).map(({ name }) => name))
+  const all = shownTargets(state).length
   // The state of an alert is current; its values are as old as the last poll.
   const value = ({ signal, target }: Alert, of: number) =>
     stale.has(target) ? <span class="old">{valueOf(signal, of)}</span> : valueOf(signal, of)
-  const columns: Column<ShownAlert>[] = [
-    ['Alert', ({ alert }) => nameOf(alert)],
-    ['State', stateOf, 'state'],
-    ['Value', ({ alert }) => value(alert, alert.value)],
-    ['Threshold', ({ alert: { signal, breach, threshold } }) => `${breach} ${valueOf(signal, threshold)}`],
-    ['Peak', ({ alert }) => value(alert, alert.peak)],
-    ['Calls', ({ alert }) => callsOf(alert)],
+  const columns: Column<AlertGroup>[] = [
+    ['Alert', (group) => nameOf(group, all)],
+    ['State', statesOf, 'state'],
+    ['Value', ({ worst }) => value(worst, worst.value), 'number'],
+    ['Threshold', ({ worst: { signal, breach, threshold } }) => `${breach} ${valueOf(signal, threshold)}`, 'number'],
+    ['Peak', ({ worst }) => value(worst, worst.peak), 'number'],
+    ['Calls', ({ worst: { calls } }) => (calls === null ? '–' : formatNumber(calls)), 'number'],
     [
       `Since (${zone(now)})`,
-      ({ alert: { since } }) => [moment(since, now), ' ', soft(formatSeconds(secondsBetween(since, now)))],
+      ({ since }) => [moment(since, now), ' ', soft(formatSeconds(secondsBetween(since, now)))],
+      'number',
     ],
   ]
   return (
-    <Section id="alerts" title="Alerts">
-      {incidentsOf(state).map(({ severity, summary, details }) => (
-        <p class="incident">
-          {badge(severity, severity)} <strong>{summary}</strong> {soft(details.join(' · '))}
-        </p>
-      ))}
-      <Table caption="Alerts that are pending or firing, by rule, silenced ones last" columns={columns} items={[]}>
-        {groups.map((group) => [
-          group.alerts.length > 1 && headOf(group, columns.length, shownTargets(state).length),
-          group.alerts
-            .slice(0, MOST_OF_A_RULE)
-            .map((one) => rowOf(one, columns, one.waits === '' ? toneOf(one.alert) : '')),
-        ])}
-      </Table>
+    <Section id="alerts" title="Alerts" note={soft('of several, the worst one')}>
+      <Table
+        caption="Alerts that are pending or firing, by rule, silenced ones last"
+        columns={columns}
+        items={groups}
+        look={({ worst, waits }) => (waits === '' ? toneOf(worst) : '')}
+      />
     </Section>
   )
 }
 
-/** Those on several targets: of a single one, the table says the same. */
-const incidentsOf = ({ snapshot }: State) => snapshot?.incidents.filter(({ targets }) => targets.firing > 1) ?? []
-
 const toneOf = (alert: Alert) => (alert.state === 'pending' ? '' : alert.severity)
 
-const stateOf = ({ alert, waits }: ShownAlert) => [
-  badge(alert.state, toneOf(alert)),
-  ` ${alert.severity} `,
-  waits !== '' && soft(waits),
-]
-
-/** Says on how many targets a rule has alerts, above the worst ones. */
-function headOf({ name, alerts }: AlertGroup, columns: number, all: number) {
-  const targets = new Set(alerts.map(({ alert }) => alert.target)).size
-  const on = targets === 1 ? '' : ` on ${formatNumber(targets)} of ${formatNumber(all)} targets`
-  const isCut = alerts.length > MOST_OF_A_RULE
-  return (
-    <tr>
-      <th scope="rowgroup" colSpan={columns}>
-        {`${name}: ${formatNumber(alerts.length)} alerts${on}`}
-        {isCut && [
-          soft(`, the ${MOST_OF_A_RULE} worst `),
-          <Button onClick={() => findTargets(name)}>All targets with it</Button>,
-        ]}
-      </th>
-    </tr>
-  )
-}
-
-function nameOf({ alert, target, labels, runbook_url, firing_since }: Alert) {
-  const href = addressOf('silences', { alert, target, ...labels })
-  const runbook = runbookOf({ name: alert, runbookUrl: runbook_url }, 'runbooks')
+function statesOf({ alerts, worst, waits }: AlertGroup) {
+  const states = [...Map.groupBy(alerts, ({ state }) => state).entries()]
   return [
-    <a href={addressOfAlert({ alert, target, labels }, firing_since)}>{alert}</a>,
-    ' ',
-    soft(named({ target, labels })),
-    runbook !== undefined && [' ', <a href={runbook}>runbook</a>],
-    ' ',
-    <a href={href} aria-label={`Silence ${named({ alert, target, labels })}`}>
-      silence
-    </a>,
+    ...states.flatMap(([state, { length }]) => [
+      badge(
+        alerts.length === 1 ? state : `${formatNumber(length)} ${state}`,
+        state === 'pending' ? '' : worst.severity,
+      ),
+      ' ',
+    ]),
+    `${worst.severity} `,
+    waits !== '' && soft(waits),
   ]
 }
 
-function callsOf({ calls_url, calls }: Alert) {
-  const text = calls === null ? undefined : formatNumber(calls)
-  if (calls_url === undefined) return text ?? '–'
-  return <a href={addressOfCalls(calls_url)}>{text === undefined ? 'calls' : `of ${text}`}</a>
+/** A link to the alert, or to the targets that have one of this rule. */
+function nameOf({ alerts, name, worst, targets }: AlertGroup, all: number) {
+  if (alerts.length === 1) {
+    return [<a href={addressOfAlert(worst, worst.firing_since)}>{name}</a>, ' ', soft(named({ ...worst, alert: '' }))]
+  }
+  const on = targets === 1 ? `on ${worst.target}` : `on ${formatNumber(targets)} of ${formatNumber(all)} targets`
+  return [
+    <button type="button" class="link" onClick={() => findTargets(name)}>
+      {name}
+    </button>,
+    ' ',
+    soft(`${formatNumber(alerts.length)} alerts ${on}`),
+  ]
 }
 
 /** As many are shown. */
@@ -119,11 +92,7 @@ export function PastAlerts({ state }: { state: State }) {
       'Alert',
       (one) => [<a href={addressOfAlert(one, one.since)}>{one.alert}</a>, ' ', soft(named({ ...one, alert: '' }))],
     ],
-    [
-      `Fired (${zone(now)})`,
-      ({ calls_url, since }) =>
-        calls_url === undefined ? moment(since, now) : <a href={addressOfCalls(calls_url)}>{moment(since, now)}</a>,
-    ],
+    [`Fired (${zone(now)})`, ({ since }) => moment(since, now)],
     [
       'How long',
       ({ since, until, blind }) => [

@@ -6,7 +6,7 @@ import { callIdIn } from '../model/calls.ts'
 import type { CallDetails as Details } from '../model/api.ts'
 import { moment, momentInZone, secondsBetween, zone } from '../model/format.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { callLink, DURATION, Step } from './calls.tsx'
+import { callLink, durationAt, Step } from './calls.tsx'
 import { badge, facts, Note, quiet, Section, soft, statusName, Table } from './layout.tsx'
 
 /** All that is known of the call that the address names. */
@@ -146,7 +146,7 @@ function others({ call: { target, session_id }, others: { calls, more } }: Detai
         columns={[
           ['Began', (other) => callLink(other, moment(other.began, now))],
           ['Status', ({ status }) => statusName(status)],
-          DURATION,
+          durationAt(now),
         ]}
         items={calls}
       />

@@ -4,7 +4,6 @@ import { plainText } from '../../../text/plain-text.ts'
 import { addressOf, changeAddress } from '../model/address.ts'
 import type { Call, CallEvent } from '../model/api.ts'
 import {
-  filterFinished,
   finishedQuery,
   IN_PROGRESS,
   isInProgress,
@@ -13,24 +12,33 @@ import {
   stopSearch,
   typeSessionId,
 } from '../model/calls.ts'
-import { moment, momentInZone, zone } from '../model/format.ts'
+import { moment, momentInZone, secondsBetween, zone } from '../model/format.ts'
 import { current, nowOf, type State } from '../model/state.ts'
-import { OUTCOMES, STATUSES } from '../model/totals.ts'
+import { OUTCOMES } from '../model/totals.ts'
 import {
-  allOr,
   Choice,
   Download,
   Form,
   kindChoices,
   sameNames,
-  Select,
   TargetChoice,
   TextInput,
   TimeChoice,
-  TimeInput,
   type Options,
 } from './fields.tsx'
-import { Button, facts, LinkButton, Note, quiet, rowOf, Section, statusName, Table, type Column } from './layout.tsx'
+import {
+  Button,
+  facts,
+  LinkButton,
+  Note,
+  quiet,
+  rowOf,
+  Section,
+  soft,
+  statusName,
+  Table,
+  type Column,
+} from './layout.tsx'
 
 const STATUS_OPTIONS: Options = [
   ['', 'all that finished'],
@@ -126,59 +134,28 @@ function summaryOf(calls: readonly Call[]) {
   ])
 }
 
-const SINCE: Options = [
-  ['15m', 'the last 15 minutes'],
-  ['1h', 'the last hour'],
-  ['24h', 'the last 24 hours'],
-  ['7d', 'the last 7 days'],
-  ['30d', 'the last 30 days'],
-  ['time', 'a time…'],
-]
-
-/** The newest finished calls of the selected target by status and time; the view of calls has all of them. */
+/** The newest finished calls of the last hour; the view of calls has all of them. */
 export function FinishedCalls({ state }: { state: State }) {
-  const { status, since, from } = state.finished
-  const { request } = state.calls
+  const note = (
+    <span class="actions">
+      <Button onClick={loadCalls}>Refresh</Button>
+      <LinkButton href={addressOf('calls', finishedQuery(state))}>All of these calls, and filters</LinkButton>
+    </span>
+  )
   return (
-    <Section id="finished-calls" title="Finished calls">
-      <Form onSend={loadCalls}>
-        <Select
-          id="calls-status"
-          label="Status"
-          value={status}
-          options={allOr(STATUSES)}
-          onSelect={(status) => filterFinished({ status })}
-        />
-        <Select
-          id="calls-since"
-          label="Since"
-          value={since}
-          options={SINCE}
-          onSelect={(since) => filterFinished({ since })}
-        />
-        {since === 'time' && (
-          <TimeInput
-            id="calls-from"
-            label="Time"
-            value={from}
-            now={nowOf(state)}
-            onSelect={(from) => filterFinished({ from })}
-          />
-        )}
-        <button type="submit">Refresh</button>
-        {request !== '' && <Download request={`calls?${request}`} format="csv" name="calls" />}
-      </Form>
+    <Section id="finished-calls" title="Finished calls of the last hour" note={note}>
       <CallsList state={state} id="calls-note" label="Finished calls" isTall />
-      <p>
-        <a href={addressOf('calls', Object.fromEntries(finishedQuery(state)))}>All of these calls, and more filters</a>
-      </p>
     </Section>
   )
 }
 
-export const DURATION: Column<Call> = [
+/** How long calls lasted, or have lasted so far. @param now ISO 8601 */
+export const durationAt = (now: string): Column<Call> => [
   'Duration',
-  ({ duration_seconds: lasted }) => (lasted === undefined ? '–' : formatSeconds(lasted)),
+  ({ duration_seconds: lasted, finished, began }) => {
+    if (lasted !== undefined) return formatSeconds(lasted)
+    return finished === undefined ? [formatSeconds(secondsBetween(began, now)), soft(' so far')] : '–'
+  },
   'number',
 ]
 
@@ -197,7 +174,7 @@ function CallsTable(props: { label: string; calls: readonly Call[]; now: string;
     ['Mode', ({ mode }) => mode],
     ['Receiver', ({ receiver_type }) => receiver_type],
     ['Began', ({ began }) => moment(began, now)],
-    DURATION,
+    durationAt(now),
     ['Participants', ({ participants }) => formatNumber(participants), 'number'],
     ['Audio min', ({ minutes }) => formatNumber(minutes.audio), 'number'],
     ['Video min', ({ minutes }) => formatNumber(minutes.video), 'number'],

@@ -1,11 +1,11 @@
 import { MODES, TYPES } from '../../../ledger/call.ts'
-import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
+import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { REASONS, type Reason } from '../../../ledger/failure-ratio.ts'
 import type { Rule, Target } from '../model/api.ts'
-import { labelText, local, zone } from '../model/format.ts'
-import { staleTargets } from '../model/notices.ts'
+import { labelText, local, moment, zone } from '../model/format.ts'
+import { ageOfTargets, snapshotAge, staleTargets } from '../model/notices.ts'
 import { targetWindow } from '../model/overview.ts'
-import type { State } from '../model/state.ts'
+import { nowOf, type State } from '../model/state.ts'
 import {
   inProgressBy,
   isPolled,
@@ -16,32 +16,26 @@ import {
   shownTargets,
   sum,
   windowsOf,
-  type MainRatio,
   type RuleRatio,
   type Window,
 } from '../model/totals.ts'
-import { badge, coloured, Section, soft, Table, type Column } from './layout.tsx'
+import { badge, bar, coloured, facts, Section, soft, Table, type Column } from './layout.tsx'
 
-/** The most important numbers, large enough for a wall display. */
+/** The five most important numbers, large enough for a wall display. */
 export function Tiles({ state }: { state: State }) {
   const [targets, alerts] = [shownTargets(state), shownAlerts(state)]
-  const main = mainRatio(targets)
   const firing = alerts.filter(({ state }) => state !== 'pending').length
   const participants = sum(targets, (one) => one.participants_in_progress)
-  const ratio = main?.any === undefined ? '–' : formatShare(main.any)
-  const used = (period: Period) => formatNumber(sum(targets, (one) => one[period].minutes))
-  const [today, month] = ['participant_minutes_today', 'participant_minutes_this_month'] as const
   // Nothing is 0 that nobody has counted.
   const isKnown = targets.some(isPolled)
   const counted = (id: string, name: string, value: string, note: string, unknown = 'never polled') =>
     isKnown ? tile(id, name, value, note) : tile(id, name, '–', unknown)
-  const failed = `Failed in ${main?.window ?? '15m'}`
   return (
     <section class="glance" aria-label="At a glance">
       <dl class="tiles">
         {[
           counted('calls-now', 'Calls in progress', inProgress(targets), `${formatNumber(participants)} participants`),
-          counted('failing', failed, ratio, ratioNote(main, targets.length > 1), 'not evaluated'),
+          counted(...failedTile(targets), 'not evaluated'),
           isKnown || alerts.length > 0
             ? tile(
                 'alerts-firing',
@@ -51,26 +45,19 @@ export function Tiles({ state }: { state: State }) {
                 firing > 0 ? 'bad' : '',
               )
             : tile('alerts-firing', 'Alerts firing', '–', 'not evaluated'),
-          counted('minutes-today', 'Participant minutes today (UTC)', used(today), sinceNote(targets, today)),
-          counted(
-            'minutes-month',
-            'Participant minutes this month (UTC)',
-            used(month),
-            [sinceNote(targets, month), ...budgets(targets)].join('; '),
-          ),
+          pollsTile(state, targets),
+          messagesTile(state),
         ]}
       </dl>
     </section>
   )
 }
 
-type Period = 'participant_minutes_today' | 'participant_minutes_this_month'
-
 const inProgress = (targets: Target[]) => formatNumber(sum(targets, ({ in_progress }) => in_progress))
 
 function tile(id: string, name: string, value: string, note: string, tone = '') {
   return (
-    <div class={id === 'alerts-firing' ? 'card tile state' : 'card tile'}>
+    <div class={['calls-now', 'failing'].includes(id) ? 'card tile' : 'card tile state'}>
       <dt>{name}</dt>
       <dd id={id} class={`big ${tone}`}>
         {value}
@@ -80,12 +67,60 @@ function tile(id: string, name: string, value: string, note: string, tone = '') 
   )
 }
 
-function ratioNote(ratio: MainRatio | undefined, hasTarget: boolean) {
-  if (ratio === undefined) return ''
-  const { any, calls, rule, target } = ratio
-  const of = rule === undefined ? '' : `${rule}${hasTarget ? ` on ${target}` : ''}: `
-  return `${of}${any === undefined ? 'too few, ' : ''}${formatNumber(calls)} finished ${calls === 1 ? 'call' : 'calls'}`
+/** The share of all calls that failed, and where it is highest; of a single target, the number that a rule compares. */
+function failedTile(targets: Target[]): [id: string, name: string, value: string, note: string] {
+  const main = mainRatio(targets)
+  const [window] = windowsOf(targets)
+  const made = (name = '15m', any: number | undefined, note: string): ReturnType<typeof failedTile> => [
+    'failing',
+    `Failed in ${name}`,
+    any === undefined ? '–' : formatShare(any),
+    note,
+  ]
+  const { rule, calls = 0, any, target } = main ?? {}
+  const few = any === undefined ? 'too few, ' : ''
+  if (targets.length < 2 || window === undefined)
+    return made(main?.window, any, `${rule === undefined ? '' : `${rule}: `}${few}${finished(calls)}`)
+  const worst =
+    rule === undefined || any === undefined ? '' : `; worst: ${target}, ${formatShare(any)} of ${formatNumber(calls)}`
+  return made(window.window, window.failure_ratio?.any, `${finished(window.calls)}${worst}`)
 }
+
+const finished = (calls: number) => plural(calls, 'finished call')
+
+/** How many targets can be read, and how long ago the one was that has waited longest. */
+function pollsTile(state: State, targets: Target[]) {
+  const stale = staleTargets(state).length
+  const [oldest] = targets.filter(isPolled).toSorted((a, b) => b.lag_seconds - a.lag_seconds)
+  const ago = oldest && `${formatSeconds(oldest.lag_seconds + ageOfTargets(state))} ago`
+  const note = oldest === undefined ? 'none succeeded yet' : `${targets.length > 1 ? `${oldest.name}: ` : ''}${ago}`
+  const value = `${formatNumber(targets.length - stale)} of ${formatNumber(targets.length)}`
+  return tile('polls', 'Targets polled', value, note, stale > 0 ? 'bad' : '')
+}
+
+/** Whether notifications arrive: what fails or waits, and for how long, or the newest one. */
+function messagesTile(state: State) {
+  const { snapshot, pastAlerts, target } = state
+  const receivers = snapshot?.receivers
+  const failing = receivers?.some(({ failing_since: since }) => since !== undefined) ?? false
+  const waiting = (receivers ?? []).filter(({ pending }) => pending > 0)
+  const [newest] = pastAlerts
+    .flatMap((one) => (target === '' || one.target === target ? one.notified : []))
+    .filter(({ outcome }) => outcome === 'sent')
+    .toSorted((a, b) => (a.at < b.at ? 1 : -1))
+  const since = (seconds: number | undefined) =>
+    seconds === undefined ? '' : ` for ${formatSeconds(seconds + snapshotAge(state))}`
+  const notes = waiting.map(
+    (one) => `${one.name}: ${formatNumber(one.pending)} waiting${since(one.oldest_pending_seconds)}`,
+  )
+  const last =
+    newest === undefined ? 'no notification in 7 days' : `${newest.receiver} ${moment(newest.at, nowOf(state))}`
+  const sent = newest === undefined ? 'none' : 'delivered'
+  const value = failing ? 'failing' : waiting.length > 0 ? 'waiting' : receivers === undefined ? '–' : sent
+  return tile('messages', 'Messages', value, notes.join('; ') || last, failing ? 'bad' : '')
+}
+
+type Period = 'participant_minutes_today' | 'participant_minutes_this_month'
 
 /** The time since which callwatch counts: the start of the period, or the set-up of the first target if that is later. */
 function sinceNote(targets: Target[], period: Period) {
@@ -94,7 +129,7 @@ function sinceNote(targets: Target[], period: Period) {
   const { since } = first[period]
   const created = targets.map((target) => target.created).toSorted()[0] ?? since
   const begin = created > since ? created : since
-  return `participant minutes since ${local(begin).slice(0, 16).replace('T', ' ')} ${zone(begin)}`
+  return `since ${local(begin).slice(0, 16).replace('T', ' ')} ${zone(begin)}`
 }
 
 /** The budgets for the month. */
@@ -129,9 +164,21 @@ export function InProgress({ state }: { state: State }) {
   return (
     <Section id="in-progress" title="Calls in progress">
       <Table caption="Calls in progress by mode and type" columns={columns} items={rows} isNumeric />
+      <h3>Participant minutes (UTC)</h3>
+      {facts([
+        ['Today', used(targets, 'minutes-today', 'participant_minutes_today')],
+        ['This month', used(targets, 'minutes-month', 'participant_minutes_this_month', budgets(targets))],
+      ])}
     </Section>
   )
 }
+
+/** Minutes, since when, and what else is known. */
+const used = (targets: Target[], id: string, period: Period, notes: string[] = []) => [
+  <strong id={id}>{formatNumber(sum(targets, (one) => one[period].minutes))}</strong>,
+  ' ',
+  soft([sinceNote(targets, period), ...notes].join('; ')),
+]
 
 /** The failure ratio of each window by reason, and of each rule with its threshold. */
 export function FailureRatio({ state }: { state: State }) {
@@ -185,7 +232,11 @@ const windowColumns = (rules: Rule[]): Column<Window>[] => [
       reason,
       ({ seconds, failure_ratio: ratio }) => [
         ratio === null ? soft('too few') : formatShare(ratio[reason]),
-        <RatioBar ratio={ratio?.[reason]} reason={reason} rules={rules.filter((rule) => ofReason(rule, seconds))} />,
+        ratioBar(
+          ratio?.[reason],
+          reason,
+          rules.filter((rule) => ofReason(rule, seconds)),
+        ),
       ],
     ]
   }),
@@ -215,7 +266,7 @@ const ruleColumns = (hasTarget: boolean): Column<RuleRatio>[] => [
       const isPast = value !== null && (rule.breach === 'above' ? value > rule.threshold : value < rule.threshold)
       return [
         <span class={isPast ? rule.severity : ''}>{value === null ? 'too few' : formatShare(value)}</span>,
-        <RatioBar ratio={value} reason={rule.reason ?? 'any'} rules={[rule]} />,
+        ratioBar(value, rule.reason ?? 'any', [rule]),
       ]
     },
   ],
@@ -228,16 +279,13 @@ const ruleColumns = (hasTarget: boolean): Column<RuleRatio>[] => [
   ],
 ]
 
-/** A bar from 0 to 100% with the thresholds of rules. The number next to it has the same information. */
-function RatioBar({ ratio, reason, rules }: { ratio: number | null | undefined; reason: Reason; rules: Rule[] }) {
-  return (
-    <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
-      <rect class="ground" width="100" height="6" y="2" />
-      <rect class="fill" style={coloured(reason)} width={(ratio ?? 0) * 100} height="6" y="2" />
-      {rules.map(({ name, severity, threshold }) => {
-        const x = threshold * 100
-        return <line key={name} style={coloured(severity)} x1={x} x2={x} y1="0" y2="10" />
-      })}
-    </svg>
+/** A bar from 0 to 100% with the thresholds of rules. */
+const ratioBar = (ratio: number | null | undefined, reason: Reason, rules: Rule[]) =>
+  bar(
+    ratio ?? 0,
+    reason,
+    rules.map(({ name, severity, threshold }) => {
+      const x = threshold * 100
+      return <line key={name} style={coloured(severity)} x1={x} x2={x} y1="0" y2="10" />
+    }),
   )
-}

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { ROWS } from '../model/steady.ts'
 import { OUTCOMES } from '../model/totals.ts'
 
 /** A part of the page with a heading. */
@@ -25,7 +26,7 @@ export function Scrollable(props: {
   const { label, isTall = false, hasCards = false, children } = props
   const look = ['wide', isTall && 'tall', hasCards && 'cards'].filter(Boolean).join(' ')
   return (
-    <div class={look} role="group" aria-label={label} tabindex={0}>
+    <div class={look} role="group" aria-label={label} tabindex={0} {...ROWS}>
       {children}
     </div>
   )
@@ -110,6 +111,15 @@ export const badge = (text: ComponentChildren, tone = '') => <span class={`badge
 export const words = (text: ComponentChildren) => <span class="words">{text}</span>
 export const quiet = (text: ComponentChildren) => <p class="soft">{text}</p>
 
+/** A share from 0 to 1 as a bar, with marks. The number next to it has the same information. */
+export const bar = (share: number, colour: string, marks?: ComponentChildren) => (
+  <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+    <rect class="ground" width="100" height="6" y="2" />
+    <rect class="fill" style={coloured(colour)} width={share * 100} height="6" y="2" />
+    {marks}
+  </svg>
+)
+
 /** A list of facts. It leaves out those that are false. */
 export const facts = (list: readonly (readonly [name: string, value: ComponentChildren] | false)[]) => (
   <dl class="facts">
@@ -174,10 +184,17 @@ export function SkipLink({ to, children }: { to: string; children: ComponentChil
 }
 
 /** A link that looks like a button. */
-export function LinkButton(props: { href: string; download?: string; label?: string; children: ComponentChildren }) {
-  const { href, download, label, children } = props
+export function LinkButton(props: {
+  href: string
+  download?: string
+  label?: string
+  /** Whether it is the likely one. */
+  isPrimary?: boolean
+  children: ComponentChildren
+}) {
+  const { href, download, label, isPrimary = false, children } = props
   return (
-    <a class="button" href={href} download={download} aria-label={label}>
+    <a class={isPrimary ? 'button primary' : 'button'} href={href} download={download} aria-label={label}>
       {children}
     </a>
   )

@@ -51,7 +51,7 @@ function Header({ state }: { state: State }) {
           )
         })}
       </nav>
-      {view === 'overview' && all.length > 1 && (
+      {view === 'overview' && names.length > 0 && all.length > 1 && (
         <Choice
           name="target"
           label="Target"

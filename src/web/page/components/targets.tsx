@@ -1,7 +1,7 @@
 import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { addressOf } from '../model/address.ts'
-import type { PerMinute, Receiver, Target, Webhook } from '../model/api.ts'
+import type { PerMinute, Target, Webhook } from '../model/api.ts'
 import { capital, moment, zone } from '../model/format.ts'
 import { ageOfTargets, healthOf, isStale, snapshotAge } from '../model/notices.ts'
 import { moveWindow, searchTargets, targetWindow, type OverviewRow } from '../model/overview.ts'
@@ -168,15 +168,17 @@ export function Targets({ state }: { state: State }) {
   return (
     <Section id="targets" title="Targets">
       <Table caption="Health of the targets" columns={health} items={targets} look={look} isNumeric isTall />
-      <h3>Totals (call-level minutes)</h3>
-      <Table
-        caption="Calls and call-level minutes since the set-up of each target"
-        columns={totals}
-        items={targets}
-        look={look}
-        isNumeric
-        isTall
-      />
+      <details>
+        <summary>Totals since the set-up of each target</summary>
+        <Table
+          caption="Calls and call-level minutes since the set-up of each target"
+          columns={totals}
+          items={targets}
+          look={look}
+          isNumeric
+          isTall
+        />
+      </details>
     </Section>
   )
 }
@@ -209,23 +211,6 @@ function healthText(target: Target, age: number) {
     ...warnings.map(({ message }) => message),
   ].filter((reason) => reason !== false)
   return [badge(health, HEALTH_TONES[health]), reasons.length > 0 && [' ', words(reasons.join('; '))]]
-}
-
-/** What waits for the receivers of notifications; absent where nothing does. */
-export function Waiting({ state }: { state: State }) {
-  const waiting = (state.snapshot?.receivers ?? []).filter(({ pending }) => pending > 0)
-  if (waiting.length === 0) return false
-  const age = snapshotAge(state)
-  const columns: Column<Receiver>[] = [
-    ['Receiver', ({ name }) => name],
-    ['Notifications waiting', ({ pending }) => formatNumber(pending)],
-    ['Oldest', ({ oldest_pending_seconds: oldest }) => (oldest === undefined ? '–' : formatSeconds(oldest + age))],
-  ]
-  return (
-    <Section id="waiting" title="Notifications">
-      <Table caption="What waits for each receiver" columns={columns} items={waiting} isNumeric />
-    </Section>
-  )
 }
 
 const TONES: Record<string, string> = { delivering: 'good', failing: 'bad', paused: 'warning' }

@@ -5,12 +5,12 @@ export type Parameters = Record<string, string | readonly string[]>
 
 /**
  * Reads the address of the page, which can be bookmarked: `?target=production&type=audio#calls` names a view and its
- * parameters, `#target=production` the target of the overview. `zone` is a parameter of all views.
+ * parameters, `#target=production` or `?target=production` the target of the overview. `zone` is a parameter of all views.
  */
 export function readAddress(views: readonly string[]) {
   const [query, hash] = [new URLSearchParams(location.search), location.hash.slice(1)]
   const view = views.find((name) => name === hash) ?? 'overview'
-  const target = view === 'overview' ? (new URLSearchParams(hash).get('target') ?? '') : ''
+  const target = view === 'overview' ? (new URLSearchParams(hash).get('target') ?? query.get('target') ?? '') : ''
   chooseZone(query.get('zone') ?? '')
   change({ view, query, target })
 }

@@ -1,7 +1,7 @@
 import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { stepOf } from '../../../alerts/values-over-time.ts'
 import { addressOf } from './address.ts'
-import { getPastAlerts, getReport, type Alert, type PastAlert, type Report } from './api.ts'
+import { getCalls, getPastAlerts, getReport, type Alert, type Call, type PastAlert, type Report } from './api.ts'
 import type { Chart } from './chart.ts'
 import { isoOf, named, unitOf, weekBefore } from './format.ts'
 import { parameterTime } from './period.ts'
@@ -13,6 +13,8 @@ export type AlertPage = {
   alert: PastAlert | undefined
   /** Undefined until they are loaded; null if they could not be. */
   breakdown: Breakdown[] | undefined | null
+  /** Its newest calls. */
+  calls?: readonly Call[] | undefined
 }
 
 type Row = Report['rows'][number]
@@ -23,6 +25,7 @@ type Row = Report['rows'][number]
 export type Breakdown = { now: Row | undefined; lastWeek: Row | undefined | null }
 
 const REFRESH_MS = 30_000
+const NEWEST_CALLS = 10
 /** Without a time, the address means the newest alert of this long ago. */
 const NEWEST = '7d'
 
@@ -43,6 +46,15 @@ export function askedAlert(query: URLSearchParams) {
 export const liveAlert = ({ snapshot, query }: Pick<State, 'snapshot' | 'query'>) =>
   snapshot?.alerts.find((one) => named(one) === named(askedAlert(query)))
 
+/** The alert that the address names, as the history has it, and as it is now; `other` is one that fires after it has ended. */
+export function alertOf(state: State) {
+  const alert = state.alertPage.answer?.alert
+  const live = liveAlert(state)
+  const since = alert?.since ?? state.query.get('since')
+  const isSame = since === null || Date.parse(live?.firing_since ?? '') === Date.parse(since)
+  return { alert, live: isSame ? live : undefined, other: isSame ? undefined : live }
+}
+
 let loadedAt = -Infinity
 
 /** Loads the alert that the address names, and then its calls. Without a time in the address, one that is active has priority. */
@@ -62,15 +74,20 @@ export async function loadAlert() {
       (one) => named(one) === named(askedAlert(query)) && (since === undefined || Date.parse(one.since) === since),
     )
     const { answer: before } = current().alertPage
-    return { alert: found, breakdown: before?.alert?.since === found?.since ? before?.breakdown : undefined }
+    const same = before?.alert?.since === found?.since ? before : undefined
+    return { alert: found, breakdown: same?.breakdown, calls: same?.calls }
   }
   await load('alertPage', request, ask, 'The alert could not be loaded')
   const { answer } = current().alertPage
   const breakdown = await breakdownOf(answer?.alert).catch(() => null)
+  const asked = answer?.alert?.calls_url?.split('?')[1]
+  const calls = asked === undefined ? [] : await newestOf(asked).catch(() => [])
   const { alertPage } = current()
   if (alertPage.request === request && alertPage.answer === answer && answer !== undefined)
-    change({ alertPage: { ...alertPage, answer: { ...answer, breakdown } } })
+    change({ alertPage: { ...alertPage, answer: { ...answer, breakdown, calls } } })
 }
+
+const newestOf = (query: string) => getCalls(`${query}&limit=${NEWEST_CALLS}`).then(({ calls }) => calls)
 
 /** When the alert fired that is meant; undefined for the newest past one, null for one that has not fired yet. */
 function beganOf(state: Pick<State, 'snapshot' | 'query'>) {

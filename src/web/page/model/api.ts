@@ -29,7 +29,7 @@ const REPORT_TIMEOUT_MS = 120_000
 export const getAlerts = (query = '') => request<{ alerts: Alert[] }>(`alerts?${query}`)
 export const getPastAlerts = (query: string, signal?: AbortSignal) =>
   request<AlertHistory>(`alerts/history?${query}`, { signal })
-export const getCalls = (query: string, signal: AbortSignal) =>
+export const getCalls = (query: string, signal?: AbortSignal) =>
   request<{ calls: Call[]; next?: string }>(`calls?${query}`, { signal })
 export const getCall = (target: string, id: string) =>
   request<CallDetails>(`calls/${encodeURIComponent(target)}/${encodeURIComponent(id)}`)

@@ -1,7 +1,6 @@
 import { getCall, getCalls, type Call } from './api.ts'
-import { local } from './format.ts'
 import { RULE_LABELS } from '../../../alerts/groups.ts'
-import { addFilters, addressTime, parameterTime, periodOf } from './period.ts'
+import { addFilters, periodOf } from './period.ts'
 import { change, current, load, messageOf, serverTime, type CallsList, type State } from './state.ts'
 
 /** So many calls are added at a time; the overview shows the newest ones. */
@@ -13,11 +12,11 @@ export const IN_PROGRESS = ['in_progress', 'initiated', 'ongoing']
 
 export const isInProgress = (query: URLSearchParams) => IN_PROGRESS.includes(query.get('status') ?? '')
 
-/** The filter of the overview, as parameters of the view of calls. */
-export function finishedQuery({ target, finished: { status, since, from } }: Pick<State, 'target' | 'finished'>) {
-  const given = { target, status, since: since === 'time' ? addressTime(from) : since }
-  return new URLSearchParams(Object.entries(given).filter(([, value]) => value !== ''))
-}
+/** What the overview lists, as parameters of the view of calls. */
+export const finishedQuery = ({ target }: Pick<State, 'target'>): Record<string, string> => ({
+  ...(target !== '' && { target }),
+  since: '1h',
+})
 
 /**
  * The parameters of `/api/v1/calls` for the parameters of the view.
@@ -32,30 +31,19 @@ export function callsRequest(query: URLSearchParams, now: number) {
   return request.toString()
 }
 
-/** Changes the filter of the overview. A time begins with that of the calls that are shown. */
-export function filterFinished(filter: Partial<State['finished']>) {
-  const { finished } = current()
-  const begin = filter.since === 'time' ? parameterTime(finishedQuery(current()), 'since', serverTime()) : undefined
-  change({
-    finished: { ...finished, ...(begin !== undefined && { from: local(begin).slice(0, 16) }), ...filter },
-  })
-  return loadCalls()
-}
-
 let running = new AbortController()
 
 /** Loads the newest calls that the view selects. */
 export async function loadCalls() {
   stopSearch()
-  const { view, query, calls, finished } = current()
+  const { view, target, query, calls } = current()
   // Only a snapshot has the time of the server; the clock of this machine may be wrong.
   if (current().snapshot === undefined) return
   const now = serverTime()
   const isOverview = view === 'overview'
   const shown = { next: undefined, problem: undefined, asOf: new Date(now).toISOString() }
   try {
-    if (isOverview && finished.since === 'time' && finished.from === '') throw new RangeError('The time is missing')
-    const request = callsRequest(isOverview ? finishedQuery(current()) : query, now)
+    const request = callsRequest(isOverview ? new URLSearchParams(finishedQuery({ target })) : query, now)
     // Until the overview has other calls, those of before stay.
     change({ calls: { ...shown, request, calls: isOverview ? calls.calls : [], isLoading: true } })
   } catch (error) {

@@ -1,14 +1,16 @@
 import { ageOfTargets, healthOf, isStale } from './notices.ts'
 import type { Target } from './api.ts'
 import { change, current, type State } from './state.ts'
+import { steady } from './steady.ts'
 import { mainRatio, once, shownAlerts, shownTargets, urgencyOf } from './totals.ts'
 
 /** A target in the overview, with its alerts, the most urgent first. */
 export type OverviewRow = ReturnType<typeof rowsOf>[number]
 
 /** The selected targets, worst first: failing polls, then firing alerts, then the failure ratio. */
-export function overviewOf(state: State): OverviewRow[] {
-  return rowsOf(state).toSorted((a, b) => differences(a, b).find((difference) => difference !== 0) ?? 0)
+export function overviewOf(state: State): readonly OverviewRow[] {
+  const worstFirst = rowsOf(state).toSorted((a, b) => differences(a, b).find((difference) => difference !== 0) ?? 0)
+  return steady(state, 'targets', worstFirst, ({ target }) => target.name)
 }
 
 /** As many targets are shown at a time. */

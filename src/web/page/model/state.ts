@@ -87,12 +87,12 @@ export const initialState = {
   feed: [] as FeedLine[],
   /** The lines of the feed when it was paused. */
   pausedFeed: undefined as FeedLine[] | undefined,
+  /** Whether lists keep their order: the reader points at one, or has the focus in one. */
+  isHeld: false,
   /** The time of the charts under the pointer (UNIX seconds). */
   hovered: undefined as number | undefined,
   /** The time of the charts that the reader has chosen (UNIX seconds). */
   selected: undefined as number | undefined,
-  /** Which finished calls the overview shows: `since` is how long ago, or 'time' for `from`, a time of an input. */
-  finished: { status: '', since: '1h', from: '' },
   /** The calls of the view. */
   calls: { request: '', problem: undefined, asOf: '', calls: [], next: undefined, isLoading: false } as CallsList,
   callPage: nothing as Loaded<CallDetails>,

@@ -1,0 +1,129 @@
+import { runbookOf } from '../../../alerts/default-rules.ts'
+import { FAILURES } from '../../../ledger/failure-ratio.ts'
+import { formatNumber, formatShare, plural } from '../../../text/format.ts'
+import { addressOf, addressOfCalls } from '../model/address.ts'
+import { addressOfAlert } from '../model/alert-page.ts'
+import type { Alert } from '../model/api.ts'
+import { labelText, named, valueOf } from '../model/format.ts'
+import { shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
+import { staleTargets } from '../model/notices.ts'
+import { findTargets } from '../model/overview.ts'
+import { ROWS } from '../model/steady.ts'
+import type { State } from '../model/state.ts'
+import { isPolled, shownAlerts, shownTargets, windowsOf } from '../model/totals.ts'
+import { badge, bar, Button, coloured, LinkButton, quiet, soft } from './layout.tsx'
+
+/** As many incidents are shown, the worst ones. */
+const MOST = 3
+
+/** What is wrong, in a sentence for each incident; a line that says so where nothing is. */
+export function Head({ state }: { state: State }) {
+  const shown = shownIncidents(state)
+  const others = shown.length - MOST
+  return (
+    <section id="head" aria-label="What is wrong now">
+      {shown.length === 0 && (
+        <p class="calm">
+          <span class="dot" style={coloured(staleTargets(state).length > 0 ? 'warning' : 'good')} />
+          {calmText(state)}
+        </p>
+      )}
+      {shown.slice(0, MOST).map((one) => incidentCard(one))}
+      {others > 0 && quiet(`${plural(others, 'more incident')}: all alerts are below.`)}
+    </section>
+  )
+}
+
+function calmText(state: State) {
+  const targets = shownTargets(state)
+  const polled = targets.length - staleTargets(state).length
+  const [first] = targets
+  const all = targets.length === 1 ? first!.name : `All ${formatNumber(targets.length)} targets`
+  if (first === undefined) return 'There is nothing to show.'
+  if (!targets.some(isPolled)) return 'Nothing is known yet: no poll has succeeded.'
+  const waiting = shownAlerts(state).length
+  const pending = waiting === 0 ? '' : `, ${plural(waiting, 'alert')} pending`
+  if (polled < targets.length)
+    return `No alert fires${pending}. Only ${formatNumber(polled)} of ${plural(targets.length, 'target')} can be read.`
+  const [window] = windowsOf(targets)
+  const { calls = 0, failure_ratio: ratio, window: name = '' } = window ?? {}
+  const failed = ratio ? `${formatShare(ratio.any)} of ${plural(calls, 'call')} failed` : plural(calls, 'finished call')
+  return `No alert fires${pending}. ${all} ${targets.length === 1 ? 'is' : 'are'} polled; ${failed} in ${name}.`
+}
+
+function incidentCard({ incident, lines, waits }: ShownIncident) {
+  const { severity, summary, details, targets, group } = incident
+  const [first] = lines
+  const hasList = lines.length > 1
+  // The list says it.
+  const about = details.filter((line) => !hasList || !line.startsWith('Worst: '))
+  return (
+    <article key={JSON.stringify(group)} class={`card incident ${waits === '' ? severity : ''}`}>
+      <div class="title">
+        <h2>{hasList || first === undefined ? summary : <a href={addressOfLine(first)}>{summary}</a>}</h2>
+        {first?.live && actions(first.live, true, targets.firing > 1 ? { alert: first.alert, ...group } : {})}
+      </div>
+      <p>
+        {badge(severity, severity)} {waits !== '' && <strong>{`${waits} `}</strong>}
+        {soft(about.join(' · '))}
+      </p>
+      {hasList && (
+        <ul class="plain rows" {...ROWS}>
+          {lines.map(lineOf)}
+        </ul>
+      )}
+      {hasList && targets.firing > 1 && (
+        <Button onClick={() => findTargets(first!.alert)}>{`All ${formatNumber(targets.firing)} targets`}</Button>
+      )}
+    </article>
+  )
+}
+
+const addressOfLine = ({ live, target, alert }: WorstLine) =>
+  addressOfAlert({ target, alert, labels: live?.labels ?? {} }, live?.firing_since ?? null)
+
+type Actionable = Pick<Alert, 'alert' | 'target' | 'labels' | 'calls_url' | 'runbook_url'>
+
+/** What can be done about an alert, or about all of its incident if that has several targets. */
+export function actions(alert: Actionable, isFiring: boolean, match: Record<string, string> = {}) {
+  const several = Object.keys(match).length > 0
+  const silenced = several ? match : { alert: alert.alert, target: alert.target, ...alert.labels }
+  const runbook = runbookOf({ name: alert.alert, runbookUrl: alert.runbook_url }, 'runbooks')
+  const calls = new URLSearchParams(alert.calls_url?.split('?')[1])
+  if (several) calls.delete('target')
+  const isOfFailures = FAILURES.some((status) => calls.get('status')?.includes(status))
+  return (
+    <span class="actions">
+      {alert.calls_url !== undefined && (
+        <LinkButton href={addressOfCalls(`?${calls}`)} isPrimary>
+          {isOfFailures ? 'Failed calls' : 'Its calls'}
+        </LinkButton>
+      )}
+      {isFiring && (
+        <LinkButton
+          href={addressOf('silences', silenced)}
+          label={`Silence ${several ? labelText(match) : named(alert)}`}
+        >
+          Silence
+        </LinkButton>
+      )}
+      {runbook !== undefined && <LinkButton href={runbook}>Runbook</LinkButton>}
+    </span>
+  )
+}
+
+function lineOf(line: WorstLine) {
+  const { target, alert, key, value, calls, failed, live, share } = line
+  const ofCalls =
+    calls === null ? '' : failed === null ? formatNumber(calls) : `${formatNumber(failed)} of ${formatNumber(calls)}`
+  return (
+    <li key={`${target}|${key}`}>
+      <a href={addressOfLine(line)}>
+        <span class="name">{key === alert ? target : `${target} ${key.slice(alert.length)}`}</span>
+        {bar(share, 'bad')}
+        <b>{live === undefined ? formatNumber(value ?? 0) : valueOf(live.signal, value)}</b>
+        {soft(ofCalls)}
+      </a>
+    </li>
+  )
+}

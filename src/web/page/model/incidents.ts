@@ -1,0 +1,45 @@
+import { instanceKey } from '../../../alerts/groups.ts'
+import { waitsFor } from './alert-groups.ts'
+import type { Alert, Incident } from './api.ts'
+import { unitOf } from './format.ts'
+import type { State } from './state.ts'
+import { steady } from './steady.ts'
+import { shownAlerts } from './totals.ts'
+
+/** One of the worst alerts of an incident, as it is now if that is known. `share` is the length of its bar, from 0 to 1. */
+export type WorstLine = Incident['worst'][number] & { live: Alert | undefined; share: number }
+
+/** An incident with its worst alerts; `waits` says why nobody is notified, '' if somebody is. */
+export type ShownIncident = { incident: Incident; lines: readonly WorstLine[]; waits: string }
+
+const keyOf = ({ target, key }: { target: string; key: string }) => `${target}|${key}`
+const keyOfLive = ({ target, alert, labels }: Alert) => keyOf({ target, key: instanceKey(alert, labels) })
+
+/** The incidents of the selected targets, the worst first. */
+export function shownIncidents(state: State): ShownIncident[] {
+  const { snapshot, target } = state
+  const alerts = shownAlerts(state)
+  const live = new Map((snapshot?.alerts ?? []).map((alert) => [keyOfLive(alert), alert]))
+  const why = waitsFor(state)
+  return (snapshot?.incidents ?? [])
+    .filter((incident) => target === '' || alerts.some((alert) => isPart(alert, incident)))
+    .map((incident) => {
+      const worst = steady(state, `worst ${JSON.stringify(incident.group)}`, incident.worst, keyOf)
+      const highest = Math.max(...worst.map(({ value }) => value ?? 0))
+      const lines = worst.map((one): WorstLine => {
+        const alert = live.get(keyOf(one))
+        const isShare = alert !== undefined && unitOf(alert.signal) === 'ratio'
+        return { ...one, live: alert, share: Math.min(1, (one.value ?? 0) / (isShare ? 1 : highest || 1)) }
+      })
+      const waits = lines.map(({ live }) => (live === undefined ? '' : why(live)))
+      return { incident, lines, waits: waits.includes('') ? '' : (waits[0] ?? '') }
+    })
+}
+
+/** Whether an alert fires and is among the worst of an incident, or has what its alerts have in common. */
+export function isPart(alert: Alert, { worst, group }: Incident): boolean {
+  const values: Record<string, unknown> = { ...alert.labels, ...alert }
+  const isWorst = worst.some((one) => keyOf(one) === keyOfLive(alert))
+  const common = Object.entries(group)
+  return alert.state !== 'pending' && (isWorst || common.every(([name, value]) => values[name] === value))
+}
