@@ -24,12 +24,19 @@ const past = (alert: Notification): Notification[] => [
 
 /** Runs the command on a store in which alerts have fired, which a daemon still holds open. */
 async function alerts(...args: string[]) {
+  return alertsOf(0, ...args)
+}
+
+/** @param more so many further alerts */
+async function alertsOf(more: number, ...args: string[]) {
   const path = join(emptyFolder(), 'callwatch.db')
   const store = openSqliteStore({ path })
   const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
+  const many = Array.from({ length: more }, (_, i) => past(firingOf(RATIO, 'production', AT(2) + 1000 * (i + 1))))
   const changes = [
     ...past(firingOf(RATIO, 'production', AT(1), { key: 'HighFailureRate{type="video"}', peak: 0.425 })),
     firingOf(POLL_AGE, 'production', AT(2), { kind: 'expired', expiredBecause: 'target removed', peak: 400, since: AT(2), firingSince: AT(2), at: AT(4) }), // oxfmt-ignore
+    ...many.flat(),
   ]
   await see(completePoll(5 * 3600), { routedChanges: changes.map((change) => ({ change, receivers: ['slack'] })) })
   const [first] = await store.outbox('slack')
@@ -54,6 +61,22 @@ test('alerts prints those that fired in a period as a table, newest first', asyn
       '',
     ].join('\n'),
   )
+})
+
+test('alerts begins a long list with a row for each rule, and shows its newest 20', async () => {
+  const { stdout, stderr } = await alertsOf(20, '--since', '2026-09-21')
+  const lines = stdout.trimEnd().split('\n')
+  expect(lines.slice(0, 4)).toEqual([
+    'rule             fired  for in all  targets',
+    'HighFailureRate     21      5h 15m        1',
+    'NoGoodPoll           1          2h        1',
+    '',
+  ])
+  expect(lines.slice(5)).toHaveLength(20)
+  expect(stderr).toBe('and 2 older ones: --all prints them\n')
+  const all = await alertsOf(20, '--since', '2026-09-21', '--all')
+  expect(all.stdout.trimEnd().split('\n').slice(5)).toHaveLength(22)
+  expect(all.stderr).toBe('')
 })
 
 test('alerts prints JSON as the API answers', async () => {

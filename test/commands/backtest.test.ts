@@ -68,9 +68,11 @@ describe('backtest', () => {
   let notifications: Notification[]
   beforeAll(async () => void (notifications = await runLive(path)))
   afterAll(() => rmSync(folder, { recursive: true }))
-  const backtest = (...args: string[]) => {
+  const backtest = (...args: string[]) => backtestOf(['production'], ...args)
+  const backtestOf = (names: string[], ...args: string[]) => {
+    const targets = names.map((name) => `{ name: ${name}, base_url: 'http://127.0.0.1:1/v3', api_key: key }`)
     const config = configFile(`
-targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
+targets: [${targets.join(', ')}]
 store: { path: ${path} }
 poll: { interval: ${INTERVAL}s }
 ${YAML}`)
@@ -148,6 +150,25 @@ ${YAML}`)
         worst: { value: 0, at: expect.any(String), labels: {}, calls: 0 },
       },
     ])
+  })
+
+  test('of several targets begins with a row for each rule, and of many has nothing else', async () => {
+    const summary = [
+      'rule        fired  for in all  targets',
+      'Failing         1     20m 15s        1',
+      'Quiet           1     10m 30s        1',
+      'NoGoodPoll      1          5m        1',
+      '',
+    ]
+    const two = await backtestOf(['production', 'a'])
+    expect(two.stdout.split('\n').slice(0, 6)).toEqual([...summary, expect.stringMatching(/^production: /)])
+    const five = ['production', 'a', 'b', 'c', 'd']
+    expect((await backtestOf(five)).stdout.trimEnd().split('\n')).toEqual([
+      ...summary,
+      '--all prints when, on each of 5 targets',
+      'Busy: not replayed, the history lacks the data of in_progress',
+    ])
+    expect((await backtestOf(five, '--all')).stdout).toMatch(/^d: no evaluations since /m)
   })
 
   test('prints when, how badly and for how long each rule would have fired', async () => {

@@ -28,7 +28,7 @@ describe('help', () => {
     ['check', ['--config <file>', '--probe', '--store', '--json']],
     ['audit', ['--config <file>', '--json']],
     ['events', ['--follow', '--after <cursor>', '--since <time>', '--type <names>', '--target <names>', '--limit <n>']],
-    ['alerts', ['calls [options] <alert>', '--since <time>', '--json']],
+    ['alerts', ['calls [options] <alert>', '--since <time>', '--all', '--json']],
     ['status', ['--all', '--watch', '--json', '--health']],
     ['backup', ['<file>', '--config <file>']],
     [

@@ -4,12 +4,16 @@ import { systemClock } from '../../clock/clock.ts'
 import { alertHistory } from '../../history/alert-history.ts'
 import { alertHistoryView, type PastAlert } from '../../views/alert.ts'
 import { openReader } from '../../store/open-store.ts'
-import { formatSeconds } from '../../text/format.ts'
+import { formatNumber, formatSeconds } from '../../text/format.ts'
 import { plainText } from '../../text/plain-text.ts'
 import { subcommand, WIDE, widthOf, type Declare, tableLines } from '../command.ts'
 import { names } from '../options/option-values.ts'
 import { periodOf } from '../../web/api/parameters.ts'
 import { declareCalls } from './alert-calls.ts'
+import { ruleSummary } from './rule-summary.ts'
+
+/** A longer list begins with a row for each rule, and shows so many alerts unless all are wanted. */
+const SHOWN = 20
 
 /** Prints the alerts that fired in a period, newest first. */
 export const declare: Declare = (command, context) => {
@@ -18,6 +22,7 @@ export const declare: Declare = (command, context) => {
     .option('--since <time>', 'those that fired after this date or time, or this long ago', '7d')
     .option('--until <time>', 'those that fired before this date or time (default: now)')
     .option('--target <names>', 'only of these targets; repeatable', names)
+    .option('--all', `print each alert, also if there are more than ${SHOWN}`, false)
     .option(...WIDE)
     .option('--json', 'print them as JSON', false)
     .action(async (options) => {
@@ -27,8 +32,14 @@ export const declare: Declare = (command, context) => {
       const known = { configured: config.targets.map(({ name }) => name), now }
       await using reader = await openReader(config.store)
       const found = alertHistoryView(await alertHistory(reader, { from, to, targets: options.target }, known))
+      const { alerts } = found
+      const isLong = alerts.length > SHOWN
+      const shown = options.all || !isLong ? alerts : alerts.slice(0, SHOWN)
+      const summary = isLong ? [...summaryOf(alerts, now), ''] : []
       if (options.json) print(JSON.stringify(found, undefined, 2))
-      else for (const line of tableOf(found.alerts, now, widthOf(context, options))) print(line)
+      else for (const line of [...summary, ...tableOf(shown, now, widthOf(context, options))]) print(line)
+      if (!options.json && shown.length < alerts.length)
+        warn(`and ${formatNumber(alerts.length - shown.length)} older ones: --all prints them`)
       if (found.truncated === true) warn(`there are older ones: these are the newest ${found.alerts.length}`)
     })
   declareCalls(
@@ -44,13 +55,26 @@ const TEXTS = 6
 /** The least important first. */
 const GIVES_WAY = ['notified', 'threshold', 'severity', 'outcome']
 
+/** How long an alert fired, or has been firing (seconds). */
+function secondsOf({ since, until }: Pick<PastAlert, 'since' | 'until'>, now: number): number {
+  return Math.max(0, (until === null ? now : Date.parse(until) / 1000) - Date.parse(since) / 1000)
+}
+
+/** The rules, those first that fired last. */
+function summaryOf(alerts: readonly PastAlert[], now: number): string[] {
+  const fired = alerts.map((one) => ({ rule: one.alert, target: one.target, seconds: secondsOf(one, now) }))
+  return ruleSummary(
+    fired.map(({ rule }) => rule),
+    fired,
+  )
+}
+
 function tableOf(found: readonly PastAlert[], now: number, width: number): string[] {
   if (found.length === 0) return ['no alert fired']
   const rows = found.map(
     ({ target, key, severity, signal, breach, threshold, since, until, outcome, expired_because, peak, notified }) => {
       const { unit } = definitionOf({ name: signal })
       const sent = new Set(notified.filter(({ outcome }) => outcome === 'sent').map(({ receiver }) => receiver))
-      const lasted = (until === null ? now : Date.parse(until) / 1000) - Date.parse(since) / 1000
       return [
         since.replace('T', ' ').slice(0, 19),
         plainText(target),
@@ -58,7 +82,7 @@ function tableOf(found: readonly PastAlert[], now: number, width: number): strin
         severity,
         expired_because === undefined ? (outcome ?? 'still fires') : `expired: ${expired_because}`,
         [...sent].join(', ') || '-',
-        formatSeconds(Math.max(0, lasted)),
+        formatSeconds(secondsOf({ since, until }, now)),
         `${breach} ${formatIn(unit, threshold)}`,
         formatIn(unit, peak),
       ]

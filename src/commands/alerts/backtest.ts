@@ -16,6 +16,10 @@ import { formatSeconds, formatTime, plural } from '../../text/format.ts'
 import { backtestView, type Incident, type TargetBacktest } from '../../views/backtest.ts'
 import type { Declare } from '../command.ts'
 import { momentOf } from '../../web/api/parameters.ts'
+import { ruleSummary } from './rule-summary.ts'
+
+/** Of more targets only a row for each rule is printed, unless all are wanted. */
+const MOST_TARGETS = 3
 
 /** Reads this much more history, so that alerts that already fire at the start have their real beginning (seconds). */
 const LEAD_SECONDS = 86_400
@@ -32,9 +36,10 @@ export const declare: Declare = (command, { configured, print, env, cwd }) =>
   void command
     .option('--since <time>', 'start at this date or time, or this long ago', '7d')
     .option('--rule <file>', 'use the rules of this file (one rule or a list) instead of the configured rules')
+    .option('--all', `print each target, also if there are more than ${MOST_TARGETS}`, false)
     .option('--no-chart', 'do not draw charts of the values')
     .option('--json', 'print the result as JSON', false)
-    .action(async ({ since, rule: file, chart, json, ...options }) => {
+    .action(async ({ since, rule: file, chart, json, all, ...options }) => {
       const config = await configured(options)
       const { history } = config.store
       const alerts = file === undefined ? config.alerts : loadRules({ file, env, cwd, history })
@@ -44,7 +49,10 @@ export const declare: Declare = (command, { configured, print, env, cwd }) =>
       for (const { name } of config.targets) found.push(await backtestTarget(reader, name, from, { ...config, alerts }))
       const skipped = alerts.filter((rule) => !isReplayable(rule))
       if (json) return print(JSON.stringify(backtestView(found, skipped), null, 2))
-      for (const line of found.flatMap((target) => targetLines(target, { since: from, chart }))) print(line)
+      if (found.length > 1) for (const line of [...rulesOf(found, alerts), '']) print(line)
+      if (all || found.length <= MOST_TARGETS)
+        for (const line of found.flatMap((target) => targetLines(target, { since: from, chart }))) print(line)
+      else print(`--all prints when, on each of ${plural(found.length, 'target')}`)
       for (const { name, signal } of skipped)
         print(`${name}: not replayed, the history lacks the data of ${signal.name}`)
     })
@@ -112,8 +120,19 @@ function targetLines(found: Backtested, { since, chart }: { since: number; chart
   return [head, ...alerts]
 }
 
+function rulesOf(found: readonly Backtested[], rules: readonly Rule[]): string[] {
+  const fired = found.flatMap(({ target, incidents, to }) =>
+    incidents.map((incident) => ({ rule: incident.fired.alert, target, seconds: secondsOf(incident, to!) })),
+  )
+  const replayed = rules.filter(isReplayable).map(({ name }) => name)
+  return ruleSummary(replayed, fired)
+}
+
+/** @param to when the history ends (UNIX seconds) */
+const secondsOf = ({ fired, end }: Incident, to: number) => (end?.at ?? to) - fired.at
+
 function firedText(incidents: readonly Incident[], to: number): string {
-  const seconds = incidents.reduce((sum, { fired, end }) => sum + (end?.at ?? to) - fired.at, 0)
+  const seconds = incidents.reduce((sum, incident) => sum + secondsOf(incident, to), 0)
   const times = incidents.length === 1 ? 'once' : `${incidents.length} times`
   return `would have fired ${times}, for ${formatSeconds(seconds)} in all`
 }
