@@ -6,8 +6,8 @@ import { earlySignals } from './early-signals.ts'
 const SAME_SIGNAL_SECONDS = 0.5
 
 /**
- * Emits once, at the first SIGTERM or SIGINT, also to later subscribers. The second signal ends the process at once, unless it is the
- * same one again within half a second.
+ * Emits once, at the first SIGTERM or SIGINT, also to later subscribers. The second signal ends the process at once, unless both are
+ * SIGINT within half a second.
  */
 export function stopSignal(): Observable<unknown> {
   // Listens before anything subscribes, since process 1 of a container loses a signal without a listener.
@@ -15,7 +15,7 @@ export function stopSignal(): Observable<unknown> {
   let first: { signal: NodeJS.Signals; at: number } | undefined
   const onSignal = (signal: NodeJS.Signals) => {
     const now = systemClock.monotonic()
-    if (first?.signal === signal && now - first.at < SAME_SIGNAL_SECONDS) return
+    if (first?.signal === signal && signal === 'SIGINT' && now - first.at < SAME_SIGNAL_SECONDS) return
     if (first !== undefined) process.exit(1)
     first = { signal, at: now }
     draining$.next()

@@ -91,17 +91,17 @@ test.each([
   [
     'that comes twice at once, as from a terminal and from npm, is one',
     `draining$.subscribe(() => console.log('stop'))
-    process.kill(process.pid, 'SIGTERM')
-    await signalled
-    process.kill(process.pid, 'SIGTERM')
+    process.kill(process.pid, 'SIGINT')
+    await new Promise((resolve) => process.once('SIGINT', resolve))
+    process.kill(process.pid, 'SIGINT')
     setTimeout(() => clearTimeout(waiting), 100)`,
     'stop\n',
     0,
   ],
   [
     'ends the process when it is the second, also of the same kind, half a second later',
-    `process.kill(process.pid, 'SIGTERM')
-    setTimeout(() => process.kill(process.pid, 'SIGTERM'), 600)`,
+    `process.kill(process.pid, 'SIGINT')
+    setTimeout(() => process.kill(process.pid, 'SIGINT'), 600)`,
     '',
     1,
   ],
