@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { QueryError } from '../history/history-scope.ts'
 import { StoreError } from '../store/store-error.ts'
 import { problemView, STATUS_CODES } from '../views/problem.ts'
+import { notFoundPage } from './plain-page.ts'
 
 /** A request that is refused. The server answers it with 400 and this message. */
 export class BadRequest extends QueryError {}
@@ -31,7 +32,11 @@ export function answerError(error: FastifyError, _request: FastifyRequest, reply
 /** Answers errors of hooks and handlers, and requests of paths that do not exist, or that come while the server closes. */
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler(answerError)
-  app.setNotFoundHandler((request, reply) => sendProblem(reply, 404, `there is no ${request.method} ${request.url}`))
+  app.setNotFoundHandler(({ method, url, headers }, reply) =>
+    method === 'GET' && headers.accept?.includes('text/html')
+      ? reply.code(404).type('text/html; charset=utf-8').send(notFoundPage(url))
+      : sendProblem(reply, 404, `there is no ${method} ${url}`),
+  )
   let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true

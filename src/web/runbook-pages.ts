@@ -1,16 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { marked } from 'marked'
+import { PLAIN_STYLE, plainPage } from './plain-page.ts'
 
 const DOCS = join(import.meta.dirname, '../../docs')
 const CHAPTER = '## When an alert fires\n'
 /** As the page of a link in the docs. */
 const REPOSITORY_PATH = /^(?!https?:|#)/
-
-const STYLE = `:root { color-scheme: light dark }
-body { max-width: 44rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif }
-code { font-size: 0.9em }
-`
 
 /**
  * Makes the runbooks: a page for each alert in the docs, in the build and when a clone runs.
@@ -23,26 +19,11 @@ export async function runbookPages(): Promise<Map<string, string>> {
   const sections = chapter.split(/^## /m)[0]!.split(/^### /m).slice(1)
   const pages = sections.flatMap((section) => {
     const [title = ''] = section.split('\n', 1)
-    const html = pageOf(title, marked.parse(`# ${section}`, { async: false, walkTokens: withoutDocs }))
+    const text = marked.parse(`# ${section}`, { async: false, walkTokens: withoutDocs })
+    const html = plainPage(title, text, '../')
     return title.split(', ').map((alert) => [`runbooks/${alert}.html`, html] as const)
   })
-  return new Map([...pages, ['runbooks/style.css', STYLE]])
-}
-
-function pageOf(title: string, body: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${title} – callwatch</title>
-<link rel="stylesheet" href="style.css">
-</head>
-<body><main>
-${body}<p><a href="../">callwatch</a></p>
-</main></body>
-</html>
-`
+  return new Map([...pages, ['runbooks/style.css', PLAIN_STYLE]])
 }
 
 /** The daemon serves no other docs: a link to them becomes its text. */

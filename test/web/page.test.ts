@@ -39,8 +39,23 @@ test.each([
   expect(page).toMatch(new RegExp(`<h1>.*\\b${alert}\\b.*</h1>`))
   // The docs around it are not served.
   const links = [...page.matchAll(/href="(.+?)"/g)].map(([, link]) => link!)
-  expect(links).toEqual(['style.css', '../'])
+  expect(links).toEqual(['../runbooks/style.css', '../', '../#charts', '../#calls', '../#usage', '../#silences'])
   expect((await fetch(`${url}/runbooks/style.css`)).headers.get('content-type')).toContain('text/css')
+})
+
+test('a browser that asks for an address without a page gets one that leads back, a program gets a problem', async () => {
+  const { url } = await serve([shownTarget()])
+  const links = async (path: string) => {
+    const answer = await fetch(url + path, { headers: { accept: 'text/html,*/*' } })
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+    const page = await answer.text()
+    expect(page).toContain('<h1>There is no such page</h1>')
+    return [...page.matchAll(/href="(.+?)"/g)].map(([, link]) => new URL(link!, url + path).href.replace(url, ''))
+  }
+  const expected = ['/runbooks/style.css', '/', '/#charts', '/#calls', '/#usage', '/#silences', '/']
+  expect(await links('/nosuch')).toEqual(expected)
+  expect(await links('/runbooks/<b>?a=/b')).toEqual(expected)
+  expect(await (await fetch(`${url}/nosuch`)).json()).toMatchObject({ status: 404, detail: 'there is no GET /nosuch' })
 })
 
 test('every shipped rule has a runbook', async () => {
