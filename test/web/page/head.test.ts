@@ -79,6 +79,11 @@ describe('the head of the overview', () => {
     ])
     expect(linksOf(state).at(1)!.at(1)).toBe('./?target=t0&status=in_progress&mode=call#calls')
     expect(linesOf(state)).toEqual([])
+    // Within its threshold again, it is none of the worst.
+    const [link] = linksOf(state)
+    state.snapshot!.incidents.at(0)!.worst = []
+    expect(linksOf(state).at(0)).toEqual(link)
+    expect(linksOf(state)).toHaveLength(4)
   })
 
   test('says that all of it is silenced, and is not coloured then', () => {

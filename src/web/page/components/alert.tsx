@@ -125,11 +125,7 @@ const factsNow = (live: Alert) => [
 
 function nextOf({ alert, runbook_url: url }: Alert) {
   const runbook = runbookOf({ name: alert, runbookUrl: url }, 'runbooks')
-  return runbook === undefined ? (
-    'See what its calls have in common'
-  ) : (
-    <a href={runbook}>{`Follow the runbook of ${alert}`}</a>
-  )
+  return runbook === undefined ? 'See what its calls have in common' : <a href={runbook}>Follow the runbook</a>
 }
 
 function stateOf(alert: PastAlert | undefined, live: Alert | undefined) {

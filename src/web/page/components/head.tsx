@@ -51,17 +51,18 @@ function calmText(state: State) {
   return `No alert fires${pending}. ${all} ${targets.length === 1 ? 'is' : 'are'} polled; ${failed} in ${name}.`
 }
 
-function incidentCard({ incident, lines, waits }: ShownIncident) {
+function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
   const { severity, summary, details, targets, group } = incident
-  const [first] = lines
   const hasList = lines.length > 1
   // The list says it.
   const about = details.filter((line) => !hasList || !line.startsWith('Worst: '))
   return (
     <article key={JSON.stringify(group)} class={`card incident ${waits === '' ? severity : ''}`}>
       <div class="title">
-        <h2>{hasList || first === undefined ? summary : <a href={addressOfLine(first)}>{summary}</a>}</h2>
-        {first?.live && actions(first.live, true, targets.firing > 1 ? { alert: first.alert, ...group } : {})}
+        <h2>
+          {hasList || lead === undefined ? summary : <a href={addressOfAlert(lead, lead.firing_since)}>{summary}</a>}
+        </h2>
+        {lead && actions(lead, true, targets.firing > 1 ? { alert: lead.alert, ...group } : {})}
       </div>
       <p>
         {badge(severity, severity)} {waits !== '' && <strong>{`${waits} `}</strong>}
@@ -73,7 +74,7 @@ function incidentCard({ incident, lines, waits }: ShownIncident) {
         </ul>
       )}
       {hasList && targets.firing > 1 && (
-        <Button onClick={() => findTargets(first!.alert)}>{`All ${formatNumber(targets.firing)} targets`}</Button>
+        <Button onClick={() => findTargets(lines[0]!.alert)}>{`All ${formatNumber(targets.firing)} targets`}</Button>
       )}
     </article>
   )

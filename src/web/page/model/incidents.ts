@@ -10,7 +10,13 @@ import { shownAlerts } from './totals.ts'
 export type WorstLine = Incident['worst'][number] & { live: Alert | undefined; share: number }
 
 /** An incident with its worst alerts; `waits` says why nobody is notified, '' if somebody is. */
-export type ShownIncident = { incident: Incident; lines: readonly WorstLine[]; waits: string }
+export type ShownIncident = {
+  incident: Incident
+  /** The worst alert, or one that is within its threshold again. */
+  lead: Alert | undefined
+  lines: readonly WorstLine[]
+  waits: string
+}
 
 const keyOf = ({ target, key }: { target: string; key: string }) => `${target}|${key}`
 const keyOfLive = ({ target, alert, labels }: Alert) => keyOf({ target, key: instanceKey(alert, labels) })
@@ -32,7 +38,8 @@ export function shownIncidents(state: State): ShownIncident[] {
         return { ...one, live: alert, share: Math.min(1, (one.value ?? 0) / (isShare ? 1 : highest || 1)) }
       })
       const waits = lines.map(({ live }) => (live === undefined ? '' : why(live)))
-      return { incident, lines, waits: waits.includes('') ? '' : (waits[0] ?? '') }
+      const lead = lines[0]?.live ?? alerts.find((alert) => isPart(alert, incident))
+      return { incident, lead, lines, waits: waits.includes('') ? '' : (waits[0] ?? '') }
     })
 }
 
