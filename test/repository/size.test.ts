@@ -16,7 +16,7 @@ const ROOMS: Record<string, number> = {
   'src/alerts': 2172,
   'src/clock': 94,
   'src/cluster': 350,
-  'src/commands': 3384,
+  'src/commands': 3433,
   'src/config': 920,
   'src/daemon': 1583,
   'src/events': 838,
@@ -34,9 +34,9 @@ const ROOMS: Record<string, number> = {
   'src/store': 4079,
   'src/text': 149,
   'src/views': 1899,
-  'src/web': 2157,
-  'src/web/page': 5079,
-  test: 63863,
+  'src/web': 2184,
+  'src/web/page': 5086,
+  test: 63921,
 }
 
 /** How far a folder of src may be below its line. */
