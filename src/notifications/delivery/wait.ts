@@ -113,7 +113,7 @@ function readyOf(
   const { interval, before, told, toldAge } = timing
   const sinceLast = before === undefined ? Infinity : toldAge(`${before.at}`, before.at)
   if (told !== undefined && interval > 0) {
-    const isDue = isIntervalOver(told, timing) && all.some((each) => hasWaited(each) && isNews(each, told))
+    const isDue = isIntervalOver(told, timing) && all.some((each) => hasWaited(each) && isNews(each, told, timing))
     return isDue || hasGrown(all.filter(isUntold), told, sinceLast, timing) ? all : []
   }
   const mayFlap = sinceLast >= interval
@@ -156,11 +156,17 @@ function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, sinceLast: numb
   return added.length > 0 && firing >= growth * told.targets && sinceLast >= wait
 }
 
-/** On several targets it is no news that an alert came and went, or that one which was told of ended and fires again. */
-function isNews(each: ReadyAlert, { targets }: ToldGroup): boolean {
+/**
+ * On several targets it is no news that an alert came and went, that one which was told of ended and fires again, or that it still fires
+ * soon after a message that said so.
+ */
+function isNews(each: ReadyAlert, { targets, at }: ToldGroup, { interval }: Timing): boolean {
   const { merged } = each
   if (targets === 1 || merged.kind === 'nothing') return true
-  return merged.kind === 'update' && (merged.update.notification.kind !== 'firing' || isUntold(each))
+  if (merged.kind === 'flapped') return false
+  const { kind, at: changedAt } = merged.update.notification
+  if (kind === 'reminder') return changedAt - at >= interval
+  return kind !== 'firing' || isUntold(each)
 }
 
 function isNew({ merged }: ReadyAlert): boolean {

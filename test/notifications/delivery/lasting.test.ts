@@ -151,3 +151,20 @@ test('a critical alert after warnings that flapped is told after the wait', asyn
   await run.clock.advance(60)
   expect(toldAt(run, 't1', 'VeryHigh', 'firing')).toEqual([140])
 })
+
+test('the reminders of an incident that grew over minutes are one message', async () => {
+  const run = begin()
+  for (const n of [0, 1, 2]) {
+    await fire(run, high(n))
+    await run.clock.advance(60)
+  }
+  await run.clock.advance(14_400 - 180)
+  const before = run.received.length
+  for (const n of [0, 1, 2]) {
+    await run.remind(high(n))
+    await run.clock.advance(60)
+  }
+  await run.clock.advance(3600)
+  expect(run.received).toHaveLength(before + 1)
+  expect(toldAt(run, 't0', 'High', 'reminder')).toHaveLength(1)
+})
