@@ -1,4 +1,3 @@
-import { merge, Subscription, tap, timer } from 'rxjs'
 import type { Simulator } from '../simulator/simulator.ts'
 import { drawSwitches, switchTable, type Switches } from '../simulator/switches.ts'
 import type { Declare } from './command.ts'
@@ -20,9 +19,6 @@ type Calls = { callsPerMinute: number; history: number; historySeconds?: number;
 const CALLS_PER_MINUTE = 30
 /** More calls would take much memory, and make the start slow. */
 const MAX_PAST_CALLS = 50_000
-
-/** Calls fail for so long, again and again; on the last of the targets a minute later than on the first (seconds). */
-const BURST = { seconds: 300, every: 1800, spread: 60 }
 
 /** Runs the simulator alone, until SIGTERM or SIGINT. */
 export const declare: Declare = (command, { print }) => {
@@ -71,9 +67,12 @@ export const declare: Declare = (command, { print }) => {
         `with history:  poll: { baseline: count, lookback: ${lookback}d } in its configuration counts the whole history`,
       )
     }
-    const bursting = options.burst === undefined ? Subscription.EMPTY : bursts(simulators, options.burst, calls)
+    const bursting =
+      options.burst === undefined
+        ? undefined
+        : (await import('../simulator/bursts.ts')).bursts(simulators, options.burst, calls)
     await stopped()
-    bursting.unsubscribe()
+    bursting?.unsubscribe()
     await Promise.all(simulators.map(({ close }) => close()))
   })
 }
@@ -99,20 +98,6 @@ function linesOf(simulators: readonly Simulator[]): string[] {
       : []),
     `configuration: curl ${origin}/_simulator/config > simulated.yaml; then callwatch run --config simulated.yaml`,
   ]
-}
-
-/** Lets calls fail, now and again and again, until it is unsubscribed from, so that at least `percent` of the calls of that time do. */
-export function bursts(
-  simulators: readonly Pick<Simulator, 'burst'>[],
-  percent: number,
-  { callsPerMinute }: Pick<Calls, 'callsPerMinute'>,
-): Subscription {
-  const { seconds, every, spread } = BURST
-  const calls = Math.ceil((callsPerMinute * (seconds / 60) * percent) / (100 - percent))
-  const each$ = simulators.map(({ burst }, i) =>
-    timer((i / simulators.length) * spread * 1000, every * 1000).pipe(tap(() => burst({ calls, seconds }))),
-  )
-  return merge(...each$).subscribe()
 }
 
 /**

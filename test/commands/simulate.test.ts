@@ -1,6 +1,7 @@
 import { parse } from 'yaml'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { bursts, callsOf } from '../../src/commands/simulate.ts'
+import { callsOf } from '../../src/commands/simulate.ts'
+import { bursts } from '../../src/simulator/bursts.ts'
 import { callwatch, start } from './callwatch.ts'
 
 const days = (count: number) => ({ seconds: count * 86_400 })

@@ -30,13 +30,13 @@ const ROOMS: Record<string, number> = {
   'src/polling': 2212,
   'src/schema': 416,
   'src/service': 1031,
-  'src/simulator': 1611,
+  'src/simulator': 1626,
   'src/store': 4079,
   'src/text': 149,
   'src/views': 1899,
   'src/web': 2184,
   'src/web/page': 5086,
-  test: 63937,
+  test: 63938,
 }
 
 /** How far a folder of src may be below its line. */
