@@ -234,7 +234,7 @@ inChromium('the views of the page', (open) => {
       const page = await open(`${url}/?target=production&call_id=cw:1#call`)
       await page.locator('#call-others tbody a').click()
       await page.getByRole('heading', { name: 'Call done' }).waitFor()
-      expect(await page.locator('#call-facts').innerText()).toContain('rejected')
+      await shown(() => page.locator('#call-facts').innerText()).toContain('rejected')
       await page.locator('#call-others tbody a').click()
       await page.getByRole('heading', { name: 'Call cw:1' }).waitFor()
     })
