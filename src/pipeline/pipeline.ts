@@ -1,13 +1,14 @@
 import {
-  connect,
+  defer,
   EMPTY,
   exhaustMap,
   finalize,
   from,
+  map,
   merge,
   mergeMap,
   of,
-  Subject,
+  share,
   takeUntil,
   takeWhile,
   tap,
@@ -21,7 +22,9 @@ import { possiblyEvicted } from '../ledger/delta/compute-delta.ts'
 import type { Observation } from '../ledger/observation.ts'
 import { lookAt } from '../polling/look.ts'
 import { observe } from '../polling/observe.ts'
-import { AbortedError } from '../polling/abortable.ts'
+import { AbortedError } from '../rx/abortable.ts'
+import { exclusive, type Job } from '../rx/exclusive.ts'
+import { fromGenerator } from '../rx/from-generator.ts'
 import type { PollReport, SingleCalls } from '../polling/poll-report.ts'
 import type { RequestRecord } from '../polling/request-with-retries.ts'
 import type { CallsClient } from '../service/calls-client.ts'
@@ -29,7 +32,6 @@ import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import { apply, commit, type Committed } from './commit.ts'
 import { decide, decideTick } from './decide.ts'
 import type { HintQueue, TakenHints } from './hint-queue.ts'
-import { fromGenerator } from './from-generator.ts'
 import type { Health } from './health.ts'
 import type { Target } from './target.ts'
 
@@ -45,55 +47,45 @@ import type { Target } from './target.ts'
  * Completes when it is draining and the last poll has ended, or when the target must be loaded again. Errors only after a bug.
  */
 export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
-  const { target, hints, offset, draining$, aborted$ } = options
-  const { name, settings, clock, ledger } = target
-  let running: 'poll' | 'look' | undefined
-  /** Emits after a look during which a poll was due. */
-  const postponed$ = new Subject<void>()
-  let isPostponed = false
+  const { target, hints, offset, draining$ } = options
+  const { settings, clock } = target
+  const due$ = timer(offset * 1000, settings.poll.interval * 1000, clock.scheduler).pipe(takeUntil(draining$), share())
+  const ticks$ = due$.pipe(exhaustMap(() => ticked(target)))
+  const polls$ = due$.pipe(map(() => pollOf(options)))
+  const looks$ = hints.due$.pipe(
+    takeUntil(draining$),
+    map(() => lookOf(options)),
+  )
+  return merge(ticks$, merge(polls$, looks$).pipe(exclusive(draining$))).pipe(
+    takeWhile(({ kind }) => kind !== 'polled' || !target.lastCommitUnknown, true),
+  )
+}
 
-  const run = (
-    what: 'poll' | 'look',
-    create: Parameters<typeof fromGenerator<PipelineEvent>>[0],
-    ended?: () => void,
-  ): Observable<PipelineEvent> => {
-    running = what
-    const end = () => {
-      running = undefined
-      ended?.()
-    }
-    return fromGenerator(create, aborted$).pipe(finalize(end))
+function pollOf(options: PipelineOptions): Job<PipelineEvent> {
+  return {
+    kind: 'poll',
+    run$: fromGenerator((...state) => runPoll(options, ...state), options.aborted$),
+    skipped$: of({ kind: 'skipped', target: options.target.name }),
   }
-  const polled = (): Observable<PipelineEvent> => {
-    isPostponed = running === 'look'
-    if (running === 'poll') return of({ kind: 'skipped', target: name })
-    return isPostponed ? EMPTY : run('poll', (...state) => runPoll(options, ...state))
-  }
-  const looked = (): Observable<PipelineEvent> => {
-    if (running !== undefined || !isReady(target)) {
+}
+
+function lookOf(options: PipelineOptions): Job<PipelineEvent> {
+  const { target, hints, aborted$ } = options
+  const run$ = defer(() => {
+    if (!isReady(target)) {
       hints.postpone(Math.max(RECHECK_SECONDS, target.rateLimiter.pausedFor()))
       return EMPTY
     }
-    const taken = hints.take(ledger)
+    const taken = hints.take(target.ledger)
     let requests = 0
-    const ended = () => {
-      hints.looked(taken.sessions, ledger, requests)
-      if (isPostponed) postponed$.next()
-    }
-    return run('look', (...state) => runLook(options, taken, ...state), ended).pipe(
+    return fromGenerator((...state) => runLook(options, taken, ...state), aborted$).pipe(
       tap((event) => {
         if (event.kind === 'looked') ({ requests } = event)
       }),
+      finalize(() => hints.looked(taken.sessions, target.ledger, requests)),
     )
-  }
-  const scheduled$ = timer(offset * 1000, settings.poll.interval * 1000, clock.scheduler)
-  const polls$ = merge(scheduled$, postponed$).pipe(
-    takeUntil(draining$),
-    connect((due$) => merge(due$.pipe(exhaustMap(() => ticked(target))), due$.pipe(mergeMap(polled)))),
-  )
-  return merge(polls$, hints.due$.pipe(takeUntil(draining$), mergeMap(looked))).pipe(
-    takeWhile(({ kind }) => kind !== 'polled' || !target.lastCommitUnknown, true),
-  )
+  })
+  return { kind: 'look', run$ }
 }
 
 /** While no look is possible, this is checked so often (seconds). */

@@ -6,7 +6,7 @@ import { sessionOf } from '../ledger/identity.ts'
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
 import { isRequestable, type CallAnswer } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
-import { AbortedError, whenAborted } from './abortable.ts'
+import { AbortedError, whenAborted } from '../rx/abortable.ts'
 import type { RunningPoll } from './poll.ts'
 
 /** When each call was last requested, by id (monotonic seconds). */

@@ -1,7 +1,7 @@
 import { defer, tap, type Observable } from 'rxjs'
 import type { LedgerState } from '../ledger/state.ts'
 import type { CallAnswer, CallPage, CallsClient } from '../service/calls-client.ts'
-import { firstUnlessAborted } from './abortable.ts'
+import { firstUnlessAborted } from '../rx/abortable.ts'
 import { addSkew, checkSkew, MAX_STEP_SECONDS } from './clock-skew.ts'
 import type { PollMemory } from './poll-memory.ts'
 import { unknownClockSkew } from './poll-problems.ts'

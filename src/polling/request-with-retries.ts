@@ -12,7 +12,7 @@ import {
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import { isRetryable, requestCode, ServiceError } from '../service/service-error.ts'
-import { abortable } from './abortable.ts'
+import { abortable } from '../rx/abortable.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
 export type Operation = 'list_calls' | 'get_call'

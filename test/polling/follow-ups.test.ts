@@ -1,4 +1,4 @@
-import { AbortedError } from '../../src/polling/abortable.ts'
+import { AbortedError } from '../../src/rx/abortable.ts'
 import { describe, expect, test } from 'vitest'
 import { newLedger } from '../../src/ledger/state.ts'
 import { chooseFollowUps, followUps, type RequestedAt } from '../../src/polling/follow-ups.ts'

@@ -23,6 +23,7 @@ const TEXTS = ['alert-labels', 'digest-text', 'group-text', 'links', 'notificati
 // are folders of which only types may be imported, `files` all that may be imported of other folders.
 const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: string[] }> = {
   clock: { folders: [] },
+  rx: { folders: ['store', 'clock'] },
   ledger: { folders: [] },
   alerts: { folders: ['ledger', 'schema', 'text', 'clock'] },
   events: { folders: ['ledger', 'alerts', 'store', 'views', 'clock', 'network', 'schema'] },
@@ -31,11 +32,11 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
   schema: { folders: ['network'] },
   log: { folders: ['text', 'schema'] },
   service: { folders: ['ledger', 'clock', 'network', 'schema'] },
-  polling: { folders: ['ledger', 'service', 'store', 'clock', 'schema', 'text'] },
+  polling: { folders: ['ledger', 'service', 'store', 'rx', 'clock', 'schema', 'text'] },
   store: { folders: ['ledger', 'alerts', 'clock', 'schema'], types: ['views'] },
   history: { folders: ['ledger', 'alerts', 'store', 'clock', 'schema', 'text'] },
   pipeline: {
-    folders: ['ledger', 'alerts', 'events', 'service', 'polling', 'store', 'clock'],
+    folders: ['ledger', 'alerts', 'events', 'service', 'polling', 'store', 'rx', 'clock'],
     types: ['cluster', 'config'],
   },
   metrics: { folders: ['ledger', 'alerts'], types: ['polling', 'pipeline'] },
@@ -80,6 +81,7 @@ const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: str
       'notifications',
       'config',
       'log',
+      'rx',
       'clock',
       'network',
       'text',

@@ -1,6 +1,6 @@
 import { BehaviorSubject, concat, EMPTY, ignoreElements, NEVER, Observable, of, Subject, takeUntil } from 'rxjs'
 import { expect, test } from 'vitest'
-import { runWhile } from '../../src/pipeline/run-while.ts'
+import { runWhile } from '../../src/rx/run-while.ts'
 
 /** Runs while a part is the same, and notes each start and end. `finish` lets a run end that must. */
 function started() {

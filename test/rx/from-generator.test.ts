@@ -1,6 +1,6 @@
 import { NEVER } from 'rxjs'
 import { expect, test } from 'vitest'
-import { fromGenerator } from '../../src/pipeline/from-generator.ts'
+import { fromGenerator } from '../../src/rx/from-generator.ts'
 
 test('an unsubscribed generator is aborted', async () => {
   let aborted: AbortSignal | undefined
