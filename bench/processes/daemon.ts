@@ -13,7 +13,7 @@ import { measure, type Measured } from './measure.ts'
 export type Worked = Measured & {
   polls: number
   /** Looks for hints that were no polls. */
-  looks: number
+  hinted: number
   skipped: number
   requests: number
   calls: number
@@ -50,7 +50,7 @@ const daemon = await startDaemon({ config, clock: systemClock, random: Math.rand
 const turns = monitorEventLoopDelay({ resolution: 1 })
 const nothing = () => ({
   polls: 0,
-  looks: 0,
+  hinted: 0,
   skipped: 0,
   requests: 0,
   commits: 0,
@@ -105,8 +105,8 @@ function note(happened: DaemonEvent): void {
     seen.commitSeconds += happened.committed.seconds
     for (const { at } of happened.committed.ledger.finishes) seen.lags.push(now - at)
   }
-  if (happened.kind === 'looked' && happened.made.length > 0) {
-    seen.looks += 1
+  if (happened.kind === 'hinted' && happened.made.length > 0) {
+    seen.hinted += 1
     seen.requests += happened.made.length
   }
   if (happened.kind === 'polled') {

@@ -71,13 +71,13 @@ async function polled(bench: Bench, { name, world, targets, poll, seconds }: Pol
   const vendor = isHinted ? await bench.start('vendor', { world, targets, url, authorization }) : undefined
   // Ends of which no webhook came are found by the next polls.
   await daemon.ask<Worked>({ seconds: 60 })
-  const { lags, cpu, wall, requests, polls, looks } = await daemon.ask<Worked>({ seconds })
+  const { lags, cpu, wall, requests, polls, hinted } = await daemon.ask<Worked>({ seconds })
   const sent = (await vendor?.ask<{ sent: number }>({}))?.sent ?? 0
   for (const child of [vendor, daemon, service]) await child?.end()
   if (lags.length === 0) throw new Error(`in ${wall} s no call finished, in ${polls} polls`)
   return {
     lags,
     perMinute: (60 * requests) / wall,
-    note: `${polls} polls and ${looks} looks in ${wall.toFixed(0)} s, ${sent} webhooks, ${((100 * cpu) / wall).toFixed(0)}% of a core`,
+    note: `${polls} polls and ${hinted} hinted requests in ${wall.toFixed(0)} s, ${sent} webhooks, ${((100 * cpu) / wall).toFixed(0)}% of a core`,
   }
 }

@@ -35,7 +35,7 @@ export type HealthRecord = ReturnType<typeof healthRecord>
  */
 export function healthRecord(monotonic: () => number) {
   let last: Omit<PollReport, 'requests'> = NO_POLL
-  /** What failed in the last look since the last poll. */
+  /** What failed in the last hinted request since the last poll. */
   let lookProblem: string | undefined
   let hasPage = true
   let failed: { polls: number; since: number } | undefined
@@ -59,7 +59,7 @@ export function healthRecord(monotonic: () => number) {
       answers.add(requests.length, requests.filter(isServiceError).length)
     },
     /** Adds requests that were made between polls, and what failed. */
-    addLook: (requests: number, problem: string | undefined) => {
+    addHinted: (requests: number, problem: string | undefined) => {
       recent.push({ at: monotonic(), requests })
       lookProblem = problem
     },

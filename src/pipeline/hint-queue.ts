@@ -5,20 +5,20 @@ import type { LedgerState } from '../ledger/state.ts'
 import { unnamedEnds } from './unnamed-ends.ts'
 
 type Shown = Pick<LedgerState, 'calls' | 'open' | 'counters' | 'sync'>
-/** `due` is when the next look for it is due (monotonic seconds), after so many `looks`. */
-type Entry = { shows: (typeof TRIGGERS)[Trigger]; due: number; looks: number }
+/** `due` is when the next request for it is due (monotonic seconds), after so many `requests`. */
+type Entry = { shows: (typeof TRIGGERS)[Trigger]; due: number; requests: number }
 
-/** How long an end waits for other hints, to share a look with them (seconds). */
+/** How long an end waits for other hints, to share a request with them (seconds). */
 const END_SECONDS = 0.5
-/** Seconds for each request of the last look before the next look begins: 40 requests a minute at most. */
+/** Seconds for each request that was made before the next one begins: 40 requests a minute at most. */
 const SECONDS_PER_REQUEST = 1.5
-/** When a call is looked at again that did not show its end: lists lag behind webhooks (seconds). */
+/** When a call is requested again that did not show its end: lists lag behind webhooks (seconds). */
 const REPEAT_SECONDS = [2, 5, 10]
-const DROPPED: Pick<Entry, 'shows' | 'looks'> = { shows: 'change', looks: 0 }
-/** Of more hints, the oldest are dropped. The look for the others finds their calls as well, or else the next poll. */
+const DROPPED: Pick<Entry, 'shows' | 'requests'> = { shows: 'change', requests: 0 }
+/** Of more hints, the oldest are dropped. The request for the others finds their calls as well, or else the next poll. */
 const MAX_HINTS = 1000
 
-/** The sessions to look at, and whether a request for one of them is not enough. */
+/** The sessions to request, and whether a Get Call for one of them is not enough. */
 export type TakenHints = { sessions: string[]; needsPoll: boolean }
 
 export type HintQueue = ReturnType<typeof hintQueue>
@@ -26,7 +26,7 @@ export type HintQueue = ReturnType<typeof hintQueue>
 /**
  * The hints of a target, until the service has shown what they announced. Changed in place.
  *
- * An end is looked at within a second. Other hints cause no request of their own: they share the look of an end, or the next poll
+ * An end is requested within a second. Other hints cause no request of their own: they share that of an end, or the next poll
  * finds what they announce. So a call costs one request, however many webhooks it has.
  */
 export function hintQueue(clock: Clock) {
@@ -34,7 +34,7 @@ export function hintQueue(clock: Clock) {
   const unnamed = unnamedEnds(clock)
   const changed$ = new Subject<void>()
   let notBefore = -Infinity
-  /** When the next look is due (monotonic seconds). */
+  /** When the next hinted request is due (monotonic seconds). */
   let next = Infinity
 
   function schedule(): void {
@@ -51,13 +51,13 @@ export function hintQueue(clock: Clock) {
       }
       const shows = TRIGGERS[trigger]
       const before = entries.get(id)
-      if (shows === 'change' || (before?.shows === 'end' && before.looks === 0)) return
+      if (shows === 'change' || (before?.shows === 'end' && before.requests === 0)) return
       if (entries.size >= MAX_HINTS && before === undefined) entries.delete(entries.keys().next().value!)
       const due = shows === 'end' ? clock.monotonic() + END_SECONDS : Infinity
-      entries.set(id, { shows, due, looks: 0 })
+      entries.set(id, { shows, due, requests: 0 })
       if (Math.max(notBefore, due) < next) schedule()
     },
-    /** Emits when a look is due. After each emission, call `looked` or `postpone`. */
+    /** Emits when a hinted request is due. After each emission, call `requested` or `postpone`. */
     due$: defer(() =>
       changed$.pipe(
         startWith(undefined),
@@ -67,35 +67,35 @@ export function hintQueue(clock: Clock) {
       ),
     ),
     /**
-     * The sessions to look at, without those that already show what was announced. For an end without an id these are all that ring,
+     * The sessions to request, without those that already show what was announced. For an end without an id these are all that ring,
      * and only a poll shows it: the call may be one that callwatch has not seen.
      */
     take: (ledger: Shown): TakenHints => {
       const now = clock.monotonic()
       for (const [id, { shows }] of entries) if (isShown(id, shows, ledger)) entries.delete(id)
-      const named = [...entries].flatMap(([id, { due, looks }]) => (looks === 0 || due <= now ? [id] : []))
+      const named = [...entries].flatMap(([id, { due, requests }]) => (requests === 0 || due <= now ? [id] : []))
       const { isDue: needsPoll, ringing } = unnamed.take(ledger)
       return { sessions: [...new Set([...named, ...ringing])], needsPoll }
     },
     /**
-     * After a look. Ends that it did not show are due again later.
+     * After a hinted request. Ends that it did not show are due again later.
      *
-     * @param requests how many requests the look made
+     * @param made how many requests that were
      */
-    looked: (sessions: readonly string[], ledger: Shown, requests: number) => {
+    requested: (sessions: readonly string[], ledger: Shown, made: number) => {
       const now = clock.monotonic()
-      notBefore = now + SECONDS_PER_REQUEST * requests
-      unnamed.looked(ledger)
+      notBefore = now + SECONDS_PER_REQUEST * made
+      unnamed.requested(ledger)
       for (const id of sessions) {
-        // It may have been dropped during the look.
-        const { shows, looks } = entries.get(id) ?? DROPPED
-        const delay = shows === 'end' ? REPEAT_SECONDS[looks] : undefined
+        // It may have been dropped during the request.
+        const { shows, requests } = entries.get(id) ?? DROPPED
+        const delay = shows === 'end' ? REPEAT_SECONDS[requests] : undefined
         if (delay === undefined || isShown(id, shows, ledger)) entries.delete(id)
-        else entries.set(id, { shows, due: now + delay, looks: looks + 1 })
+        else entries.set(id, { shows, due: now + delay, requests: requests + 1 })
       }
       schedule()
     },
-    /** No look is possible for this many seconds. */
+    /** No hinted request is possible for this many seconds. */
     postpone: (seconds: number) => {
       notBefore = clock.monotonic() + seconds
       schedule()

@@ -20,7 +20,7 @@ import type { SyncState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { possiblyEvicted } from '../ledger/delta/compute-delta.ts'
 import type { Observation } from '../ledger/observation.ts'
-import { lookAt } from '../polling/look.ts'
+import { requestHinted } from '../polling/hinted-request.ts'
 import { observe } from '../polling/observe.ts'
 import { AbortedError } from '../rx/abortable.ts'
 import { exclusive, type Job } from '../rx/exclusive.ts'
@@ -42,7 +42,7 @@ import type { Target } from './target.ts'
  *               ▲                            │
  *               └───── next observation ─────┘
  *
- * Hints of the service's webhooks start looks between the polls: a Get Call, or a poll. Polls and looks do not overlap.
+ * Hints of the service's webhooks cause hinted requests between the polls: a Get Call, or a poll more. None of them overlap.
  *
  * Completes when it is draining and the last poll has ended, or when the target must be loaded again. Errors only after a bug.
  */
@@ -52,11 +52,11 @@ export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
   const due$ = timer(offset * 1000, settings.poll.interval * 1000, clock.scheduler).pipe(takeUntil(draining$), share())
   const ticks$ = due$.pipe(exhaustMap(() => ticked(target)))
   const polls$ = due$.pipe(map(() => pollOf(options)))
-  const looks$ = hints.due$.pipe(
+  const hinted$ = hints.due$.pipe(
     takeUntil(draining$),
-    map(() => lookOf(options)),
+    map(() => hintedOf(options)),
   )
-  return merge(ticks$, merge(polls$, looks$).pipe(exclusive(draining$))).pipe(
+  return merge(ticks$, merge(polls$, hinted$).pipe(exclusive(draining$))).pipe(
     takeWhile(({ kind }) => kind !== 'polled' || !target.lastCommitUnknown, true),
   )
 }
@@ -69,7 +69,7 @@ function pollOf(options: PipelineOptions): Job<PipelineEvent> {
   }
 }
 
-function lookOf(options: PipelineOptions): Job<PipelineEvent> {
+function hintedOf(options: PipelineOptions): Job<PipelineEvent> {
   const { target, hints, aborted$ } = options
   const run$ = defer(() => {
     if (!isReady(target)) {
@@ -78,20 +78,20 @@ function lookOf(options: PipelineOptions): Job<PipelineEvent> {
     }
     const taken = hints.take(target.ledger)
     let requests = 0
-    return fromGenerator((...state) => runLook(options, taken, ...state), aborted$).pipe(
+    return fromGenerator((...state) => runHinted(options, taken, ...state), aborted$).pipe(
       tap((event) => {
-        if (event.kind === 'looked') ({ requests } = event)
+        if (event.kind === 'hinted') ({ requests } = event)
       }),
-      finalize(() => hints.looked(taken.sessions, target.ledger, requests)),
+      finalize(() => hints.requested(taken.sessions, target.ledger, requests)),
     )
   })
-  return { kind: 'look', run$ }
+  return { kind: 'hinted', run$ }
 }
 
-/** While no look is possible, this is checked so often (seconds). */
+/** While no hinted request is possible, this is checked so often (seconds). */
 const RECHECK_SECONDS = 0.5
 
-/** Whether looks are possible: polls succeed, and the rate limit has requests to spare. */
+/** Whether hinted requests are possible: polls succeed, and the rate limit has requests to spare. */
 function isReady({ record, rateLimiter }: Target): boolean {
   return record.current().successful && rateLimiter.hasSpare()
 }
@@ -102,10 +102,10 @@ export type PipelineEvent =
   /** A poll has ended; `before` is how the target was doing until then. */
   | { kind: 'polled'; target: string; report: PollReport; before: Health; sync: SyncState }
   /**
-   * A look for hints has ended. `made` are its requests, and `singleCalls` is how they went, unless they are those of a poll, which
+   * A hinted request has ended. `made` are its requests, and `singleCalls` is how they went, unless they are those of a poll, which
    * has its own event.
    */
-  | { kind: 'looked'; target: string; requests: number; made: readonly RequestRecord[]; singleCalls?: SingleCalls }
+  | { kind: 'hinted'; target: string; requests: number; made: readonly RequestRecord[]; singleCalls?: SingleCalls }
   /** A poll was due while the previous one was still running. */
   | { kind: 'skipped'; target: string }
 
@@ -136,10 +136,10 @@ function observeOptions({ target, client, random }: RunOptions) {
 }
 
 /**
- * Looks at calls that hints named: by a Get Call for one tracked call, otherwise by a poll. If it fails, the next poll finds what has
+ * Requests calls that hints named: by a Get Call for one tracked call, otherwise by a poll. If it fails, the next poll finds what has
  * changed.
  */
-async function* runLook(
+async function* runHinted(
   options: RunOptions,
   { sessions, needsPoll }: TakenHints,
   ...state: [aborted: AbortSignal, isUnsubscribed?: () => boolean]
@@ -148,17 +148,17 @@ async function* runLook(
   const [session, ...others] = sessions
   const open = options.target.ledger.open.values().find((call) => sessionOf(call) === session)
   if (open !== undefined && others.length === 0 && !needsPoll) {
-    yield* lookAtCall(options, open, ...state)
+    yield* requestCall(options, open, ...state)
     return
   }
   for await (const event of runPoll({ ...options, hinted: new Set(sessions) }, ...state)) {
     yield event
     if (event.kind !== 'polled') continue
-    yield { kind: 'looked', target: event.target, requests: event.report.requests.length, made: [] }
+    yield { kind: 'hinted', target: event.target, requests: event.report.requests.length, made: [] }
   }
 }
 
-async function* lookAtCall(
+async function* requestCall(
   options: RunOptions,
   call: TrackedCall,
   aborted: AbortSignal,
@@ -166,11 +166,11 @@ async function* lookAtCall(
 ): AsyncGenerator<PipelineEvent, void> {
   const { target, mask } = options
   try {
-    const look = await lookAt(call, { ...observeOptions(options), mask }, aborted)
+    const hinted = await requestHinted(call, { ...observeOptions(options), mask }, aborted)
     if (isUnsubscribed()) return
-    const { answers, requests: made, singleCalls } = look
-    target.record.addLook(made.length, singleCalls.problem)
-    yield { kind: 'looked', target: target.name, requests: made.length, made, singleCalls }
+    const { answers, requests: made, singleCalls } = hinted
+    target.record.addHinted(made.length, singleCalls.problem)
+    yield { kind: 'hinted', target: target.name, requests: made.length, made, singleCalls }
     const committed = await commitObservation(target, { answers })
     if (committed !== undefined) yield { kind: 'committed', committed }
   } catch (error) {

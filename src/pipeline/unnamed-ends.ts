@@ -4,7 +4,7 @@ import { COUNTERS } from '../ledger/series.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { beganAt } from '../ledger/tracked-call.ts'
 
-/** When an end is looked for, and again if the look did not show it: lists lag behind webhooks (seconds). */
+/** When an end is looked for, and again if the poll did not show it: lists lag behind webhooks (seconds). */
 const DELAYS_SECONDS = [0.5, 5]
 /** A call that rings for longer is stuck, and not looked for (seconds). */
 const MAX_RINGING_SECONDS = 300
@@ -12,8 +12,8 @@ const MAX_RINGING_SECONDS = 300
 const MAX_ENDS = 1000
 
 type Shown = Pick<LedgerState, 'open' | 'counters' | 'sync'>
-/** `due` is when its next look is due (monotonic seconds), after so many `looks`. */
-type End = { due: number; looks: number }
+/** `due` is when its next poll is due (monotonic seconds), after so many `polls`. */
+type End = { due: number; polls: number }
 
 /**
  * Ends of calls that webhooks announce without an id, like the vendor's samples of calls that failed. Changed in place.
@@ -25,7 +25,7 @@ export function unnamedEnds({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall
   let ends: End[] = []
   /** How many calls had failed when that was last compared, if known. */
   let failed: number | undefined
-  /** When the last look was taken (monotonic seconds). */
+  /** When the ends for the last poll were taken (monotonic seconds). */
   let taken = -Infinity
 
   /** Drops as many ends as calls have failed since. The newest are most likely shown. */
@@ -40,7 +40,7 @@ export function unnamedEnds({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall
     /** @param ledger the state of the target, if it is loaded */
     add: (ledger: Shown | undefined) => {
       if (ledger !== undefined) settle(ledger)
-      ends = [...ends, { due: monotonic() + DELAYS_SECONDS[0]!, looks: 0 }].slice(-MAX_ENDS)
+      ends = [...ends, { due: monotonic() + DELAYS_SECONDS[0]!, polls: 0 }].slice(-MAX_ENDS)
     },
     /** Whether a poll must look for ends, and the sessions of the calls that ring. */
     take: (ledger: Shown): { isDue: boolean; ringing: string[] } => {
@@ -51,13 +51,13 @@ export function unnamedEnds({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall
       const ringing = [...ledger.open.values()].filter((call) => call.status === 'initiated' && beganAt(call) >= began)
       return { isDue, ringing: isDue ? ringing.map(sessionOf) : [] }
     },
-    /** After the look that was taken last. */
-    looked: (ledger: Shown) => {
+    /** After the poll for those that were taken last. */
+    requested: (ledger: Shown) => {
       settle(ledger)
       ends = ends.flatMap((end) => {
         if (end.due > taken) return [end]
-        const delay = DELAYS_SECONDS[end.looks + 1]
-        return delay === undefined ? [] : [{ due: monotonic() + delay, looks: end.looks + 1 }]
+        const delay = DELAYS_SECONDS[end.polls + 1]
+        return delay === undefined ? [] : [{ due: monotonic() + delay, polls: end.polls + 1 }]
       })
     },
   }

@@ -126,32 +126,32 @@ describe('Get Call', () => {
     const target = daemon.names[0]!
     daemon.poll(target)
     daemon.logged()
-    const look = (answered: number, problem?: string) =>
-      daemon.report({ kind: 'looked', target, requests: 1, made: [], singleCalls: { answered, problem } })
+    const hinted = (answered: number, problem?: string) =>
+      daemon.report({ kind: 'hinted', target, requests: 1, made: [], singleCalls: { answered, problem } })
     const poll = (answered: number, problem?: string, listProblem = problem) => {
       const event = pollEvent(target)
       const failed = listProblem === undefined ? {} : { problem: listProblem, fault: 'service' as const }
       const report = { ...event.report, ...failed, singleCalls: { answered, problem } }
       daemon.report({ ...event, report, before: { ...event.before, successful: true } })
     }
-    return { ...daemon, look, poll }
+    return { ...daemon, hinted, poll }
   }
 
-  test('that fails is a line when that begins, whether a poll or a look shows it, and one when it has ended for long', async () => {
-    const { look, poll, run, logged } = watched()
-    look(1)
+  test('that fails is a line when that begins, whether a poll or a hinted request shows it, and one when it has ended for long', async () => {
+    const { hinted, poll, run, logged } = watched()
+    hinted(1)
     for (let i = 0; i < 3; i++) {
-      look(0, UNREADABLE)
+      hinted(0, UNREADABLE)
       poll(2)
       poll(0, UNREADABLE)
       // One of two calls is answered.
       poll(1, 'the service answered 500')
     }
     await run(20 * MINUTES)
-    look(1)
-    look(1)
+    hinted(1)
+    hinted(1)
     expect(logged()).toEqual([`warn Get Call fails: ${UNREADABLE}`, 'info Get Call succeeds again'])
-    look(0, 'the service answered 404 without an error body')
+    hinted(0, 'the service answered 404 without an error body')
     expect(logged()).toEqual(['warn Get Call fails: the service answered 404 without an error body'])
   })
 

@@ -59,7 +59,7 @@ test('calls that the first page does not list are found, with few requests', asy
   expect(service.asked.length).toBeLessThanOrEqual(5)
 })
 
-test('a call that is not tracked is looked for in the list, and never counted from its webhook', async () => {
+test('a call that is not tracked is searched in the list, and never counted from its webhook', async () => {
   const { clock, service, announce, book } = await polledOnce([])
   announce('forged')
   await clock.advance(1)
@@ -69,7 +69,7 @@ test('a call that is not tracked is looked for in the list, and never counted fr
   expect([service.asked, book.started()]).toEqual([[1, 1, 1, 1], 0])
 })
 
-test('a call that the list shows ten seconds later is found by a later look', async () => {
+test('a call that the list shows ten seconds later is found by a later request', async () => {
   const { clock, service, announce, target } = await polledOnce([])
   announce('late')
   await clock.advance(10)
@@ -78,7 +78,7 @@ test('a call that the list shows ten seconds later is found by a later look', as
   expect(target.ledger.calls.get('late')?.phase).toBe('final')
 })
 
-test('hints that announce no end cause no request, and share the look of an end', async () => {
+test('hints that announce no end cause no request, and share the request for an end', async () => {
   const { clock, service, end, announce, hints, target } = await polledOnce(['a'])
   hints.add({ id: 'new', trigger: 'call_initiated' })
   hints.add({ id: 'a', trigger: 'call_participant_joined' })
@@ -101,7 +101,7 @@ test('an end that was found already causes no request', async () => {
   expect(service.asked).toEqual([])
 })
 
-test('a hint that comes during a poll is followed by a look', async () => {
+test('a hint that comes during a poll is followed by a request', async () => {
   const { clock, service, end, announce, isOpen } = await polledOnce(['a'])
   const { listCalls } = service.client
   const answers: (() => void)[] = []
@@ -121,7 +121,7 @@ test('a hint that comes during a poll is followed by a look', async () => {
   expect([service.asked, isOpen('a')]).toEqual([[1, 'a'], false])
 })
 
-test('a poll that is due during a look follows it', async () => {
+test('a poll that is due during a hinted request follows it', async () => {
   const { clock, service, announce, outcomes, skipped } = await polledOnce(['a'])
   const { getCall } = service.client
   service.client.getCall = async (id, signal) => {
@@ -163,7 +163,7 @@ describe('an end that names no call', () => {
     expect([isOpen('d'), service.asked.length <= 3]).toEqual([false, true])
   })
 
-  test('is looked for again until as many calls as were announced have failed', async () => {
+  test('is searched again until as many calls as were announced have failed', async () => {
     const { clock, service, hints, target } = await polledOnce([])
     hints.add(failed, target.ledger)
     hints.add(failed, target.ledger)
@@ -218,11 +218,11 @@ describe('an end that names no call', () => {
       expect(target.ledger.calls.has(id)).toBe(true)
       await clock.advance(7)
     }
-    // The first is looked for once more.
+    // The first is searched once more.
     expect(polls(service.asked)).toBe(5)
   })
 
-  test('causes no request if as many calls have failed before the look', async () => {
+  test('causes no request if as many calls have failed before it', async () => {
     const { clock, service, hints, target } = await polledOnce([])
     await clock.advance(INTERVAL - 10.3)
     service.asked.length = 0
@@ -233,7 +233,7 @@ describe('an end that names no call', () => {
   })
 })
 
-test('looks make at most 45 requests a minute, however many calls end', async () => {
+test('hinted requests are at most 45 requests a minute, however many calls end', async () => {
   const ids = Array.from({ length: 120 }, (_, i) => `call-${i}`)
   const { clock, service, end, announce, target } = await polledOnce(ids, { pageSize: 1000, maxRequestsPerMinute: 400 })
   for (const [i, id] of ids.entries()) {
@@ -257,7 +257,7 @@ test('a thousand hints a second neither stop the polls nor exceed the budget', a
   expect(outcomes().length).toBeGreaterThan(2)
 })
 
-test('a rate limit pause is not broken, and a failing service gets no looks', async () => {
+test('a rate limit pause is not broken, and a failing service gets no hinted requests', async () => {
   const { clock, service, announce, target } = await polledOnce(['a'], { maxRequestsPerMinute: 400 })
   target.rateLimiter.pause(40)
   announce('a')
@@ -286,18 +286,18 @@ test('a server that lags behind makes no call lost, and none go back', async () 
   expect(statuses).toEqual(['ongoing', 'ongoing'])
 })
 
-test('a look that is refused is reported as a request, and changes nothing else', async () => {
+test('a hinted request that is refused is reported, and changes nothing else', async () => {
   const { clock, service, announce, events, isOpen, reports, target } = await polledOnce(['a'])
   service.fails = (operation) => (operation === 'get' ? new ServiceError('refused', 'no', { status: 400 }) : undefined)
   announce('a')
   await clock.advance(1)
-  const [looked] = events.flatMap((event) => (event.kind === 'looked' ? [event] : []))
-  expect(looked?.made.map(({ operation, code }) => [operation, code])).toEqual([['get_call', '400']])
+  const [hinted] = events.flatMap((event) => (event.kind === 'hinted' ? [event] : []))
+  expect(hinted?.made.map(({ operation, code }) => [operation, code])).toEqual([['get_call', '400']])
   expect([isOpen('a'), reports().length]).toEqual([true, 1])
   expect(target.record.current().requestsLastMinute - reports()[0]!.requests.length).toBe(1)
 })
 
-test('looks end when the pipeline is draining', async () => {
+test('hinted requests end when the pipeline is draining', async () => {
   const { clock, service, announce, draining$, isCompleted } = await polledOnce(['a'])
   announce('a')
   draining$.next()
@@ -305,7 +305,7 @@ test('looks end when the pipeline is draining', async () => {
   expect([service.asked, isCompleted()]).toEqual([[], true])
 })
 
-test('an answer to a look that cannot be read is in the status, and in the event of the look', async () => {
+test('an answer to a hinted request that cannot be read is in the status, and in its event', async () => {
   const mask = (text: string) => text.replace('k3y', '********')
   const { service, clock, announce, target, events, end } = await polledOnce(['a'], { mask })
   const problem = 'the service answered 500 ERR: unknown key ********'
@@ -314,8 +314,8 @@ test('an answer to a look that cannot be read is in the status, and in the event
   end('a')
   announce('a')
   await clock.advance(1)
-  const looked = { singleCalls: { answered: 0, problem }, made: [{ code: 'invalid' }] }
-  expect(events.findLast(({ kind }) => kind === 'looked')).toMatchObject(looked)
+  const hinted = { singleCalls: { answered: 0, problem }, made: [{ code: 'invalid' }] }
+  expect(events.findLast(({ kind }) => kind === 'hinted')).toMatchObject(hinted)
   expect(target.health()).toMatchObject({ successful: true, problem })
   service.fails = () => undefined
   await clock.advance(2)

@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 1899,
   'src/web': 2184,
   'src/web/page': 5086,
-  test: 64039,
+  test: 64045,
 }
 
 /** How far a folder of src may be below its line. */

@@ -450,7 +450,7 @@ export const hazards = {
   /** Many of which come too late, twice, for nothing or not at all. */
   webhooks: {
     probability: 0.5,
-    // Looks discard what a call was before, and that it is unknown; the replay of a calm run does not know which answers are theirs.
+    // Hinted requests discard what a call was before, and that it is unknown; the replay of a calm run does not know which answers are theirs.
     suits: ({ kind, hazards }) => kind !== 'calm' || !hazards.includes('getCallLag'),
     change: ({ kind }, stream) => {
       const faults = ['lost', 'late', 'twice', 'reordered', 'other_app', 'forged'] as const

@@ -7,10 +7,10 @@ import type { ChangeLog } from './change-log.ts'
 import type { DaemonEvent } from '../daemon-event.ts'
 
 type Polled = Extract<DaemonEvent, { kind: 'polled' }>
-type Looked = Extract<DaemonEvent, { kind: 'looked' }>
+type Hinted = Extract<DaemonEvent, { kind: 'hinted' }>
 
 /**
- * Logs polls and looks: a problem with a target's list once while it lasts, when a target goes up or down, and when Get Call
+ * Logs polls and hinted requests: a problem with a target's list once while it lasts, when a target goes up or down, and when Get Call
  * begins or ceases to fail.
  */
 export function pollLog(log: Logger, changes: ChangeLog, clock: Pick<Clock, 'monotonic'>) {
@@ -28,8 +28,8 @@ export function pollLog(log: Logger, changes: ChangeLog, clock: Pick<Clock, 'mon
     logSingleCalls(target, event.report.singleCalls)
     logPoll(log, changes, event)
   }
-  const looked = ({ target, singleCalls }: Looked) => logSingleCalls(target, singleCalls)
-  return { polled, looked }
+  const hinted = ({ target, singleCalls }: Hinted) => logSingleCalls(target, singleCalls)
+  return { polled, hinted }
 }
 
 /** Get Call succeeds again once it has not failed for so long (seconds). */

@@ -113,11 +113,11 @@ function targetReports({ log, metrics: { operational: metrics }, clock, mask, se
       for (const { code } of report.requests) series.seen('target', target, code)
       logPoll.polled(event)
     },
-    looked: (event) => {
+    hinted: (event) => {
       const { target, made: requests } = event
       if (hasSeries(target)) recordRequests(metrics, target, requests)
       for (const { code } of requests) series.seen('target', target, code)
-      logPoll.looked(event)
+      logPoll.hinted(event)
     },
     skipped: ({ target }) => {
       if (hasSeries(target)) recordSkipped(metrics, target)

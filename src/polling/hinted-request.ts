@@ -6,17 +6,17 @@ import type { SingleCalls } from './poll-report.ts'
 import { pollRequests } from './poll-requests.ts'
 import type { RequestRecord } from './request-with-retries.ts'
 
-export type Look = { answers: ServiceAnswer[]; requests: readonly RequestRecord[]; singleCalls: SingleCalls }
+export type HintedRequest = { answers: ServiceAnswer[]; requests: readonly RequestRecord[]; singleCalls: SingleCalls }
 
 /**
  * Requests one open call between polls, because a hint says that something happened to it. A server that lags behind may answer:
  * what the call was before is ignored, and so is an answer that the service does not know the call.
  */
-export async function lookAt(
+export async function requestHinted(
   tracked: TrackedCall,
   options: ObserveOptions & { mask: (text: string) => string },
   aborted: AbortSignal,
-): Promise<Look> {
+): Promise<HintedRequest> {
   const { clock } = options
   const requestOptions = { ...options.requestOptions, clock, retries: 0 }
   const requests = pollRequests({ ...options, requestOptions }, aborted)
@@ -25,7 +25,7 @@ export async function lookAt(
     fetchCalls: requests.calls,
     aborted,
     wall: clock.wall,
-    // The next look or poll requests the call again.
+    // The next hinted request or poll requests the call again.
     onProblem: ({ message }) => void (problem = options.mask(message)),
   })
   const isOld = ({ id, status }: ListedCall) =>
