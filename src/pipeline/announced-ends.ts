@@ -70,16 +70,16 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
       if (isEnd({ trigger }) && !isLate(id, known, waiting, now)) addFirst(noted, `${trigger} ${id}`, now)
     },
     /**
-     * Counts the ends of a delta, and earlier ones that waited for their webhook, in the delta. Apply the result once it is
-     * committed.
+     * Counts the ends of a delta, and earlier ones that waited for their webhook, in the delta. Changes nothing else: apply the
+     * result once it is committed.
      *
      * @param patience how long a session that a webhook named may take to be shown (seconds); Infinity before the end of a poll
      */
     count: (delta: Delta, { calls }: LedgerState, now: number, patience: number): CountedEnds => {
       triggers.addTo(delta)
       const shown = new Set(delta.calls.values().map(sessionOf))
-      for (const id of unseen.keys()) if (shown.has(id) || calls.ofSession(id).length > 0) unseen.delete(id)
-      const unlisted = [...unseen].flatMap(([id, at]) => (now - at > patience ? [id] : []))
+      const isShown = (session: string) => shown.has(session) || calls.ofSession(session).length > 0
+      const unlisted = [...unseen].flatMap(([id, at]) => (now - at > patience && !isShown(id) ? [id] : []))
       const counted: CountedEnds = { waiting: new Map(), done: [], lags: [], missed: 0, unlisted }
       for (const [id, end] of [...waiting, ...endsIn(delta)]) {
         const outcome = outcomeOf(end, now)
@@ -101,10 +101,12 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
       waiting = new Map(uncountedEnds(loaded))
       triggers.reload(loaded)
     },
-    apply: (counted: CountedEnds) => {
+    /** @param ledger after the commit */
+    apply: (counted: CountedEnds, { calls }: LedgerState) => {
       recent.add(counted.lags.length + counted.missed, counted.missed)
       for (const [id, end] of counted.waiting) waiting.set(id, end)
-      for (const id of counted.unlisted) unseen.delete(id)
+      for (const id of unseen.keys())
+        if (counted.unlisted.includes(id) || calls.ofSession(id).length > 0) unseen.delete(id)
       for (const [id, { session }] of counted.done) {
         waiting.delete(id)
         for (const one of END_TRIGGERS) noted.delete(`${one} ${session}`)

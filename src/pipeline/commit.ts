@@ -66,7 +66,7 @@ function gapOf({ ledger, settings }: Target, { ledger: { sync } }: Decision): Ga
 export function apply(target: Target, committed: Committed, success?: PollSuccess): Committed {
   const { ledger, alerts, times, clock } = target
   applyDelta(ledger, committed.ledger, target.longestWindow)
-  if (committed.ends !== undefined) target.ends?.apply(committed.ends)
+  if (committed.ends !== undefined) target.ends?.apply(committed.ends, ledger)
   for (const instance of committed.alerts.changed) alerts.set(instance.key, instance)
   for (const { key } of committed.alerts.ended) alerts.delete(key)
   if (success === undefined) return committed

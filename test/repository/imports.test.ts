@@ -19,7 +19,7 @@ const SECTIONS = [
 const TEXTS = ['alert-labels', 'digest-text', 'group-text', 'links', 'notification-text', 'store-text'].map(
   (name) => `notifications/text/${name}.ts`,
 )
-// A reader who follows a call from the wire to the channel passes each folder once, and imports run one way. `types`
+// Imports run one way. `types`
 // are folders of which only types may be imported, `files` all that may be imported of other folders.
 const ALLOWED: Record<string, { folders: string[]; types?: string[]; files?: string[] }> = {
   clock: { folders: [] },
