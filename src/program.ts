@@ -88,11 +88,6 @@ const COMMANDS: readonly Listed[] = [
   },
   { name: 'silence', about: 'Silence alerts for a while', load: () => import('./commands/alerts/silence.ts') },
   {
-    name: 'prometheus-rules',
-    about: 'Print the alert rules as a rule file for Prometheus',
-    load: () => import('./commands/alerts/prometheus-rules.ts'),
-  },
-  {
     name: 'test-notify',
     about: 'Send a sample notification to every receiver',
     load: () => import('./commands/test-notify.ts'),

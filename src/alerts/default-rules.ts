@@ -84,16 +84,15 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
 /** The rules that have a page in the runbooks (docs/runbooks.md), at `/runbooks/NAME`. */
 const WITH_RUNBOOK = new Set(defaultRules.map(({ name }) => name))
 
-/** The rule's own runbook, or else its page among those at an address; undefined without either. */
+/**
+ * The rule's own runbook, or else its page; undefined without either.
+ *
+ * @param runbooks the address of the pages; undefined if it is not known
+ */
 export function runbookOf(
   rule: { name: string; runbookUrl?: string | undefined },
   runbooks?: string,
 ): string | undefined {
   const { name, runbookUrl } = rule
-  return runbookUrl ?? (WITH_RUNBOOK.has(name) ? runbookPage(name, runbooks) : undefined)
-}
-
-/** @param runbooks the address of the pages; undefined if it is not known */
-export function runbookPage(alert: string, runbooks: string | undefined): string | undefined {
-  return runbooks && `${runbooks.replace(/\/+$/, '')}/${alert}`
+  return runbookUrl ?? (WITH_RUNBOOK.has(name) ? runbooks && `${runbooks.replace(/\/+$/, '')}/${name}` : undefined)
 }

@@ -1,7 +1,7 @@
 import { advance, remind, type AlertInstance, type Change, type NextState } from './alert-instance.ts'
 import { notificationOf, type Evidence, type Notification } from './notification.ts'
 import { evidenceOf } from './evidence.ts'
-import { isGroupOf } from './groups.ts'
+import { isOf } from './groups.ts'
 import type { Rule } from './rule.ts'
 import { ruleValues, type RuleValue } from './rule-value.ts'
 import type { MonthOf, Trigger } from './trigger.ts'
@@ -141,8 +141,4 @@ function sincePrevious(trigger: Trigger): number | undefined {
 /** Whether it was not evaluated for long, or the clock was set back since. */
 function isUnseen({ evaluatedAt }: AlertInstance, now: number, interval: number): boolean {
   return now <= evaluatedAt || now - evaluatedAt > UNSEEN_INTERVALS * interval
-}
-
-function isOf(rule: Rule, { rule: { name }, labels }: AlertInstance): boolean {
-  return name === rule.name && isGroupOf(rule, labels)
 }

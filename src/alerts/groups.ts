@@ -45,6 +45,14 @@ export function isGroupOf({ by, match }: Pick<Rule, 'by' | 'match'>, labels: Rul
   })
 }
 
+/** Whether an alert is one of this rule, as the rule is now. */
+export function isOf(
+  rule: Rule,
+  alert: { readonly rule: { readonly name: string }; readonly labels: RuleLabels },
+): boolean {
+  return alert.rule.name === rule.name && isGroupOf(rule, alert.labels)
+}
+
 /** The calls that a rule selects, by the key of their group. Groups in `known` are included even without a call. */
 export function groupCalls<Call extends { readonly labels: Labels }>(
   rule: Pick<Rule, 'name' | 'by' | 'match'>,

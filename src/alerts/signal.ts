@@ -4,7 +4,6 @@ import type { FinalStatus, Labels } from '../ledger/call.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import { formatNumber, formatSeconds, formatShare, plural } from '../text/format.ts'
 import type { Change } from './alert-instance.ts'
-import type { PrometheusQuery } from './promql.ts'
 import type { RuleLabel } from './groups.ts'
 import type { RuleKey, RuleOn } from './rule-keys.ts'
 import type { MonthOf, Poll, Trigger } from './trigger.ts'
@@ -78,13 +77,6 @@ type DeclaredByEachSignal<Name extends string, Keys extends Shape, Signal> = {
   format?(value: number, signal: Signal): string
   /** Whether a message omits the threshold, because the value alone is enough. */
   needsNoThreshold?(message: MessageValue): boolean
-  /**
-   * The rule in PromQL; absent if callwatch's metrics are not enough.
-   *
-   * @param interval seconds between two polls
-   * @throws {NotExpressible} for a rule that PromQL cannot express
-   */
-  prometheus?(rule: RuleOn<Signal>, interval: number): PrometheusQuery
 }
 
 /** A signal measured on calls: those of a window, or those that are open now. */

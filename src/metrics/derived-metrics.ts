@@ -1,4 +1,4 @@
-import { labelValue, RULE_LABELS } from '../alerts/groups.ts'
+import { groupCalls, isOf, labelValue, RULE_LABELS, type RuleLabels } from '../alerts/groups.ts'
 import { latestValues } from '../alerts/latest-values.ts'
 import { OPEN_STATUSES, DOCUMENTED_LABELS, type Labels } from '../ledger/call.ts'
 import { countWindow, EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../ledger/failure-ratio.ts'
@@ -28,6 +28,9 @@ export type DerivedMetric = {
 export type ExportedTarget = Pick<TargetStatus, 'name' | 'ledger' | 'alerts' | 'pollAge' | 'recent' | 'sweepAge'> & {
   readonly settings: Pick<TargetStatus['settings'], 'rules'>
 }
+
+/** The values of `callwatch_alert_state`. An alert in the state `recovering` still fires. */
+const STATES = { inactive: 0, pending: 1, firing: 2, recovering: 2 }
 
 /** All metrics that are derived from a target's committed state. */
 export const DERIVED_METRICS: readonly DerivedMetric[] = [
@@ -114,6 +117,19 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
       }),
   ),
   gauge(
+    'callwatch_alert_state',
+    'State of each alert: 0 inactive, 1 pending, 2 firing. A rule with `by` has an alert for each group',
+    ['alert', 'severity', ...RULE_LABELS],
+    ({ alerts, settings }) =>
+      settings.rules.flatMap((rule) => {
+        const known = [...alerts.values()].filter((instance) => isOf(rule, instance)).map(({ labels }) => labels)
+        return [...groupCalls(rule, [], known)].map(
+          ([key, { labels }]) =>
+            [[rule.name, rule.severity, ...groupValues(labels)], STATES[alerts.get(key)?.state ?? 'inactive']] as const,
+        )
+      }),
+  ),
+  gauge(
     'callwatch_rule_value',
     "Value of an alert rule as of the last successful poll, in the signal's unit: a share, calls, seconds or minutes; absent " +
       'with too few calls. A rule with `by` has a value for each group',
@@ -122,10 +138,7 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
       settings.rules.flatMap((rule) =>
         latestValues(rule, ledger, { pollAge: pollAge(), recent })
           .filter(({ tooFew, value }) => !tooFew && Number.isFinite(value))
-          .map(
-            ({ labels, value }) =>
-              [[rule.name, rule.signal.name, ...RULE_LABELS.map((label) => labels[label] ?? '')], value] as const,
-          ),
+          .map(({ labels, value }) => [[rule.name, rule.signal.name, ...groupValues(labels)], value] as const),
       ),
   ),
   gauge(
@@ -272,6 +285,11 @@ function withTarget(target: string, names: readonly string[], values: readonly s
   // An empty label is the same as none.
   const labels = names.map((name, i) => [name, values[i]!] as const).filter(([, value]) => value !== '')
   return Object.fromEntries([['target', target], ...labels])
+}
+
+/** The values of the labels of a group; a label that it has not is empty. */
+function groupValues(labels: RuleLabels): string[] {
+  return RULE_LABELS.map((label) => labels[label] ?? '')
 }
 
 function inProgressKey({ type, mode, receiverType }: Labels, status: string): string {

@@ -2,7 +2,6 @@ import { expect, test, vi } from 'vitest'
 import { replay } from '../../src/alerts/replay.ts'
 import type * as Signals from '../../src/alerts/signals.ts'
 import { handMadeLedger } from '../metrics/hand-made-target.ts'
-import { ruleFileOf } from '../../src/commands/alerts/prometheus-rules.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { maskConfig } from '../../src/config/mask-config.ts'
 import { configJsonSchema } from '../../src/config/json-schema.ts'
@@ -53,7 +52,7 @@ test.each([
   expect(problemsWhenLoading({ env: {}, cwd })).toMatch(problem)
 })
 
-test('it is evaluated, shown in a message and in the status, replayed, and written in PromQL', () => {
+test('it is evaluated, shown in a message and in the status, and replayed', () => {
   const rule = videoRule()
   const target = evaluatedTarget([rule])
   target.evaluate(pollAt(at(0), { finished: FINISHED }), at(0))
@@ -72,6 +71,4 @@ test('it is evaluated, shown in a message and in the status, replayed, and writt
     window_seconds: 3600,
     readings: [{ labels: { mode: 'call' }, value: 0.6, calls: 5 }, {}, {}],
   })
-
-  expect(ruleFileOf([rule], INTERVAL)).toContain('of="type=video, by mode"')
 })

@@ -1,5 +1,4 @@
 import { TYPES } from '../../src/ledger/call.ts'
-import { hysteresis, increaseOf, recordOf, whilePolled } from '../../src/alerts/promql.ts'
 import { eitherSide, labelled, windowed } from '../../src/alerts/rule-keys.ts'
 import { callSignal, formatIn, inWindow, numberOf } from '../../src/alerts/signal.ts'
 import { oneOf, ratio } from '../../src/schema/scalars.ts'
@@ -25,10 +24,4 @@ export const typeShare = callSignal({
   describe: ({ value }, signal) =>
     `${formatIn('share', value)} of the calls that finished ${inWindow(signal)} are of type ${signal.of}`,
   inWords: (rule) => `${formatIn('share', rule.threshold)} of type ${rule.signal.of}`,
-  prometheus: (rule, interval) => {
-    const all = recordOf('callwatch_calls_total', rule)
-    const ofType = recordOf('callwatch_calls_total', { ...rule, match: { ...rule.match, type: rule.signal.of } })
-    const value = `${increaseOf(ofType, rule)} / ${increaseOf(all, rule)}`
-    return { expr: whilePolled(hysteresis(rule, value), rule, interval), records: [all, ofType] }
-  },
 })

@@ -1,3 +1,5 @@
+import type { AlertInstance } from '../../src/alerts/alert-instance.ts'
+import type { Rule } from '../../src/alerts/rule.ts'
 import { labelsOf } from '../../src/ledger/call.ts'
 import { POLL_AGE, ruleOn } from '../alerts/sample-rules.ts'
 import { describe, expect, test } from 'vitest'
@@ -217,6 +219,30 @@ describe('callwatch_rule_value', () => {
 })
 
 const CALLS_OPEN = ruleOn({ name: 'in_progress' }, { name: 'Open' })
+
+test('callwatch_alert_state is that of each alert, also of inactive ones, with the severity that its rule has now', async () => {
+  const byType = { ...RATIO_RULE, name: 'ByType', by: ['type'] as const }
+  const instanceOf = (type: string, state: 'pending' | 'recovering'): AlertInstance => {
+    return { ...firing(byType), key: `ByType{type="${type}"}`, labels: { type }, state }
+  }
+  const rules: Rule[] = [byType, { ...RATIO_RULE, severity: 'critical' }, { ...RATIO_RULE, name: 'Quiet' }]
+  const alerts = [
+    firing(),
+    instanceOf('video', 'pending'),
+    instanceOf('other', 'recovering'),
+    // The rules of these have other groups, or are gone.
+    { ...firing({ ...RATIO_RULE, name: 'Quiet' }), key: 'Quiet{mode="call"}', labels: { mode: 'call' } },
+    firing({ ...RATIO_RULE, name: 'Removed' }),
+  ]
+  const { body } = await metricsOf(() => [handMadeTarget({ rules, alerts })], '1').expose('prometheus')
+  expect(linesOf(readExposition(body), 'callwatch_alert_state')).toEqual([
+    'alert=ByType,severity=warning,type=audio 0',
+    'alert=ByType,severity=warning,type=video 1',
+    'alert=ByType,severity=warning,type=other 2',
+    'alert=HighFailureRate,severity=critical 2',
+    'alert=Quiet,severity=warning 0',
+  ])
+})
 
 test('callwatch_alerts counts an alert in its state; a rule without alerts has 0 in both states', async () => {
   const { body } = await metricsOf(

@@ -59,6 +59,7 @@ const SPANS: [name: string, label: readonly (readonly string[])[]][] = [
   ['callwatch_tracked_calls', []],
   ['callwatch_invalid_items_total', [labelled('reason', 'no_session_id', 'no_status', 'not_an_object')]],
   ['callwatch_alerts', [['alert=HighFailureRate,severity=warning'], labelled('state', 'pending', 'firing')]],
+  ['callwatch_alert_state', [['alert=HighFailureRate,severity=warning']]],
   ['callwatch_notifications_pending', [['receiver=slack']]],
   ['callwatch_notification_oldest_pending_seconds', [['receiver=slack']]],
   ['callwatch_notifications_total', [['receiver=slack'], labelled('outcome', 'sent', 'retried', 'dropped')]],

@@ -37,6 +37,41 @@ export type RunningPrometheus = {
 export type Series = { labels: Record<string, string>; values: number[] }
 
 /**
+ * A Prometheus with the configuration and the rules in this folder, of which only intervals and addresses differ.
+ *
+ * @param jobs the addresses of the daemons of each job
+ * @param alertmanager its address
+ */
+export function prometheusIn(
+  folder: string,
+  jobs: Readonly<Record<string, readonly string[]>>,
+  alertmanager?: string,
+  ...args: readonly string[]
+) {
+  const config = parse(readFileSync(join(folder, 'prometheus.yaml'), 'utf8'))
+  const interval = `${SCRAPE_INTERVAL}s`
+  config.global = { scrape_interval: interval, evaluation_interval: interval }
+  const { dns_sd_configs: _, ...job } = config.scrape_configs[0]
+  config.scrape_configs = Object.entries(jobs).map(([name, targets]) => {
+    return { ...job, job_name: name, static_configs: [{ targets }] }
+  })
+  if (alertmanager === undefined) delete config.alerting
+  else config.alerting.alertmanagers = [{ static_configs: [{ targets: [alertmanager] }] }]
+  writeFileSync(join(folder, 'prometheus.yaml'), stringify(config))
+  const child = start(
+    'prometheus',
+    ['--config.file=prometheus.yaml', '--storage.tsdb.path=data', '--web.listen-address=127.0.0.1:0', ...args],
+    folder,
+  )
+  /** How to ask it, once it listens. */
+  const asked = async () => {
+    const api = apiOf(`http://${await child.logged(/"Listening on" address=(127\.0\.0\.1:\d+)/)}`)
+    return { api, query: queryWith(api) }
+  }
+  return { ...child, asked }
+}
+
+/**
  * Starts a daemon that polls a busy and healthy simulator, and a Prometheus with the shipped configuration that has
  * scraped the daemon for some seconds. Only the intervals and addresses of the configuration differ.
  */
@@ -68,16 +103,9 @@ export async function startPrometheus(): Promise<RunningPrometheus> {
 
     sending = setInterval(() => sendWebhooks(page), 500)
     cpSync(SHIPPED, folder, { recursive: true })
-    writeFileSync(join(folder, 'prometheus.yaml'), prometheusConfig(new URL(page).host))
-    const prometheus = start(
-      'prometheus',
-      ['--config.file=prometheus.yaml', '--storage.tsdb.path=data', '--web.listen-address=127.0.0.1:0'],
-      folder,
-    )
+    const prometheus = prometheusIn(folder, { callwatch: [new URL(page).host] })
     children.push(prometheus)
-    const address = await prometheus.logged(/"Listening on" address=(127\.0\.0\.1:\d+)/)
-    const api = apiOf(`http://${address}`)
-    const query = queryWith(api)
+    const { query, api } = await prometheus.asked()
     await eventually(async () => {
       const [scrapes] = await query('count_over_time(up{job="callwatch"}[10m])')
       return (scrapes?.values[0] ?? 0) >= SCRAPES ? true : undefined
@@ -109,17 +137,6 @@ function daemonConfig(url: string, key: string): string {
     events: { webhooks: [{ name: 'crm', url: 'http://127.0.0.1:9/', secret: SECRET }] },
     http: { host: '127.0.0.1', port: 0 },
   })
-}
-
-function prometheusConfig(daemon: string): string {
-  const config = parse(readFileSync(join(SHIPPED, 'prometheus.yaml'), 'utf8'))
-  const interval = `${SCRAPE_INTERVAL}s`
-  config.global = { scrape_interval: interval, evaluation_interval: interval }
-  const [job] = config.scrape_configs
-  delete job.dns_sd_configs
-  job.static_configs = [{ targets: [daemon] }]
-  delete config.alerting
-  return stringify(config)
 }
 
 type Child = { child: ChildProcess; exited: Promise<unknown>; logged: (pattern: RegExp) => Promise<string> }

@@ -2,22 +2,25 @@ import { stat, graph, healthTimeline, list } from '../panels.ts'
 import { during, quantiles, T, WINDOW } from '../queries.ts'
 
 export function alerts() {
-  const each = 'max by (target, alert, severity, state)'
   return [
     list({
       title: 'Firing alerts',
       about: 'Alerts of callwatch. Alertmanager has the alerts of Prometheus.',
       width: 8,
-      hidden: ['Time', 'state'],
+      hidden: ['Time', 'Value'],
       noValue: 'none',
-      queries: { '': `${each} (callwatch_alerts{state="firing", ${T}}) > 0` },
+      queries: {
+        '': `max by (target, alert, severity, type, mode, receiver_type) (callwatch_alert_state{${T}}) == 2`,
+      },
     }),
     graph({
       title: 'Alerts over time',
       about: 'Alert instances that are firing or pending.',
       width: 4,
       stacked: true,
-      queries: { '{{alert}} {{state}}': `sum by (alert, state) (${each} (callwatch_alerts{${T}}))` },
+      queries: {
+        '{{alert}} {{state}}': `sum by (alert, state) (max by (target, alert, severity, state) (callwatch_alerts{${T}}))`,
+      },
     }),
     graph({
       title: 'Notifications pending',

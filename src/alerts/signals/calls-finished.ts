@@ -1,7 +1,6 @@
 import { FINAL_STATUSES } from '../../ledger/call.ts'
 import { amount } from '../../schema/scalars.ts'
 import { someCalls } from '../../text/format.ts'
-import { countQuery } from '../promql.ts'
 import { eitherSide, labelled, windowed } from '../rule-keys.ts'
 import { beyond, callSignal, inWindow, measureNumber } from '../signal.ts'
 
@@ -16,5 +15,4 @@ export const callsFinished = callSignal({
   measure: measureNumber,
   describe: ({ value }, signal) => `${someCalls(value)} finished ${inWindow(signal)}`,
   inWords: (rule) => `${beyond(rule, 'calls')} finished ${inWindow(rule.signal)}`,
-  prometheus: (rule, interval) => countQuery('callwatch_calls_total', rule, interval),
 })

@@ -1,7 +1,6 @@
 import { amount } from '../../schema/scalars.ts'
 import { beganAt } from '../../ledger/tracked-call.ts'
 import { someCalls } from '../../text/format.ts'
-import { countQuery } from '../promql.ts'
 import { eitherSide, labelled, windowed } from '../rule-keys.ts'
 import { beyond, callSignal, inWindow, measureNumber } from '../signal.ts'
 
@@ -20,5 +19,4 @@ export const callsStarted = callSignal({
   measure: measureNumber,
   describe: ({ value }, signal) => `${someCalls(value)} began ${inWindow(signal)}`,
   inWords: (rule) => `${beyond(rule, 'calls')} began ${inWindow(rule.signal)}`,
-  prometheus: (rule, interval) => countQuery('callwatch_calls_started_total', rule, interval),
 })

@@ -1,20 +1,9 @@
-import { formatDuration } from '../../schema/duration-text.ts'
 import { confidence, oneOf, ratio } from '../../schema/scalars.ts'
 import { FAILURES, failureCount, failureRatio as ratioOf, REASONS, type Reason } from '../../ledger/failure-ratio.ts'
 import { countByStatus, type Tally } from '../../ledger/finished-calls.ts'
 import { formatNumber, plural } from '../../text/format.ts'
-import {
-  hysteresis,
-  increaseOf,
-  neededBefore,
-  NotExpressible,
-  recordOf,
-  seriesOf,
-  whilePolled,
-  type PrometheusRecord,
-} from '../promql.ts'
 import { labelValue, RULE_LABELS } from '../groups.ts'
-import { eitherSide, labelled, minCalls, windowed, type RuleOn } from '../rule-keys.ts'
+import { eitherSide, labelled, minCalls, windowed } from '../rule-keys.ts'
 import { beyond, callSignal, formatIn, inWindow, type Contributor } from '../signal.ts'
 import { wilsonBounds } from '../wilson.ts'
 
@@ -74,20 +63,6 @@ export const failureRatio = callSignal({
   },
   inWords: (rule) =>
     `${beyond(rule, 'share')} of the calls ${inWindow(rule.signal)} ${rule.signal.reason === 'any' ? 'failed' : `were ${rule.signal.reason}`} (at least ${plural(rule.signal.minCalls, 'call')})`,
-
-  prometheus: (rule, interval) => {
-    const { reason, window, minCalls: least, confidence: asked } = rule.signal
-    if (asked !== undefined) throw new NotExpressible('PromQL has no confidence of a ratio')
-    const all = recordOf('callwatch_calls_total', rule)
-    const failed = recordOf('callwatch_calls_total', rule, reason)
-    const calls = increaseOf(all, rule)
-    const needed = { enough: { calls, least, window }, ...neededBefore(all, rule) }
-    return {
-      expr: whilePolled(hysteresis(rule, `${increaseOf(failed, rule)} / ${calls}`, needed), rule, interval),
-      records: [all, failed],
-      calls: callsTemplate(all, rule),
-    }
-  },
 })
 
 /** The confidence with which a share of the failures must exceed the share of the calls. */
@@ -111,16 +86,4 @@ function liftOf({ failures, ofFailures, calls, ofCalls }: Contributor): number {
 function failuresAmong(calls: readonly Tally[], reason: Reason) {
   const counts = countByStatus(calls)
   return { failures: failureCount(counts, reason), calls: counts.total }
-}
-
-/** The number of calls behind the ratio, which needs a second query to Prometheus. */
-function callsTemplate(all: PrometheusRecord, { signal, by }: RuleOn<{ window: number }>): string {
-  const own = ['target', ...by]
-  const series = seriesOf(
-    all,
-    own.map((label) => `${label}=%q`),
-  )
-  const query = `sum(increase(${series}[${formatDuration(signal.window)}]))`
-  const values = own.map((label) => `$labels.${label}`).join(' ')
-  return `{{ with query (printf \`${query}\` ${values}) }}{{ printf "%.0f" (. | first | value) }}{{ else }}n/a{{ end }}`
 }

@@ -1,5 +1,4 @@
 import { seconds } from '../../schema/duration.ts'
-import { hysteresis, neverPolled, POLL_AGE } from '../promql.ts'
 import { clear } from '../rule-keys.ts'
 import { formatIn, targetSignal } from '../signal.ts'
 
@@ -20,8 +19,4 @@ export const pollAge = targetSignal({
       : 'polls succeed again',
   inWords: ({ threshold }) => `no successful poll for ${formatIn('seconds', threshold)}`,
   needsNoThreshold: ({ value, threshold }) => value <= threshold,
-  prometheus: (rule) => {
-    const aged = hysteresis(rule, POLL_AGE)
-    return { expr: rule.breach === 'above' ? `${aged}\nor ${neverPolled(rule.threshold)}` : aged, records: [] }
-  },
 })

@@ -1,14 +1,8 @@
 import { duration } from '../../schema/duration.ts'
-import { formatDuration } from '../../schema/duration-text.ts'
 import { ratio, wholeNumber } from '../../schema/scalars.ts'
-import { hysteresis } from '../promql.ts'
 import { clear } from '../rule-keys.ts'
 import { beyond, formatIn, inWindow, targetSignal } from '../signal.ts'
 import { KEPT_SECONDS } from '../trigger.ts'
-
-const REQUESTS = 'callwatch_api_requests_total'
-/** As `isServiceError` says. */
-const ERRORS = 'code=~"5..|timeout|network|invalid"'
 
 export const requestErrors = targetSignal({
   name: 'request_errors',
@@ -31,10 +25,4 @@ export const requestErrors = targetSignal({
   describe: ({ value }, signal) =>
     `${formatIn('share', value)} of the requests to the calls service failed ${inWindow(signal)}`,
   inWords: (rule) => `${beyond(rule, 'share')} of the requests to the calls service ${inWindow(rule.signal)} failed`,
-  prometheus: (rule) => {
-    const { window, minRequests: least } = rule.signal
-    const made = (matcher: string) => `sum by (target) (increase(${REQUESTS}${matcher}[${formatDuration(window)}]))`
-    const enough = { calls: made(''), least, window }
-    return { expr: hysteresis(rule, `${made(`{${ERRORS}}`)} / ${made('')}`, { enough }), records: [] }
-  },
 })

@@ -1,7 +1,5 @@
 import { duration } from '../../schema/duration.ts'
-import { formatDuration } from '../../schema/duration-text.ts'
 import { ratio, wholeNumber } from '../../schema/scalars.ts'
-import { hysteresis } from '../promql.ts'
 import { clear } from '../rule-keys.ts'
 import { beyond, formatIn, inWindow, targetSignal } from '../signal.ts'
 import { KEPT_SECONDS } from '../trigger.ts'
@@ -27,11 +25,4 @@ export const serviceWebhooksMissed = targetSignal({
   describe: ({ value }, signal) =>
     `${formatIn('share', value)} of the ends of calls ${inWindow(signal)} had no webhook`,
   inWords: (rule) => `${beyond(rule, 'share')} of the ends of calls ${inWindow(rule.signal)} had no webhook`,
-  prometheus: (rule) => {
-    const { window, minEnds: least } = rule.signal
-    const ends = (announced: string) =>
-      `sum by (target) (increase(callwatch_service_webhook_ends_total{announced=~"${announced}"}[${formatDuration(window)}]))`
-    const enough = { calls: ends('yes|no'), least, window }
-    return { expr: hysteresis(rule, `${ends('no')} / ${ends('yes|no')}`, { enough }), records: [] }
-  },
 })

@@ -2,11 +2,8 @@ import { duration } from '../../schema/duration.ts'
 import { amount } from '../../schema/scalars.ts'
 import { beganAt } from '../../ledger/tracked-call.ts'
 import { formatSeconds, someCalls } from '../../text/format.ts'
-import { groupOf, NotExpressible, selectorOf, whileScraped } from '../promql.ts'
 import { clear, labelled } from '../rule-keys.ts'
 import { beyond, callSignal, measureNumber } from '../signal.ts'
-
-const OLDEST = 'callwatch_oldest_open_call_timestamp_seconds'
 
 export const stuckCalls = callSignal({
   name: 'stuck_calls',
@@ -26,12 +23,4 @@ export const stuckCalls = callSignal({
   inWords: (rule) => `${beyond(rule, 'calls')} open for longer than ${formatSeconds(rule.signal.longerThan)}`,
   // One stuck call is already a problem.
   needsNoThreshold: ({ breach, threshold }) => breach === 'above' && threshold === 0,
-  prometheus: (rule, interval) => {
-    if (rule.breach !== 'above' || rule.threshold !== 0)
-      throw new NotExpressible(`${OLDEST} is of the oldest call only, not a count`)
-    const isStuck = `time() - min by (${groupOf(rule)}) (${OLDEST}${selectorOf(rule.match)}) > ${rule.signal.longerThan}`
-    // Prometheus knows how long the oldest call has been open, but not how many are stuck.
-    const value = '{{ $value | humanizeDuration }}'
-    return { expr: whileScraped(isStuck, rule, interval), records: [], value }
-  },
 })

@@ -30,7 +30,6 @@ export const counted = parser('a whole number from 1 to 1000', digits, (value) =
 export const port = parser('a port, 65535 at most', whole, (value) => value <= 65_535)
 
 /** An http or https URL. */
-export const url = parser('a URL such as https://callwatch.example/runbooks', String, isLink)
 export const webAddress = parser('a URL such as http://user:password@127.0.0.1:9464/hooks/simulated', (text) =>
   isLink(text) ? new URL(text) : undefined,
 )
