@@ -12,8 +12,9 @@ export function daemonUrl(options: { file?: string; env: Environment; cwd: strin
   try {
     content = readConfigFile(options).content
   } catch {}
-  const { draft, names } = interpolate(content, options.env)
-  const given = valueAt(fillFromEnvironment(draft, options.env, '', names).tree, ['http'])
+  const draft = interpolate(content, options.env)
+  fillFromEnvironment(draft, options.env, '')
+  const given = valueAt(draft.tree, ['http'])
   const { host, port, tls } = isMap(given) ? given : {}
   const http =
     httpSection.safeParse({ host, port }).data ?? httpSection.safeParse({ port }).data ?? httpSection.parse({})

@@ -1,12 +1,11 @@
 import { parseDuration } from '../schema/duration-text.ts'
 import { proxyProblems } from '../network/proxy-variables.ts'
 import { valueAt, withValue } from '../schema/path.ts'
-import type { Certificate } from '../web/http-section.ts'
 import { configSchema, withCertificate, type Config } from './config.ts'
 import { servedRules } from './shipped-rules.ts'
-import { withOrigin, type Draft, problemsOf } from './reading/draft.ts'
+import { type Draft, problemsOf } from './reading/draft.ts'
 import { fillFromEnvironment, type Environment, interpolate } from './reading/environment.ts'
-import { errorIn, readConfigFile, type ConfigFile } from './reading/read-config-file.ts'
+import { errorIn, readConfigFile } from './reading/read-config-file.ts'
 import { readSecretFiles, readTlsFiles } from './reading/read-named-files.ts'
 import { isReadOnce, readAnyText, readText, type ReadText } from './reading/read-text.ts'
 
@@ -32,15 +31,13 @@ export function loadConfig(options: LoadConfigOptions): Config {
   const { env, cwd, readText: read = readText } = options
   const file = readConfigFile(options)
   const { content, name, folder } = file
-  const { draft, names } = interpolate(content, env)
-  const filled = fillFromEnvironment(draft, env, name, names)
-  const problems = [...filled.problems, ...proxyProblems(env)]
-  const withSecrets = readSecretFiles({ ...filled, problems }, { file: folder, cwd, readText: read })
-  const { draft: whole, tls } = readTlsFiles(withSecrets, { folder, readText: read })
-  return check(withShippedRules(withOrigin(whole, [], name)), tls, file)
-}
-
-function check(draft: Draft, tls: Certificate | undefined, file: ConfigFile): Config {
+  const draft = interpolate(content, env)
+  fillFromEnvironment(draft, env, name)
+  draft.problems.push(...proxyProblems(env))
+  readSecretFiles(draft, { file: folder, cwd, readText: read })
+  const tls = readTlsFiles(draft, { folder, readText: read })
+  addShippedRules(draft)
+  draft.origins.set('', name)
   const result = configSchema.safeParse(draft.tree)
   const problems = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
   if (result.data === undefined || problems.length > 0) throw errorIn(file, problems)
@@ -48,11 +45,11 @@ function check(draft: Draft, tls: Certificate | undefined, file: ConfigFile): Co
 }
 
 /** A file without rules gets the shipped rules, if its `store.history` is long enough for them. */
-function withShippedRules(draft: Draft): Draft {
+function addShippedRules(draft: Draft): void {
   const history = valueAt(draft.tree, ['store', 'history'])
   const seconds = typeof history === 'string' ? parseDuration(history) : undefined
-  if (seconds === undefined || valueAt(draft.tree, ['alerts']) !== undefined) return draft
-  return { ...draft, tree: withValue(draft.tree, ['alerts'], servedRules(seconds)) }
+  if (seconds !== undefined && valueAt(draft.tree, ['alerts']) === undefined)
+    draft.tree = withValue(draft.tree, ['alerts'], servedRules(seconds))
 }
 
 /**

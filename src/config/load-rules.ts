@@ -3,7 +3,7 @@ import { checkWindows, ruleSchema, type Rule } from '../alerts/rule.ts'
 import { formatPath, type Path } from '../schema/path.ts'
 import { reportDuplicates } from './config.ts'
 import type { Problem } from './config-error.ts'
-import { withOrigin, problemsOf } from './reading/draft.ts'
+import { problemsOf } from './reading/draft.ts'
 import { type Environment, interpolate } from './reading/environment.ts'
 import { errorIn, readConfigFile } from './reading/read-config-file.ts'
 
@@ -24,7 +24,8 @@ export type LoadRulesOptions = {
  */
 export function loadRules({ file, env, cwd, history }: LoadRulesOptions): Rule[] {
   const rulesFile = readConfigFile({ file, env, cwd, option: '--rule', expected: 'a file of rules' })
-  const draft = withOrigin(interpolate(rulesFile.content, env).draft, [], rulesFile.name)
+  const draft = interpolate(rulesFile.content, env)
+  draft.origins.set('', rulesFile.name)
   const isList = Array.isArray(draft.tree)
   const result = isList ? z.array(ruleSchema).safeParse(draft.tree) : ruleSchema.safeParse(draft.tree)
   const problems: Problem[] = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]

@@ -11,7 +11,7 @@ export function readStoreAddress(
   text: string,
   env: Environment,
 ): { address: { path: string } | { url: string } } | { problem: string } {
-  const { draft } = interpolate(text, env)
+  const draft = interpolate(text, env)
   const [problem] = draft.problems
   if (problem !== undefined) return { problem: problem.message }
   const address = String(draft.tree)

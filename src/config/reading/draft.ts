@@ -1,20 +1,22 @@
 import type { z } from 'zod'
-import { formatPath, type Path, valueAt } from '../../schema/path.ts'
+import { formatPath, type Path, valueAt, withValue } from '../../schema/path.ts'
 import type { Problem } from '../config-error.ts'
 import { isSecretPlace } from '../secrets.ts'
 
-/** A configuration that is being built: the file's content, to which interpolation, environment and secrets are added. */
+/** A configuration that is being built: the file's content, to which each step adds values and problems. */
 export type Draft = {
   /** Maps, lists and scalars, in the file's own form. */
   tree: unknown
   /** The problems so far, with paths as the user knows them. */
-  problems: readonly Problem[]
+  readonly problems: Problem[]
   /** Places in the tree that already have a problem. */
-  reported: ReadonlySet<string>
+  readonly reported: Set<string>
   /** Places in the tree whose value is not from that place in the file, and what the user calls them. */
-  origins: ReadonlyMap<string, string>
+  readonly origins: Map<string, string>
   /** Places with an interpolated value, and the text before the interpolation. Only that text may be shown. */
-  templates: ReadonlyMap<string, string>
+  readonly templates: ReadonlyMap<string, string>
+  /** The variables that the file refers to. */
+  readonly names: ReadonlySet<string>
 }
 
 /** The user's name for a place in the tree: its path in the file, or the variable that filled it. */
@@ -23,18 +25,16 @@ export function nameOf(draft: Draft, path: Path): string {
   return draft.origins.get(place) ?? place
 }
 
-/** The draft with one more problem. */
-export function withProblem(draft: Draft, path: Path, message: string): Draft {
-  return {
-    ...draft,
-    problems: [...draft.problems, { path: nameOf(draft, path), message }],
-    reported: new Set(draft.reported).add(formatPath(path)),
-  }
+/** Adds a problem. */
+export function addProblem(draft: Draft, path: Path, message: string): void {
+  draft.problems.push({ path: nameOf(draft, path), message })
+  draft.reported.add(formatPath(path))
 }
 
-/** The draft with a value from elsewhere. From now on, the user knows the place as `origin`. */
-export function withOrigin(draft: Draft, path: Path, origin: string): Draft {
-  return { ...draft, origins: new Map(draft.origins).set(formatPath(path), origin) }
+/** Adds a value from elsewhere. From now on, the user knows the place as `origin`. */
+export function addValue(draft: Draft, path: Path, value: unknown, origin: string): void {
+  draft.tree = withValue(draft.tree, path, value)
+  draft.origins.set(formatPath(path), origin)
 }
 
 const kinds: Record<string, string> = { object: 'a map', record: 'a map', array: 'a list' }

@@ -2,7 +2,7 @@ import { isMap, valueAt, withValue, type Path, formatPath, placesOf } from '../.
 import { variables, type Variable } from '../../schema/variables.ts'
 import { configSchema } from '../config.ts'
 import type { Problem } from '../config-error.ts'
-import { withOrigin, type Draft } from './draft.ts'
+import { addValue, type Draft } from './draft.ts'
 
 /** Variables by name, as in `process.env`. An empty variable counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -19,40 +19,26 @@ const others = all
  * they add what that target omits. If it has several, they add nothing, because it is unknown whose key it is.
  *
  * @param fileName how the user named the file
- * @param interpolated variables that the file itself refers to: `app_id: ${CALLWATCH_APP_ID}` is no second target
  */
-export function fillFromEnvironment(
-  draft: Draft,
-  env: Environment,
-  fileName: string,
-  interpolated: ReadonlySet<string>,
-): Draft {
-  const filled = others.reduce(
-    (next, place) => fill(next, place, env, valueAt(next.tree, place.path.slice(0, -1))),
-    draft,
-  )
-  const targets = valueAt(filled.tree, ['targets'])
-  if (targets === undefined || (Array.isArray(targets) && targets.length === 0)) return makeTarget(filled, env)
-  if (env['CALLWATCH_APP_ID'] && !interpolated.has('CALLWATCH_APP_ID')) {
+export function fillFromEnvironment(draft: Draft, env: Environment, fileName: string): void {
+  for (const { path, meta } of others) fill(draft, path, meta, env, valueAt(draft.tree, path.slice(0, -1)))
+  const targets = valueAt(draft.tree, ['targets'])
+  if (targets === undefined || (Array.isArray(targets) && targets.length === 0)) return makeTarget(draft, env)
+  // `app_id: ${CALLWATCH_APP_ID}` is no second target.
+  if (env['CALLWATCH_APP_ID'] && !draft.names.has('CALLWATCH_APP_ID')) {
     const both = `\`CALLWATCH_APP_ID\` is set although ${fileName} has \`targets\``
     const message = `${both}; expected the target in one place: unset the variable, or remove \`targets\` from the file`
-    const problem = { path: 'CALLWATCH_APP_ID', message }
-    return { ...filled, problems: [...filled.problems, problem] }
-  }
-  return Array.isArray(targets) && targets.length === 1 ? fillTarget(filled, env, targets[0]) : filled
+    draft.problems.push({ path: 'CALLWATCH_APP_ID', message })
+  } else if (Array.isArray(targets) && targets.length === 1 && isMap(targets[0]))
+    for (const { path, meta } of ofTargets) fill(draft, inFirst(path), meta, env, targets[0])
 }
 
-function makeTarget(draft: Draft, env: Environment): Draft {
+function makeTarget(draft: Draft, env: Environment): void {
   const given = ofTargets.filter(({ meta }) => env[meta.name])
-  if (given.length === 0) return draft
+  if (given.length === 0) return
   const target = Object.fromEntries(given.map(({ path, meta }) => [path.at(-1), env[meta.name]]))
-  const made = { ...draft, tree: withValue(draft.tree, ['targets'], [target]) }
-  return ofTargets.reduce((next, { path, meta }) => withOrigin(next, inFirst(path), meta.name), made)
-}
-
-function fillTarget(draft: Draft, env: Environment, target: unknown): Draft {
-  if (!isMap(target)) return draft
-  return ofTargets.reduce((next, { path, meta }) => fill(next, { path: inFirst(path), meta }, env, target), draft)
+  draft.tree = withValue(draft.tree, ['targets'], [target])
+  for (const { path, meta } of ofTargets) draft.origins.set(formatPath(inFirst(path)), meta.name)
 }
 
 /** Replaces the place of any target by that of the first target. */
@@ -61,13 +47,11 @@ function inFirst(path: readonly string[]): Path {
 }
 
 /** @param section is searched for keys that make the variable superfluous */
-function fill(draft: Draft, place: { path: Path; meta: Variable }, env: Environment, section: unknown): Draft {
-  const { path, meta } = place
-  const value = env[meta.name]
-  const isSuperfluous = meta.unless?.some((key) => valueAt(section, [key]) !== undefined)
+function fill(draft: Draft, path: Path, { name, unless = [] }: Variable, env: Environment, section: unknown): void {
   const inFile = [path, [...path.slice(0, -1), `${String(path.at(-1))}_file`]]
-  if (!value || isSuperfluous || inFile.some((one) => valueAt(draft.tree, one) !== undefined)) return draft
-  return withOrigin({ ...draft, tree: withValue(draft.tree, path, value) }, path, meta.name)
+  const isGiven = inFile.some((one) => valueAt(draft.tree, one) !== undefined)
+  const isSuperfluous = unless.some((key) => valueAt(section, [key]) !== undefined)
+  if (env[name] && !isGiven && !isSuperfluous) addValue(draft, path, env[name], name)
 }
 
 // `$${` comes first: it stands for a plain `${`. A `${` without an end matches as well, as a mistake.
@@ -81,7 +65,7 @@ const variableName = /^[A-Za-z_]\w*$/
  *
  * @param content maps, lists and scalars, as YAML returns them
  */
-export function interpolate(content: unknown, env: Environment): { draft: Draft; names: ReadonlySet<string> } {
+export function interpolate(content: unknown, env: Environment): Draft {
   const templates = new Map<string, string>()
   const names = new Set<string>()
   const problems: Problem[] = []
@@ -112,5 +96,5 @@ export function interpolate(content: unknown, env: Environment): { draft: Draft;
 
   const tree = walk(content ?? {}, [])
   const reported = new Set(problems.map(({ path }) => path))
-  return { draft: { tree, problems, reported, origins: new Map(), templates }, names }
+  return { tree, problems, reported, origins: new Map(), templates, names }
 }

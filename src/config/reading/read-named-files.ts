@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { nameOf, withOrigin, withProblem, type Draft } from './draft.ts'
+import { addProblem, addValue, nameOf, type Draft } from './draft.ts'
 import { fileProblem, type ReadText } from './read-text.ts'
 import { formatPath, valueAt, withValue, type Path } from '../../schema/path.ts'
 import { secretPlaces } from '../secrets.ts'
@@ -12,31 +12,31 @@ import type { Certificate } from '../../web/http-section.ts'
  *
  * @param folders at which relative names start: names in the file at the file's folder, names in a variable at `cwd`
  */
-export function readSecretFiles(draft: Draft, folders: Folders): Draft {
-  return secretPlaces(draft.tree).reduce((next, { place }) => readSecretFile(next, place, folders), draft)
+export function readSecretFiles(draft: Draft, folders: Folders): void {
+  for (const { place } of secretPlaces(draft.tree)) readSecretFile(draft, place, folders)
 }
 
 type Folders = { file: string; cwd: string; readText: ReadText }
 
-function readSecretFile(draft: Draft, secret: Path, folders: Folders): Draft {
+function readSecretFile(draft: Draft, secret: Path, folders: Folders): void {
   const place = [...secret.slice(0, -1), `${String(secret.at(-1))}_file`]
   const name = valueAt(draft.tree, place)
-  if (name === undefined) return draft
+  if (name === undefined) return
   if (valueAt(draft.tree, secret) !== undefined) {
     const own = draft.origins.get(formatPath(secret)) ?? String(secret.at(-1))
-    return withProblem(draft, place, `not accepted together with \`${own}\`; expected one of them`)
+    return addProblem(draft, place, `not accepted together with \`${own}\`; expected one of them`)
   }
-  if (typeof name !== 'string' || name === '' || draft.reported.has(formatPath(place))) return draft
+  if (typeof name !== 'string' || name === '' || draft.reported.has(formatPath(place))) return
 
   const folder = draft.origins.has(formatPath(place)) ? folders.cwd : folders.file
   const content = read(resolve(folder, name), folders.readText)
   if ('problem' in content) {
     const file = mayShow(draft, place, name) ? `the file \`${name}\`` : 'the file named there'
-    return withProblem(draft, place, `${file} ${content.problem}; expected a file that holds the secret`)
+    return addProblem(draft, place, `${file} ${content.problem}; expected a file that holds the secret`)
   }
   const origin = nameOf(draft, place)
-  const tree = withValue(withValue(draft.tree, place, undefined), secret, content.secret)
-  return withOrigin({ ...draft, tree }, secret, origin)
+  draft.tree = withValue(draft.tree, place, undefined)
+  addValue(draft, secret, content.secret, origin)
 }
 
 function read(file: string, readText: ReadText): { secret: string } | { problem: string } {
@@ -65,30 +65,29 @@ const KEY: Path = ['http', 'tls', 'key_file']
  * @param from.folder where relative names start: the file's own
  * @returns undefined if the file has no `http.tls`, or one that cannot be used
  */
-export function readTlsFiles(draft: Draft, from: From): { draft: Draft; tls: Certificate | undefined } {
+export function readTlsFiles(draft: Draft, from: From): Certificate | undefined {
   const cert = readPem(draft, CERT, from, 'a certificate')
-  const key = readPem(cert.draft, KEY, from, 'the key of the certificate')
-  if (cert.pem === undefined || key.pem === undefined) return { draft: key.draft, tls: undefined }
-  const tls = { cert: cert.pem, key: key.pem }
+  const key = readPem(draft, KEY, from, 'the key of the certificate')
+  if (cert === undefined || key === undefined) return undefined
   try {
-    createSecureContext(tls)
+    createSecureContext({ cert, key })
+    return { cert, key }
   } catch (error) {
-    return { draft: withProblem(key.draft, ...unusable(tls, error)), tls: undefined }
+    addProblem(draft, ...unusable({ cert, key }, error))
+    return undefined
   }
-  return { draft: key.draft, tls }
 }
 
-function readPem(draft: Draft, place: Path, { folder, readText }: From, what: string): { draft: Draft; pem?: string } {
+function readPem(draft: Draft, place: Path, { folder, readText }: From, what: string): string | undefined {
   const name = valueAt(draft.tree, place)
   // The schema reports any other problem.
-  if (typeof name !== 'string' || name === '' || draft.reported.has(formatPath(place))) return { draft }
+  if (typeof name !== 'string' || name === '' || draft.reported.has(formatPath(place))) return undefined
   try {
-    return { draft, pem: readText(resolve(folder, name)) }
+    return readText(resolve(folder, name))
   } catch (error) {
     const file = draft.templates.has(formatPath(place)) ? 'the file named there' : `the file \`${name}\``
-    return {
-      draft: withProblem(draft, place, `${file} ${fileProblem(error)}; expected a file that holds ${what} (PEM)`),
-    }
+    addProblem(draft, place, `${file} ${fileProblem(error)}; expected a file that holds ${what} (PEM)`)
+    return undefined
   }
 }
 
