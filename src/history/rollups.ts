@@ -2,7 +2,6 @@ import { PbfReader, PbfWriter } from 'pbf'
 import { QUARTER_HOUR_SECONDS, quarterHourOf } from '../ledger/usage.ts'
 import { ALL_LABELS } from '../ledger/call.ts'
 import type { RowReader } from '../store/sql.ts'
-import { HAS_USER_MINUTES } from '../store/rollups.ts'
 import type { RollupUpdate, Store } from '../store/store.ts'
 import { add, KEYS, type Sums, type Take, SUMMED_COLUMNS, takeCall } from './sums.ts'
 import { callsQuery, labelCodes, select, type AddArgument, type LabelFilter } from './call-filter.ts'
@@ -191,8 +190,7 @@ async function coverOf(
       else add(part, shorter)
     }
   }
-  const isUsable = unit >= QUARTER_HOUR_SECONDS && (await store.rows(HAS_USER_MINUTES)).length > 0
-  add(period, isUsable ? WIDTHS.toReversed() : [])
+  add(period, unit >= QUARTER_HOUR_SECONDS ? WIDTHS.toReversed() : [])
   return cover
 }
 

@@ -11,14 +11,20 @@ export type Say = (line: string) => void
  */
 type Migrations = { readonly store: 'sqlite' | 'postgres'; readonly steps: readonly string[] }
 
-/** Version 2: a session can have several calls, so two rows of one session are no anomaly. What receivers were told is kept. */
+/**
+ * Version 2: a session can have several calls, so two rows of one session are no anomaly. What receivers were told is kept. Rollups have
+ * user minutes, so all of them are computed again.
+ */
 const severalCalls = (text: string, options: string) => `
   ALTER TABLE callwatch.calls ADD COLUMN session ${text};
   ALTER TABLE callwatch.calls ADD COLUMN mid INTEGER;
   CREATE TABLE callwatch.told_groups (receiver ${text} NOT NULL, name ${text} NOT NULL, data ${text} NOT NULL, PRIMARY KEY (receiver, name))${options};
   CREATE INDEX calls_by_session ON callwatch.calls (target, session) WHERE session IS NOT NULL;
   UPDATE callwatch.calls SET marks = marks & ~4096 WHERE (marks & 4096) <> 0;
-  DELETE FROM callwatch.counters WHERE series = 'callwatch_call_anomalies_total|repeated_id'`
+  DELETE FROM callwatch.counters WHERE series = 'callwatch_call_anomalies_total|repeated_id';
+  INSERT INTO callwatch.stale_rollups AS known (quarter, target, version)
+  SELECT at, target, 1 FROM callwatch.rollups JOIN callwatch.targets ON target = number WHERE width = 900
+  ON CONFLICT (quarter, target) DO UPDATE SET version = known.version + 1`
 /** A daemon of version 1 that was halted meanwhile cannot join again: it writes `note`. */
 const RENAME_NOTE = 'ALTER TABLE callwatch.members RENAME note TO status'
 

@@ -21,16 +21,6 @@ const COUNT = `
 const FRESH = `
   SELECT 1 FROM given(quarter bigint, target int, version bigint) JOIN callwatch.stale_rollups USING (quarter, target, version)
   FOR UPDATE OF stale_rollups SKIP LOCKED`
-/**
- * Rollups lack the user minutes in a store of which no program that adds them up has saved rollups yet. The first such save marks all
- * of them as stale. Until then, {@link HAS_USER_MINUTES} has no row.
- */
-const MARK_OLD = mark(
-  `(SELECT at AS quarter, target FROM callwatch.rollups JOIN callwatch.targets ON target = number
-  WHERE width = ${QUARTER_HOUR_SECONDS} AND NOT EXISTS (SELECT 1 FROM callwatch.rollup_saves WHERE id = 2)) AS known_before`,
-)
-const NOTE_USER_MINUTES = 'INSERT INTO callwatch.rollup_saves (id, n) VALUES (2, 1) ON CONFLICT (id) DO NOTHING'
-export const HAS_USER_MINUTES = 'SELECT 1 FROM callwatch.rollup_saves WHERE id = 2'
 /** At most a thousand targets at a time. */
 const STALE = `
   SELECT target, quarter, version FROM callwatch.stale_rollups
@@ -73,8 +63,6 @@ export function rollups(sql: Sql) {
         { statement: `${COUNT} WHERE known.n = $1`, args: [after], fence: 1 },
         { statement: FRESH, given: versions.map((one) => [quarter, one.target, one.version]), fence: versions.length },
         { statement: UNMARK, given: versions.map(({ target }) => [quarter, target]) },
-        { statement: MARK_OLD },
-        { statement: NOTE_USER_MINUTES },
         { statement: SAVE, given: saved },
         { statement: DELETE, given: deleted.map(({ target, width, at }) => [target, width, at]) },
       ]

@@ -179,10 +179,7 @@ export const TABLES = {
     hot: true,
     derived: true,
   },
-  /**
-   * Row 1: how often rollups were saved, or their calls deleted with the target. Row 2 exists once all rollups that are not stale have
-   * user minutes.
-   */
+  /** Row 1: how often rollups were saved, or their calls deleted with the target. */
   rollup_saves: { key: ['id'], columns: { id: 'whole', n: 'whole' }, derived: true },
 } as const satisfies Readonly<Record<string, Table>>
 

@@ -46,8 +46,10 @@ async function fill(run: Run, columns: string): Promise<void> {
   await run(
     `INSERT INTO callwatch.counters (target, series, value) SELECT number, '${REPEATED}', 7 FROM callwatch.targets`,
   )
-  await run('DELETE FROM callwatch.rollups')
-  await run('DELETE FROM callwatch.rollup_saves')
+  await run(`
+    INSERT INTO callwatch.stale_rollups (quarter, target, version)
+    SELECT DISTINCT CAST(floor(finished / 900) AS bigint) * 900, target, 1 FROM callwatch.calls WHERE finished IS NOT NULL
+    ON CONFLICT DO NOTHING`)
 }
 
 /** All that an upgrade keeps, read by SQL. */
