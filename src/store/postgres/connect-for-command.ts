@@ -1,8 +1,7 @@
-import { readAddress } from './address.ts'
 import { connect, type Connection, type ConnectOptions } from './connection.ts'
 
 /** A command reads and sorts whole tables, so its statements may take longer than a daemon's. */
-const STATEMENT_TIMEOUT_SECONDS = 600
+const LONG_SECONDS = 600
 
 /**
  * Connects for statements that take long, to a host that answers within the usual deadline.
@@ -15,13 +14,7 @@ export async function connectForLongStatements(
   prepare: (connection: Connection) => Promise<unknown>,
   options: Pick<ConnectOptions, 'readOnly' | 'deadline'> = {},
 ): Promise<Connection> {
-  const address = readAddress(url)
-  const first = await connect(address, options)
-  await first.close()
-  const connection = await connect(
-    { ...address, hosts: [first.host] },
-    { ...options, deadline: STATEMENT_TIMEOUT_SECONDS },
-  )
+  const connection = await connect(url, { ...options, patience: LONG_SECONDS })
   try {
     await prepare(connection)
     return connection

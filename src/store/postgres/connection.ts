@@ -19,6 +19,8 @@ export type Session = Pick<Connection, 'run' | 'prepare' | 'each'>
 export type ConnectOptions = {
   /** After this many seconds without a byte, the connection counts as dead. */
   deadline?: number
+  /** The same for the statements of an open connection; default: `deadline`. */
+  patience?: number
   /** Only reads, so that a standby is accepted. */
   readOnly?: boolean
   clock?: Clock
@@ -66,6 +68,7 @@ async function connectTo(
   host: Host,
   {
     deadline = DEFAULT_DEADLINE_SECONDS,
+    patience = deadline,
     readOnly = false,
     clock = systemClock,
     prepare = true,
@@ -73,10 +76,10 @@ async function connectTo(
   }: ConnectOptions,
 ): Promise<Connection> {
   const setUp = async (parameters: Record<string, string>) => {
-    const connection = openConnection(address, host, { deadline, clock, prepare, onNotify, parameters })
+    const connection = openConnection(address, host, { deadline, patience, clock, prepare, onNotify, parameters })
     return { connection, server: await connection.greet() }
   }
-  const timeout = { statement_timeout: String(Math.round(deadline * 800)) }
+  const timeout = { statement_timeout: String(Math.round(patience * 800)) }
   const { connection, server } = await setUp(timeout).catch((error: unknown) => {
     // A transaction pooler does not support this parameter. Its user can set the time-out with ALTER ROLE.
     if (!/unsupported startup parameter/.test(String(error))) throw error
@@ -113,11 +116,11 @@ const GREETING = `
   SELECT current_setting('server_version_num')::int / 10000 AS version, pg_backend_pid() AS pid,
     pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS reads_only`
 
-type OpenOptions = Required<Pick<ConnectOptions, 'deadline' | 'clock' | 'prepare'>> &
+type OpenOptions = Required<Pick<ConnectOptions, 'deadline' | 'patience' | 'clock' | 'prepare'>> &
   Pick<ClientOptions, 'onNotify' | 'parameters'>
 
 function openConnection(address: PostgresAddress, server: Host, options: OpenOptions) {
-  const { deadline, clock, prepare, onNotify, parameters } = options
+  const { deadline, patience, clock, prepare, onNotify, parameters } = options
   const { place } = address
   let socket: Socket | undefined
   // A pooler may give each transaction another server, on which a statement is not prepared. PgBouncer also takes the server away
@@ -140,7 +143,7 @@ function openConnection(address: PostgresAddress, server: Host, options: OpenOpt
     // The client writes a last message while its side of TLS is open, and after closing it does not handle an error of that write.
     else socket.once('close', end).destroy()
   }
-  const { fail, areFailed, hear, watched } = watchStatements({ place, deadline, clock, drop })
+  const { fail, areFailed, hear, watched } = watchStatements({ place, deadline: patience, clock, drop })
 
   const runExclusive = <T>(work: () => Promise<T>): Promise<T> => (isDirect ? work() : inTurn(work))
 
@@ -179,7 +182,7 @@ function openConnection(address: PostgresAddress, server: Host, options: OpenOpt
         await watched(rows)
       }),
     greet: async (): Promise<Server> => {
-      const rows = await watched(ask(GREETING, []))
+      const rows = await watched(ask(GREETING, []), deadline)
       const [row] = rows
       // A pooler's greeting has a different process id than the server that answers.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a property that its types leave out
@@ -214,16 +217,16 @@ function watchStatements({ place, deadline, clock, drop }: WatchOptions) {
       return true
     },
     hear: () => void (heard += 1),
-    watched: async <T>(query: Promise<T>): Promise<T> => {
+    watched: async <T>(query: Promise<T>, seconds = deadline): Promise<T> => {
       query.catch(() => undefined)
       if (failure !== undefined) throw postgresError(failure, place)
       let heardBefore = heard
       let fail: (reason: Error) => void = () => undefined
       const watch = clock.scheduler.schedule(function () {
-        if (heard === heardBefore) drop(new HungError(`nothing was heard for ${deadline.toFixed(1)} s`))
+        if (heard === heardBefore) drop(new HungError(`nothing was heard for ${seconds.toFixed(1)} s`))
         heardBefore = heard
-        this.schedule(undefined, deadline * 1000)
-      }, deadline * 1000)
+        this.schedule(undefined, seconds * 1000)
+      }, seconds * 1000)
       try {
         return await new Promise<T>((resolve, reject) => {
           fail = reject
