@@ -1,6 +1,9 @@
 import type { Silence } from '../alerts/match.ts'
 import { parse, type Row, type Sql } from './sql.ts'
 
+/** What an edit of a silence can change. */
+type SilenceChanges = Partial<Pick<Silence, 'match' | 'until' | 'reason'>>
+
 const ACTIVE = 'SELECT id, until, data FROM callwatch.silences WHERE until > $1::float8'
 
 /** The silences. Commands write them, too, while the daemon runs. */
@@ -19,18 +22,23 @@ export function silences(sql: Sql) {
       return { id: Number(row!['id']), ...silence }
     },
     /**
-     * Replaces a silence that is active at `now`, if it was edited exactly once less than the new one. So one of two concurrent
-     * edits is refused. Resolves to whether it was replaced.
+     * Edits a silence that is active at `now`. Resolves to the edited one, to undefined if there is none, or to `changed` if it was
+     * edited meanwhile.
+     *
+     * @param edits how often it was edited when the caller read it; undefined edits it however often that was
      */
-    editSilence: async ({ id, ...silence }: Silence, now: number): Promise<boolean> => {
+    editSilence: async (id: number, changes: SilenceChanges, now: number, edits?: number) => {
       const [row] = await sql.all(`${ACTIVE} AND id = $2::bigint`, [now, id])
-      const edited = row && editedSilence(silenceOf(row), silence, now)
-      if (edited === undefined) return false
-      // Another process may have edited it meanwhile.
+      if (row === undefined) return undefined
+      const { id: _id, ...before } = silenceOf(row)
+      const edited = editedSilence(before, changes, now)
+      if (edits !== undefined && edited.edits !== edits + 1) return 'changed'
+      // Another process may edit it at the same time.
       const update = `
         UPDATE callwatch.silences SET until = $1::float8, data = $2
         WHERE id = $3::bigint AND until > $4::float8 AND data = $5`
-      return (await change(update, edited.until, JSON.stringify(edited), id, now, String(row!['data']))).length === 1
+      const [done] = await change(update, edited.until, JSON.stringify(edited), id, now, String(row['data']))
+      return done === undefined ? 'changed' : { id, ...edited }
     },
     /** Ends a silence that is active at `now`. Resolves to whether there was one. */
     expireSilence: async (id: number, now: number): Promise<boolean> => {
@@ -45,10 +53,10 @@ function silenceOf({ id, until, data }: Row): Silence {
   return { ...parse<Omit<Silence, 'id'>>(data), id: Number(id), until: Number(until) }
 }
 
-/** Applies an edit at `now` to a silence, and keeps what it matched until then. Undefined if it was edited meanwhile. */
-function editedSilence(before: Silence, edit: Omit<Silence, 'id'>, now: number): Omit<Silence, 'id'> | undefined {
+/** Applies an edit at `now` to a silence, and keeps what it matched until then. */
+function editedSilence(before: Omit<Silence, 'id'>, changes: SilenceChanges, now: number) {
   const { match, edits = 0, earlier = [] } = before
-  if (edit.edits !== edits + 1) return undefined
-  const isSame = JSON.stringify(match) === JSON.stringify(edit.match)
-  return { ...edit, earlier: isSame ? earlier : [...earlier, { match, until: now }] }
+  const edited = { ...before, ...changes, edits: edits + 1 }
+  const isSame = JSON.stringify(match) === JSON.stringify(edited.match)
+  return { ...edited, earlier: isSame ? earlier : [...earlier, { match, until: now }] }
 }

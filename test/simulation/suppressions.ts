@@ -47,8 +47,9 @@ export function suppressions(
         if (await store.expireSilence(each.silence.id, now)) each.to = now
       } else if (chance(draw, EDITED)) {
         const alert = pick(draw, MATCHED)
-        const silence = { ...each.silence, match: matchOf(alert), edits: (each.silence.edits ?? 0) + 1 }
-        if (!(await store.editSilence(silence, now))) throw new Error(`silence ${silence.id} could not be edited`)
+        const { id, edits = 0 } = each.silence
+        const silence = await store.editSilence(id, { match: matchOf(alert) }, now, edits)
+        if (silence === undefined || silence === 'changed') throw new Error(`silence ${id} could not be edited`)
         silenced.push({ alert, silence, from: now, to: each.to })
         each.to = now
       }

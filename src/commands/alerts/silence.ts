@@ -82,11 +82,9 @@ const declareEdit: Declare = (command, { configured, print }) =>
         ...(options.for !== undefined && { until: now + timeOf(options.for) }),
       }
       await using store = await openForCommand(config.store)
-      const before = (await store.silences(now)).find((silence) => silence.id === id)
-      if (before === undefined) throw noSilence(id)
-      const edited = { ...before, ...changes, edits: (before.edits ?? 0) + 1 }
-      if (!(await store.editSilence(edited, now)))
-        throw new UsageError(`silence ${id} was changed meanwhile; try again`)
+      const edited = await store.editSilence(id, changes, now)
+      if (edited === undefined) throw noSilence(id)
+      if (edited === 'changed') throw new UsageError(`silence ${id} was changed meanwhile; try again`)
       print(`silence ${lineOf(edited, now)}`)
     })
 

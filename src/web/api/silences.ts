@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { MAX_SILENCE_SECONDS, unknownIn, type KnownNames, type Silence } from '../../alerts/match.ts'
+import { MAX_SILENCE_SECONDS, unknownIn, type KnownNames } from '../../alerts/match.ts'
 import type { AlertMatch } from '../../alerts/match-keys.ts'
 import { readMoment } from '../../history/moment.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
@@ -47,6 +47,9 @@ const editBody = z.strictObject({
     .optional()
     .describe('`edits` of the silence that is edited: refused with 409 if it has others'),
 })
+
+/** 0, which is no silence, for a text that is no number. */
+const numberOf = (id: string) => (/^\d{1,15}$/.test(id) ? Number(id) : 0)
 
 type Selection = { match?: AlertMatch | undefined; all?: true | undefined }
 
@@ -117,18 +120,15 @@ export const editSilence = route(
   ({ store, wall, auth, onEvent, known }: WebOptions) =>
     async ({ params: { id }, body, ip: peer }, reply) => {
       const now = wall()
-      const before = (await store.silences(now)).find((each) => String(each.id) === id)
-      if (before === undefined) return sendProblem(reply, 404, `there is no active silence ${id}`)
-      const { edits = 0 } = before
       const isOther = body.match !== undefined || body.all !== undefined
-      const edited: Silence = {
-        ...before,
-        edits: edits + 1,
-        reason: body.reason ?? before.reason,
-        until: body.for === undefined ? before.until : now + body.for,
-        match: isOther ? requestedMatch(body, known()) : before.match,
+      const changes = {
+        ...(body.reason !== undefined && { reason: body.reason }),
+        ...(body.for !== undefined && { until: now + body.for }),
+        ...(isOther && { match: requestedMatch(body, known()) }),
       }
-      if ((body.edits ?? edits) !== edits || !(await store.editSilence(edited, now)))
+      const edited = await store.editSilence(numberOf(id), changes, now, body.edits)
+      if (edited === undefined) return sendProblem(reply, 404, `there is no active silence ${id}`)
+      if (edited === 'changed')
         return sendProblem(reply, 409, `silence ${id} was changed meanwhile; read it again, then edit it`)
       onEvent({ kind: 'silence edited', peer, user: auth?.username ?? '', silence: edited })
       return silenceView(edited)
@@ -144,9 +144,9 @@ export const expireSilence = route(
   },
   ({ store, wall, auth, onEvent }: WebOptions) =>
     async ({ params, ip: peer }, reply) => {
-      const id = Number(params.id)
-      const found = /^\d{1,15}$/.test(params.id) && (await store.expireSilence(id, wall()))
-      if (!found) return sendProblem(reply, 404, `there is no active silence ${params.id}`)
+      const id = numberOf(params.id)
+      if (!(await store.expireSilence(id, wall())))
+        return sendProblem(reply, 404, `there is no active silence ${params.id}`)
       onEvent({ kind: 'silence expired', peer, user: auth?.username ?? '', id })
       return reply.code(204).send()
     },
