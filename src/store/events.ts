@@ -58,7 +58,7 @@ const ERASE = `
 
 export type EventLog = ReturnType<typeof eventLog>
 
-/** The event log. Without a cluster, events get their positions when they are logged, since there are no concurrent commits. */
+/** The event log. Without a cluster it is in SQLite: without concurrent commits, events get their positions when they are logged. */
 export function eventLog(sql: Sql, cluster?: Pick<Cluster, 'ordering'>) {
   const ordering = cluster === undefined ? [] : [cluster.ordering]
   const read = async (query: string, position: number | null, most: number) =>
@@ -84,10 +84,10 @@ export function eventLog(sql: Sql, cluster?: Pick<Cluster, 'ordering'>) {
     },
     /** Erases the participants of all events in the log. */
     eraseParticipants: async (): Promise<void> => {
-      await sql.pragma?.('secure_delete = ON')
+      if (cluster === undefined) await sql.all('PRAGMA secure_delete = ON')
       while ((await changed({ statement: ERASE })) === ERASED_AT_ONCE);
       // Earlier writes stay in the journal while a reader needs them. The next call then empties it.
-      await sql.pragma?.('wal_checkpoint(TRUNCATE)')
+      if (cluster === undefined) await sql.all('PRAGMA wal_checkpoint(TRUNCATE)')
     },
   }
   return {

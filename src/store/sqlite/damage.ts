@@ -39,7 +39,7 @@ export async function checkForDamage(sql: Sql, onTable: (table: string, place: s
   const tables = await sql.all(TABLES)
   for (const [i, { name }] of tables.entries()) {
     onTable(String(name), `${i + 1} of ${tables.length}`)
-    const [row] = await sql.pragma!(`quick_check("${String(name)}")`)
+    const [row] = await sql.all(`PRAGMA quick_check("${String(name)}")`)
     if (row!['quick_check'] !== 'ok') throw damaged(sql.place, row!['quick_check'])
   }
 }

@@ -41,7 +41,6 @@ export type EngineRequest = (
   | { do: 'batch'; steps: readonly Step[] }
   | { do: 'begin'; kind: TransactionKind }
   | { do: 'end'; keep: boolean }
-  | { do: 'pragma'; pragma: string }
   | { do: 'close' }
 ) & {
   /** The open transaction that the request belongs to. An engine that was started meanwhile does not know it, and refuses. */
@@ -107,10 +106,10 @@ export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, releas
 
   return (request: EngineRequest): unknown => {
     if (request.within === true && !db.isTransaction) throw endedMeanwhile()
-    if (request.do === 'all') return rowsOf(kept(request.query), request.args)
-    if (request.do === 'next') return next(request.cursor)
     // A kept statement might do nothing: SQLite runs some pragmas when it prepares them.
-    if (request.do === 'pragma') return rowsOf(prepare(`PRAGMA ${request.pragma}`))
+    if (request.do === 'all')
+      return rowsOf(request.query.startsWith('PRAGMA') ? prepare(request.query) : kept(request.query), request.args)
+    if (request.do === 'next') return next(request.cursor)
     if (request.do === 'batch') return inTransaction(db, lock, () => request.steps.map(run))
     if (request.do === 'each') {
       // A separate statement, because a kept one may be run again meanwhile.

@@ -45,7 +45,6 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
       const [{ bytes, file } = {}] = objectsOf(await asking({ do: 'all', query: SIZE, args: [] }))
       return Number(bytes) + (statSync(`${String(file)}-wal`, { throwIfNoEntry: false })?.size ?? 0)
     },
-    pragma: async (pragma) => objectsOf(await asking({ do: 'pragma', pragma })),
   })
 
   async function transaction<T>(work: (sql: Sql) => Promise<T>, kind: TransactionKind = 'usual'): Promise<T> {
