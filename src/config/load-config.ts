@@ -71,51 +71,47 @@ export function repeatedLoad(options: LoadConfigOptions): () => Config {
     return text
   }
   return () => {
-    const isSame =
-      latest !== undefined && [...latest.seen].every(([path, { read, content }]) => contentOf(read, path) === content)
-    if (latest === undefined || !isSame) latest = load({ ...options, readConfig })
-    return latest.outcome()
+    const isSame = latest?.files.every(({ read, path, content }) => contentOf(tried(() => read(path))) === content)
+    if (latest === undefined || isSame === false) latest = load({ ...options, readConfig })
+    return resultOf(latest.config)
   }
 }
 
 /** A configuration, and the content of each of its files. */
-type Loaded = { seen: Map<string, { read: ReadText; content: unknown }>; outcome: () => Config }
+type Loaded = { files: { path: string; read: ReadText; content: unknown }[]; config: Tried<Config> }
 
 function load(options: LoadConfigOptions & { readConfig: ReadText }): Loaded {
-  const seen: Loaded['seen'] = new Map()
+  const files: Loaded['files'] = []
   const noting =
     (read: ReadText): ReadText =>
     (path) => {
-      try {
-        const text = read(path)
-        seen.set(path, { read, content: text })
-        return text
-      } catch (error) {
-        seen.set(path, { read, content: reasonOf(error) })
-        throw error
-      }
+      const text = tried(() => read(path))
+      files.push({ path, read, content: contentOf(text) })
+      return resultOf(text)
     }
-  let outcome: Loaded['outcome']
+  const noted = { ...options, readText: noting(readText), readConfig: noting(options.readConfig) }
+  const config = tried(() => loadConfig(noted))
+  return { files, config }
+}
+
+/** What work has returned or thrown. */
+type Tried<T> = { value: T } | { error: unknown }
+
+function tried<T>(work: () => T): Tried<T> {
   try {
-    const config = loadConfig({ ...options, readText: noting(readText), readConfig: noting(options.readConfig) })
-    outcome = () => config
+    return { value: work() }
   } catch (error) {
-    outcome = () => {
-      throw error
-    }
+    return { error }
   }
-  return { seen, outcome }
+}
+
+function resultOf<T>(outcome: Tried<T>): T {
+  if ('error' in outcome) throw outcome.error
+  return outcome.value
 }
 
 /** The content of a file, or the reason why it cannot be read. */
-function contentOf(read: ReadText, path: string): unknown {
-  try {
-    return read(path)
-  } catch (error) {
-    return reasonOf(error)
-  }
-}
-
-function reasonOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : error
+function contentOf(text: Tried<string>): unknown {
+  if ('value' in text) return text.value
+  return text.error instanceof Error && 'code' in text.error ? text.error.code : text.error
 }
