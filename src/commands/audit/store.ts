@@ -14,6 +14,8 @@ import { auditTarget } from './target.ts'
 
 /** The share of `max_requests_per_minute` that an audit may use in addition to a daemon. */
 const RATE_SHARE = 1 / 4
+/** What is known of a target that the store does not know. */
+const NOTHING = { calls: [], rejected: 0, lost: 0, notRequested: 0, orderUnverified: false }
 /** The longest Retry-After for which an audit waits (seconds). */
 const MAX_WAIT_SECONDS = 60
 
@@ -38,7 +40,10 @@ async function auditConfigured(
   full: boolean,
 ): Promise<TargetAudit> {
   const stored = await reader.target(target.name)
-  if (stored === undefined) return unknownTarget(target.name, reader.place)
+  if (stored === undefined) {
+    const problem = `${reader.place} has no such target; \`callwatch run\` has not counted any of its calls yet`
+    return { ...NOTHING, target: target.name, problem }
+  }
   if (stored.fingerprint !== targetFingerprint(target)) {
     throw new StoreError(
       'refused',
@@ -76,17 +81,5 @@ function impatient(rateLimiter: RateLimiter): RateLimiter {
       const message = `the service asked to wait (Retry-After): no request for another ${Math.ceil(seconds)} s`
       throw new ServiceError('refused', message)
     },
-  }
-}
-
-function unknownTarget(target: string, place: string): TargetAudit {
-  return {
-    target,
-    problem: `${place} has no such target; \`callwatch run\` has not counted any of its calls yet`,
-    calls: [],
-    rejected: 0,
-    lost: 0,
-    notRequested: 0,
-    orderUnverified: false,
   }
 }
