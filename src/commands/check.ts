@@ -10,7 +10,7 @@ import type { Exchange } from '../service/exchange.ts'
 import { Option, type CommandContext, type Declare } from './command.ts'
 import type { CheckView, Probe } from '../views/check.ts'
 
-type CheckOptions = { probe: boolean; store: boolean; print?: boolean; target?: string; record?: string }
+type CheckOptions = { probe: boolean; store: boolean; json: boolean; print?: boolean; target?: string; record?: string }
 
 /**
  * Prints the configuration with its secrets masked, and the results of the probes. Succeeds if everything is valid. Prints
@@ -26,8 +26,16 @@ export const declare: Declare = (command, { loader, print, succeed }) =>
     .option('--json', 'print the configuration, its problems and what was found as JSON', false)
     .action(async (options) => {
       const load = await loader(options)
-      const checked = () => withAddress(load())
-      succeed(await (options.json ? checkAsJson(checked, options, print) : checkAsText(checked(), options, print)))
+      const printJson = (document: CheckView) => options.json && print(JSON.stringify(document, undefined, 2))
+      try {
+        const config = withAddress(load())
+        const found = await probed(config, options, options.json ? () => undefined : print)
+        printJson({ valid: true, warnings: configWarnings(config), config: maskedTree(config), ...found })
+        succeed([...(found.probes ?? []), found.store].every((one) => one?.works !== false))
+      } catch (error) {
+        if (error instanceof ConfigError) printJson({ valid: false, problems: [...error.problems] })
+        throw error
+      }
     })
 
 /** @throws {ConfigError} if `store.url` is not the address of a PostgreSQL database */
@@ -41,55 +49,42 @@ function withAddress(config: Config): Config {
   }
 }
 
-/** The configuration is long: with probes it is printed only on demand, after their results. */
-async function checkAsText(config: Config, options: CheckOptions, print: CommandContext['print']): Promise<boolean> {
-  const good = await printProbes(config, options, print)
-  for (const warning of configWarnings(config)) print(`# warning: ${warning}`)
-  if (!options.probe || options.print === true) print(maskConfig(config).trimEnd())
-  return good
-}
-
-/** One line per target and for a shared store, then the warnings. */
-async function printProbes(config: Config, options: CheckOptions, print: CommandContext['print']): Promise<boolean> {
-  const printVerdict = (name: string, { works, message }: { works: boolean; message: string }) =>
-    print(`${works ? '✓' : '✗'} ${name}: ${message}`, works ? 'green' : 'red')
+/** Probes targets and store, and prints one line for each, then the warnings. The configuration is long: with probes it is printed only on demand. */
+async function probed(config: Config, options: CheckOptions, print: CommandContext['print']) {
   const probes: Probe[] = []
   for await (const result of probesOf(config, options)) {
     probes.push(result)
-    printVerdict(result.target, result)
-    for (const { check, result: is, message } of result.findings ?? []) {
-      print(`  ${is === 'ok' ? '✓' : '!'} ${check.replaceAll('_', ' ')}: ${message}`, is === 'ok' ? 'green' : 'yellow')
-    }
-    if (result.recording !== undefined) {
-      const { file, answers, replaced } = result.recording
-      const counts = Object.entries(replaced).map(([kind, count]) => `${count} ${kind}`)
-      print(`# ${file} has ${answers} answers; replaced or shifted: ${counts.join(', ')}`)
-    }
+    printProbe(result, print)
   }
   const store = await storeProbeOf(config, options)
-  if (store !== undefined) printVerdict('store', store)
-  for (const { target, warnings } of probes) {
+  if (store !== undefined) printVerdict('store', store, print)
+  for (const { target, warnings } of probes)
     for (const { message } of warnings) print(`# ${target}: warning: ${message}`)
-  }
-  const all = [...probes, ...(store === undefined ? [] : [store])]
-  const failed = all.filter(({ works }) => !works).length
-  if (options.probe) print(`${all.length - failed} ✓ ${failed} ✗`, 'bold')
-  return failed === 0
+  const verdicts = [...probes, store].flatMap((one) => one?.works ?? [])
+  const failed = verdicts.filter((works) => !works).length
+  if (options.probe) print(`${verdicts.length - failed} ✓ ${failed} ✗`, 'bold')
+  for (const warning of configWarnings(config)) print(`# warning: ${warning}`)
+  if (!options.json && (!options.probe || options.print === true)) print(maskConfig(config).trimEnd())
+  return { ...(options.probe && { probes }), ...(store && { store }) }
 }
 
-async function checkAsJson(load: () => Config, options: CheckOptions, print: (line: string) => void): Promise<boolean> {
-  const printJson = (document: CheckView) => print(JSON.stringify(document, undefined, 2))
-  let config: Config
-  try {
-    config = load()
-  } catch (error) {
-    if (error instanceof ConfigError) printJson({ valid: false, problems: [...error.problems] })
-    throw error
+function printVerdict(
+  name: string,
+  { works, message }: { works: boolean; message: string },
+  print: CommandContext['print'],
+): void {
+  print(`${works ? '✓' : '✗'} ${name}: ${message}`, works ? 'green' : 'red')
+}
+
+function printProbe(probe: Probe, print: CommandContext['print']): void {
+  printVerdict(probe.target, probe, print)
+  for (const { check, result: is, message } of probe.findings ?? []) {
+    print(`  ${is === 'ok' ? '✓' : '!'} ${check.replaceAll('_', ' ')}: ${message}`, is === 'ok' ? 'green' : 'yellow')
   }
-  const document: CheckView = { valid: true, warnings: configWarnings(config), config: maskedTree(config) }
-  const [probes, store] = [await Array.fromAsync(probesOf(config, options)), await storeProbeOf(config, options)]
-  printJson({ ...document, ...(options.probe && { probes }), ...(store && { store }) })
-  return probes.every(({ works }) => works) && store?.works !== false
+  if (probe.recording === undefined) return
+  const { file, answers, replaced } = probe.recording
+  const counts = Object.entries(replaced).map(([kind, count]) => `${count} ${kind}`)
+  print(`# ${file} has ${answers} answers; replaced or shifted: ${counts.join(', ')}`)
 }
 
 /** Probes one target after the other, in the order of the configuration. Only one target can be recorded. */
