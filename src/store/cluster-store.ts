@@ -11,7 +11,6 @@ export type StoreWithCluster = Awaited<ReturnType<typeof openPostgresStore>>
  */
 export type ClusterStore = StoreWithCluster['cluster']
 
-export type RecentOverviews = Awaited<ReturnType<ClusterStore['overviewsSince']>>
 export type Renewal = NonNullable<Awaited<ReturnType<ClusterStore['renew']>>>
 
 /** This daemon's settings differ from those that the member `from` declared. `how` says in which way. */

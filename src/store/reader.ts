@@ -8,7 +8,7 @@ import { CALL_COLUMNS, callOf } from './call-columns.ts'
 import { HOUR, unpackEvaluations } from './evaluation-log.ts'
 import { eventLog } from './events.ts'
 import { callsBySession, history } from './history.ts'
-import { waitingChangesIn, waitingIn } from './outbox.ts'
+import { waitingChangesIn } from './outbox.ts'
 import { silences } from './silences.ts'
 import { OF_TARGET, parse, type Sql } from './sql.ts'
 
@@ -83,7 +83,6 @@ export function readerOf(sql: Sql) {
       return finishes
     },
     pausedUntil,
-    waiting: () => waitingIn(sql),
     waitingChanges: () => waitingChangesIn(sql),
     silences: silences(sql).silences,
     events,
