@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { configSchema } from './config.ts'
-import { isMap } from '../schema/path.ts'
+import { configSchema } from '../../src/config/config.ts'
+import { isMap } from '../../src/schema/path.ts'
 
 type JsonSchema = Record<string, unknown>
 
