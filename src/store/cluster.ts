@@ -75,11 +75,6 @@ const PUBLISH = `
 /** The transactions that this statement sees. */
 const CURSOR = 'SELECT NULL AS name, pg_current_snapshot()::text AS data'
 const OVERVIEWS = 'SELECT name, overviews.data FROM callwatch.overviews JOIN callwatch.targets ON target = number'
-/** One part of the overviews. A statement that read all of them could exceed its timeout. */
-const PART_SIZE = 500
-const PART = `
-  SELECT number, name, overviews.data FROM callwatch.overviews JOIN callwatch.targets ON target = number
-  WHERE number > $1 ORDER BY number LIMIT ${PART_SIZE}`
 /**
  * An overview is recent if the earlier snapshot did not see it. Transaction numbers alone do not show that, because a transaction
  * may commit after one that began later. All transactions below the snapshot's xmin had ended. Rows from a dump of another database
@@ -292,14 +287,14 @@ export async function overviewsSince(sql: Sql, cursor?: string) {
   return { cursor: next, overviews: byName(rows.filter(({ name }) => name !== null)) }
 }
 
-async function readAll(sql: Sql) {
-  const [first] = await sql.all(CURSOR)
-  const overviews: Row[] = []
-  for (let part: Row[] | undefined; part === undefined || part.length === PART_SIZE;) {
-    part = await sql.all(PART, [Number(part?.at(-1)!['number'] ?? 0)])
-    overviews.push(...part)
-  }
-  return { cursor: String(first!['data']), overviews: byName(overviews) }
+/** In a snapshot, because an ordinary statement could exceed its timeout. */
+function readAll(sql: Sql) {
+  return sql.transaction(async (reading) => {
+    const [first] = await reading.all(CURSOR)
+    const overviews = new Map<string, string>()
+    await reading.each(OVERVIEWS, [], ([name, data]) => overviews.set(String(name), String(data)))
+    return { cursor: String(first!['data']), overviews }
+  }, 'snapshot')
 }
 
 function byName(rows: readonly Row[]): Map<string, string> {

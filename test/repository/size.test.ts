@@ -32,7 +32,7 @@ const ROOMS: Record<string, number> = {
   'src/schema': 416,
   'src/service': 1031,
   'src/simulator': 1626,
-  'src/store': 4079,
+  'src/store': 4051,
   'src/text': 149,
   'src/views': 1899,
   'src/web': 2184,
