@@ -17,7 +17,7 @@ const ROOMS: Record<string, number> = {
   'src/clock': 94,
   'src/cluster': 350,
   'src/commands': 3356,
-  'src/config': 920,
+  'src/config': 824,
   'src/daemon': 1583,
   'src/events': 838,
   'src/history': 828,
