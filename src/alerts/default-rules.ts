@@ -80,19 +80,3 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
       'repeats requests, but apps that call the service meet the same errors.',
   },
 ]
-
-/** The rules that have a page in the runbooks (docs/runbooks.md), at `/runbooks/NAME`. */
-const WITH_RUNBOOK = new Set(defaultRules.map(({ name }) => name))
-
-/**
- * The rule's own runbook, or else its page; undefined without either.
- *
- * @param runbooks the address of the pages; undefined if it is not known
- */
-export function runbookOf(
-  rule: { name: string; runbookUrl?: string | undefined },
-  runbooks?: string,
-): string | undefined {
-  const { name, runbookUrl } = rule
-  return runbookUrl ?? (WITH_RUNBOOK.has(name) ? runbooks && `${runbooks.replace(/\/+$/, '')}/${name}` : undefined)
-}

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { defaultRules } from '../../src/alerts/default-rules.ts'
+import { runbookOf } from '../../src/alerts/runbook.ts'
 import { runbookPages } from '../../src/web/runbook-pages.ts'
 import { serve, shownTarget } from './serve.ts'
 
@@ -60,7 +61,8 @@ test('a browser that asks for an address without a page gets one that leads back
 
 test('every shipped rule has a runbook', async () => {
   const pages = await runbookPages()
-  expect(defaultRules.filter(({ name }) => !pages.has(`runbooks/${name}.html`))).toEqual([])
+  const addresses = defaultRules.map((rule) => runbookOf(rule, 'runbooks') ?? '')
+  expect(addresses.filter((address) => !pages.has(`${address}.html`))).toEqual([])
 })
 
 test('all modules, libraries and styles of the page are in one script, which browsers keep by the hash in its name', async () => {
@@ -72,7 +74,8 @@ test('all modules, libraries and styles of the page are in one script, which bro
   expect(answer.headers.get('content-type')).toContain('text/javascript')
   expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
   const script = await answer.text()
-  expect(script).not.toMatch(/^import\b|@import|sourceMappingURL/m)
+  // Nor has it comments, such as those of the styles.
+  expect(script).not.toMatch(/^import\b|@import|sourceMappingURL|\/\* (?!@__PURE__)/m)
   for (const style of ['uplot', '--accent', '.tiles']) expect(script).toContain(style)
   // The whole first load may have 120 KB.
   expect(brotliCompressSync(script).length).toBeLessThan(60_000)

@@ -2,7 +2,7 @@ import type { Alert } from '../../alerts/alert.ts'
 import type { AlertMatch } from '../../alerts/match-keys.ts'
 import { callsBehind } from '../../alerts/calls-behind.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
-import { runbookOf } from '../../alerts/default-rules.ts'
+import { runbookOf } from '../../alerts/runbook.ts'
 import { isoTime } from '../../clock/times.ts'
 import type { AlertMessage } from '../message.ts'
 

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import { runbookOf } from '../../../alerts/default-rules.ts'
+import { runbookOf } from '../../../alerts/runbook.ts'
 import { FAILURES } from '../../../ledger/failure-ratio.ts'
 import { failText, formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'

@@ -1,4 +1,4 @@
-import { runbookOf } from '../../../alerts/default-rules.ts'
+import { runbookOf } from '../../../alerts/runbook.ts'
 import { FAILURES } from '../../../ledger/failure-ratio.ts'
 import { formatNumber, formatShare, plural } from '../../../text/format.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
