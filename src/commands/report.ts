@@ -35,7 +35,7 @@ export const declare: Declare = (command, { configured, print, warn }) =>
       const from = since === undefined ? undefined : period.from
       const found = reportView(await usageReport(reader, { ...period, from, by, zone, targets }, known))
       if (json) return print(JSON.stringify(found, undefined, 2))
-      const lines = format === 'table' ? tableOf(found, by) : reportCsv(found, by, format).trimEnd().split('\r\n')
+      const lines = format === 'table' ? tableOf(found, by) : reportCsv(found, { by, format }).trimEnd().split('\r\n')
       lines.forEach((line) => print(line))
       gapsOf(found).forEach(warn)
     })

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isoTime, wholeMilliseconds } from '../clock/times.ts'
 import { BLIND_KINDS, type Coverage } from '../history/coverage.ts'
-import { amountOf, callsOf, histogram, userMinutesOf, type Sums } from '../history/sums.ts'
+import { add, amountOf, callsOf, histogram, userMinutesOf, type Sums } from '../history/sums.ts'
 import type { Usage, UsageKey } from '../history/usage.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import type { CsvFormat } from '../text/csv.ts'
@@ -83,20 +83,26 @@ export const report = namedObject('Report', {
   zone: z.string(),
   coverage,
   rows: z.array(row),
+  total: summed.describe('Of all rows together'),
 })
 export type Report = z.output<typeof report>
 
+const sumsView = (sums: Sums) => ({ ...figuresView(sums), noticed_late: amountOf(sums, 'late') })
+
 export function rowView({ keys, sums }: Usage['rows'][number]): ReportRow {
-  return { ...keys, ...figuresView(sums), noticed_late: amountOf(sums, 'late') }
+  return { ...keys, ...sumsView(sums) }
 }
 
 export function reportView({ from, to, zone, coverage, rows }: Usage): Report {
+  const total: Sums = new Map()
+  for (const { sums } of rows) sums.forEach((n, key) => add(total, key, n))
   return {
     since: isoTime(from),
     until: isoTime(to),
     zone,
     coverage: coverageView(coverage),
     rows: rows.map(rowView),
+    total: sumsView(total),
   }
 }
 
@@ -108,18 +114,23 @@ export const reportText = namedText(
   'The rows as CSV; format=excel: for a spreadsheet with a decimal comma',
 )
 
+/** What CSV has of a report. */
+type CsvOptions = {
+  by: readonly UsageKey[]
+  format: CsvFormat
+  /** Whether the last row is the total. The first column tells it from the others. */
+  total?: boolean | undefined
+}
+
 /**
  * The rows as CSV with a header. Each row says how much of the whole period is not covered. Without rows, an empty row says
  * so.
  */
-export function reportCsv({ rows, coverage }: Report, by: readonly UsageKey[], format: CsvFormat): string {
-  const columns = [
-    ...by.map((key) => ({ name: key, path: [key] })),
-    ...REPORT_COLUMNS,
-    { name: 'blind_seconds', path: ['blind_seconds'] },
-  ]
-  const { header, line } = csvOf(columns, format)
-  const { blind_seconds } = coverage
-  const lines = rows.length === 0 ? [{ blind_seconds }] : rows.map((row) => ({ ...row, blind_seconds }))
-  return header + lines.map(line).join('')
+export function reportCsv({ rows, total, coverage }: Report, { by, format, total: hasTotal }: CsvOptions): string {
+  const column = (name: string) => ({ name, path: [name] })
+  const names = [...(hasTotal ? ['row'] : []), ...by]
+  const { header, line } = csvOf([...names.map(column), ...REPORT_COLUMNS, column('blind_seconds')], format)
+  const parts = rows.map((row) => ({ row: 'part', ...row }))
+  const lines = hasTotal ? [...parts, { row: 'total', ...total }] : parts.length === 0 ? [{}] : parts
+  return header + lines.map((each) => line({ ...each, blind_seconds: coverage.blind_seconds })).join('')
 }

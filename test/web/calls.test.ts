@@ -316,6 +316,26 @@ describe('/api/v1/report and /api/v1/coverage', () => {
     ])
   })
 
+  test('report with the total of its rows, which CSV has in a row of its own kind where it is asked for', async () => {
+    const period = `since=${NOW - 172_800}&until=${NOW}`
+    const all = await ask(`report?${period}`)
+    const { answer } = await ask(`report?${period}&by=day,target`)
+    expect(answer.rows).toHaveLength(3)
+    expect([answer.total, answer.total.calls.ended]).toEqual([all.answer.rows[0], 3])
+    const { text } = await ask(`report?${period}&by=day,target&format=csv&total=true`)
+    expect(text.split('\r\n').map((line) => line.split(',').slice(0, 4).join())).toEqual([
+      'row,day,target,ended',
+      'part,2026-09-20,production,1',
+      'part,2026-09-21,production,1',
+      'part,2026-09-21,staging,1',
+      'total,,,3',
+      '',
+    ])
+    expect(text.split('\r\n')[4]).toMatch(/,15,15\.05,15\.05,0,172800$/)
+    const { text: empty } = await ask('report?since=2026-09-01&until=2026-09-02&by=target&format=csv&total=true')
+    expect(empty.split('\r\n')[1]).toMatch(/^total,,0,0,.*,,,,,0,86400$/)
+  })
+
   test('report for spreadsheets with a decimal comma', async () => {
     const { text } = await ask(`report?since=${NOW - 172_800}&until=${NOW}&by=day,target&format=excel`)
     const [names, row] = text.split('\r\n')
@@ -361,6 +381,7 @@ describe('/api/v1/report and /api/v1/coverage', () => {
     ['report?since=0&by=hour', 'must be some of day, target, type, mode, receiver_type'],
     ['report?since=0&zone=Mars', 'zone must be a time zone such as Europe/Berlin'],
     ['report', 'since is required: a date such as'],
+    ['report?since=0&total=yes', 'total must be true or false'],
     ['report?since=0&target=nope', 'there is no target nope; the targets are production, staging'],
     ['coverage?since=0&target=nope', 'there is no target nope'],
     ['alerts/history?since=0&target=nope', 'there is no target nope; the targets are production, staging'],

@@ -12,7 +12,7 @@ import { csvOf } from '../../views/columns.ts'
 import { cursorOf, pagesOf, readCursor, SEARCH_SECONDS, type CallsSource, type CallsWanted } from './calls-pages.ts'
 import { concurrencyLimit } from '../concurrency-limit.ts'
 import { BadRequest } from '../problem.ts'
-import { callLabels, list, moment } from './parameters.ts'
+import { callLabels, list, moment, flag } from './parameters.ts'
 
 import { route } from './route.ts'
 
@@ -34,10 +34,7 @@ const parameters = z.strictObject({
     .pipe(z.array(z.enum(SHOWN_STATUSES, `must be some of ${SHOWN_STATUSES.join(', ')}, separated by commas`)))
     .optional()
     .describe('Some of the statuses, separated by commas; final ones and lost only with since'),
-  has_recording: z
-    .enum(['true', 'false'], 'must be true or false')
-    .transform((text) => text === 'true')
-    .optional(),
+  has_recording: flag.optional(),
   session_id: z.string().optional().describe('How the session id begins'),
   limit: z
     .string()

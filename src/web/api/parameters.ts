@@ -12,6 +12,8 @@ export const list = z
   .union([z.string(), z.array(z.string())])
   .transform((text) => [text].flat().flatMap((names) => names.split(',')))
 
+export const flag = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true')
+
 /** A time in UTC. */
 export const moment = z
   .string()

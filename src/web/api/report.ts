@@ -3,7 +3,7 @@ import { coverageOf, serviceNow } from '../../history/coverage.ts'
 import { expectTargets, usageReport, USAGE_KEYS, type UsageKey } from '../../history/usage.ts'
 import { coverage, coverageView, report, reportCsv, reportText, reportView } from '../../views/report.ts'
 import type { WebOptions } from '../server.ts'
-import { abortedBy, list, period, periodOf } from './parameters.ts'
+import { abortedBy, flag, list, period, periodOf } from './parameters.ts'
 import { route } from './route.ts'
 
 const parameters = z.strictObject({
@@ -13,6 +13,9 @@ const parameters = z.strictObject({
     .default([])
     .describe('A row for each of these, separated by commas'),
   format: z.enum(['json', 'csv', 'excel'], 'must be json, csv or excel').default('json'),
+  total: flag
+    .optional()
+    .describe('Whether CSV ends with the total; then its first column, row, is part or total. JSON always has it'),
 })
 
 /** The usage of a period. */
@@ -32,8 +35,9 @@ export const reportRoute = route(
       const period = periodOf(query, await serviceNow(store, query.target, now))
       const asked = { ...period, by, zone: query.zone, targets: query.target, aborted: abortedBy(reply) }
       const found = reportView(await usageReport(store, asked, { configured: targets.all(), now }))
-      const { format } = query
-      return format === 'json' ? found : reply.type('text/csv; charset=utf-8').send(reportCsv(found, by, format))
+      const { format, total } = query
+      if (format === 'json') return found
+      return reply.type('text/csv; charset=utf-8').send(reportCsv(found, { by, format, total }))
     },
 )
 

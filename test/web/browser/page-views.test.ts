@@ -256,7 +256,7 @@ inChromium('the views of the page', (open) => {
   })
 
   describe('the usage', () => {
-    const table = (page: Page) => page.locator('#usage-report table').last()
+    const table = (page: Page) => page.locator('#usage-rows table')
 
     test('is that of the address, by its keys', async () => {
       const page = await openView(open, '?since=1d&by=target,type#usage')
@@ -268,6 +268,7 @@ inChromium('the views of the page', (open) => {
         'staging audio 1 1',
         'all 273 272 0',
       ])
+      expect(await page.locator('#used-calls + .soft').innerText()).toBe('not known of the time before')
       expect(await page.locator('#coverage').innerText()).toContain('Not covered: 1d')
       await page.getByText('Which times these are').click()
       expect(await page.getByRole('table', { name: 'Times that are not covered' }).isVisible()).toBe(true)
@@ -275,10 +276,10 @@ inChromium('the views of the page', (open) => {
 
     test('follows period, keys, target and zone, all in the address', async () => {
       const page = await openView(open, '#usage', { timezoneId: 'Europe/Berlin' })
-      await shown(() => page.locator('#usage-note').innerText()).toContain('2026-09-01 00:00:00 GMT+2')
+      await shown(() => page.locator('#usage-note').innerText()).toContain('2026-09-01 00:00–2026-09-21 16:13 GMT+2')
       expect(await choice(page, 'Period').inputValue()).toBe('month')
       await choice(page, 'Times').selectOption('UTC')
-      await shown(() => page.locator('#usage-note').innerText()).toContain('2026-09-01 00:00:00 UTC')
+      await shown(() => page.locator('#usage-note').innerText()).toContain('2026-09-01 00:00–2026-09-21 14:13 UTC')
       await page.getByRole('checkbox', { name: 'day' }).check()
       await page.getByRole('checkbox', { name: 'target' }).uncheck()
       await choice(page, 'Target').selectOption('production')
@@ -295,7 +296,15 @@ inChromium('the views of the page', (open) => {
       const downloading = page.waitForEvent('download')
       await page.getByRole('link', { name: 'Download CSV' }).click()
       const csv = readFileSync(await (await downloading).path(), 'utf8').split('\r\n')
-      expect(csv[1]).toMatch(/^2026-09-21,271,/)
+      expect(csv[1]).toMatch(/^part,2026-09-21,271,/)
+      expect(csv[2]).toMatch(/^total,,271,/)
+      // Only the last of the days has calls.
+      expect(await page.locator('#usage-days canvas').isVisible()).toBe(true)
+      await page.getByText('The chart as a table').click()
+      expect(await page.locator('#usage-days tbody tr').allInnerTexts()).toHaveLength(8)
+      await choice(page, 'Period').selectOption('last-month')
+      await shown(() => page.locator('#usage-note').innerText()).toContain('No call finished in this period.')
+      expect(await page.locator('#usage-rows, #usage-days, .tiles').count()).toBe(0)
     })
   })
 
@@ -320,7 +329,7 @@ inChromium('the views of the page', (open) => {
     ['overview', '', '#finished-calls tbody tr'],
     ['calls', '?status=ended#calls', '#explorer tbody tr'],
     ['call', '?target=production&call_id=late%2F1#call', '#call-corrections tbody tr'],
-    ['usage', '?since=1d&by=day,target,type#usage', '#usage-report .total'],
+    ['usage', '?since=7d&by=day,target,type#usage', '#usage-rows .total'],
   ])('violate no rule of accessibility in light, dark and on a phone: %s', async (_view, address, part) => {
     const page = await openView(open, address, { timezoneId: 'Europe/Berlin' })
     await page.locator(part).first().waitFor()

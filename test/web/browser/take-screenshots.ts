@@ -132,7 +132,7 @@ async function takeViews(url: string): Promise<void> {
   const views = [
     ['explorer', '?target=production&type=audio&mode=call#calls', '#explorer tbody tr'],
     ['call', `?target=production&call_id=${await idOfCall(url)}#call`, '#call-facts dd'],
-    ['usage', '?since=1d&by=target,type#usage', '#usage-report .total'],
+    ['usage', '?since=1d&by=target,type#usage', '#usage-rows .total'],
   ] as const
   for (const [name, address, shown] of views) {
     for (const [suffix, look] of looksOf(name)) {

@@ -4,9 +4,17 @@ import { Usage } from '../../../src/web/page/components/usage.tsx'
 import { addressOf, addressOfCalls } from '../../../src/web/page/model/address.ts'
 import type { CallDetails as Details, Report } from '../../../src/web/page/model/api.ts'
 import { callsRequest } from '../../../src/web/page/model/calls.ts'
+import { stepAt } from '../../../src/web/page/model/chart.ts'
 import { chooseZone } from '../../../src/web/page/model/format.ts'
-import { addressTime, inputTime, parameterTime, presetOf, presetPeriod } from '../../../src/web/page/model/period.ts'
-import { keysOf, totalOf, usageRequest } from '../../../src/web/page/model/usage.ts'
+import {
+  addressTime,
+  inputTime,
+  parameterTime,
+  periodBefore,
+  presetOf,
+  presetPeriod,
+} from '../../../src/web/page/model/period.ts'
+import { daysChart, keysOf, usageRequest } from '../../../src/web/page/model/usage.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import { NOW, POLLED } from '../../metrics/hand-made-target.ts'
 import { shownTarget } from '../serve.ts'
@@ -154,8 +162,83 @@ describe('the request of the usage', () => {
   })
 })
 
+describe('the time before a period', () => {
+  const before = (since: string, until: string) => {
+    const found = periodBefore(Date.parse(since), Date.parse(until))
+    return [found.name, ...[found.since, found.until].map((time) => isoTime(time / 1000))]
+  }
+
+  test('is the same part of the month before, by the zone, of what begins with a month', () => {
+    chooseZone('Europe/Berlin')
+    // The clocks change on 25 October.
+    expect(before('2026-10-31T23:00:00Z', '2026-11-26T09:00:00Z')).toEqual([
+      'the month before',
+      '2026-09-30T22:00:00.000Z',
+      '2026-10-26T09:00:00.000Z',
+    ])
+    expect(before('2026-10-31T23:00:00Z', '2026-11-30T23:00:00Z').slice(1)).toEqual([
+      '2026-09-30T22:00:00.000Z',
+      '2026-10-31T23:00:00.000Z',
+    ])
+  })
+
+  test('is as long a time, of what does not begin with a month or is longer', () => {
+    chooseZone('UTC')
+    expect(before('2026-11-02T00:00:00Z', '2026-11-05T00:00:00Z')).toEqual([
+      'the time before',
+      '2026-10-30T00:00:00.000Z',
+      '2026-11-02T00:00:00.000Z',
+    ])
+    expect(before('2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z')[1]).toBe('2025-01-01T00:00:00.000Z')
+  })
+
+  test('ends with its month, where that has fewer days', () => {
+    chooseZone('UTC')
+    expect(before('2026-10-01T00:00:00Z', '2026-10-31T12:00:00Z').slice(1)).toEqual([
+      '2026-09-01T00:00:00.000Z',
+      '2026-10-01T00:00:00.000Z',
+    ])
+  })
+})
+
+describe('the chart of the usage by day', () => {
+  const minutes = { audio: 1, video: 2 }
+  const by = (day: string) => ({ ...row, target: undefined, day, participant_minutes: minutes })
+  const days = reportOf({
+    since: '2026-10-23T22:00:00.000Z',
+    until: '2026-10-27T11:00:00.000Z',
+    rows: [by('2026-10-24'), by('2026-10-26')],
+  })
+  const before = reportOf({
+    since: '2026-10-20T10:00:00.000Z',
+    until: '2026-10-23T22:00:00.000Z',
+    rows: [by('2026-10-21')],
+  })
+
+  test('has each day of the zone, also one of 25 hours, and the sums of the days before', () => {
+    chooseZone('Europe/Berlin')
+    const chart = daysChart({ report: days, days, before }, Date.parse('2026-10-27T11:00:00Z'))
+    expect(chart.times.map((at) => isoTime(at))).toEqual([
+      '2026-10-23T22:00:00.000Z',
+      '2026-10-24T22:00:00.000Z',
+      '2026-10-25T23:00:00.000Z',
+      '2026-10-26T23:00:00.000Z',
+    ])
+    expect(chart.series.map(({ name, values }) => [name, ...values])).toEqual([
+      ['audio', 1, 0, 1, 0],
+      ['video', 2, 0, 2, 0],
+      ['the time before', 0, 3, 0, 0],
+    ])
+    // The last day is not over.
+    expect(chart.complete).toBe(3)
+    expect(chart.times.map((at) => stepAt(chart, at))).toEqual([0, 1, 2, 3])
+    expect([-1, 3600 * 24 * 4].map((more) => stepAt(chart, (chart.times[0] ?? 0) + more))).toEqual([undefined, 3])
+    expect(daysChart({ report: days, days, before: undefined }, 0).series).toHaveLength(2)
+  })
+})
+
 const media = { audio: 1, video: 2 }
-const row: Report['rows'][number] = {
+const row: Report['total'] & { target: string } = {
   target: 'production',
   calls: { ended: 4, unanswered: 1, rejected: 0, canceled: 0, other: 0, lost: 1 },
   minutes: media,
@@ -165,32 +248,64 @@ const row: Report['rows'][number] = {
   duration_seconds: { mean: 60, p50: null, p95: null },
   noticed_late: 2,
 }
+const total = { ...row, target: undefined, user_minutes: 15, failure_ratio: 0.25 }
+const none = { ...total, calls: { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 } }
+
+const reportOf = (differing: Partial<Report> = {}): Report => ({
+  since: isoTime(NOW - 86_400),
+  until: isoTime(NOW),
+  zone: 'UTC',
+  coverage: { blind_seconds: 0, blind: [] },
+  rows: [row, { ...row, target: 'staging' }],
+  total,
+  ...differing,
+})
 
 describe('the usage', () => {
-  const shown = (coverage: Partial<Report['coverage']>, rows = [row, { ...row, target: 'staging' }]) => {
-    const answer = {
-      since: isoTime(NOW - 86_400),
-      until: isoTime(NOW),
-      zone: 'UTC',
-      coverage: { blind_seconds: 0, blind: [], ...coverage },
-      rows,
-    }
-    const usage = { request: 'since=1d', answer, problem: undefined, asOf: isoTime(NOW) }
+  const shown = (differing: Partial<Report>, before?: Report) => {
+    const report = reportOf(differing)
+    const usage = { request: 'since=1d', answer: { report, days: report, before }, problem: undefined, asOf: '' }
     return render(Usage, stateOf([shownTarget({ sync: POLLED })], { view: 'usage', usage }))
   }
   const blind = (kind: 'before' | 'expired' | 'ended' | 'now', seconds: number) => ({
-    blind_seconds: seconds,
-    blind: [{ target: 'production', kind, since: isoTime(NOW - seconds), until: isoTime(NOW) }],
+    coverage: {
+      blind_seconds: seconds,
+      blind: [{ target: 'production', kind, since: isoTime(NOW - seconds), until: isoTime(NOW) }],
+    },
   })
 
-  test('has a row with all numbers, and the sums of all rows', () => {
+  test('has a row with all numbers, and one of all calls', () => {
     const rows = shown({}).filter(({ type }) => type === 'tr')
     expect(rows.map(({ text }) => text).slice(1)).toEqual([
-      'production 6 4 1 0 0 0 1 1 2 3 4.3 7.5 20% 1m – 2',
-      'staging 6 4 1 0 0 0 1 1 2 3 4.3 7.5 20% 1m – 2',
-      'all 12 8 2 0 0 0 2 2 4 6 8.5 15 4',
+      'production 6 4 1 0 0 1 1.0 2.0 3.0 4.3 7.5 20.0% 1m – 2',
+      'staging 6 4 1 0 0 1 1.0 2.0 3.0 4.3 7.5 20.0% 1m – 2',
+      'all 6 4 1 0 0 1 1.0 2.0 3.0 4.3 15.0 25.0% 1m – 2',
     ])
-    expect(totalOf([]).minutes).toEqual({ audio: 0, video: 0 })
+    expect(shown({ rows: [row] }).filter(({ type }) => type === 'tr')).toHaveLength(2)
+    const many = { ...total, minutes: { audio: 3000.4, video: 0 } }
+    expect(shown({ total: many }).some(({ text }) => text.startsWith('all 6 4 1 0 0 1 3,000 0.0 3.0'))).toBe(true)
+  })
+
+  test('begins with the totals, each next to that of the month before, and the difference', () => {
+    const past = { ...total, participant_minutes: { audio: 8, video: 0 }, user_minutes: 10.5, failure_ratio: 0.3 }
+    // A chart needs a browser, and a day has none.
+    const month = { since: '2026-09-01T00:00:00.000Z', until: '2026-09-01T14:13:20Z' }
+    const before = { ...reportOf({ since: '2026-08-01T00:00:00Z', until: '2026-08-01T14:13:20Z' }), total: past }
+    const elements = shown(month, before)
+    const tiles = (among: typeof elements) => among.filter((one) => one.props['class'] === 'card tile state')
+    expect(tiles(elements).map(({ text }) => text)).toEqual([
+      'Participant minutes 7.3 8 the month before, -0.8',
+      'User minutes, the vendor’s formula 15 10.5 the month before, +4.5',
+      'Calls 6 6 the month before, +0',
+      'Failed 25% 30% the month before, -5 points',
+      'Mean duration 1m 1m the month before, +0s',
+    ])
+    expect(textOf(elements, { id: 'usage-note' })).toBe(
+      'Calls that finished in 2026-09-01 00:00–14:13 UTC, next to those of 2026-08-01 00:00–14:13 UTC. Days are those of UTC.',
+    )
+    expect(tiles(shown({}))[2]?.text).toBe('Calls 6 not known of the time before')
+    const partly = shown(month, { ...before, ...blind('before', 1) })
+    expect(textOf(partly, { id: 'usage-note' })).toMatch(/Not all calls of the month before are known\.$/)
   })
 
   test.each([
@@ -217,8 +332,13 @@ describe('the usage', () => {
     ])
   })
 
-  test('says that no call finished', () => {
-    expect(shown({}, []).some(({ text }) => text === 'No call finished in this period.')).toBe(true)
+  test('says that no call finished, and how many did before, and shows no number', () => {
+    const elements = shown({ rows: [], total: none })
+    expect(textOf(elements, { id: 'usage-note' })).toMatch(/^No call finished in this period\. Calls that finished in/)
+    expect(elements.some(({ type }) => type === 'table' || type === 'dl')).toBe(false)
+    expect(textOf(shown({ rows: [], total: none }, reportOf()), { id: 'usage-note' })).toMatch(
+      /^No call finished in this period; 6 calls did in the time before\. /,
+    )
   })
 })
 

@@ -18,7 +18,7 @@ import { OUTCOMES } from '../model/totals.ts'
 import {
   Choice,
   Download,
-  Form,
+  Filters,
   kindChoices,
   sameNames,
   TargetChoice,
@@ -61,43 +61,31 @@ export function CallsExplorer({ state }: { state: State }) {
   const times = { query, now, time: Date.parse(asOf || now), disabled: isInProgress(query) }
   return (
     <Section id="explorer" title="Calls">
-      <details class="filters" open={isWide()}>
-        <summary>{filterText(query)}</summary>
-        <Form onSend={loadCalls}>
-          <TargetChoice state={state} />
-          {kindChoices(query)}
-          <Choice name="status" label="Status" query={query} options={STATUS_OPTIONS} />
-          <Choice name="has_recording" label="Recording" query={query} options={RECORDING_OPTIONS} />
-          <TimeChoice name="since" label="Finished from" {...times} />
-          <TimeChoice name="until" label="Finished before" {...times} />
-          <TextInput
-            id="session-id"
-            label="Session id begins with"
-            value={typed ?? query.get('session_id') ?? ''}
-            onInput={typeSessionId}
-            onSelect={(text) => changeAddress({ session_id: text })}
-          />
-          <button type="submit">Refresh</button>
-          <LinkButton href={addressOf('calls')}>Clear filters</LinkButton>
-          {request !== '' && <Download request={`calls?${request}`} format="csv" name="calls" />}
-          {request !== '' && <Download request={`calls?${request}`} format="ndjson" name="calls" />}
-        </Form>
-      </details>
+      <Filters query={query} onSend={loadCalls}>
+        <TargetChoice state={state} />
+        {kindChoices(query)}
+        <Choice name="status" label="Status" query={query} options={STATUS_OPTIONS} />
+        <Choice name="has_recording" label="Recording" query={query} options={RECORDING_OPTIONS} />
+        <TimeChoice name="since" label="Finished from" {...times} />
+        <TimeChoice name="until" label="Finished before" {...times} />
+        <TextInput
+          id="session-id"
+          label="Session id begins with"
+          value={typed ?? query.get('session_id') ?? ''}
+          onInput={typeSessionId}
+          onSelect={(text) => changeAddress({ session_id: text })}
+        />
+        <button type="submit">Refresh</button>
+        <LinkButton href={addressOf('calls')}>Clear filters</LinkButton>
+        {request !== '' && <Download request={`calls?${request}`} format="csv" name="calls" />}
+        {request !== '' && <Download request={`calls?${request}`} format="ndjson" name="calls" />}
+      </Filters>
       <CallsList state={state} id="explorer-note" label="Calls" />
       {next !== undefined && (
         <Button onClick={isLoading ? stopSearch : loadOlder}>{isLoading ? 'Stop the search' : 'Older calls'}</Button>
       )}
     </Section>
   )
-}
-
-/** As the style sheet decides it. */
-const isWide = () => typeof matchMedia === 'undefined' || matchMedia('(min-width: 40rem)').matches
-
-/** What a phone shows instead of the filters. */
-function filterText(query: URLSearchParams) {
-  const given = [...query].filter(([name, value]) => name !== 'zone' && value !== '')
-  return given.length === 0 ? 'Filters' : `Filters: ${given.map((one) => one.join('=')).join(', ')}`
 }
 
 /** How many calls were found, their sums, and the calls. */

@@ -147,12 +147,32 @@ export function TextInput(props: Typed) {
 }
 
 /** A form that its button sends without leaving the page. */
-export function Form({ onSend, children }: { onSend?: () => unknown; children: ComponentChildren }) {
+export function Form({ onSend, children }: { onSend?: (() => unknown) | undefined; children: ComponentChildren }) {
   const send = (event: Event) => {
     event.preventDefault()
     onSend?.()
   }
   return <form onSubmit={send}>{children}</form>
+}
+
+/** The form of a view, which a phone folds into a line that says what is selected. */
+export function Filters(props: { query: URLSearchParams; onSend?: () => unknown; children: ComponentChildren }) {
+  const { query, onSend, children } = props
+  return (
+    <details class="filters" open={isWide()}>
+      <summary>{filterText(query)}</summary>
+      <Form onSend={onSend}>{children}</Form>
+    </details>
+  )
+}
+
+/** As the style sheet decides it. */
+const isWide = () => typeof matchMedia === 'undefined' || matchMedia('(min-width: 40rem)').matches
+
+/** What a phone shows instead of the filters. */
+function filterText(query: URLSearchParams) {
+  const given = [...query].filter(([name, value]) => name !== 'zone' && value !== '')
+  return given.length === 0 ? 'Filters' : `Filters: ${given.map((one) => one.join('=')).join(', ')}`
 }
 
 /** A link that downloads the answer to a request of the API, into a file that names its targets and its period. */

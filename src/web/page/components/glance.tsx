@@ -55,7 +55,8 @@ export function Tiles({ state }: { state: State }) {
 
 const inProgress = (targets: Target[]) => formatNumber(sum(targets, ({ in_progress }) => in_progress))
 
-function tile(id: string, name: string, value: string, note: string, tone = '') {
+/** A number that is large enough for a wall display, with its name and a note. */
+export function tile(id: string, name: string, value: string, note: string, tone = '') {
   return (
     <div class={['calls-now', 'failing'].includes(id) ? 'card tile' : 'card tile state'}>
       <dt>{name}</dt>

@@ -1,20 +1,27 @@
-import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
+import { useMemo } from 'preact/hooks'
+import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { changeAddress } from '../model/address.ts'
 import type { Report } from '../model/api.ts'
-import { capital, moment, momentInZone, secondsBetween, zone } from '../model/format.ts'
+import { bandsOf } from '../model/chart-series.ts'
+import { capital, moment, secondsBetween, span, zone } from '../model/format.ts'
+import { periodBefore } from '../model/period.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { OUTCOMES, sum } from '../model/totals.ts'
-import { KEYS, keysOf, totalOf } from '../model/usage.ts'
-import { Download, Form, PeriodChoice, TargetChoice } from './fields.tsx'
+import { daysChart, isWhole, KEYS, keysOf, type Usage as Answer } from '../model/usage.ts'
+import { Chart } from './chart.tsx'
+import { Download, Filters, PeriodChoice, TargetChoice } from './fields.tsx'
+import { tile } from './glance.tsx'
 import { Note, quiet, Section, Table, words, type Column } from './layout.tsx'
 
+/** Seconds. Of less there is no chart by day. */
+const DAY = 86_400
 const PRESETS = [
   ['month', 'this month'],
   ['last-month', 'last month'],
   ['7d', 'the last 7 days'],
 ] as const
 
-/** What was used in a period, and when callwatch did not see the targets. */
+/** What was used in a period, next to the time before, and when callwatch did not see the targets. */
 export function Usage({ state }: { state: State }) {
   const { answer, problem, request, asOf } = state.usage
   const now = nowOf(state)
@@ -23,68 +30,128 @@ export function Usage({ state }: { state: State }) {
     const keys = KEYS.filter((one) => by.includes(one) !== (one === key))
     changeAddress({ by: keys.join() || 'none' })
   }
+  const download = <Download request={`report?${request}&total=true`} format="csv" name="usage" />
   return (
-    <Section id="usage-report" title="Usage">
-      <Form>
-        <PeriodChoice state={state} presets={PRESETS} otherwise="month" asOf={asOf} />
-        <TargetChoice state={state} />
-        <fieldset>
-          <legend>A row for each</legend>
-          {KEYS.map((key) => (
-            <label class="check">
-              <input type="checkbox" checked={by.includes(key)} onChange={() => toggle(key)} />
-              {` ${nameOf(key).toLowerCase()}`}
-            </label>
-          ))}
-        </fieldset>
-        <Download request={`report?${request}`} format="csv" name="usage" />
-      </Form>
-      <Note id="usage-note" problem={problem} isLoading={answer === undefined}>
-        {answer !== undefined && (
-          <p>{`Calls that finished from ${momentInZone(answer.since, now)} until ${momentInZone(answer.until, now)}. Days are those of ${answer.zone}.`}</p>
-        )}
-      </Note>
-      {answer !== undefined && [<Coverage coverage={answer.coverage} now={now} />, table(answer.rows, by)]}
-    </Section>
+    <>
+      <Section id="usage-report" title="Usage" note={download}>
+        <Filters query={state.query}>
+          <PeriodChoice state={state} presets={PRESETS} otherwise="month" asOf={asOf} />
+          <TargetChoice state={state} />
+          <fieldset>
+            <legend>A row for each</legend>
+            {KEYS.map((key) => (
+              <label class="check">
+                <input type="checkbox" checked={by.includes(key)} onChange={() => toggle(key)} />
+                {` ${nameOf(key).toLowerCase()}`}
+              </label>
+            ))}
+          </fieldset>
+        </Filters>
+        <Note id="usage-note" problem={problem} isLoading={answer === undefined}>
+          {answer !== undefined && aboutTimes(answer, now)}
+        </Note>
+        {answer !== undefined && <Coverage coverage={answer.report.coverage} now={now} />}
+      </Section>
+      {answer !== undefined &&
+        callsOf(answer.report.total) > 0 && [
+          totals(answer),
+          secondsBetween(answer.report.since, answer.report.until) > DAY && <Days usage={answer} state={state} />,
+          table(answer.report, by),
+        ]}
+    </>
   )
 }
 
 const nameOf = (key: string) => capital(key.replace('_', ' '))
 
-/** A row of a report, or the sums of all rows, which have neither ratios nor durations. */
-type Row = Partial<Report['rows'][number]> & ReturnType<typeof totalOf>
+type Row = Report['total'] & Partial<Report['rows'][number]>
+const callsOf = ({ calls }: Row) => sum(OUTCOMES, (outcome) => calls[outcome])
+const mediaOf = ({ audio, video }: Row['minutes']) => audio + video
 
-function table(rows: Report['rows'], by: readonly (typeof KEYS)[number][]) {
-  if (rows.length === 0) return quiet('No call finished in this period.')
+const nameBefore = ({ since, until }: Report) => periodBefore(Date.parse(since), Date.parse(until)).name
+
+/** Of which times the numbers are, and whether no call finished. */
+function aboutTimes({ report, before }: Answer, now: string) {
+  const name = nameBefore(report)
+  const times = ({ since, until }: Report) => span(since, until, now)
+  const next = before ? `, next to those of ${times(before)}` : ''
+  const missing = before && !isWhole(before) ? ` Not all calls of ${name} are known.` : ''
+  const did = before ? `; ${plural(callsOf(before.total), 'call')} did in ${name}` : ''
+  return [
+    callsOf(report.total) === 0 && <p>{`No call finished in this period${did}.`}</p>,
+    quiet(`Calls that finished in ${times(report)}${next}. Days are those of ${report.zone}.${missing}`),
+  ]
+}
+
+/** From so many on, minutes have no tenths. */
+const MANY_MINUTES = 1000
+const rounded = (minutes: number) => formatNumber(minutes, minutes < MANY_MINUTES ? 1 : 0)
+/** With a tenth, so that the digits of a column are below each other. */
+const tenths = (value: number) => formatNumber(value).replace(/^[^.]+$/, '$&.0')
+/** Outcomes without a column where no call has them. */
+const SELDOM = ['other', 'lost']
+
+/** The totals, each with its value of the time before. */
+function totals({ report, before }: Answer) {
+  const name = nameBefore(report)
+  const number = (id: string, title: string, of: (row: Row) => number | null, format: (value: number) => string) => {
+    const [value, past] = [of(report.total), before ? of(before.total) : null]
+    const more = (value ?? 0) - (past ?? 0)
+    const difference = `${more < 0 ? '-' : '+'}${format(Math.abs(more)).replace('%', ' points')}`
+    const note = past === null ? `not known of ${name}` : `${format(past)} ${name}, ${difference}`
+    return tile(id, title, value === null ? '–' : format(value), note)
+  }
+  return (
+    <dl class="tiles">
+      {[
+        number('used-minutes', 'Participant minutes', (row) => mediaOf(row.participant_minutes), rounded),
+        number('used-user-minutes', 'User minutes, the vendor’s formula', (row) => row.user_minutes, rounded),
+        number('used-calls', 'Calls', callsOf, formatNumber),
+        number('used-failed', 'Failed', (row) => row.failure_ratio, formatShare),
+        number('used-duration', 'Mean duration', (row) => row.duration_seconds.mean, formatSeconds),
+      ]}
+    </dl>
+  )
+}
+
+function Days({ usage, state }: { usage: Answer; state: State }) {
+  const chart = useMemo(() => daysChart(usage, Date.parse(state.usage.asOf)), [usage])
+  const bands = useMemo(() => bandsOf(usage.days.coverage.blind, [], 0), [usage])
+  return <Chart chart={chart} state={state} bands={bands} />
+}
+
+function table({ rows, total }: Report, by: readonly (typeof KEYS)[number][]) {
   const number = (title: string, of: (row: Row) => string): Column<Row> => [title, of, 'number']
-  const duration = (seconds: number | null | undefined) =>
-    seconds === undefined ? '' : seconds === null ? '–' : formatSeconds(seconds)
+  const minutes = (title: string, of: (row: Row) => number) =>
+    number(title, (row) => (of(total) < MANY_MINUTES ? tenths(of(row)) : formatNumber(of(row), 0)))
+  const duration = (seconds: number | null) => (seconds === null ? '–' : formatSeconds(seconds))
   const columns: Column<Row>[] = [
     ...(by.length === 0
       ? [['Rows', () => 'all'] as const]
       : by.map((key, i): Column<Row> => [nameOf(key), (row) => row[key] ?? (i === 0 ? 'all' : '')])),
-    number('Calls', ({ calls }) => formatNumber(sum(OUTCOMES, (outcome) => calls[outcome]))),
-    ...OUTCOMES.map((outcome) => number(capital(outcome), ({ calls }) => formatNumber(calls[outcome]))),
-    number('Audio min', ({ minutes }) => formatNumber(minutes.audio)),
-    number('Video min', ({ minutes }) => formatNumber(minutes.video)),
-    number('Participant audio min', (row) => formatNumber(row.participant_minutes.audio)),
-    number('Participant video min', (row) => formatNumber(row.participant_minutes.video)),
-    number('User min', ({ user_minutes }) => formatNumber(user_minutes)),
-    number('Failure ratio', ({ failure_ratio: ratio }) =>
-      ratio === undefined ? '' : ratio === null ? '–' : formatShare(ratio),
+    number('Calls', (row) => formatNumber(callsOf(row))),
+    ...OUTCOMES.filter((outcome) => total.calls[outcome] > 0 || !SELDOM.includes(outcome)).map((outcome) =>
+      number(capital(outcome), ({ calls }) => formatNumber(calls[outcome])),
     ),
-    number('Mean duration', ({ duration_seconds: lasted }) => duration(lasted && lasted.mean)),
-    number('95th percentile', ({ duration_seconds: lasted }) => duration(lasted && lasted.p95)),
+    minutes('Audio min', (row) => row.minutes.audio),
+    minutes('Video min', (row) => row.minutes.video),
+    minutes('Participant audio min', (row) => row.participant_minutes.audio),
+    minutes('Participant video min', (row) => row.participant_minutes.video),
+    minutes('User min', (row) => row.user_minutes),
+    number('Failure ratio', ({ failure_ratio: ratio }) => (ratio === null ? '–' : `${tenths(ratio * 100)}%`)),
+    number('Mean duration', ({ duration_seconds: { mean } }) => duration(mean)),
+    number('95th percentile', ({ duration_seconds: { p95 } }) => duration(p95)),
     number('Noticed late', ({ noticed_late }) => formatNumber(noticed_late)),
   ]
-  const items: Row[] = [...rows, ...(rows.length > 1 ? [totalOf(rows)] : [])]
   return (
-    <Table
-      caption="Calls by outcome, minutes and durations"
-      columns={columns}
-      items={items}
-      look={(row) => (items.indexOf(row) === rows.length ? 'total' : '')}
-    />
+    <Section id="usage-rows" title={by.length === 0 ? 'All calls' : `By ${by.map(nameOf).join(', ').toLowerCase()}`}>
+      <Table
+        caption="Calls by outcome, minutes and durations"
+        columns={columns}
+        items={rows.length > 1 ? [...rows, total] : rows}
+        look={(row) => (row === total ? 'total' : '')}
+      />
+    </Section>
   )
 }
 

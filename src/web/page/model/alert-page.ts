@@ -6,6 +6,7 @@ import type { Chart } from './chart.ts'
 import { isoOf, named, unitOf, weekBefore } from './format.ts'
 import { parameterTime } from './period.ts'
 import { change, current, load, serverTime, type State } from './state.ts'
+import { isWhole } from './usage.ts'
 
 /** An alert from when it fired, and its calls by type, mode and receiver type. */
 export type AlertPage = {
@@ -118,10 +119,10 @@ async function breakdownOf(alert: PastAlert | undefined): Promise<Breakdown[]> {
     const earlier = (time: string) => isoOf(at(Date.parse(time) / 1000))
     const period = { since: earlier(since), until: earlier(until) }
     const query = new URLSearchParams({ target: alert.target, ...period, by: RULE_LABELS.join(',') })
-    const { rows, coverage } = await getReport(query.toString())
+    const report = await getReport(query.toString())
     const isSelected = (row: Row) => RULE_LABELS.every((label) => (wanted[label] ?? row[label]) === row[label])
-    const isKnown = !coverage.blind.some(({ kind }) => kind === 'before' || kind === 'expired')
-    return { isKnown, byKind: new Map(rows.filter(isSelected).map((row) => [kindOf(row), row])) }
+    const byKind = new Map(report.rows.filter(isSelected).map((row) => [kindOf(row), row]))
+    return { isKnown: isWhole(report), byKind }
   }
   // One after the other: the server answers few reports at a time.
   const { byKind } = await rowsOf((time) => time)

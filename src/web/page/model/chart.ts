@@ -72,13 +72,10 @@ export const valueText = ({ unit }: Chart, value: number | null | undefined) =>
  *
  * @param time UNIX seconds
  */
-export function stepAt(
-  { times: [first = 0, ...others], step }: Pick<Chart, 'times' | 'step'>,
-  time: number | undefined,
-) {
-  if (time === undefined) return undefined
-  const index = Math.floor((time - first) / step)
-  return index >= 0 && index <= others.length ? index : undefined
+export function stepAt({ times, step }: Pick<Chart, 'times' | 'step'>, time: number | undefined) {
+  // Days are not all as long as a step.
+  const index = times.findLastIndex((at) => at <= (time ?? NaN))
+  return index >= 0 && (index + 1 < times.length || time! < times[index]! + step) ? index : undefined
 }
 
 /** The step whose values are shown: that of the cursor, otherwise the last one that has ended. */

@@ -7,13 +7,13 @@ import type {
   Incident,
   PastAlert,
   PerMinute,
-  Report,
   Silence,
   Status,
   Receiver,
   Webhook,
 } from './api.ts'
 import type { ShownCharts } from './charts.ts'
+import type { Usage } from './usage.ts'
 
 /** What the stream says of now. */
 export type Snapshot = {
@@ -97,7 +97,7 @@ export const initialState = {
   calls: { request: '', problem: undefined, asOf: '', calls: [], next: undefined, isLoading: false } as CallsList,
   callPage: nothing as Loaded<CallDetails>,
   alertPage: nothing as Loaded<AlertPage>,
-  usage: nothing as Loaded<Report>,
+  usage: nothing as Loaded<Usage>,
   /** `filters` are those of the last request, and `loadedAt` is when it ended, by `performance.now()`. */
   charts: {
     filters: '',

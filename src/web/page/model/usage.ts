@@ -1,8 +1,10 @@
 import { getReport, type Report } from './api.ts'
-import { zoneName } from './format.ts'
-import { addFilters, presetPeriod } from './period.ts'
+import type { Chart, Series } from './chart.ts'
+import { local, momentOf, zoneName } from './format.ts'
+import { addFilters, periodBefore, presetPeriod } from './period.ts'
 import { current, load, serverTime } from './state.ts'
-import { countsBy, OUTCOMES, sum } from './totals.ts'
+
+const DAY_MS = 86_400_000
 
 /** By what a report has rows, in the order of its columns. */
 export const KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const
@@ -29,23 +31,84 @@ export function usageRequest(query: URLSearchParams, now: number) {
   return addFilters(request, query).toString()
 }
 
-/** Loads the report that the address names. */
-export function loadUsage() {
-  const request = usageRequest(current().query, serverTime())
-  return load('usage', request, () => getReport(request), 'The report could not be loaded')
+/** What the view shows. */
+export type Usage = {
+  report: Report
+  /** The same by day. */
+  days: Report
+  /** The time before by day; undefined if none of its calls is known. */
+  before: Report | undefined
 }
 
-/** The sums of all rows. */
-export function totalOf(rows: readonly Report['rows'][number][]) {
-  const media = (kind: 'minutes' | 'participant_minutes') => ({
-    audio: sum(rows, (row) => row[kind].audio),
-    video: sum(rows, (row) => row[kind].video),
+/** Loads the report that the address names, and what is shown next to it. */
+export function loadUsage() {
+  const request = usageRequest(current().query, serverTime())
+  const ask = async (): Promise<Usage> => {
+    const report = await getReport(request)
+    // One after the other: the server answers few reports at a time.
+    const days = await byDay(request, Date.parse(report.since), Date.parse(report.until))
+    const { since, until } = periodBefore(Date.parse(report.since), Date.parse(report.until))
+    const before = await byDay(request, since, until).catch(() => undefined)
+    const isKnown = before !== undefined && (isWhole(before) || before.rows.length > 0)
+    return { report, days, before: isKnown ? before : undefined }
+  }
+  return load('usage', request, ask, 'The report could not be loaded')
+}
+
+/**
+ * @param since milliseconds since 1970
+ * @param until milliseconds since 1970
+ */
+function byDay(request: string, since: number, until: number) {
+  const asked = new URLSearchParams(request)
+  for (const [name, time] of Object.entries({ since, until })) asked.set(name, new Date(time).toISOString())
+  asked.set('by', 'day')
+  return getReport(asked.toString())
+}
+
+/** Whether all calls of a report are known. */
+export const isWhole = ({ coverage }: Report) =>
+  !coverage.blind.some(({ kind }) => kind === 'before' || kind === 'expired')
+
+/** The days of a report, by its zone (UNIX seconds), with the participant minutes of each. */
+function daysOf({ since, until, rows }: Report) {
+  const [first = 0, last = 0] = [Date.parse(since), Date.parse(until) - 1].map((at) =>
+    Date.parse(local(at).slice(0, 10)),
+  )
+  const minutes = new Map(rows.map((row) => [row.day, row.participant_minutes]))
+  const dayAt = (time: number) => new Date(time).toISOString().slice(0, 10)
+  const beginOf = (time: number) => momentOf(`${dayAt(time)}T00:00`) / 1000
+  return Array.from({ length: (last - first) / DAY_MS + 1 }, (_, i) => {
+    const time = first + i * DAY_MS
+    return { at: beginOf(time), end: beginOf(time + DAY_MS), audio: 0, video: 0, ...minutes.get(dayAt(time)) }
   })
+}
+
+/**
+ * The participant minutes by day, next to those of the time before.
+ *
+ * @param now milliseconds since 1970
+ */
+export function daysChart({ days, before }: Usage, now: number): Chart {
+  const shown = daysOf(days)
+  const earlier = before && daysOf(before)
+  const { name } = periodBefore(Date.parse(days.since), Date.parse(days.until))
+  const bar = (name: 'audio' | 'video', colour: string): Series => {
+    return { name, colour, shape: 'bar', values: shown.map((day) => day[name]) }
+  }
+  const sums = shown.map((_, i) => (earlier?.[i] ? earlier[i].audio + earlier[i].video : null))
   return {
-    calls: countsBy(OUTCOMES, (status) => sum(rows, ({ calls }) => calls[status])),
-    minutes: media('minutes'),
-    participant_minutes: media('participant_minutes'),
-    user_minutes: sum(rows, ({ user_minutes }) => user_minutes),
-    noticed_late: sum(rows, ({ noticed_late }) => noticed_late),
+    id: 'usage-days',
+    title: 'Participant minutes by day',
+    about: 'Chart of the participant minutes by day and media',
+    times: shown.map(({ at }) => at),
+    step: DAY_MS / 1000,
+    complete: shown.filter(({ end }) => end * 1000 <= now).length,
+    unit: 'minutes',
+    series: [
+      bar('audio', 'first'),
+      bar('video', 'second'),
+      ...(earlier ? [{ name, colour: 'text', shape: 'dots' as const, values: sums }] : []),
+    ],
   }
 }
