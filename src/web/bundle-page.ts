@@ -17,7 +17,10 @@ export async function bundlePage(): Promise<{ files: Map<string, string>; module
     platform: 'browser',
     tsconfig: false,
     moduleTypes: { '.css': 'text' },
-    plugins: [{ name: 'small-styles', transform: { filter: { id: /\.css$/ }, handler: withoutSpace } }],
+    plugins: [
+      { name: 'small-styles', transform: { filter: { id: /\.css$/ }, handler: smallStyle } },
+      { name: 'small-charts', transform: { filter: { id: /\buPlot\./ }, handler: withoutCurves } },
+    ],
     transform: { jsx: { runtime: 'automatic', importSource: 'preact', pure: false } },
   })
   const { output } = await build.generate({ entryFileNames: 'page-[hash].js', minify: true })
@@ -27,10 +30,14 @@ export async function bundlePage(): Promise<{ files: Map<string, string>; module
   return { files: new Map([...Object.entries(files), ...(await runbookPages())]), modules: moduleIds }
 }
 
-/** Removes what a style sheet has for its readers alone: comments, and space that separates nothing. */
-function withoutSpace(style: string): string {
+/** Removes what a style sheet has for its readers alone: comments, and space that separates nothing; and the legend of uPlot. */
+function smallStyle(style: string): string {
   return style
     .replaceAll(/\/\*[^]*?\*\//g, '')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ?([{};,]) ?/g, '$1')
+    .replaceAll(/[^{}]*\.u-(?:legend|inline|series|title)\b[^{}]*\{[^{}]*\}/g, '')
 }
+
+/** Removes the kinds of lines of uPlot that no chart has. */
+const withoutCurves = (library: string) => library.replaceAll(/\(paths\.(?:stepped|spline) += \w+\);/g, '')

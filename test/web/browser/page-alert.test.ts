@@ -18,6 +18,7 @@ async function serveAlerts() {
       return finishedCall(`${ago}-${i}`, { finish: finish(i % every === 0 ? 'rejected' : 'ended', ago + 100 + 20 * i) })
     }),
   )
+  calls.push(finishedCall('after', { finish: finish('ended', 86_300) }))
   // The rule does not select it.
   const labels = labelsOf('audio', 'meet', 'user')
   calls.push(finishedCall('meeting', { labels, finish: { ...finish('ended', 120), labels } }))
@@ -47,7 +48,7 @@ inChromium('the page of an alert', (open) => {
     await page.locator('#alert-calls tbody tr').first().waitFor()
     const facts = page.locator('#alert-facts')
     expect(await facts.getByRole('heading').innerText()).toBe('production: 42.5% of 40 calls fail, mostly rejected')
-    expect(await facts.locator('.facts').innerText()).toMatch(/firing warning[^]*Value\s+42.5%/)
+    expect(await facts.locator('.facts').innerText()).toMatch(/firing\s+warning[^]*Value\s+42.5%/)
     expect(await page.locator('#alert-silences li').innerText()).toMatch(
       /^alert=HighFailureRate until 16:13:2\d UTC by ops: a carrier outage \(silence 1\)$/,
     )
@@ -58,9 +59,13 @@ inChromium('the page of an alert', (open) => {
     await page.goBack()
     await page.locator('#past-alerts tbody th a').first().click()
     await page.locator('#alert-value canvas').waitFor()
-    expect(await facts.locator('.facts').innerText()).toMatch(/resolved warning[^]*Since\s+2026-09-20 14:06:40 UTC/)
+    expect(await facts.locator('.facts').innerText()).toMatch(/resolved\s+warning[^]*Since\s+2026-09-20 14:06:40 UTC/)
     await page.getByText('The chart as a table').first().click()
-    expect(await page.getByRole('table', { name: 'Value' }).innerText()).toContain('47.5%')
+    // What it was after it had resolved is computed of its calls.
+    const table = page.getByRole('table', { name: 'Failure ratio' })
+    await expect.poll(() => table.innerText(), { timeout: 8000 }).toMatch(/2026-09-20 14:16\s+33\.3%[^]*47\.5%/)
+    expect(await table.locator('tbody th').first().innerText()).toMatch(/2026-09-20 14:43/)
+    expect(await table.locator('tbody th').last().innerText()).toMatch(/2026-09-20 13:36/)
     await facts.getByRole('link', { name: 'Failed calls' }).click()
     await page.locator('#explorer-note').getByText('7 calls, all that match').waitFor()
   })

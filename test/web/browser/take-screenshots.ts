@@ -70,7 +70,11 @@ await show({ production, staging }, async (url) => {
   await wait(20_000)
   await take(url, 'page-light')
   await take(url, 'page-dark', { colorScheme: 'dark' })
-  await takeViews(url)
+  await takeViews(url, {
+    explorer: ['?target=production&type=audio&mode=call#calls', '#explorer tbody tr'],
+    call: [`?target=production&call_id=${await idOfCall(url)}#call`, '#call-facts dd'],
+    alert: ['?target=production&alert=HighFailureRate#alert', '#alert-calls tbody tr'],
+  })
 })
 
 const weeks = await startSimulator({
@@ -86,7 +90,10 @@ await show(
     await wait(15_000)
     weeks.burst({ calls: 90, seconds: 12 })
     await wait(20_000)
-    await takeCharts(url)
+    await takeViews(url, {
+      charts: ['?since=7d#charts', '#chart-answer-delay canvas'],
+      usage: ['?since=7d&by=type,mode#usage', '#usage-days canvas'],
+    })
   },
   { lookback: 15 * 86_400 },
 )
@@ -127,33 +134,17 @@ async function show(
   await Promise.all(Object.values(simulators).map((simulator) => simulator.close()))
 }
 
-/** The views that are not the overview; in all looks where they go into another folder. */
-async function takeViews(url: string): Promise<void> {
-  const views = [
-    ['explorer', '?target=production&type=audio&mode=call#calls', '#explorer tbody tr'],
-    ['call', `?target=production&call_id=${await idOfCall(url)}#call`, '#call-facts dd'],
-    ['usage', '?since=1d&by=target,type#usage', '#usage-rows .total'],
-  ] as const
-  for (const [name, address, shown] of views) {
+/** Views that are not the overview, by their addresses and what they wait for; in all looks where they go into another folder. */
+async function takeViews(url: string, views: Readonly<Record<string, readonly [address: string, part: string]>>) {
+  for (const [name, [address, part]] of Object.entries(views)) {
     for (const [suffix, look] of looksOf(name)) {
       const page = await browser.newPage({ ...look, httpCredentials: AUTH, timezoneId: 'Europe/Berlin' })
       await page.goto(url + address)
-      await page.locator(shown).first().waitFor()
+      await page.locator(part).first().waitFor()
       await wait(500)
       const path = join(FOLDER, `${name}${suffix}.png`)
       await (name === 'explorer' ? page.screenshot({ path }) : page.locator('.page').screenshot({ path }))
     }
-  }
-}
-
-/** The charts of a week, in all looks where they go into another folder. */
-async function takeCharts(url: string): Promise<void> {
-  for (const [suffix, look] of looksOf('charts')) {
-    const page = await browser.newPage({ ...look, httpCredentials: AUTH, timezoneId: 'Europe/Berlin' })
-    await page.goto(`${url}?since=7d#charts`)
-    await page.locator('#chart-answer-delay canvas').waitFor()
-    await wait(500)
-    await page.locator('.page').screenshot({ path: join(FOLDER, `charts${suffix}.png`) })
   }
 }
 

@@ -2,8 +2,15 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { isoTime } from '../../../src/clock/times.ts'
 import type { PastAlert } from '../../../src/views/alert.ts'
 import { AlertBody, AlertFacts } from '../../../src/web/page/components/alert.tsx'
-import { addressOfAlert, besideLastWeek, valueChart, type Breakdown } from '../../../src/web/page/model/alert-page.ts'
-import type { Call } from '../../../src/web/page/model/api.ts'
+import { AlertTimeline } from '../../../src/web/page/components/alert-timeline.tsx'
+import {
+  addressOfAlert,
+  besideLastWeek,
+  valueChart,
+  valueIn,
+  type Breakdown,
+} from '../../../src/web/page/model/alert-page.ts'
+import type { Alert, Call, Point, Silence } from '../../../src/web/page/model/api.ts'
 import type { State } from '../../../src/web/page/model/state.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
 import { shownTarget } from '../serve.ts'
@@ -14,6 +21,17 @@ afterEach(() => void vi.unstubAllEnvs())
 
 /** When the hand-made alert began to fire. */
 const SINCE = NOW - 60
+
+/** It ended early. */
+const SILENCE: Silence = {
+  id: 7,
+  match: {},
+  until: isoTime(NOW - 2),
+  since: isoTime(NOW - 3600),
+  reason: 'a load test',
+  author: 'ann',
+  edits: 0,
+}
 
 const fired = (differing: Partial<PastAlert> = {}): PastAlert => ({
   target: 'production',
@@ -67,8 +85,8 @@ describe('the page of an alert', () => {
   test('shows its state, age, value, threshold, peak and calls, and links to calls, runbook and silence', () => {
     const elements = rendered(shown(fired()))
     expect(textOf(elements, { class: 'facts' })).toBe(
-      'Signal failure_ratio, 15m State firing warning Since 14:12:20 UTC 1m Threshold above 30% Peak 50% ' +
-        'Notified slack Value 42.5% Clears at 20% Calls 40 Next step Follow the runbook',
+      'State firing warning Since 14:12:20 UTC 1m Value 42.5% peak 50% Threshold above 30% clears at 20% ' +
+        'Signal failure_ratio 15m, 40 calls Notified slack 14:12:40',
     )
     const hrefs = elements.flatMap(({ type, props }) => (type === 'a' ? [props['href']] : []))
     expect(hrefs).toEqual(
@@ -84,7 +102,8 @@ describe('the page of an alert', () => {
     const ended = fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' })
     const elements = rendered(shown(ended))
     expect(textOf(elements, { class: 'facts' })).toBe(
-      'Signal failure_ratio, 15m State resolved warning Since 11:43:20 UTC 10m Until 11:53:20 UTC Threshold above 30% Peak 50% Notified slack',
+      'State resolved warning Since 11:43:20 UTC 10m Until 11:53:20 UTC Peak 50% Threshold above 30% ' +
+        'Signal failure_ratio 15m Notified slack 14:12:40',
     )
     expect(elements.some(({ props }) => String(props['href']).endsWith('#silences'))).toBe(false)
     expect(textOf(elements, { id: 'alert-facts' })).toContain('Now it is firing.')
@@ -99,6 +118,66 @@ describe('the page of an alert', () => {
     expect(texts(stateOf([target], { view, query, alertPage }), 'alert-note')).toContain('It has not fired yet')
   })
 
+  test('never shows a peak that is less extreme than the value, although what is loaded is older', () => {
+    const at = (value: number, peak: number, breach: 'above' | 'below') => {
+      const state = shown(fired({ breach, peak: 0.4 }))
+      state.snapshot!.alerts = state.snapshot!.alerts.map((alert) => ({ ...alert, breach, value, peak }))
+      return textOf(rendered(state), { class: 'facts' })
+    }
+    expect(at(0.6, 0.6, 'above')).toContain('Value 60% peak 60% ')
+    expect(at(0.2, 0.1, 'below')).toContain('Value 20% lowest 10% ')
+  })
+
+  test('says of a value within the threshold what clears it', () => {
+    const lines = (differing: Partial<Alert>) => {
+      const state = shown(fired())
+      state.snapshot!.alerts = state.snapshot!.alerts.map((alert) => ({ ...alert, ...differing }))
+      return render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
+    }
+    expect(lines({ value: 0.25 }).at(-1)).toBe('25% is within the threshold again. It clears at 20% or less.')
+    expect(lines({ value: 0.1, state: 'recovering' }).at(-1)).toBe(
+      'The value has cleared: the alert resolves if it stays at 20% or less.',
+    )
+    expect(lines({ value: 0.5, breach: 'below', clear: 0.6 }).at(-1)).toBe(
+      '50% is within the threshold again. It clears at 60% or more.',
+    )
+    expect(lines({ value: 0.35 })).toHaveLength(1)
+  })
+
+  test('says what to do next: its calls, its target, the runbook, and a silence', () => {
+    const steps = (state: State) =>
+      render(AlertBody, state)
+        .filter(({ type, text }) => type === 'a' && /^(?:See|Open|Follow|Silence|Change)/.test(text))
+        .map(({ props, text }) => [text, props['href']])
+    const breakdown = [
+      { now: row('audio', 9, 1), lastWeek: undefined },
+      { now: row('video', 4, 6), lastWeek: undefined },
+    ]
+    const found = steps(shown(fired(), breakdown))
+    expect(found.map(([text]) => text)).toEqual([
+      'See most of its failed calls video call user: 6 of 10 failed',
+      'Open production its polls, alerts and calls now',
+      'Follow the runbook what it means, and what helps',
+      'Silence it nobody is notified while you work on it',
+    ])
+    expect(found[0]?.[1]).toMatch(/&type=video&mode=call&receiver_type=user#calls$/)
+    // An alert that is not about calls, and has ended.
+    const ended = { since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' } as const
+    const { calls_url: _, runbook_url: __, ...other } = fired({ ...ended, alert: 'Mine', signal: 'poll_age' })
+    const state = shown(other)
+    state.snapshot!.status.targets.at(0)!.problem = 'no answer'
+    expect(steps(state)).toEqual([['Open production no answer', './#target=production']])
+    expect(steps(shown({ ...other, signal: 'budget_minutes' }))[0]).toEqual([
+      'See the usage of this month by day',
+      './?target=production&by=day#usage',
+    ])
+    const silenced = shown(fired())
+    silenced.snapshot!.alerts = silenced.snapshot!.alerts.map((alert) => ({ ...alert, silences: [7] }))
+    silenced.snapshot!.silences = [{ ...SILENCE, until: isoTime(NOW + 3600) }]
+    expect(steps(silenced)[0]?.[0]).toBe('See its calls what they have in common')
+    expect(steps(silenced).at(-1)?.[0]).toBe('Change its silence it ends at 15:13:20 UTC')
+  })
+
   test('says what happened in order: the breach, the peak, who was notified, and what was withheld by whom and why', () => {
     const state = shown(
       fired({
@@ -107,23 +186,36 @@ describe('the page of an alert', () => {
         notified: [
           { receiver: 'slack', kind: 'firing', at: isoTime(SINCE + 20), outcome: 'sent' },
           { receiver: 'pager', kind: 'firing', at: isoTime(SINCE + 25), outcome: 'dropped' },
+          { receiver: 'slack', kind: 'resolved', at: isoTime(SINCE + 50), outcome: 'sent' },
+        ],
+        suppressed: [
+          { by: 'silence', at: isoTime(SINCE), until: isoTime(NOW), silence: 7, reason: 'a load test' },
+          { by: 'mute', at: isoTime(SINCE), until: isoTime(NOW) },
         ],
       }),
     )
-    const silence = { id: 7, match: {}, until: isoTime(NOW), since: isoTime(NOW), reason: '', author: 'ann', edits: 0 }
-    state.snapshot!.silences = [silence]
+    state.snapshot!.silences = [SILENCE, { ...SILENCE, id: 8, since: isoTime(NOW - 5), author: 'bo', reason: '' }]
+    state.snapshot!.alerts = state.snapshot!.alerts.map((alert) => ({ ...alert, silences: [8] }))
     state.pastAlerts = [fired({ alert: 'Worse', key: 'Worse', severity: 'critical', since: isoTime(SINCE + 5) })]
-    const items = rendered(state).flatMap(({ type, text }) => (type === 'li' ? [text] : []))
-    expect(items).toEqual([
-      '14:10:20 above 30%',
-      '14:12:20 fired, warning',
-      '14:12:20 withheld, silence 7 by ann until 14:13:20: a load test',
-      '14:12:25 escalated: Worse, critical',
+    const items = (of: State) => render(AlertTimeline, of).flatMap(({ type, text }) => (type === 'li' ? [text] : []))
+    expect(items(state)).toEqual([
+      '14:10:20 pending : the value is above 30%',
+      '14:12:20 silenced by ann until 14:13:18: a load test',
+      '14:12:20 fired , warning',
+      '14:12:20 withheld , mute until 14:13:20',
+      '14:12:25 escalated : Worse, critical',
       '14:12:30 peak 50%',
-      '14:12:40 notified slack: firing',
-      '14:12:45 firing to pager: dropped',
+      '14:12:40 notified slack',
+      '14:12:45 dropped : firing to pager',
       '14:12:50 not seen for 10s',
+      '14:13:10 notified slack: resolved',
+      '14:13:15 silenced by bo until 14:13:18',
     ])
+    // A silence that is not known any more.
+    state.snapshot!.silences = []
+    expect(items(state)[1]).toBe('14:12:20 silenced , silence 7 until 14:13:20: a load test')
+    const pending = shown(undefined)
+    expect(items(pending)).toEqual(['14:10:20 pending : the value is above 30%'])
     const ended = shown(fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' }))
     expect(texts(ended, 'alert-timeline')).toMatch(/11:53:20 resolved/)
   })
@@ -175,11 +267,11 @@ describe('the page of an alert', () => {
       fired({ alert: 'NoCalls', key: 'NoCalls', since: isoTime(NOW - 900), until: isoTime(SINCE - 1) }),
       fired({ alert: 'NoCalls', target: 'staging' }),
     ]
-    expect(texts(state, 'alert-newest')).toMatch(/ v1.a 14:12:20 14:13:10 audio call ended 50s$/)
+    expect(texts(state, 'alert-newest')).toMatch(/ 14:13:10 v1.a audio call ended 50s$/)
     const { finished: _, duration_seconds: __, ...open } = times
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the list uses of a call
     state.alertPage.answer!.calls = [{ ...call, ...open, status: 'ongoing' } as Call]
-    expect(texts(state, 'alert-newest')).toMatch(/ v1.a 14:12:20 in progress audio call ongoing 1m so far$/)
+    expect(texts(state, 'alert-newest')).toMatch(/ in progress v1.a audio call ongoing 1m so far$/)
     expect(texts(state, 'alert-siblings')).toMatch(
       /Peak NoCalls production 14:12:20 50% HighFailureRate staging 14:12:20 50%$/,
     )
@@ -232,20 +324,60 @@ describe('the page of an alert', () => {
   })
 })
 
-test('the chart of an alert has a step a minute, a gap where nothing was evaluated, and the threshold', () => {
-  const { times, step, complete, series, thresholds, unit } = valueChart(
-    fired({
-      values: [
-        { at: isoTime(SINCE), value: 0.4 },
-        { at: isoTime(SINCE + 60), value: null },
-        { at: isoTime(SINCE + 180), value: 0.5 },
-      ],
-    }),
-  )
+describe('the chart of an alert', () => {
+  const values = [
+    { at: isoTime(SINCE), value: 0.4 },
+    { at: isoTime(SINCE + 60), value: null },
+    { at: isoTime(SINCE + 180), value: 0.5 },
+  ]
+  const chart = (alert: PastAlert, differing: Partial<Parameters<typeof valueChart>[0]> = {}) =>
+    valueChart({ alert, around: [], live: undefined, breach: SINCE, now: SINCE + 600, ...differing })
   const first = Math.floor(SINCE / 60) * 60
-  expect([times, step, complete, unit]).toEqual([[0, 60, 120, 180].map((at) => first + at), 60, 3, 'ratio'])
-  expect(series[0]?.values).toEqual([0.4, null, null, 0.5])
-  expect(thresholds).toEqual([{ name: 'threshold', about: 'above', value: 0.3, severity: 'warning' }])
+
+  test('lasts from half an hour before the breach until half an hour after the end, or now', () => {
+    const around = [
+      [SINCE - 1740, 0.1],
+      [SINCE - 60, 0.3],
+    ] as const
+    const { times, step, complete, series, thresholds, unit, title } = chart(fired({ values }), { around })
+    expect([times[0], times.at(-1), step, complete, unit, title]).toEqual([
+      first - 1800,
+      first + 600,
+      60,
+      40,
+      'ratio',
+      'Failure ratio',
+    ])
+    const [line] = series
+    expect([line?.values[1], ...(line?.values.slice(28, 34) ?? [])]).toEqual([0.1, null, 0.3, 0.4, null, null, 0.5])
+    expect(thresholds).toEqual([{ name: 'threshold', about: 'above', value: 0.3, severity: 'warning' }])
+    const ended = fired({ values, until: isoTime(SINCE + 240) })
+    const lastOf = (now: number) => chart(ended, { breach: SINCE - 120, now }).times.at(-1)
+    expect([lastOf(SINCE + 9000), lastOf(SINCE + 600)]).toEqual([first + 240 + 1800, first + 600])
+    expect(chart(ended, { breach: SINCE - 120 }).times[0]).toBe(first - 1920)
+  })
+
+  test('shows at which value it clears, while it fires', () => {
+    const [live] = shown(undefined).snapshot!.alerts
+    expect(chart(fired(), { live }).thresholds?.at(-1)).toEqual({
+      name: 'clears',
+      about: 'at',
+      value: 0.2,
+      severity: 'other',
+    })
+  })
+
+  test('computes a value of its calls as the rule does', () => {
+    const minute = (ended: number, rejected: number, unanswered = 0) =>
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a value is computed of
+      ({ calls: { ended, unanswered, rejected, canceled: 0, other: 0, lost: 9 } }) as Point
+    const minutes = [minute(6, 1, 1), minute(0, 2)]
+    expect(valueIn(fired(), minutes)).toBe(0.4)
+    expect(valueIn(fired({ reason: 'rejected' }), minutes)).toBe(0.3)
+    expect(valueIn(fired({ min_calls: 11 }), minutes)).toBeNull()
+    expect(valueIn(fired({ signal: 'calls_finished' }), minutes)).toBe(10)
+    expect(valueIn(fired({ signal: 'poll_age' }), minutes)).toBeNull()
+  })
 })
 
 test('the address of an alert names its target, rule, labels and beginning', () => {

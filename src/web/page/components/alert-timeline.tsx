@@ -1,25 +1,35 @@
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
 import { formatNumber, formatSeconds } from '../../../text/format.ts'
 import { addressOfAlert, alertOf } from '../model/alert-page.ts'
-import type { Alert, PastAlert } from '../model/api.ts'
+import type { PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { coloured, Section, soft, Table, type Column } from './layout.tsx'
 
-type Step = readonly [at: string, what: string, tone?: string]
+type Step = readonly [at: string, what: string, more: string, tone?: string]
 
 /** What happened when, in order: the breach, who was notified, what was withheld and why, what is more severe, and the end. */
 export function AlertTimeline({ state }: { state: State }) {
   const { alert, live } = alertOf(state)
-  if (alert === undefined) return false
   const now = nowOf(state)
-  const steps = stepsOf(alert, live, state).toSorted(([a], [b]) => Date.parse(a) - Date.parse(b))
+  const pending = `: the value is ${live?.breach} ${valueOf(live?.signal ?? '', live?.threshold ?? 0)}`
+  const steps: (Step | false)[] = [
+    live !== undefined && [live.since, 'pending', pending],
+    ...silenceSteps(state),
+    ...(alert === undefined ? [] : stepsOf(alert, state)),
+  ]
+  const shown = steps.filter((step) => step !== false).toSorted(([a], [b]) => Date.parse(a) - Date.parse(b))
+  if (shown.length === 0) return false
   return (
     <Section id="alert-timeline" title="What happened" note={soft(zone(now))}>
       <ol class="plain feed">
-        {steps.map(([at, what, tone = 'other']) => (
+        {shown.map(([at, what, more, tone = 'other']) => (
           <li>
-            <time>{moment(at, now)}</time> <span class="dot" style={coloured(tone)} /> <span class="what">{what}</span>
+            <time>{moment(at, now)}</time> <span class="dot" style={coloured(tone)} />
+            <span class="what">
+              <b>{what}</b>
+              {more}
+            </span>
           </li>
         ))}
       </ol>
@@ -27,52 +37,60 @@ export function AlertTimeline({ state }: { state: State }) {
   )
 }
 
-function stepsOf(alert: PastAlert, live: Alert | undefined, state: State): Step[] {
-  const { signal, breach, threshold, severity, since, until, outcome, expired_because: why, values, peak } = alert
-  const [now, isBad] = [nowOf(state), valueOf(signal, threshold)]
+/** The silences that silence the alert now, or withheld a message: by whom, if that is known, and until when. */
+function silenceSteps(state: State): Step[] {
+  const { alert, live } = alertOf(state)
+  const withheld = alert?.suppressed.filter(({ by }) => by === 'silence') ?? []
+  const ids = new Set([...withheld.map(({ silence }) => silence), ...(live?.silences ?? [])])
+  return [...ids].flatMap((id): Step[] => {
+    const known = state.snapshot?.silences.find((one) => one.id === id)
+    const noted = withheld.find(({ silence }) => silence === id)
+    const { author, until, reason = '' } = { ...noted, ...known }
+    const at = noted?.at ?? known?.since
+    const by = author === undefined ? `, silence ${id}` : ` by ${author}`
+    const end = until === undefined ? '' : ` until ${moment(until, nowOf(state))}`
+    return at === undefined ? [] : [[at, 'silenced', `${by}${end}${reason && `: ${reason}`}`, 'warning']]
+  })
+}
+
+/** What is said of a message of each kind. */
+const NOTICES = { firing: '', reminder: ' again', resolved: ': resolved', expired: ': expired' }
+
+function stepsOf(alert: PastAlert, state: State): (Step | false)[] {
+  const { signal, breach, severity, since, until, outcome, expired_because: why, values } = alert
+  const { peak } = alertOf(state).live ?? alert
   const worst = values.find(({ value }) => value === peak)
-  const authorOf = (id: number | undefined) => state.snapshot?.silences.find((one) => one.id === id)?.author
   const rank = (one: PastAlert) => SEVERITIES.indexOf(one.severity)
   const severer = siblingsOf(state, alert).filter(
     (one) => one.target === alert.target && one.signal === signal && rank(one) < rank(alert) && one.since >= since,
   )
+  const others = alert.suppressed.filter(({ by }) => by !== 'silence')
   return [
-    ...(live === undefined ? [] : [[live.since, `${breach} ${isBad}`] as const]),
-    [since, `fired, ${severity}`, severity],
-    ...severer.map((one): Step => [
-      one.since,
-      `escalated: ${named({ ...one, target: '' })}, ${one.severity}`,
-      one.severity,
-    ]),
-    ...(worst === undefined
-      ? []
-      : [[worst.at, `${breach === 'above' ? 'peak' : 'lowest'} ${valueOf(signal, peak)}`] as const]),
-    ...alert.notified.map(({ at, receiver, kind, outcome: sent }): Step =>
-      sent === 'sent'
-        ? [at, `notified ${receiver}: ${kind}`, 'good']
-        : [at, `${kind} to ${receiver}: ${sent}`, 'warning'],
-    ),
-    ...alert.suppressed.map(({ at, by, until: end, silence, reason, alert: key, target }): Step => {
-      const author = authorOf(silence)
-      const who =
-        by === 'silence' ? `silence ${silence}${author === undefined ? '' : ` by ${author}`}` : by.replace('_', ' ')
-      const ends = end === undefined ? '' : ` until ${moment(end, now)}`
-      const about = reason ?? [key, target].filter(Boolean).join(', ')
-      return [at, `withheld, ${who}${ends}${about === '' ? '' : `: ${about}`}`, 'warning']
+    [since, 'fired', `, ${severity}`, severity],
+    ...severer.map((one): Step => {
+      return [one.since, 'escalated', `: ${named({ ...one, target: '' })}, ${one.severity}`, one.severity]
     }),
-    ...alert.blind.map((one): Step => [
-      one.since,
-      `not seen for ${formatSeconds(secondsBetween(one.since, one.until))}`,
-    ]),
-    ...(until === null
-      ? []
-      : [
-          [
-            until,
-            why === undefined ? (outcome ?? '') : `expired: ${why}`,
-            outcome === 'resolved' ? 'good' : 'other',
-          ] as const,
-        ]),
+    worst !== undefined && [worst.at, breach === 'above' ? 'peak' : 'lowest', ` ${valueOf(signal, peak)}`],
+    ...alert.notified.map(({ at, receiver, kind, outcome: sent }): Step => {
+      const isSent = sent === 'sent'
+      return isSent
+        ? [at, 'notified', ` ${receiver}${NOTICES[kind]}`, 'good']
+        : [at, sent, `: ${kind} to ${receiver}`, 'warning']
+    }),
+    ...others.map(({ at, by, until: end, reason, alert: key, target }): Step => {
+      const ends = end === undefined ? '' : ` until ${moment(end, nowOf(state))}`
+      const about = reason ?? [key, target].filter(Boolean).join(', ')
+      return [at, 'withheld', `, ${by.replace('_', ' ')}${ends}${about && `: ${about}`}`, 'warning']
+    }),
+    ...alert.blind.map((one): Step => {
+      return [one.since, 'not seen', ` for ${formatSeconds(secondsBetween(one.since, one.until))}`]
+    }),
+    until !== null && [
+      until,
+      outcome ?? '',
+      why === undefined ? '' : `: ${why}`,
+      outcome === 'resolved' ? 'good' : 'other',
+    ],
   ]
 }
 

@@ -1,16 +1,28 @@
+import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { runbookOf } from '../../../alerts/runbook.ts'
-import { FAILURES } from '../../../ledger/failure-ratio.ts'
-import { failText, formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
+import { isBeyond } from '../../../alerts/signal.ts'
+import { failText, formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { addressOf } from '../model/address.ts'
-import { addressOfAlert, alertOf, askedAlert, periodOf, valueChart, type Breakdown } from '../model/alert-page.ts'
+import {
+  addressOfAlert,
+  alertOf,
+  askedAlert,
+  breachOf,
+  countOf,
+  failedOf,
+  periodOf,
+  valueChart,
+  type Breakdown,
+  type Row,
+} from '../model/alert-page.ts'
 import type { Alert, Call, PastAlert, Silence } from '../model/api.ts'
 import { bandsOf } from '../model/chart-series.ts'
 import { capital, labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { isPart } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { OUTCOMES, sum } from '../model/totals.ts'
+import { AlertNext } from './alert-next.tsx'
 import { silenceList } from './alerts.tsx'
 import { callLink, durationAt } from './calls.tsx'
 import { Chart } from './chart.tsx'
@@ -44,7 +56,7 @@ export function AlertFacts({ state }: { state: State }) {
       <Note id="alert-note" problem={problem} isLoading={answer === undefined}>
         {answer !== undefined && alert === undefined && quiet(missing(live))}
       </Note>
-      {causesOf(state).map((line) => (
+      {linesOf(state).map((line) => (
         <p>{line}</p>
       ))}
       {shown !== undefined && factsOf(shown, alert, live, now)}
@@ -83,49 +95,59 @@ function sentenceOf({ snapshot, alertPage }: State, shown: PastAlert | Alert, li
   return `${target}: ${alert}, ${value}`
 }
 
-/** Why, if that is known: the problem of the target, and the cause of the incident. */
-function causesOf(state: State): string[] {
+/** Why, if that is known: the problem of the target, and the cause of the incident; and what a value within its threshold waits for. */
+function linesOf(state: State): string[] {
   const { live } = alertOf(state)
   const problem = state.snapshot?.status.targets.find(({ name }) => name === live?.target)?.problem
   const incident = state.snapshot?.incidents.find((one) => live !== undefined && isPart(live, one))
   const lines = incident?.details.filter((line) => /^(?:Cause|Mostly|Also firing): /.test(line)) ?? []
-  return [...(problem === undefined ? [] : [`${capital(plainText(problem))}.`]), ...lines.map((line) => `${line}.`)]
+  return [
+    ...(problem === undefined ? [] : [`${capital(plainText(problem))}.`]),
+    ...lines.map((line) => `${line}.`),
+    ...(live === undefined || isBeyond(live, live.value, live.threshold) ? [] : [withinText(live)]),
+  ]
 }
 
-type Row = Breakdown['lastWeek']
-const countOf = (row: Row, outcomes: readonly (typeof OUTCOMES)[number][]) =>
-  sum(outcomes, (outcome) => row?.calls[outcome] ?? 0)
-const failuresOf = (alert: PastAlert | undefined) =>
-  FAILURES.filter((status) => (alert?.reason ?? 'any') === 'any' || status === alert?.reason)
+function withinText({ state, signal, value, breach, clear }: Alert) {
+  const cleared = `${valueOf(signal, clear)} or ${breach === 'above' ? 'less' : 'more'}`
+  return state === 'recovering'
+    ? `The value has cleared: the alert resolves if it stays at ${cleared}.`
+    : `${valueOf(signal, value)} is within the threshold again. It clears at ${cleared}.`
+}
+
+const fact = (name: string, value: ComponentChildren, about?: string | false) =>
+  [name, [value, about && [' ', soft(about)]]] as const
 
 function factsOf(shown: PastAlert | Alert, alert: PastAlert | undefined, live: Alert | undefined, now: string) {
-  const { signal, severity, breach, threshold, peak, since } = shown
+  const { signal, severity, breach, threshold, since } = shown
   const until = alert?.until ?? null
-  const { match = {}, window_seconds: window, notified = [] } = alert ?? {}
-  const measured = [signal, labelText(match), window && formatSeconds(window)].filter(Boolean).join(', ')
-  const told = notified.flatMap(({ outcome, receiver }) => (outcome === 'sent' ? receiver : []))
+  // What is loaded is older than what the stream says.
+  const worst = valueOf(signal, (live ?? shown).peak)
+  const name = breach === 'above' ? 'Peak' : 'Lowest'
   return facts([
-    ['Signal', measured],
-    ['State', [stateOf(alert, live), ` ${severity}`]],
-    ['Since', [momentInZone(since, now), ' ', soft(formatSeconds(secondsBetween(since, until ?? now)))]],
-    until !== null && ['Until', momentInZone(until, now)],
-    ['Threshold', `${breach} ${valueOf(signal, threshold)}`],
-    ['Peak', valueOf(signal, peak)],
-    alert !== undefined && ['Notified', [...new Set(told)].join(', ') || 'nobody'],
-    ...(live === undefined ? [] : factsNow(live)),
+    fact('State', stateOf(alert, live), severity),
+    fact('Since', momentInZone(since, now), formatSeconds(secondsBetween(since, until ?? now))),
+    until !== null && fact('Until', momentInZone(until, now)),
+    live ? fact('Value', valueOf(signal, live.value), `${name.toLowerCase()} ${worst}`) : fact(name, worst),
+    fact('Threshold', `${breach} ${valueOf(signal, threshold)}`, live && `clears at ${valueOf(signal, live.clear)}`),
+    fact('Signal', signal, measuredText(alert, live)),
+    alert !== undefined && notifiedFact(alert, now),
   ])
 }
 
-const factsNow = (live: Alert) => [
-  ['Value', valueOf(live.signal, live.value)] as const,
-  ['Clears at', valueOf(live.signal, live.clear)] as const,
-  live.calls !== null && (['Calls', formatNumber(live.calls)] as const),
-  ['Next step', nextOf(live)] as const,
-]
+const measuredText = (alert: PastAlert | undefined, live: Alert | undefined) =>
+  [
+    labelText(alert?.match ?? {}),
+    alert?.window_seconds && formatSeconds(alert.window_seconds),
+    live?.calls && plural(live.calls, 'call'),
+  ]
+    .filter(Boolean)
+    .join(', ')
 
-function nextOf({ alert, runbook_url: url }: Alert) {
-  const runbook = runbookOf({ name: alert, runbookUrl: url }, 'runbooks')
-  return runbook === undefined ? 'See what its calls have in common' : <a href={runbook}>Follow the runbook</a>
+function notifiedFact({ notified }: PastAlert, now: string) {
+  const sent = notified.filter(({ outcome }) => outcome === 'sent')
+  const names = [...new Set(sent.map(({ receiver }) => receiver))].join(', ')
+  return fact('Notified', names || 'nobody', sent[0] && moment(sent[0].at, now))
 }
 
 function stateOf(alert: PastAlert | undefined, live: Alert | undefined) {
@@ -143,7 +165,7 @@ export const AlertBody = ({ state }: { state: State }) => (
       ))}
     </div>
     <div>
-      {[AlertOutcomes, AlertTimeline, AlertSiblings].map((Part) => (
+      {[AlertNext, AlertOutcomes, AlertTimeline, AlertSiblings].map((Part) => (
         <Part state={state} />
       ))}
     </div>
@@ -152,13 +174,23 @@ export const AlertBody = ({ state }: { state: State }) => (
 
 /** The value over time; absent with too few values for a line. */
 function AlertValue({ state }: { state: State }) {
-  const { alert } = alertOf(state)
-  return alert !== undefined && alert.values.length > 1 && <ValueChart alert={alert} state={state} />
+  const { alert, around = [] } = state.alertPage.answer ?? {}
+  const values = [...around.map(([, value]) => value), ...(alert?.values ?? []).map(({ value }) => value)]
+  return (
+    alert !== undefined &&
+    values.filter((value) => value !== null).length > 1 && <ValueChart alert={alert} state={state} />
+  )
 }
 
 function ValueChart({ alert, state }: { alert: PastAlert; state: State }) {
-  const chart = useMemo(() => valueChart(alert), [alert])
-  const bands = useMemo(() => bandsOf(alert.blind, [alert], Date.parse(state.alertPage.asOf) / 1000), [alert])
+  const { answer, asOf } = state.alertPage
+  const { live } = alertOf(state)
+  const now = Date.parse(asOf) / 1000
+  const chart = useMemo(
+    () => valueChart({ alert, around: answer?.around, live, breach: breachOf(state), now }),
+    [answer, live?.since],
+  )
+  const bands = useMemo(() => bandsOf(alert.blind, [alert], now), [answer])
   return <Chart chart={chart} state={state} bands={bands} />
 }
 
@@ -169,9 +201,8 @@ function AlertCalls({ state }: { state: State }) {
   if (breakdown === undefined || breakdown?.length === 0 || period === undefined) return false
   const now = nowOf(state)
   const { reason = 'any' } = alert!
-  const failures = failuresOf(alert)
   const callsOf = (row: Row) => countOf(row, OUTCOMES)
-  const failed = (row: Row) => countOf(row, failures)
+  const failed = failedOf(alert!)
   const ratio = (row: Row) => (callsOf(row) === 0 ? '–' : formatShare(failed(row) / callsOf(row)))
   const kind = (of: 'type' | 'mode' | 'receiver_type') => (one: Breakdown) => (one.now ?? one.lastWeek)?.[of]
   const columns: Column<Breakdown>[] = [
@@ -231,9 +262,8 @@ function AlertNewest({ state }: { state: State }) {
   if (calls.length === 0) return false
   const now = nowOf(state)
   const columns: Column<Call>[] = [
+    [`Finished (${zone(now)})`, ({ finished }) => (finished === undefined ? 'in progress' : moment(finished, now))],
     ['Call', callLink, 'session'],
-    [`Began (${zone(now)})`, ({ began }) => moment(began, now)],
-    ['Finished', ({ finished }) => (finished === undefined ? 'in progress' : moment(finished, now))],
     ['Type', ({ type, mode }) => `${type} ${mode}`],
     ['Status', ({ status }) => statusName(status)],
     durationAt(now),

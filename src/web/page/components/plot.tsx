@@ -89,6 +89,8 @@ function optionsOf(latest: Latest, place: HTMLElement): Omit<uPlot.Options, 'wid
   const axis = { stroke: colour('soft'), grid: { stroke: colour('line'), width: 1 }, ticks: { show: false } }
   const { chart, onZoom } = latest.current
   const { onAxis, least, incrs } = UNITS[chart.unit]
+  // A step has no ticks within.
+  const ticks = () => TICKS.filter((seconds) => seconds >= latest.current.chart.step)
   const timeAt = (index: number | null | undefined) => latest.current.chart.times[index ?? -1]
   return {
     legend: { show: false },
@@ -108,7 +110,7 @@ function optionsOf(latest: Latest, place: HTMLElement): Omit<uPlot.Options, 'wid
       },
     },
     axes: [
-      { ...axis, incrs: TICKS, values: TIMES, grid: { show: false } },
+      { ...axis, incrs: ticks, values: TIMES, grid: { show: false } },
       { ...axis, size: 60, incrs, values: (_plot, splits) => splits.map(onAxis) },
     ],
     series: seriesOf(chart, colour),

@@ -1,11 +1,24 @@
 import { RULE_LABELS } from '../../../alerts/groups.ts'
-import { stepOf } from '../../../alerts/values-over-time.ts'
+import { stepOf, type ValueAt } from '../../../alerts/values-over-time.ts'
+import { FAILURES, failureRatio } from '../../../ledger/failure-ratio.ts'
 import { addressOf } from './address.ts'
-import { getCalls, getPastAlerts, getReport, type Alert, type Call, type PastAlert, type Report } from './api.ts'
+import {
+  getCalls,
+  getPastAlerts,
+  getReport,
+  getSeries,
+  type Alert,
+  type Call,
+  type PastAlert,
+  type Point,
+  type Report,
+} from './api.ts'
 import type { Chart } from './chart.ts'
-import { isoOf, named, unitOf, weekBefore } from './format.ts'
+import { isMissing } from './chart-series.ts'
+import { capital, isoOf, named, unitOf, weekBefore } from './format.ts'
 import { parameterTime } from './period.ts'
 import { change, current, load, serverTime, type State } from './state.ts'
+import { countsBy, STATUSES, sum, type OUTCOMES } from './totals.ts'
 import { isWhole } from './usage.ts'
 
 /** An alert from when it fired, and its calls by type, mode and receiver type. */
@@ -15,17 +28,22 @@ export type AlertPage = {
   /** Undefined until they are loaded; null if they could not be. */
   breakdown: Breakdown[] | undefined | null
   /** Its newest calls. */
-  calls?: readonly Call[] | undefined
+  calls?: readonly Call[]
+  /** Its values before and after it fired, as its calls say. */
+  around?: readonly ValueAt[]
 }
 
-type Row = Report['rows'][number]
+type ReportRow = Report['rows'][number]
 /**
  * The calls of one type, mode and receiver type that the rule selects, since the values of the alert began to count, and a week
  * before; undefined without any, null if not all calls of that time are known.
  */
-export type Breakdown = { now: Row | undefined; lastWeek: Row | undefined | null }
+export type Breakdown = { now: ReportRow | undefined; lastWeek: ReportRow | undefined | null }
+export type Row = Breakdown['lastWeek']
 
 const REFRESH_MS = 30_000
+/** How long before the breach its chart begins, and how long after the end it ends (seconds). */
+const AROUND = 1800
 const NEWEST_CALLS = 10
 /** Without a time, the address means the newest alert of this long ago. */
 const NEWEST = '7d'
@@ -76,16 +94,20 @@ export async function loadAlert() {
     )
     const { answer: before } = current().alertPage
     const same = before?.alert?.since === found?.since ? before : undefined
-    return { alert: found, breakdown: same?.breakdown, calls: same?.calls }
+    return { breakdown: undefined, ...same, alert: found }
   }
   await load('alertPage', request, ask, 'The alert could not be loaded')
   const { answer } = current().alertPage
-  const breakdown = await breakdownOf(answer?.alert).catch(() => null)
-  const asked = answer?.alert?.calls_url?.split('?')[1]
-  const calls = asked === undefined ? [] : await newestOf(asked).catch(() => [])
+  if (answer?.alert === undefined) return
+  const { calls_url: url } = answer.alert
+  const [breakdown, calls, around] = await Promise.all([
+    breakdownOf(answer.alert).catch(() => null),
+    url === undefined ? [] : newestOf(url.split('?')[1]!).catch(() => []),
+    valuesAround(answer.alert, breachOf(current())).catch(() => []),
+  ])
   const { alertPage } = current()
-  if (alertPage.request === request && alertPage.answer === answer && answer !== undefined)
-    change({ alertPage: { ...alertPage, answer: { ...answer, breakdown, calls } } })
+  if (alertPage.request === request && alertPage.answer === answer)
+    change({ alertPage: { ...alertPage, answer: { ...answer, breakdown, calls, around } } })
 }
 
 const newestOf = (query: string) => getCalls(`${query}&limit=${NEWEST_CALLS}`).then(({ calls }) => calls)
@@ -96,11 +118,13 @@ function beganOf(state: Pick<State, 'snapshot' | 'query'>) {
   return parameterTime(state.query, 'since', serverTime()) ?? (typeof active === 'string' ? Date.parse(active) : active)
 }
 
-/** Reloads the alert until it has ended, while it is visible. @param at by `performance.now()` */
+/** Reloads the alert until its chart has ended, while it is visible. @param at by `performance.now()` */
 export function refreshAlert(at: number) {
   const { view, snapshot, alertPage } = current()
   if (view !== 'alert' || snapshot === undefined || document.hidden || at - loadedAt < REFRESH_MS) return
-  if ((alertPage.answer?.alert?.until ?? null) === null) void loadAlert()
+  const alert = alertPage.answer?.alert
+  const now = serverTime() / 1000
+  if (alert === undefined || chartEnd(alert, now) === now) void loadAlert()
 }
 
 /** When the calls finished on which the values of an alert were measured; undefined if it is not about finished calls. */
@@ -108,6 +132,38 @@ export function periodOf(alert: PastAlert | undefined) {
   const calls = new URLSearchParams(alert?.calls_url?.split('?')[1])
   const [since, until] = [calls.get('since'), calls.get('until')]
   return since === null || until === null ? undefined : { since, until }
+}
+
+/** When the breach began, or the alert fired that has ended: of that nothing else is kept (UNIX seconds). */
+export function breachOf(state: State) {
+  const { alert, live } = alertOf(state)
+  return Date.parse((live ?? alert)?.since ?? '') / 1000
+}
+
+/** When the chart of an alert ends (UNIX seconds). */
+const chartEnd = ({ until }: PastAlert, now: number) =>
+  until === null ? now : Math.min(now, Date.parse(until) / 1000 + AROUND)
+
+/** The values that an alert would have had before and after it fired, by the minute, as its calls say. */
+async function valuesAround(alert: PastAlert, breach: number): Promise<ValueAt[]> {
+  const { target, match, labels, window_seconds: window = 60 } = alert
+  const [fired, ended] = [alert.since, alert.until ?? ''].map((time) => Date.parse(time) / 1000)
+  const [from, to] = [breach - AROUND, alert.until === null ? fired! : chartEnd(alert, serverTime() / 1000)]
+  const period = { since: isoOf(from - window), until: isoOf(to), step: '60' }
+  const series = await getSeries(new URLSearchParams({ target, ...match, ...labels, ...period }).toString())
+  return series.points.flatMap((point, i): ValueAt[] => {
+    const at = Date.parse(point.at) / 1000 + 60
+    const isShown = at >= from && at <= to && (at < fired! || at > ended!) && !isMissing(point, series, [target])
+    return isShown ? [[at, valueIn(alert, series.points.slice(Math.max(0, i + 1 - window / 60), i + 1))]] : []
+  })
+}
+
+/** The value of a signal in a window of minutes; null with too few calls, or if calls do not say it. */
+export function valueIn({ signal, reason = 'any', min_calls: least = 1 }: PastAlert, minutes: readonly Point[]) {
+  const counts = countsBy(STATUSES, (status) => sum(minutes, ({ calls }) => calls[status]))
+  const total = sum(STATUSES, (status) => counts[status])
+  if (signal === 'failure_ratio') return total < least ? null : failureRatio({ ...counts, total }, reason)
+  return signal === 'calls_finished' ? total : null
 }
 
 async function breakdownOf(alert: PastAlert | undefined): Promise<Breakdown[]> {
@@ -120,7 +176,7 @@ async function breakdownOf(alert: PastAlert | undefined): Promise<Breakdown[]> {
     const period = { since: earlier(since), until: earlier(until) }
     const query = new URLSearchParams({ target: alert.target, ...period, by: RULE_LABELS.join(',') })
     const report = await getReport(query.toString())
-    const isSelected = (row: Row) => RULE_LABELS.every((label) => (wanted[label] ?? row[label]) === row[label])
+    const isSelected = (row: ReportRow) => RULE_LABELS.every((label) => (wanted[label] ?? row[label]) === row[label])
     const byKind = new Map(report.rows.filter(isSelected).map((row) => [kindOf(row), row]))
     return { isKnown: isWhole(report), byKind }
   }
@@ -131,28 +187,43 @@ async function breakdownOf(alert: PastAlert | undefined): Promise<Breakdown[]> {
 
 /** @param lastWeek is left out if not all of its calls are known */
 export function besideLastWeek(
-  byKind: ReadonlyMap<string, Row>,
-  lastWeek: { isKnown: boolean; byKind: ReadonlyMap<string, Row> },
+  byKind: ReadonlyMap<string, ReportRow>,
+  lastWeek: { isKnown: boolean; byKind: ReadonlyMap<string, ReportRow> },
 ): Breakdown[] {
   if (!lastWeek.isKnown) return [...byKind.values()].map((now) => ({ now, lastWeek: null }))
   const kinds = new Set([...byKind.keys(), ...lastWeek.byKind.keys()])
   return [...kinds].map((kind) => ({ now: byKind.get(kind), lastWeek: lastWeek.byKind.get(kind) }))
 }
 
-const kindOf = (row: Row) => RULE_LABELS.map((name) => row[name]).join('|')
+const kindOf = (row: ReportRow) => RULE_LABELS.map((name) => row[name]).join('|')
 
-/** The value of an alert over time, with its threshold. */
-export function valueChart({ signal, alert, breach, threshold, severity, values, until }: PastAlert): Chart {
-  const at = values.map(({ at }) => Date.parse(at) / 1000)
-  const [from = 0, to = 0] = [at[0], at.at(-1)]
-  const step = stepOf(from, to)
-  const first = Math.floor(from / step)
-  const byStep = new Map(values.map(({ value }, i) => [Math.floor(at[i]! / step) - first, value]))
-  const times = Array.from({ length: Math.floor(to / step) - first + 1 }, (_, i) => (first + i) * step)
+/** How many calls of a row have some outcomes. */
+export const countOf = (row: Row, outcomes: readonly (typeof OUTCOMES)[number][]) =>
+  sum(outcomes, (outcome) => row?.calls[outcome] ?? 0)
+
+/** How many calls of a row failed for the reason of an alert. */
+export const failedOf =
+  ({ reason = 'any' }: Pick<PastAlert, 'reason'>) =>
+  (row: Row) =>
+    countOf(row, reason === 'any' ? FAILURES : [reason])
+
+/** An alert as its chart shows it: with its values around it, as it is now, and when the breach began (UNIX seconds). */
+type Shown = { alert: PastAlert; around: AlertPage['around']; live: Alert | undefined; breach: number; now: number }
+
+/** The value of an alert over time with its threshold, from before the breach until after the end, or now. */
+export function valueChart({ alert, around = [], live, breach, now }: Shown): Chart {
+  const { signal, threshold, severity, values, until } = alert
+  const own = values.map(({ at, value }): ValueAt => [Date.parse(at) / 1000, value])
+  const step = stepOf(own[0]?.[0] ?? 0, own.at(-1)?.[0] ?? 0)
+  const first = Math.floor((breach - AROUND) / step)
+  const byStep = new Map([...around, ...own].map(([at, value]) => [Math.floor(at / step) - first, value]))
+  const length = Math.floor(chartEnd(alert, now) / step) - first + 1
+  const times = Array.from({ length }, (_, i) => (first + i) * step)
+  const clear = live && { name: 'clears', about: 'at', value: live.clear, severity: 'other' }
   return {
     id: 'alert-value',
-    title: 'Value',
-    about: `Chart of the value of ${alert} over time, with its threshold`,
+    title: capital(signal.replaceAll('_', ' ')),
+    about: `Chart of the value of ${alert.alert} over time, with its threshold`,
     times,
     step,
     complete: until === null ? times.length - 1 : times.length,
@@ -160,6 +231,6 @@ export function valueChart({ signal, alert, breach, threshold, severity, values,
     isInstant: true,
     unit: unitOf(signal),
     series: [{ name: 'value', colour: 'first', shape: 'line', values: times.map((_, i) => byStep.get(i) ?? null) }],
-    thresholds: [{ name: 'threshold', about: breach, value: threshold, severity }],
+    thresholds: [{ name: 'threshold', about: alert.breach, value: threshold, severity }, ...(clear ? [clear] : [])],
   }
 }

@@ -34,7 +34,7 @@ export const getCalls = (query: string, signal?: AbortSignal) =>
 export const getCall = (target: string, id: string) =>
   request<CallDetails>(`calls/${encodeURIComponent(target)}/${encodeURIComponent(id)}`)
 export const getReport = (query: string) => request<Report>(`report?${query}`, {}, REPORT_TIMEOUT_MS)
-export const getSeries = (query: string, signal: AbortSignal) =>
+export const getSeries = (query: string, signal?: AbortSignal) =>
   request<CallSeries>(`series?${query}`, { signal }, REPORT_TIMEOUT_MS)
 /** @param id of the silence that is edited; '' adds one */
 export const sendSilence = (id: string, body: object) =>

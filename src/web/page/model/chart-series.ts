@@ -149,7 +149,11 @@ export function perMinuteChart(perMinute: PerMinute, target: string): Chart {
 const callsOf = ({ calls }: Point) => sum(OUTCOMES, (status) => calls[status])
 
 /** Whether nothing is known of a step: no target was seen, and no call was noticed later. */
-function isMissing(point: Point, { step_seconds: step, coverage: { blind } }: CallSeries, targets: readonly string[]) {
+export function isMissing(
+  point: Point,
+  { step_seconds: step, coverage: { blind } }: CallSeries,
+  targets: readonly string[],
+) {
   if (callsOf(point) > 0) return false
   const from = Date.parse(point.at)
   const isIn = ({ since, until }: { since: string; until: string }) =>

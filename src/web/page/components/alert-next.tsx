@@ -1,0 +1,68 @@
+import { runbookOf } from '../../../alerts/runbook.ts'
+import { formatNumber } from '../../../text/format.ts'
+import { plainText } from '../../../text/plain-text.ts'
+import { addressOf, addressOfCalls } from '../model/address.ts'
+import { alertOf, countOf, failedOf } from '../model/alert-page.ts'
+import type { Alert } from '../model/api.ts'
+import { momentInZone } from '../model/format.ts'
+import { editAddress } from '../model/silences.ts'
+import { nowOf, type State } from '../model/state.ts'
+import { OUTCOMES } from '../model/totals.ts'
+import { Section, soft } from './layout.tsx'
+
+type Step = readonly [href: string, what: string, about: string]
+
+/** What can be done about an alert, as links that depend on it; absent without an alert. */
+export function AlertNext({ state }: { state: State }) {
+  const { alert, live } = alertOf(state)
+  const shown = alert ?? live
+  if (shown === undefined) return false
+  const { target, signal, calls_url: url } = shown
+  const runbook = runbookOf({ name: shown.alert, runbookUrl: shown.runbook_url }, 'runbooks')
+  const problem = state.snapshot?.status.targets.find(({ name }) => name === target)?.problem
+  const polls = problem === undefined ? 'its polls, alerts and calls now' : plainText(problem)
+  const steps: (Step | false)[] = [
+    url !== undefined && callsStep(state, url),
+    signal === 'budget_minutes' && [addressOf('usage', { target, by: 'day' }), 'See the usage of this month', 'by day'],
+    [addressOf('overview', { target }), `Open ${target}`, polls],
+    runbook !== undefined && [runbook, 'Follow the runbook', 'what it means, and what helps'],
+    live !== undefined && silenceStep(state, live),
+  ]
+  return (
+    <Section id="alert-next" title="What to do next">
+      <ul class="plain feed">
+        {steps.map(
+          (step) =>
+            step && (
+              <li>
+                <a href={step[0]}>
+                  <b class="info">{step[1]}</b> {soft(step[2])}
+                </a>
+              </li>
+            ),
+        )}
+      </ul>
+    </Section>
+  )
+}
+
+/** Its calls; of a failure ratio those of the kind that has most failures. */
+function callsStep({ alertPage }: State, url: string): Step {
+  const { alert, breakdown } = alertPage.answer ?? {}
+  const failed = failedOf(alert ?? {})
+  const kinds = (breakdown ?? []).flatMap(({ now }) => now ?? [])
+  const [worst] = kinds.toSorted((a, b) => failed(b) - failed(a))
+  if (alert?.signal !== 'failure_ratio' || worst === undefined || failed(worst) === 0)
+    return [addressOfCalls(url), 'See its calls', 'what they have in common']
+  const { type = '', mode = '', receiver_type = '' } = worst
+  const ofCalls = `${formatNumber(failed(worst))} of ${formatNumber(countOf(worst, OUTCOMES))}`
+  const address = addressOfCalls(`${url}&${new URLSearchParams({ type, mode, receiver_type })}`)
+  return [address, 'See most of its failed calls', `${type} ${mode} ${receiver_type}: ${ofCalls} failed`]
+}
+
+function silenceStep(state: State, { alert, target, labels, silences = [] }: Alert): Step {
+  const silence = state.snapshot?.silences.find(({ id }) => silences.includes(id))
+  return silence === undefined
+    ? [addressOf('silences', { alert, target, ...labels }), 'Silence it', 'nobody is notified while you work on it']
+    : [editAddress(silence), 'Change its silence', `it ends at ${momentInZone(silence.until, nowOf(state))}`]
+}
