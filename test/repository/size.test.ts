@@ -34,9 +34,9 @@ const ROOMS: Record<string, number> = {
   'src/simulator': 1626,
   'src/store': 4042,
   'src/text': 149,
-  'src/views': 1896,
-  'src/web': 2184,
-  'src/web/page': 5086,
+  'src/views': 1903,
+  'src/web': 2196,
+  'src/web/page': 5381,
   test: 64050,
 }
 
