@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact'
 import { AlertBody, AlertFacts } from './components/alert.tsx'
-import { Alerts, PastAlerts, Silences } from './components/alerts.tsx'
+import { Alerts, PastAlerts } from './components/alerts.tsx'
 import { CallDetails } from './components/call-details.tsx'
 import { CallsExplorer, FinishedCalls } from './components/calls.tsx'
 import { Charts, FinishedPerMinute } from './components/charts.tsx'
@@ -37,7 +37,7 @@ const FIRST = [Head, Tiles, FinishedPerMinute, Overview, FailureRatio, InProgres
 const OVERVIEW: View = {
   name: 'overview',
   title: 'Overview',
-  parts: [...FIRST, Targets, Webhooks, PastAlerts, Silences, Feed, FinishedCalls],
+  parts: [...FIRST, Targets, Webhooks, PastAlerts, Feed, FinishedCalls],
   load: loadCalls,
   stop: stopSearch,
 }

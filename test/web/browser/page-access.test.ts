@@ -82,7 +82,6 @@ inChromium('the page', (open) => {
       'How far each webhook of events is',
       'Alerts that resolved or expired, newest first',
       'HighFailureRate',
-      'All silences',
       'Pause',
       'Skip the feed',
       'Live feed of transitions',
@@ -136,7 +135,6 @@ inChromium('the page', (open) => {
     const regions = [
       'At a glance',
       'Alerts',
-      'Silences',
       'Targets',
       'Webhooks of events',
       'Live feed',

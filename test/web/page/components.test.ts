@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Alerts, PastAlerts, Silences } from '../../../src/web/page/components/alerts.tsx'
+import { Alerts, PastAlerts } from '../../../src/web/page/components/alerts.tsx'
 import { Feed } from '../../../src/web/page/components/feed.tsx'
 import { FailureRatio, InProgress, Tiles } from '../../../src/web/page/components/glance.tsx'
 import { Banner } from '../../../src/web/page/components/page.tsx'
@@ -156,25 +156,6 @@ describe('the past alerts of the page', () => {
     )
     expect(render(PastAlerts, twoTargets({ pastAlerts: pastAlerts.slice(0, 1) }))).toEqual([])
   })
-})
-
-test('the silences of the page show what is silenced, until when and why', () => {
-  const state = twoTargets()
-  const silence = {
-    id: 1,
-    match: { alert: 'HighFailureRate' },
-    since: isoTime(NOW),
-    reason: 'a carrier outage',
-    edits: 0,
-  }
-  state.snapshot!.silences = [
-    { ...silence, until: isoTime(NOW + 7200), author: 'ops' },
-    { ...silence, id: 2, until: isoTime(NOW) },
-  ]
-  const items = render(Silences, state).filter(({ type }) => type === 'li')
-  expect(items.map(({ text }) => text)).toEqual([
-    'alert=HighFailureRate until 16:13:20 UTC by ops: a carrier outage (silence 1)',
-  ])
 })
 
 describe('the failure ratios of the page', () => {

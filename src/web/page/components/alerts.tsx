@@ -1,11 +1,9 @@
 import { formatNumber, formatSeconds } from '../../../text/format.ts'
-import { addressOf } from '../model/address.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
 import { alertGroups, type AlertGroup } from '../model/alert-groups.ts'
 import type { Alert, PastAlert, Silence } from '../model/api.ts'
 import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { staleTargets } from '../model/notices.ts'
-import { silencesIn } from '../model/silences.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { shownTargets } from '../model/totals.ts'
 import { findTargets } from '../model/overview.ts'
@@ -131,18 +129,6 @@ export function PastAlerts({ state }: { state: State }) {
 }
 
 const unique = (texts: readonly string[]) => [...new Set(texts)].join(', ')
-
-/** The active silences in short; absent without any. */
-export function Silences({ state }: { state: State }) {
-  const { active } = silencesIn(state.snapshot)
-  if (active.length === 0) return false
-  const note = <a href={addressOf('silences', { target: state.target })}>All silences</a>
-  return (
-    <Section id="silences" title="Silences" note={note}>
-      {silenceList(active, nowOf(state))}
-    </Section>
-  )
-}
 
 /** Silences in short: what each silences, until when, by whom and why. */
 export const silenceList = (silences: readonly Silence[], now: string) => (
