@@ -42,7 +42,7 @@ addEventListener('popstate', () => {
   for (const { stop } of VIEWS) stop?.()
   readAddress(VIEWS.map(({ name }) => name))
   // Without a snapshot it waits for the first one, which has the clock of the server.
-  if (current().snapshot !== undefined) void viewOf(current()).load()
+  if (current().snapshot !== undefined) void viewOf(current()).load?.()
 })
 addEventListener('click', followLink)
 showAddress()

@@ -2,7 +2,7 @@ import type { ComponentType } from 'preact'
 import { AlertBody, AlertFacts } from './components/alert.tsx'
 import { Alerts, PastAlerts } from './components/alerts.tsx'
 import { CallDetails } from './components/call-details.tsx'
-import { CallsExplorer, FinishedCalls } from './components/calls.tsx'
+import { CallsExplorer } from './components/calls.tsx'
 import { Charts, FinishedPerMinute } from './components/charts.tsx'
 import { Feed } from './components/feed.tsx'
 import { FailureRatio, InProgress, Tiles } from './components/glance.tsx'
@@ -24,7 +24,7 @@ export type View = {
   /** What it shows, in order. */
   parts: readonly ComponentType<{ state: State }>[]
   /** Loads what it shows besides the snapshot. */
-  load: () => Promise<void>
+  load?: () => Promise<void>
   /** Ends what it loads. */
   stop?: () => void
   /** Whether only other views link to it. */
@@ -37,9 +37,7 @@ const FIRST = [Head, Tiles, FinishedPerMinute, Overview, FailureRatio, InProgres
 const OVERVIEW: View = {
   name: 'overview',
   title: 'Overview',
-  parts: [...FIRST, Targets, Webhooks, PastAlerts, Feed, FinishedCalls],
-  load: loadCalls,
-  stop: stopSearch,
+  parts: [...FIRST, Targets, Webhooks, PastAlerts, Feed],
 }
 
 /** In the order of their links. A view is an entry. */

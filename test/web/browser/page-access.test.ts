@@ -46,7 +46,7 @@ async function everything() {
 async function openEverything(open: Open, options: Parameters<Open>[1] = {}): Promise<Opened> {
   const httpCredentials = { ...AUTH, send: 'always' as const }
   const page = await open(await everything(), { httpCredentials, ...options })
-  await page.locator('#finished-calls tbody tr').first().waitFor()
+  await page.locator('#feed').waitFor()
   return page
 }
 
@@ -85,10 +85,6 @@ inChromium('the page', (open) => {
       'Pause',
       'Skip the feed',
       'Live feed of transitions',
-      'Refresh',
-      'All of these calls, and filters',
-      'Finished calls, newest first',
-      'done',
     ])
     expect(stops.filter(({ outline }) => outline === 'none').map(({ name }) => name)).toEqual([])
   })
@@ -116,10 +112,10 @@ inChromium('the page', (open) => {
     const page = await openEverything(open, { timezoneId: 'America/New_York' })
     expect(await page.locator('#alerts [data-label^=Since]').textContent()).toMatch(/^10:10:20 /)
     expect(await page.locator('#per-minute .title').textContent()).toMatch(/10:1\d EDT\s*$/)
-    expect(await page.locator('#calls-note').textContent()).toMatch(/As of 10:13:2\d EDT\.\s*$/)
     await page.goto(`${new URL(page.url()).origin}/?since=1h#calls`)
     const from = page.getByLabel('Finished from (EDT)')
     await from.waitFor()
+    expect(await page.locator('#explorer-note').textContent()).toMatch(/As of 10:13:2\d EDT\.\s*$/)
     expect(await from.inputValue()).toMatch(/^2026-09-21T09:13/)
     await from.fill('2026-09-21T09:00')
     await from.dispatchEvent('change')
@@ -132,14 +128,7 @@ inChromium('the page', (open) => {
     expect(await nameless(page)).toEqual([])
     expect(await page.locator('html').getAttribute('lang')).toBe('en')
     for (const landmark of ['banner', 'main'] as const) expect(await page.getByRole(landmark).count()).toBe(1)
-    const regions = [
-      'At a glance',
-      'Alerts',
-      'Targets',
-      'Webhooks of events',
-      'Live feed',
-      'Finished calls of the last hour',
-    ]
+    const regions = ['At a glance', 'Alerts', 'Targets', 'Webhooks of events', 'Live feed']
     for (const name of regions) {
       expect(await page.getByRole('region', { name, exact: true }).count()).toBeGreaterThan(0)
     }

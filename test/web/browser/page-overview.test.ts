@@ -14,7 +14,7 @@ inChromium('the page amid an incident on 295 of 300 targets', (open) => {
     const page = await open(`${url}/`, { viewport: { width: 390, height: 844 } })
     const bottomOf = (selector: string) =>
       page.evaluate<number>(`document.querySelector('${selector}').getBoundingClientRect().bottom`)
-    await page.locator('#calls-note').getByText('No call matches.').waitFor()
+    await page.locator('#feed').waitFor()
     expect(await page.locator('#head h2').innerText()).toBe(
       '295 of 300 targets: 76.1% of 8,695 calls fail, mostly unanswered',
     )
@@ -30,7 +30,7 @@ inChromium('the page amid an incident on 295 of 300 targets', (open) => {
     const targets = incidentTargets()
     const { url } = await serve(targets)
     const page = await open(`${url}/`, { viewport: { width: 1440, height: 900 } })
-    await page.locator('#calls-note').getByText('No call matches.').waitFor()
+    await page.locator('#feed').waitFor()
     const [worst, listed] = ['.rows .name', '#overview tbody th']
     const before = [await namesIn(page, worst), await namesIn(page, listed)]
     /** The target in the middle of the lists becomes the worst one, or a better one again. */
@@ -66,7 +66,7 @@ inChromium('the page amid an incident on 295 of 300 targets', (open) => {
     const { url } = await serve(incidentTargets())
     for (const width of [1440, 390]) {
       const page = await open(`${url}/`, { viewport: { width, height: 844 } })
-      await page.locator('#calls-note').getByText('No call matches.').waitFor()
+      await page.locator('#feed').waitFor()
       const shift = await page.evaluate<number>(`new Promise((resolve) => {
         let sum = 0
         new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (sum += value)))
@@ -100,7 +100,7 @@ inChromium('the page of thirty targets', (open) => {
     for (const count of [30, 300]) {
       const { url } = await serve(thirtyTargets(count))
       const page = await open(`${url}/`)
-      await page.locator('#calls-note').getByText('No call matches.').waitFor()
+      await page.locator('#feed').waitFor()
       // The choice of the header has the thirty by name, and the list searches three hundred.
       nodes.push(await page.evaluate<number>(`document.querySelectorAll('*').length`))
       if (count === 30) continue
@@ -119,7 +119,7 @@ inChromium('the page of thirty targets', (open) => {
     const { url } = await serve(thirtyTargets())
     const page = await open(`${url}/`)
     await page.locator('#overview tbody tr').first().waitFor()
-    await page.locator('#calls-note').getByText('No call matches.').waitFor()
+    await page.locator('#feed').waitFor()
     const requests = await page.evaluate<string[]>(`performance.getEntriesByType('resource').map(({ name }) => name)`)
     expect([page.url(), ...requests].length, requests.join(' ')).toBeLessThan(15)
     // Other programs may delay some of the paints.

@@ -311,8 +311,8 @@ inChromium('the views of the page', (open) => {
   test('link to each other, with the target and the zone', async () => {
     const page = await openView(open, '?zone=UTC#target=production', { timezoneId: 'Europe/Berlin' })
     expect(await page.locator('.now').innerText()).toMatch(/UTC/)
-    await page.locator('#finished-calls').getByRole('link', { name: 'All of these calls' }).click()
-    await page.waitForURL(/\?target=production&since=1h&zone=UTC#calls$/)
+    await page.getByRole('link', { name: 'Calls' }).click()
+    await page.waitForURL(/\?target=production&zone=UTC#calls$/)
     const current = page.locator('nav [aria-current=page]')
     expect(await current.innerText()).toBe('Calls')
     await page.getByRole('link', { name: 'Usage' }).click()
@@ -326,7 +326,7 @@ inChromium('the views of the page', (open) => {
   })
 
   test.each([
-    ['overview', '', '#finished-calls tbody tr'],
+    ['overview', '', '#feed li'],
     ['calls', '?status=ended#calls', '#explorer tbody tr'],
     ['call', '?target=production&call_id=late%2F1#call', '#call-corrections tbody tr'],
     ['usage', '?since=7d&by=day,target,type#usage', '#usage-rows .total'],

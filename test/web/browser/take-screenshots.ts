@@ -162,7 +162,7 @@ async function takePast(): Promise<void> {
     const page = await browser.newPage({ ...look, timezoneId: 'Europe/Berlin' })
     await page.goto(url!)
     await page.locator('#past-alerts tbody tr').first().waitFor()
-    await page.locator('#finished-calls tbody tr').first().waitFor()
+    await page.locator('#feed').waitFor()
     await wait(500)
     await page.screenshot({ path: join(FOLDER, `past-alerts${suffix}.png`) })
   }
@@ -181,7 +181,7 @@ async function idOfCall(url: string): Promise<string> {
 async function take(url: string, name: string, look: Parameters<typeof browser.newPage>[0] = {}): Promise<void> {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...look, httpCredentials: AUTH })
   await page.goto(url)
-  await page.locator('#finished-calls tbody tr').first().waitFor()
+  await page.locator('#feed').waitFor()
   await wait(1500)
   // On a phone thirty targets are many screens.
   await page.screenshot({ path: join(FOLDER, `${name}.png`), fullPage: !name.endsWith('-phone') })

@@ -3,15 +3,7 @@ import { formatNumber, formatSeconds } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { addressOf, changeAddress } from '../model/address.ts'
 import type { Call, CallEvent } from '../model/api.ts'
-import {
-  finishedQuery,
-  IN_PROGRESS,
-  isInProgress,
-  loadCalls,
-  loadOlder,
-  stopSearch,
-  typeSessionId,
-} from '../model/calls.ts'
+import { IN_PROGRESS, isInProgress, loadCalls, loadOlder, stopSearch, typeSessionId } from '../model/calls.ts'
 import { moment, momentInZone, secondsBetween, zone } from '../model/format.ts'
 import { current, nowOf, type State } from '../model/state.ts'
 import { OUTCOMES } from '../model/totals.ts'
@@ -80,7 +72,7 @@ export function CallsExplorer({ state }: { state: State }) {
         {request !== '' && <Download request={`calls?${request}`} format="csv" name="calls" />}
         {request !== '' && <Download request={`calls?${request}`} format="ndjson" name="calls" />}
       </Filters>
-      <CallsList state={state} id="explorer-note" label="Calls" />
+      <CallsList state={state} />
       {next !== undefined && (
         <Button onClick={isLoading ? stopSearch : loadOlder}>{isLoading ? 'Stop the search' : 'Older calls'}</Button>
       )}
@@ -89,7 +81,7 @@ export function CallsExplorer({ state }: { state: State }) {
 }
 
 /** How many calls were found, their sums, and the calls. */
-function CallsList({ state, id, ...look }: { state: State; id: string; label: string; isTall?: boolean }) {
+function CallsList({ state }: { state: State }) {
   const { request, calls, next, isLoading, problem, asOf } = state.calls
   const count = `${formatNumber(calls.length)} calls`
   const all = next === undefined ? 'all' : 'the newest'
@@ -99,11 +91,11 @@ function CallsList({ state, id, ...look }: { state: State; id: string; label: st
   const text = !isLoading ? found : calls.length === 0 ? 'Searching…' : `${count} so far, searching for older ones…`
   return (
     <>
-      <Note id={id} problem={problem}>
+      <Note id="explorer-note" problem={problem}>
         {problem === undefined && quiet(text)}
         {isInProgress(state.query) && quiet('Calls in progress have no end: the times do not apply to them.')}
       </Note>
-      {calls.length > 0 && [summaryOf(calls), <CallsTable calls={calls} now={asOf} {...look} />]}
+      {calls.length > 0 && [summaryOf(calls), <CallsTable calls={calls} now={asOf} />]}
     </>
   )
 }
@@ -122,21 +114,6 @@ function summaryOf(calls: readonly Call[]) {
   ])
 }
 
-/** The newest finished calls of the last hour; the view of calls has all of them. */
-export function FinishedCalls({ state }: { state: State }) {
-  const note = (
-    <span class="actions">
-      <Button onClick={loadCalls}>Refresh</Button>
-      <LinkButton href={addressOf('calls', finishedQuery(state))}>All of these calls, and filters</LinkButton>
-    </span>
-  )
-  return (
-    <Section id="finished-calls" title="Finished calls of the last hour" note={note}>
-      <CallsList state={state} id="calls-note" label="Finished calls" isTall />
-    </Section>
-  )
-}
-
 /** How long calls lasted, or have lasted so far. @param now ISO 8601 */
 export const durationAt = (now: string): Column<Call> => [
   'Duration',
@@ -150,8 +127,7 @@ export const durationAt = (now: string): Column<Call> => [
 const made = new WeakMap<Call, { by: string; row: ReturnType<typeof rowOf> }>()
 
 /** Calls, newest first. The row of a call is the same one while nothing in it has changed: thousands of rows cost little each second. */
-function CallsTable(props: { label: string; calls: readonly Call[]; now: string; isTall?: boolean }) {
-  const { label, calls, now, isTall = false } = props
+function CallsTable({ calls, now }: { calls: readonly Call[]; now: string }) {
   const by = [now, current().query.get('zone')].join()
   const columns: Column<Call>[] = [
     [`Finished (${zone(now)})`, ({ finished }) => (finished === undefined ? 'in progress' : moment(finished, now))],
@@ -176,7 +152,7 @@ function CallsTable(props: { label: string; calls: readonly Call[]; now: string;
     return row
   })
   return (
-    <Table caption={`${label}, newest first`} columns={columns} items={[]} isTall={isTall}>
+    <Table caption="Calls, newest first" columns={columns} items={[]}>
       {rows}
     </Table>
   )

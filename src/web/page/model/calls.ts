@@ -1,22 +1,16 @@
 import { getCall, getCalls, type Call } from './api.ts'
 import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { addFilters, periodOf } from './period.ts'
-import { change, current, load, messageOf, serverTime, type CallsList, type State } from './state.ts'
+import { change, current, load, messageOf, serverTime, type CallsList } from './state.ts'
 
-/** So many calls are added at a time; the overview shows the newest ones. */
-const [PAGE_SIZE, OVERVIEW_SIZE] = [100, 50]
+/** So many calls are added at a time. */
+const PAGE_SIZE = 100
 /** Filters that the API has by the same names. */
 const FILTERS = [...RULE_LABELS, 'status', 'has_recording', 'session_id']
 /** The statuses that select calls in progress. The first one selects all of them. */
 export const IN_PROGRESS = ['in_progress', 'initiated', 'ongoing']
 
 export const isInProgress = (query: URLSearchParams) => IN_PROGRESS.includes(query.get('status') ?? '')
-
-/** What the overview lists, as parameters of the view of calls. */
-export const finishedQuery = ({ target }: Pick<State, 'target'>): Record<string, string> => ({
-  ...(target !== '' && { target }),
-  since: '1h',
-})
 
 /**
  * The parameters of `/api/v1/calls` for the parameters of the view.
@@ -36,21 +30,19 @@ let running = new AbortController()
 /** Loads the newest calls that the view selects. */
 export async function loadCalls() {
   stopSearch()
-  const { view, target, query, calls } = current()
+  const { query, snapshot } = current()
   // Only a snapshot has the time of the server; the clock of this machine may be wrong.
-  if (current().snapshot === undefined) return
+  if (snapshot === undefined) return
   const now = serverTime()
-  const isOverview = view === 'overview'
   const shown = { next: undefined, problem: undefined, asOf: new Date(now).toISOString() }
   try {
-    const request = callsRequest(isOverview ? new URLSearchParams(finishedQuery({ target })) : query, now)
-    // Until the overview has other calls, those of before stay.
-    change({ calls: { ...shown, request, calls: isOverview ? calls.calls : [], isLoading: true } })
+    const request = callsRequest(query, now)
+    change({ calls: { ...shown, request, calls: [], isLoading: true } })
   } catch (error) {
     change({ calls: { ...shown, request: '', calls: [], isLoading: false, problem: `${messageOf(error)}.` } })
     return
   }
-  await search([], isOverview ? OVERVIEW_SIZE : PAGE_SIZE)
+  await search([], PAGE_SIZE)
 }
 
 /** Adds the calls before those that are shown. */
