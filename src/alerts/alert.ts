@@ -20,14 +20,13 @@ export type Alert = Omit<Rule, 'name'> &
 /** An instance and its target. */
 export type LiveAlert = { target: string; instance: AlertInstance }
 
+type Measured = Pick<Alert, 'labels' | 'match' | 'breach'> & {
+  signal: { readonly name: string; readonly reason?: string | undefined; readonly media?: string | undefined }
+}
+
 /** Names what an alert measures. Alerts of one subject differ in target, threshold, window and severity. */
-export function subjectOf({
-  signal,
-  labels,
-  match,
-  breach,
-}: Pick<Alert, 'signal' | 'labels' | 'match' | 'breach'>): string {
-  const { name, reason, media } = { reason: undefined, media: undefined, ...signal }
+export function subjectOf({ signal, labels, match, breach }: Measured): string {
+  const { name, reason, media } = signal
   const all = Object.entries({ ...match, ...labels }).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return JSON.stringify([name, reason, media, breach, all])
 }

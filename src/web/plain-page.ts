@@ -11,7 +11,7 @@ a { color: light-dark(#0b5cc4, #6cb0ff) }
 code { font-size: 0.9em }
 `
 
-const VIEWS = { Overview: '', Charts: '#charts', Calls: '#calls', Usage: '#usage', Silences: '#silences' }
+const VIEWS = ['Overview', 'Alerts', 'Charts', 'Calls', 'Usage', 'Silences']
 
 /**
  * A page without a script, in the frame of the others.
@@ -21,7 +21,7 @@ const VIEWS = { Overview: '', Charts: '#charts', Calls: '#calls', Usage: '#usage
  * @param up the folder of the page, from this one: './' or '../' and so on
  */
 export function plainPage(title: string, body: string, up: string): string {
-  const links = Object.entries(VIEWS).map(([name, hash]) => `<a href="${up}${hash}">${name}</a>`)
+  const links = VIEWS.map((name, i) => `<a href="${up}${i === 0 ? '' : `#${name.toLowerCase()}`}">${name}</a>`)
   return `<!doctype html>
 <html lang="en">
 <head>

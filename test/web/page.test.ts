@@ -40,7 +40,15 @@ test.each([
   expect(page).toMatch(new RegExp(`<h1>.*\\b${alert}\\b.*</h1>`))
   // The docs around it are not served.
   const links = [...page.matchAll(/href="(.+?)"/g)].map(([, link]) => link!)
-  expect(links).toEqual(['../runbooks/style.css', '../', '../#charts', '../#calls', '../#usage', '../#silences'])
+  expect(links).toEqual([
+    '../runbooks/style.css',
+    '../',
+    '../#alerts',
+    '../#charts',
+    '../#calls',
+    '../#usage',
+    '../#silences',
+  ])
   expect((await fetch(`${url}/runbooks/style.css`)).headers.get('content-type')).toContain('text/css')
 })
 
@@ -53,7 +61,7 @@ test('a browser that asks for an address without a page gets one that leads back
     expect(page).toContain('<h1>There is no such page</h1>')
     return [...page.matchAll(/href="(.+?)"/g)].map(([, link]) => new URL(link!, url + path).href.replace(url, ''))
   }
-  const expected = ['/runbooks/style.css', '/', '/#charts', '/#calls', '/#usage', '/#silences', '/']
+  const expected = ['/runbooks/style.css', '/', '/#alerts', '/#charts', '/#calls', '/#usage', '/#silences', '/']
   expect(await links('/nosuch')).toEqual(expected)
   expect(await links('/runbooks/<b>?a=/b')).toEqual(expected)
   expect(await (await fetch(`${url}/nosuch`)).json()).toMatchObject({ status: 404, detail: 'there is no GET /nosuch' })

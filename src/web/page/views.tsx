@@ -31,18 +31,16 @@ export type View = {
   isHidden?: boolean
 }
 
-/** What the overview shows above its lists. */
-const FIRST = [Head, Tiles, FinishedPerMinute, Overview, FailureRatio, InProgress, Alerts]
-
 const OVERVIEW: View = {
   name: 'overview',
   title: 'Overview',
-  parts: [...FIRST, Targets, Webhooks, PastAlerts, Feed],
+  parts: [Head, Tiles, FinishedPerMinute, Overview, FailureRatio, InProgress, Targets, Webhooks, Feed],
 }
 
 /** In the order of their links. A view is an entry. */
 export const VIEWS: readonly View[] = [
   OVERVIEW,
+  { name: 'alerts', title: 'Alerts', parts: [Alerts, PastAlerts] },
   { name: 'charts', title: 'Charts', parts: [Charts], load: loadCharts, stop: stopCharts },
   { name: 'calls', title: 'Calls', parts: [CallsExplorer], load: loadCalls, stop: stopSearch },
   { name: 'call', title: 'Call', parts: [CallDetails], load: loadCall, isHidden: true },

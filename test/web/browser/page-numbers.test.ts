@@ -105,13 +105,15 @@ inChromium('the numbers of the page', (open) => {
       'Requests in the last minute': expect.stringMatching(/^\d+ of 6,000$/),
     })
 
+    expect(await text('#alerts-firing')).toBe('1')
     const { alerts } = await get<{ alerts: { value: number; peak: number; since: string }[] }>(world, 'alerts')
+    await page.getByRole('link', { name: 'Alerts' }).click()
     expect(await cells(page, 'pending or firing', 'HighFailureRate')).toMatchObject({
       Value: percent(alerts[0]!.value),
       Peak: percent(alerts[0]!.peak),
       'Since (UTC)': expect.stringContaining(alerts[0]!.since.slice(11, 19)),
     })
-    expect(await text('#alerts-firing')).toBe('1')
+    await page.goBack()
     const [rule] = target.rules
     const { Ratio: ratio } = await cells(page, 'of active rules', 'HighFailureRate')
     expect(ratio).toBe(percent(rule!.readings![0]!.value!))

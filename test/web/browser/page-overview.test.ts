@@ -22,8 +22,8 @@ inChromium('the page amid an incident on 295 of 300 targets', (open) => {
     expect(await bottomOf('#calls-now')).toBeLessThan(700)
     // Five of the ten worst.
     expect(await page.locator('.rows li:visible').count()).toBe(5)
-    await page.getByRole('button', { name: 'All 295 targets' }).click()
-    await page.getByText('1–30 of 295').waitFor()
+    await page.getByRole('link', { name: 'All 295 targets' }).click()
+    await page.getByRole('heading', { name: '295 alerts' }).waitFor()
   })
 
   test('sorts nothing under the pointer or the focus, which arrows move', { timeout: 60_000 }, async () => {
@@ -168,7 +168,8 @@ inChromium('the page of thirty targets', (open) => {
 
   test('shows all of an alert on a phone', { timeout: 30_000 }, async () => {
     const { url } = await serve(thirtyTargets())
-    const page = await open(`${url}/`, { viewport: { width: 390, height: 844 } })
+    const page = await open(`${url}/#alerts`, { viewport: { width: 390, height: 844 } })
+    await page.locator('#alerts tbody tr').first().waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
     const cut = `[...document.querySelectorAll('#alerts td, #alerts th')].filter((cell) => {
       const { left, right, width } = cell.getBoundingClientRect()

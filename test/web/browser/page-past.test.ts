@@ -12,7 +12,7 @@ inChromium('the page of a demo with a past', (open) => {
     const all: Call[] = (await json('api/v1/calls?since=9d&limit=9999')).calls
     const { alerts } = await json('api/v1/alerts/history?since=9d')
     expect(alerts).toHaveLength(2)
-    const page = await open(url!)
+    const page = await open(`${url}#alerts`)
     for (const [i, { since, until }] of alerts.entries()) {
       // The window of the first value began an hour before it. Times of finished calls are whole seconds.
       const [from, to] = [Math.floor(Date.parse(since) / 1000) * 1000 - 3_600_000, Date.parse(until)]

@@ -327,6 +327,7 @@ inChromium('the views of the page', (open) => {
 
   test.each([
     ['overview', '', '#feed li'],
+    ['alerts', '#alerts', '#alerts .title'],
     ['calls', '?status=ended#calls', '#explorer tbody tr'],
     ['call', '?target=production&call_id=late%2F1#call', '#call-corrections tbody tr'],
     ['usage', '?since=7d&by=day,target,type#usage', '#usage-rows .total'],

@@ -160,7 +160,7 @@ async function takePast(): Promise<void> {
   await wait(5000)
   for (const [suffix, look] of looksOf('past-alerts')) {
     const page = await browser.newPage({ ...look, timezoneId: 'Europe/Berlin' })
-    await page.goto(url!)
+    await page.goto(`${url}#alerts`)
     await page.locator('#past-alerts tbody tr').first().waitFor()
     await page.locator('#feed').waitFor()
     await wait(500)

@@ -3,11 +3,12 @@ import { incidentsOf } from '../../../src/alerts/incidents.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import type { TargetStatus } from '../../../src/pipeline/target.ts'
 import { incidentView } from '../../../src/views/incident.ts'
+import { Alerts } from '../../../src/web/page/components/alerts.tsx'
 import { Head } from '../../../src/web/page/components/head.tsx'
 import type { State } from '../../../src/web/page/model/state.ts'
 import { finish, firing, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
 import { shownTarget } from '../serve.ts'
-import { render, stateOf, textOf } from './render-text.ts'
+import { render, rowsOf, stateOf, textOf } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
 afterEach(() => void vi.unstubAllEnvs())
@@ -15,12 +16,15 @@ afterEach(() => void vi.unstubAllEnvs())
 const CRITICAL: Rule = { ...RATIO_RULE, name: 'VeryHighFailureRate', severity: 'critical', threshold: 0.4 }
 
 /** The state of a page with the incidents of its targets, those of each rule together. */
-function amid(targets: readonly TargetStatus[], differing: Partial<State> = {}): State {
+function amid(
+  targets: readonly TargetStatus[],
+  differing: Partial<State> = {},
+  groupOf: Parameters<typeof incidentsOf>[1] = ({ alert }) => ({ key: alert, labels: { alert } }),
+): State {
   const state = stateOf(targets, differing)
   const lives = targets.flatMap(({ name, alerts }) =>
     [...alerts.values()].map((instance) => ({ target: name, instance })),
   )
-  const groupOf = ({ alert }: { alert: string }) => ({ key: alert, labels: { alert } })
   state.snapshot!.incidents = incidentsOf(lives, groupOf, targets.length).map(incidentView)
   return state
 }
@@ -50,7 +54,7 @@ describe('the head of the overview', () => {
     expect(linesOf(state).length).toBe(10)
     expect(linesOf(state)[0]).toBe('t0 75% 30 of 40')
     expect(elements.find(({ type, props }) => type === 'rect' && props['class'] === 'fill')?.props['width']).toBe(75)
-    expect(elements.find(({ type }) => type === 'button')?.text).toBe('All 12 targets')
+    expect(linksOf(state).at(-1)).toEqual(['All 12 targets', './?incident=alert%3DVeryHighFailureRate#alerts'])
     // The list says which ones are the worst.
     expect(elements.find(({ type }) => type === 'p')?.text).not.toContain('Worst:')
   })
@@ -65,7 +69,28 @@ describe('the head of the overview', () => {
       'Runbook runbooks/VeryHighFailureRate',
       expect.stringMatching(/^t0 75% 30 of 40 \.\/\?target=t0&alert=VeryHighFailureRate&since=.*#alert$/),
       expect.stringMatching(/^t1 /),
+      'All 2 targets ./?incident=alert%3DVeryHighFailureRate#alerts',
     ])
+  })
+
+  test('leads to exactly the alerts of an incident, also those of a rule that escalates', () => {
+    const warning: Rule = { ...CRITICAL, name: 'HighFailureRate', severity: 'warning', threshold: 0.2 }
+    const other: Rule = { ...CRITICAL, name: 'NotVeryHighFailureRate', match: { type: 'video' } }
+    const rules = [warning, other, CRITICAL]
+    const made = (target: string, ...firingNow: Rule[]) =>
+      shownTarget({ target, rules, alerts: firingNow.map((rule) => firing(rule)), sync: POLLED })
+    const targets = [made('both', warning, CRITICAL), made('mild', warning), made('other', other)]
+    // The rule that escalates is notified with the more severe one.
+    const labelsOf = ({ alert }: { alert: string }) => ({ alert: alert === warning.name ? CRITICAL.name : alert })
+    const state = amid(targets, {}, (alert) => ({ key: labelsOf(alert).alert, labels: labelsOf(alert) }))
+    const shown = (address: unknown) => {
+      const query = new URLSearchParams(String(address).replace(/#.*/, '').slice(2))
+      return rowsOf(render(Alerts, { ...state, query })).slice(1).map((text) => text.replace(/ firing.*/, '')) // oxfmt-ignore
+    }
+    const [, all] = linksOf(state).find(([text]) => text === 'All 2 targets')!
+    expect(shown(all)).toEqual(['VeryHighFailureRate both', 'HighFailureRate both', 'HighFailureRate mild'])
+    expect(shown('./?alert=HighFailureRate#alerts')).toEqual(['HighFailureRate both', 'HighFailureRate mild'])
+    expect(shown('./?incident=alert%3DGone#alerts')).toEqual([])
   })
 
   test('of a single target is a link to the alert, with its own calls', () => {
@@ -107,7 +132,7 @@ describe('the head of the overview', () => {
     const titles = (of: State) =>
       render(Head, of).flatMap(({ type, text }) => (type === 'h2' ? [text.slice(0, 2)] : []))
     expect(titles(state)).toEqual(['A:', 'B:', 'C:'])
-    expect(render(Head, state).at(-1)?.text).toBe('2 more incidents: all alerts are below.')
+    expect(render(Head, state).at(-1)?.text).toBe('2 more incidents: all alerts')
     expect(titles({ ...state, target: 'D' })).toEqual(['D:'])
     expect(titles({ ...state, target: 'production' })).toEqual([])
   })

@@ -81,7 +81,9 @@ const missing = (live: Alert | undefined) =>
 
 /** As messages say it where they can; of an alert that is part of something larger, or has ended, of it alone. */
 function sentenceOf({ snapshot, alertPage }: State, shown: PastAlert | Alert, live: Alert | undefined) {
-  const alone = snapshot?.incidents.find((one) => live !== undefined && one.targets.firing === 1 && isPart(live, one))
+  const alone = snapshot?.incidents.find(
+    (one) => live !== undefined && one.targets.firing === 1 && isPart(live, one, snapshot),
+  )
   const { target, alert, signal, peak, breach } = shown
   if (alone !== undefined) return alone.summary
   if (live?.calls && signal === 'failure_ratio') {
@@ -99,7 +101,7 @@ function sentenceOf({ snapshot, alertPage }: State, shown: PastAlert | Alert, li
 function linesOf(state: State): string[] {
   const { live } = alertOf(state)
   const problem = state.snapshot?.status.targets.find(({ name }) => name === live?.target)?.problem
-  const incident = state.snapshot?.incidents.find((one) => live !== undefined && isPart(live, one))
+  const incident = state.snapshot?.incidents.find((one) => live !== undefined && isPart(live, one, state.snapshot))
   const lines = incident?.details.filter((line) => /^(?:Cause|Mostly|Also firing): /.test(line)) ?? []
   return [
     ...(problem === undefined ? [] : [`${capital(plainText(problem))}.`]),

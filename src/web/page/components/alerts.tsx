@@ -1,18 +1,18 @@
-import { formatNumber, formatSeconds } from '../../../text/format.ts'
+import { formatNumber, formatSeconds, plural } from '../../../text/format.ts'
+import { addressOf, changedAddress } from '../model/address.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
-import { alertGroups, type AlertGroup } from '../model/alert-groups.ts'
+import { alertGroups, selectedAlerts, type AlertGroup } from '../model/alert-groups.ts'
 import type { Alert, PastAlert, Silence } from '../model/api.ts'
 import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { staleTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { shownTargets } from '../model/totals.ts'
-import { findTargets } from '../model/overview.ts'
-import { badge, Section, soft, Table, type Column } from './layout.tsx'
+import { badge, LinkButton, Section, soft, Table, type Column } from './layout.tsx'
 
-/** The alerts that are pending or firing, a row for each rule; absent without any. */
+/** The alerts that are pending or firing: a row for each rule, or for each alert that the address selects. */
 export function Alerts({ state }: { state: State }) {
   const [groups, now] = [alertGroups(state), nowOf(state)]
-  if (groups.length === 0) return false
+  const isSelected = selectedAlerts(state) !== undefined
   const stale = new Set(staleTargets(state).map(({ name }) => name))
   const all = shownTargets(state).length
   // The state of an alert is current; its values are as old as the last poll.
@@ -31,12 +31,18 @@ export function Alerts({ state }: { state: State }) {
       'number',
     ],
   ]
+  const note = isSelected ? (
+    <LinkButton href={addressOf('alerts')}>All alerts</LinkButton>
+  ) : (
+    soft('of several, the worst one')
+  )
   return (
-    <Section id="alerts" title="Alerts" note={soft('of several, the worst one')}>
+    <Section id="alerts" title={isSelected ? plural(groups.length, 'alert') : 'Alerts'} note={note}>
       <Table
         caption="Alerts that are pending or firing, by rule, silenced ones last"
         columns={columns}
         items={groups}
+        empty={isSelected ? 'None of these alerts is pending or firing now.' : 'No alert is pending or firing.'}
         look={({ worst, waits }) => (waits === '' ? toneOf(worst) : '')}
       />
     </Section>
@@ -60,16 +66,14 @@ function statesOf({ alerts, worst, waits }: AlertGroup) {
   ]
 }
 
-/** A link to the alert, or to the targets that have one of this rule. */
+/** A link to the alert, or to all alerts of this rule. */
 function nameOf({ alerts, name, worst, targets }: AlertGroup, all: number) {
   if (alerts.length === 1) {
     return [<a href={addressOfAlert(worst, worst.firing_since)}>{name}</a>, ' ', soft(named({ ...worst, alert: '' }))]
   }
   const on = targets === 1 ? `on ${worst.target}` : `on ${formatNumber(targets)} of ${formatNumber(all)} targets`
   return [
-    <button type="button" class="link" onClick={() => findTargets(name)}>
-      {name}
-    </button>,
+    <a href={changedAddress({ alert: name })}>{name}</a>,
     ' ',
     soft(`${formatNumber(alerts.length)} alerts ${on}`),
   ]

@@ -2,16 +2,16 @@ import { runbookOf } from '../../../alerts/runbook.ts'
 import { FAILURES } from '../../../ledger/failure-ratio.ts'
 import { formatNumber, formatShare, plural } from '../../../text/format.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
+import { addressOfIncident } from '../model/alert-groups.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
 import type { Alert } from '../model/api.ts'
 import { labelText, named, valueOf } from '../model/format.ts'
 import { shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
 import { staleTargets } from '../model/notices.ts'
-import { findTargets } from '../model/overview.ts'
 import { ROWS } from '../model/steady.ts'
 import type { State } from '../model/state.ts'
 import { isPolled, shownAlerts, shownTargets, windowsOf } from '../model/totals.ts'
-import { badge, bar, Button, coloured, LinkButton, quiet, soft } from './layout.tsx'
+import { badge, bar, coloured, LinkButton, soft } from './layout.tsx'
 
 /** As many incidents are shown, the worst ones. */
 const MOST = 3
@@ -29,7 +29,7 @@ export function Head({ state }: { state: State }) {
         </p>
       )}
       {shown.slice(0, MOST).map((one) => incidentCard(one))}
-      {others > 0 && quiet(`${plural(others, 'more incident')}: all alerts are below.`)}
+      {others > 0 && <a href={addressOf('alerts')}>{`${plural(others, 'more incident')}: all alerts`}</a>}
     </section>
   )
 }
@@ -74,7 +74,7 @@ function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
         </ul>
       )}
       {hasList && targets.firing > 1 && (
-        <Button onClick={() => findTargets(lines[0]!.alert)}>{`All ${formatNumber(targets.firing)} targets`}</Button>
+        <LinkButton href={addressOfIncident(incident)}>{`All ${formatNumber(targets.firing)} targets`}</LinkButton>
       )}
     </article>
   )

@@ -1,4 +1,4 @@
-import { changeAddress, addressOf, namedTargets } from '../model/address.ts'
+import { changeAddress, addressOf, namedTargets, OF_ONE } from '../model/address.ts'
 import { clock, readerZone, zone, zoneName } from '../model/format.ts'
 import { deliveryNotices, isAllStale, isSyncing, noticesOf, snapshotAge, staleTargets } from '../model/notices.ts'
 import type { State } from '../model/state.ts'
@@ -51,7 +51,7 @@ function Header({ state }: { state: State }) {
           )
         })}
       </nav>
-      {view === 'overview' && names.length > 0 && all.length > 1 && (
+      {OF_ONE.includes(view) && names.length > 0 && all.length > 1 && (
         <Choice
           name="target"
           label="Target"

@@ -1,6 +1,9 @@
 import { chooseZone } from './format.ts'
 import { change, current } from './state.ts'
 
+/** The views whose parts show the same target. */
+export const OF_ONE = ['overview', 'alerts']
+
 export type Parameters = Record<string, string | readonly string[]>
 
 /**
@@ -10,7 +13,7 @@ export type Parameters = Record<string, string | readonly string[]>
 export function readAddress(views: readonly string[]) {
   const [query, hash] = [new URLSearchParams(location.search), location.hash.slice(1)]
   const view = views.find((name) => name === hash) ?? 'overview'
-  const target = view === 'overview' ? (new URLSearchParams(hash).get('target') ?? query.get('target') ?? '') : ''
+  const target = OF_ONE.includes(view) ? (new URLSearchParams(hash).get('target') ?? query.get('target') ?? '') : ''
   chooseZone(query.get('zone') ?? '')
   change({ view, query, target })
 }

@@ -1,11 +1,14 @@
-import type { Alert } from './api.ts'
-import { minute, named } from './format.ts'
-import { nowOf, type State } from './state.ts'
+import { addressOf } from './address.ts'
+import type { Alert, Incident } from './api.ts'
+import { labelText, named } from './format.ts'
+import { isPart, waitsFor } from './incidents.ts'
+import type { State } from './state.ts'
 import { steady } from './steady.ts'
 import { shownAlerts, urgencyOf } from './totals.ts'
 
 /** Alerts of one rule, the worst first. `waits` says why notifications of all of them wait, '' if none does. */
 export type AlertGroup = {
+  key: string
   name: string
   alerts: readonly Alert[]
   worst: Alert
@@ -16,14 +19,27 @@ export type AlertGroup = {
   since: string
 }
 
-/** The alerts by rule: the most urgent first, and those that are silenced, muted or inhibited last. */
+/** The address of all alerts that fire of an incident. */
+export const addressOfIncident = ({ group }: Incident) => addressOf('alerts', { incident: labelText(group) })
+
+/** Which alerts the address selects: those of an incident or of a rule; undefined where it selects none of them. */
+export function selectedAlerts({ query, snapshot }: State): ((alert: Alert) => boolean) | undefined {
+  const [group, rule] = [query.get('incident'), query.get('alert')]
+  const incident = snapshot?.incidents.find((one) => labelText(one.group) === group)
+  if (group) return (alert) => incident !== undefined && isPart(alert, incident, snapshot)
+  return rule ? ({ alert }) => alert === rule : undefined
+}
+
+/** The alerts by rule, or those that are selected: the most urgent first, and those that are silenced, muted or inhibited last. */
 export function alertGroups(state: State): AlertGroup[] {
-  const why = waitsFor(state)
-  const groups = Map.groupBy(shownAlerts(state), (alert) => JSON.stringify([alert.alert, why(alert)]))
+  const [why, isSelected] = [waitsFor(state), selectedAlerts(state)]
+  const keyOf = (alert: Alert) => (isSelected ? named(alert) : JSON.stringify([alert.alert, why(alert)]))
+  const groups = Map.groupBy(shownAlerts(state).filter(isSelected ?? (() => true)), keyOf)
   const made = [...groups.values()].map((same): AlertGroup => {
     const alerts = same.toSorted(worstFirst)
     const worst = alerts[0]!
     return {
+      key: keyOf(worst),
       name: worst.alert,
       alerts,
       worst,
@@ -33,32 +49,9 @@ export function alertGroups(state: State): AlertGroup[] {
     }
   })
   const inOrder = [...made.filter(({ waits }) => waits === ''), ...made.filter(({ waits }) => waits !== '')]
-  return [...steady(state, 'alerts', inOrder, ({ name, waits }) => `${name} ${waits}`)]
+  return [...steady(state, 'alerts', inOrder, ({ key }) => key)]
 }
 
 /** How bad a value is: the greater it is past its threshold, the worse. */
 const worstFirst = (a: Alert, b: Alert) =>
   urgencyOf(a) - urgencyOf(b) || (b.value - a.value) * (a.breach === 'above' ? 1 : -1)
-
-/** What silences, mutes or inhibits an alert now; '' if nothing does. */
-export function waitsFor(state: State) {
-  const now = nowOf(state)
-  const silences = new Map(state.snapshot?.silences.map((silence) => [silence.id, silence]))
-  const firing = state.pastAlerts.filter(({ until }) => until === null)
-  const episodes = new Map(firing.map((one) => [named(one), one]))
-  const byKey = new Map(firing.map((one) => [`${one.target}|${one.key}`, one]))
-  return (alert: Alert) => {
-    const silenced = (alert.silences ?? []).flatMap((id) => {
-      const { until, author } = silences.get(id) ?? {}
-      return until === undefined
-        ? []
-        : [`silenced until ${minute(until, now)}${author === undefined ? '' : ` by ${author}`}`]
-    })
-    const withheld = (episodes.get(named(alert))?.suppressed ?? []).flatMap(({ by, until, alert: key, target }) => {
-      if (by === 'mute' && until !== undefined && until > now) return [`muted until ${minute(until, now)}`]
-      const source = by === 'inhibition' && byKey.get(`${target ?? alert.target}|${key}`)
-      return source ? [`inhibited by ${named(source)}`] : []
-    })
-    return [...silenced, ...withheld].join(', ')
-  }
-}

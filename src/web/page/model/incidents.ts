@@ -1,8 +1,8 @@
+import { subjectOf } from '../../../alerts/alert.ts'
 import { instanceKey } from '../../../alerts/groups.ts'
-import { waitsFor } from './alert-groups.ts'
-import type { Alert, Incident } from './api.ts'
-import { unitOf } from './format.ts'
-import type { State } from './state.ts'
+import type { Alert, Incident, Rule } from './api.ts'
+import { minute, named, unitOf } from './format.ts'
+import { nowOf, type Snapshot, type State } from './state.ts'
 import { steady } from './steady.ts'
 import { shownAlerts } from './totals.ts'
 
@@ -28,7 +28,7 @@ export function shownIncidents(state: State): ShownIncident[] {
   const live = new Map((snapshot?.alerts ?? []).map((alert) => [keyOfLive(alert), alert]))
   const why = waitsFor(state)
   return (snapshot?.incidents ?? [])
-    .filter((incident) => target === '' || alerts.some((alert) => isPart(alert, incident)))
+    .filter((incident) => target === '' || alerts.some((alert) => isPart(alert, incident, snapshot)))
     .map((incident) => {
       const worst = steady(state, `worst ${JSON.stringify(incident.group)}`, incident.worst, keyOf)
       const highest = Math.max(...worst.map(({ value }) => value ?? 0))
@@ -38,15 +38,55 @@ export function shownIncidents(state: State): ShownIncident[] {
         return { ...one, live: alert, share: Math.min(1, (one.value ?? 0) / (isShare ? 1 : highest || 1)) }
       })
       const waits = lines.map(({ live }) => (live === undefined ? '' : why(live)))
-      const lead = lines[0]?.live ?? alerts.find((alert) => isPart(alert, incident))
+      const lead = lines[0]?.live ?? alerts.find((alert) => isPart(alert, incident, snapshot))
       return { incident, lead, lines, waits: waits.includes('') ? '' : (waits[0] ?? '') }
     })
 }
 
-/** Whether an alert fires and is among the worst of an incident, or has what its alerts have in common. */
-export function isPart(alert: Alert, { worst, group }: Incident): boolean {
-  const values: Record<string, unknown> = { ...alert.labels, ...alert }
-  const isWorst = worst.some((one) => keyOf(one) === keyOfLive(alert))
+/**
+ * Whether an alert fires and is part of an incident: what the alerts of the incident have in common are its values, or those of
+ * another rule that measures the same, to which it may escalate.
+ */
+export function isPart(alert: Alert, { group }: Incident, snapshot: Pick<Snapshot, 'status'> | undefined): boolean {
+  const { rules = [] } = snapshot?.status.targets.find(({ name }) => name === alert.target) ?? {}
+  const own = rules.find(({ name }) => name === alert.alert)
+  const values: Values = { ...own?.match, ...alert.labels, ...alert }
+  const same = own === undefined ? [] : rules.filter((rule) => measured(rule, values) === measured(own, values))
+  const names = [values, ...same.map(({ name, severity }) => ({ ...values, alert: name, severity }))]
   const common = Object.entries(group)
-  return alert.state !== 'pending' && (isWorst || common.every(([name, value]) => values[name] === value))
+  return alert.state !== 'pending' && names.some((one: Values) => common.every(([name, value]) => one[name] === value))
+}
+
+type Values = Record<string, unknown>
+
+/** What a rule measures where calls have these values. */
+const measured = ({ signal: name, reason, media, match, by, breach }: Rule, values: Values) =>
+  subjectOf({
+    signal: { name, reason, media },
+    labels: Object.fromEntries(by.map((label) => [label, values[label]])),
+    match,
+    breach,
+  })
+
+/** What silences, mutes or inhibits an alert now; '' if nothing does. */
+export function waitsFor(state: State) {
+  const now = nowOf(state)
+  const silences = new Map(state.snapshot?.silences.map((silence) => [silence.id, silence]))
+  const firing = state.pastAlerts.filter(({ until }) => until === null)
+  const episodes = new Map(firing.map((one) => [named(one), one]))
+  const byKey = new Map(firing.map((one) => [`${one.target}|${one.key}`, one]))
+  return (alert: Alert) => {
+    const silenced = (alert.silences ?? []).flatMap((id) => {
+      const { until, author } = silences.get(id) ?? {}
+      return until === undefined
+        ? []
+        : [`silenced until ${minute(until, now)}${author === undefined ? '' : ` by ${author}`}`]
+    })
+    const withheld = (episodes.get(named(alert))?.suppressed ?? []).flatMap(({ by, until, alert: key, target }) => {
+      if (by === 'mute' && until !== undefined && until > now) return [`muted until ${minute(until, now)}`]
+      const source = by === 'inhibition' && byKey.get(`${target ?? alert.target}|${key}`)
+      return source ? [`inhibited by ${named(source)}`] : []
+    })
+    return [...silenced, ...withheld].join(', ')
+  }
 }

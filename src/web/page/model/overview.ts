@@ -36,13 +36,6 @@ export const searchTargets = (changed: Partial<State['targetSearch']>) =>
 /** @param steps how many windows forward, or back if below zero */
 export const moveWindow = (first: number, steps: number) => searchTargets({ from: Math.max(0, first + steps * WINDOW) })
 
-/** Shows the targets with an alert, and goes there. */
-export function findTargets(alert: string) {
-  searchTargets({ text: alert, health: '' })
-  document.getElementById('overview')?.scrollIntoView()
-  document.getElementById('find-target')?.focus({ preventScroll: true })
-}
-
 const ratioOf = once((target: Target) => mainRatio([target]))
 
 function rowsOf(state: State) {
