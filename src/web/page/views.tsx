@@ -8,7 +8,7 @@ import { Feed } from './components/feed.tsx'
 import { FailureRatio, InProgress, Tiles } from './components/glance.tsx'
 import { Head } from './components/head.tsx'
 import { Silencing } from './components/silencing.tsx'
-import { Overview, Targets, Webhooks } from './components/targets.tsx'
+import { Overview, TargetFacts, Webhooks } from './components/targets.tsx'
 import { Usage } from './components/usage.tsx'
 import { loadAlert } from './model/alert-page.ts'
 import { loadCall, loadCalls, stopSearch } from './model/calls.ts'
@@ -34,7 +34,7 @@ export type View = {
 const OVERVIEW: View = {
   name: 'overview',
   title: 'Overview',
-  parts: [Head, Tiles, FinishedPerMinute, Overview, FailureRatio, InProgress, Targets, Webhooks, Feed],
+  parts: [Head, Tiles, FinishedPerMinute, Overview, FailureRatio, InProgress, TargetFacts, Webhooks, Feed],
 }
 
 /** In the order of their links. A view is an entry. */

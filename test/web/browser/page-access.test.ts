@@ -74,10 +74,7 @@ inChromium('the page', (open) => {
       LONG,
       'production',
       'Share of the finished calls of each window that failed, by reason',
-      'Failure ratio of active rules, with the threshold',
       'Calls in progress by mode and type',
-      'Health of the targets',
-      'Totals since the set-up of each target',
       'How far each webhook of events is',
       'Pause',
       'Skip the feed',
@@ -126,7 +123,7 @@ inChromium('the page', (open) => {
     expect(await nameless(page)).toEqual([])
     expect(await page.locator('html').getAttribute('lang')).toBe('en')
     for (const landmark of ['banner', 'main'] as const) expect(await page.getByRole(landmark).count()).toBe(1)
-    const regions = ['At a glance', 'Targets', 'Webhooks of events', 'Live feed']
+    const regions = ['At a glance', 'Webhooks of events', 'Live feed']
     for (const name of regions) {
       expect(await page.getByRole('region', { name, exact: true }).count()).toBeGreaterThan(0)
     }
@@ -146,7 +143,7 @@ inChromium('the page', (open) => {
       expect(ground).toBe(colorScheme === 'light' ? 'rgb(243, 245, 248)' : 'rgb(14, 18, 23)')
       // Stale data are faint, but not the name of a target without owner.
       await target.selectOption(LONG)
-      await page.locator('#targets').getByText('no owner').waitFor()
+      await page.locator('#target-facts').getByText('no owner').waitFor()
       const owner = (await contrasts(page)).filter(({ text }) => text === 'no owner')
       expect(owner.map(({ contrast }) => contrast >= 4.5)).toEqual([true])
       await target.selectOption('production')
@@ -186,7 +183,7 @@ inChromium('the page', (open) => {
     const storeProblem = 'the database db1 cannot be reached'
     const target = shownTarget({ sync: POLLED, problem: storeProblem, pollAge: 900 })
     const page = await open((await serve([target], { storeProblem })).url)
-    await page.locator('#targets meter').first().waitFor()
+    await page.locator('#target-facts meter').first().waitFor()
     expect(await page.locator('.banner li').first().innerText()).toBe('The database db1 cannot be reached.')
     expect(page.takeComplaints().filter((complaint) => !complaint.includes('503'))).toEqual([])
   })

@@ -50,7 +50,7 @@ inChromium('the overview', (open) => {
     async (state, targets, banner, options) => {
       const { url } = await serve(targets(), options)
       const page = await open(`${url}/`)
-      await page.locator('#targets').waitFor()
+      await page.locator('#feed').waitFor()
       const shown = await page.locator('.banner li').allInnerTexts()
       expect(shown.join('\n')).toMatch(banner)
       for (const width of FOLDER === undefined ? [] : [1440, 1920, 390])

@@ -3,7 +3,7 @@ import { Alerts, PastAlerts } from '../../../src/web/page/components/alerts.tsx'
 import { Feed } from '../../../src/web/page/components/feed.tsx'
 import { FailureRatio, InProgress, Tiles } from '../../../src/web/page/components/glance.tsx'
 import { Banner } from '../../../src/web/page/components/page.tsx'
-import { Overview, Targets, Webhooks } from '../../../src/web/page/components/targets.tsx'
+import { Overview, TargetFacts, Webhooks } from '../../../src/web/page/components/targets.tsx'
 import { isAllStale, isSyncing } from '../../../src/web/page/model/notices.ts'
 import type { PastAlert } from '../../../src/views/alert.ts'
 import type { FeedLine, State } from '../../../src/web/page/model/state.ts'
@@ -170,9 +170,9 @@ describe('the failure ratios of the page', () => {
   })
 
   test('show each rule with the ratio of its own calls, and draw its threshold', () => {
-    const elements = render(FailureRatio, twoTargets())
+    const elements = render(FailureRatio, twoTargets({ target: 'production' }))
     expect(rowsOf(elements).at(-1)).toBe(
-      'HighFailureRate firing production, any, 15m, mode=call, at least 20 calls 5 too few above 30% clears at 20%',
+      'HighFailureRate firing any, 15m, mode=call, at least 20 calls 5 too few above 30% clears at 20%',
     )
     const lines = elements.filter(({ type }) => type === 'line')
     expect(lines.map(({ props }) => props['x1'])).toEqual([30])
@@ -388,19 +388,27 @@ describe('the targets of the page', () => {
       const shown = shownTarget({ target: name, sync: POLLED, ...(owner === undefined && { problem: 'no poll' }) })
       return { ...shown, owner: () => owner }
     })
-    return render(Targets, stateOf(targets, { target }))
-      .filter(({ props }) => props['class'] === 'soft')
-      .map(({ text }) => text)
+    return stateOf(targets, { target })
+  }
+  /** The value of a fact; undefined without the fact. */
+  const factOf = (state: State, name: string) => {
+    const elements = render(TargetFacts, state)
+    const at = elements.findIndex(({ type, text }) => type === 'dt' && text.startsWith(name))
+    return at < 0 ? undefined : elements[at + 1]?.text
   }
 
   test('have their owners where several daemons share the targets', () => {
     const owners = { production: 'a7, process 1', staging: 'b2, process 1', test: undefined }
-    expect(owned(owners)).toEqual(['no owner', 'owner: a7, process 1', 'owner: b2, process 1'])
-    expect(owned(owners, 'test')).toEqual(['no owner'])
+    expect(Object.keys(owners).map((target) => factOf(owned(owners, target), 'Owner'))).toEqual([
+      'a7, process 1',
+      'b2, process 1',
+      'no owner',
+    ])
+    expect(rowsOf(render(Overview, owned(owners))).filter((row) => row.includes('no owner'))).toHaveLength(1)
   })
 
   test('have no owner where there is a single daemon', () => {
-    expect(owned({ production: undefined })).toEqual([])
+    expect(factOf(owned({ production: undefined }), 'Owner')).toBeUndefined()
   })
 
   test.each([
@@ -408,14 +416,16 @@ describe('the targets of the page', () => {
     ['stale', { pollAge: 100 }, 'stale'],
     ['down', { problem: 'no answer' }, 'down no answer'],
   ])('are %s with the reason', (_health, made, expected) => {
-    const elements = render(Targets, stateOf([shownTarget({ sync: POLLED, ...made })]))
-    expect(textOf(elements, { 'data-label': 'Health' })).toBe(expected)
+    const target = shownTarget({ sync: POLLED, ...made })
+    expect(factOf(stateOf([target]), 'Health')).toBe(expected)
+    const [row] = rowsOf(render(Overview, stateOf([target, shownTarget({ target: 'b' })]))).slice(1)
+    expect(row).toMatch(new RegExp(`^production ${expected} `))
   })
 
   test('show a rate limit pause, a slow sweep and a refused page', () => {
     const slowSweep = { pages: 5000, seconds: 1200, polls: 20 }
     const target = { ...shownTarget({ sync: POLLED, slowSweep, refusedFrom: 7 }), pausedFor: () => 30 }
-    expect(textOf(render(Targets, stateOf([target])), { 'data-label': 'Health' })).toBe(
+    expect(factOf(stateOf([target]), 'Health')).toBe(
       'up rate limit pause: no requests for 30s; the whole list (5,000 pages) is read once in 20m; the service refuses page 7 of its list and later pages',
     )
   })
@@ -445,13 +455,13 @@ describe('the overview of the page', () => {
 
   test('has failing targets first, then firing alerts, then the highest failure ratio', () => {
     expect(lines(render(Overview, state))).toEqual([
-      'failing down – in 15m 5 1',
-      'late stale – in 15m 5 0',
-      'critical up 1 firing 10% in 15m 5 0',
-      'warning up 1 firing 10% in 15m 5 0',
-      'pending up 1 pending 10% in 15m 5 0',
-      'worse up 20% in 15m 5 0',
-      'healthy up 5% in 15m 5 0',
+      'failing down no answer – in 15m 5 1 5s ago',
+      'late stale – in 15m 5 0 6m 40s ago',
+      'critical up 1 firing 10% in 15m 5 0 5s ago',
+      'warning up 1 firing 10% in 15m 5 0 5s ago',
+      'pending up 1 pending 10% in 15m 5 0 5s ago',
+      'worse up 20% in 15m 5 0 5s ago',
+      'healthy up 5% in 15m 5 0 5s ago',
     ])
   })
 
@@ -476,15 +486,12 @@ describe('the overview of the page', () => {
     const [first, last] = [at(0), at(60)]
     expect([lines(render(Overview, first)).length, lines(render(Overview, last)).length]).toEqual([30, 10])
     expect(textOf(render(Overview, last), { class: 'window' })).toBe('61–70 of 70')
-    expect(render(Targets, last).filter(({ type }) => type === 'meter')).toHaveLength(10)
-    const rules = (shown: State) => rowsOf(render(FailureRatio, shown)).filter((text) => text.includes('e t0, '))
-    expect([rules(first).length, rules(last).length]).toEqual([1, 0])
   })
 
   test('has no 0 where nobody has counted', () => {
     const never = stateOf([shownTarget({ sync: {} }), shownTarget({ target: 'b', sync: {} })])
     expect(lines(render(Overview, never))).toEqual(
-      ['production', 'b'].map((name) => `${name} initial sync not evaluated never polled –`),
+      ['production', 'b'].map((name) => `${name} initial sync not evaluated never polled – never polled`),
     )
     const tiles = render(Tiles, never).filter(({ type }) => type === 'dd')
     expect(tiles.map(({ text }) => text)).toEqual([
@@ -495,7 +502,6 @@ describe('the overview of the page', () => {
       'no notification in 7 days',
     ])
     expect([render(InProgress, never), render(FailureRatio, never)]).toEqual([[], []])
-    expect(textOf(render(Targets, never), { 'data-label': 'Started' })).toBe('–')
   })
 
   test('is absent where one target is shown', () => {
@@ -503,13 +509,15 @@ describe('the overview of the page', () => {
     expect(render(Overview, stateOf([shownTarget()]))).toEqual([])
   })
 
-  test('leaves rules without an alert in a disclosure with their number, below those with one, worst first', () => {
-    const elements = render(FailureRatio, state)
-    expect(elements.find(({ type }) => type === 'summary')?.text).toBe('4 inactive rules')
-    const rules = rowsOf(elements).flatMap((text) => /(\w+), any/.exec(text)?.[1] ?? [])
-    expect(rules.slice(0, 4)).toEqual(['critical', 'warning', 'pending', 'healthy'])
-    const single = stateOf([shownTarget({ ...made, alerts: [firing()] })])
-    expect(render(FailureRatio, single).filter(({ type }) => type === 'summary')).toEqual([])
+  test('leaves the rules of a target to its own page, those with an alert first', () => {
+    const rules = [{ ...RATIO_RULE, name: 'Quiet' }, RATIO_RULE]
+    const both = [shownTarget({ ...made, rules, alerts: [firing()] }), shownTarget({ ...made, target: 'b' })]
+    const shown = (target: string) =>
+      rowsOf(render(FailureRatio, stateOf(both, { target }))).flatMap(
+        (text) => /^(\w+)(?: firing)? any,/.exec(text)?.[1] ?? [],
+      )
+    expect(shown('production')).toEqual(['HighFailureRate', 'Quiet'])
+    expect(shown('')).toEqual([])
   })
 })
 
@@ -577,12 +585,13 @@ describe('the targets of the page', () => {
   }
 
   test('show how many ends no webhook of the service announced, of those that it could have', () => {
-    const elements = render(Targets, stateOf([shownTarget({ counters }), shownTarget({ target: 'staging' })]))
-    expect(rowsOf(elements).slice(1, 3)).toEqual([expect.stringMatching(/ 3 of 120$/), expect.stringMatching(/ –$/)])
+    expect(textOf(render(TargetFacts, stateOf([shownTarget({ counters })])), { class: 'facts' })).toMatch(
+      / Ends without a webhook 3 of 120 /,
+    )
   })
 
   test('do not mention webhooks where there are none', () => {
-    const headings = render(Targets, stateOf([shownTarget()])).map(({ text }) => text)
+    const headings = render(TargetFacts, stateOf([shownTarget()])).map(({ text }) => text)
     expect(headings).not.toContain('Ends without a webhook')
   })
 })

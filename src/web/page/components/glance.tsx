@@ -4,7 +4,6 @@ import { REASONS, type Reason } from '../../../ledger/failure-ratio.ts'
 import type { Rule, Target } from '../model/api.ts'
 import { labelText, local, moment, zone } from '../model/format.ts'
 import { ageOfTargets, snapshotAge, staleTargets } from '../model/notices.ts'
-import { targetWindow } from '../model/overview.ts'
 import { nowOf, type State } from '../model/state.ts'
 import {
   inProgressBy,
@@ -181,44 +180,29 @@ const used = (targets: Target[], id: string, period: Period, notes: string[] = [
   soft([sinceNote(targets, period), ...notes].join('; ')),
 ]
 
-/** The failure ratio of each window by reason, and of each rule with its threshold. */
+/** The failure ratio of each window by reason, and of each rule with its threshold where one target is shown. */
 export function FailureRatio({ state }: { state: State }) {
   const targets = shownTargets(state)
   if (!targets.some(isPolled)) return false
-  const listed = new Set(targetWindow(state).rows.map(({ target }) => target))
-  const ratios = ruleRatios(
-    state,
-    targets.filter((target) => listed.has(target)),
-  )
-  const rules = rulesOfWindows(targets)
-  const stale = new Set(staleTargets(state).map(({ name }) => name))
-  const active = ratios.filter(({ alert }) => alert !== undefined)
-  const inactive = ratios.filter(({ alert }) => alert === undefined)
-  const table = (which: string, shown: RuleRatio[]) => (
-    <Table
-      caption={`Failure ratio of ${which}, with the threshold`}
-      columns={ruleColumns(targets.length > 1)}
-      items={shown}
-      look={({ target }) => (stale.has(target) ? 'stale' : '')}
-      isNumeric
-      isTall
-    />
-  )
+  const ratios = ruleRatios(state)
   return (
     <Section id="failure-ratio" title="Failure ratio">
       <Table
         caption="Share of the finished calls of each window that failed, by reason"
-        columns={windowColumns(rules)}
+        columns={windowColumns(rulesOfWindows(targets))}
         items={windowsOf(targets)}
         isNumeric
       />
-      {ratios.length > 0 && <h3>Rule evaluation</h3>}
-      {active.length > 0 && table('active rules', active)}
-      {inactive.length > 0 && (
-        <details>
-          <summary>{`${formatNumber(inactive.length)} inactive ${inactive.length === 1 ? 'rule' : 'rules'}`}</summary>
-          {table('inactive rules', inactive)}
-        </details>
+      {ratios.length > 0 && (
+        <>
+          <h3>Rule evaluation</h3>
+          <Table
+            caption="Failure ratio of each rule, with the threshold"
+            columns={RULE_COLUMNS}
+            items={ratios}
+            isNumeric
+          />
+        </>
       )}
     </Section>
   )
@@ -245,13 +229,12 @@ const windowColumns = (rules: Rule[]): Column<Window>[] => [
 
 const matchedBy = ({ match }: Rule, { labels }: RuleRatio['reading']) => labelText({ ...match, ...labels })
 
-const ruleColumns = (hasTarget: boolean): Column<RuleRatio>[] => [
+const RULE_COLUMNS: Column<RuleRatio>[] = [
   [
     'Rule',
-    ({ target, rule, reading, alert }) => {
+    ({ rule, reading, alert }) => {
       const { name, reason = 'any', window_seconds = 0, min_calls = 0 } = rule
       const about = [
-        hasTarget && target,
         reason,
         formatSeconds(window_seconds),
         matchedBy(rule, reading),

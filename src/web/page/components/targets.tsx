@@ -3,12 +3,12 @@ import { plainText } from '../../../text/plain-text.ts'
 import { addressOf } from '../model/address.ts'
 import type { PerMinute, Target, Webhook } from '../model/api.ts'
 import { capital, moment, zone } from '../model/format.ts'
-import { ageOfTargets, healthOf, isStale, snapshotAge } from '../model/notices.ts'
+import { ageOfTargets, healthOf, snapshotAge } from '../model/notices.ts'
 import { moveWindow, searchTargets, targetWindow, type OverviewRow } from '../model/overview.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { isPolled, once, OUTCOMES, shownTargets, sum } from '../model/totals.ts'
 import { Form, Select, TextInput, type Options } from './fields.tsx'
-import { badge, Button, coloured, Section, soft, Table, words, type Column } from './layout.tsx'
+import { badge, Button, coloured, facts, Section, soft, Table, words, type Column } from './layout.tsx'
 
 const STATES: Options = [
   ['', 'all'],
@@ -67,9 +67,9 @@ export function Overview({ state }: { state: State }) {
 const severityOf = ({ alerts: [first] }: OverviewRow) =>
   first === undefined || first.state === 'pending' ? '' : first.severity
 
-const columnsOf = ({ snapshot }: State): Column<OverviewRow>[] => [
+const columnsOf = (state: State): Column<OverviewRow>[] => [
   ['Target', ({ target: { name } }) => <a href={addressOf('overview', { target: name })}>{name}</a>],
-  ['Status', statusOf, 'state'],
+  ['Status', (row) => statusOf(row, state), 'state'],
   [
     'Failed',
     ({ target, main }) =>
@@ -81,26 +81,29 @@ const columnsOf = ({ snapshot }: State): Column<OverviewRow>[] => [
   [
     'Calls in the last hour',
     ({ target }) => {
-      const counts = snapshot && minutesByName(snapshot.perMinute).get(target.name)
+      const counts = state.snapshot && minutesByName(state.snapshot.perMinute).get(target.name)
       if (!isPolled(target)) return soft('never polled')
       return counts === undefined ? '–' : <Sparkline counts={counts} />
     },
     'number',
   ],
   ['In progress', ({ target }) => countOf(target, target.in_progress), 'number'],
+  ['Last poll', ({ target }) => lastPollOf(target, ageOfTargets(state)), 'number state'],
 ]
 
 /** A count of a target; nothing is known of one that was never polled. */
 const countOf = (target: Target, count: number) => (isPolled(target) ? formatNumber(count) : '–')
 
-function statusOf(row: OverviewRow) {
-  const { health, alerts } = row
+function statusOf(row: OverviewRow, state: State) {
+  const { target, alerts } = row
+  const [health, reasons] = healthText(target, ageOfTargets(state))
   const states = ['firing', 'recovering', 'pending'].map((state) => {
     const some = alerts.filter((alert) => alert.state === state)
     const tone = state === 'pending' ? '' : severityOf(row)
     return some.length > 0 && [' ', badge(`${formatNumber(some.length)} ${state}`, tone)]
   })
-  return [badge(health, HEALTH_TONES[health]), states]
+  const [, owner] = ownerOf(state, target) || []
+  return [health, states, owner === NO_OWNER && [' ', owner], reasons]
 }
 
 const HEIGHT = 20
@@ -134,63 +137,49 @@ function Sparkline({ counts }: { counts: Counts }) {
   )
 }
 
-/** The health and the totals of each target. */
-export function Targets({ state }: { state: State }) {
-  const targets = targetWindow(state).rows.map(({ target }) => target)
-  if (targets.length === 0) return false
-  const isShared = (state.snapshot?.status.targets ?? []).some(({ owner }) => owner !== undefined)
+/** The health and the totals of the target where one is shown. */
+export function TargetFacts({ state }: { state: State }) {
+  const [target, ...others] = shownTargets(state)
+  if (target === undefined || others.length > 0) return false
   const [age, now] = [ageOfTargets(state), nowOf(state)]
-  const ago = (seconds: number) => `${formatSeconds(seconds + age)} ago`
-  const look = (target: Target) => (isStale(target, age) ? 'stale' : '')
-  const health: Column<Target>[] = [
-    ['Target', ({ name, owner }) => [name, isShared && soft(ownerOf(owner))]],
-    ['Health', (target) => healthText(target, age)],
-    [
-      'Last successful poll',
-      ({ last_success, lag_seconds }) => (last_success === null ? 'never polled' : ago(lag_seconds)),
-    ],
-    ['Requests in the last minute', requestsOf],
-    ['Last complete sweep', ({ sweep_age_seconds: sweep }) => (sweep === null ? 'none yet' : ago(sweep))],
-    ['Tracked calls', (target) => countOf(target, target.tracked_calls)],
-    ...(targets.some(({ service_webhook_ends: ends }) => ends !== undefined) ? [MISSED] : []),
-  ]
-  const totals: Column<Target>[] = [
-    ['Target', ({ name }) => name],
-    ['Started', (target) => countOf(target, target.started)],
-    ...OUTCOMES.map((outcome): Column<Target> => [
-      capital(outcome),
-      (target) => countOf(target, target.finished[outcome]),
-    ]),
-    ['Audio min', (target) => countOf(target, target.minutes.audio)],
-    ['Video min', (target) => countOf(target, target.minutes.video)],
-    [`Since (${zone(now)})`, ({ created }) => moment(created, now)],
-  ]
+  const { sweep_age_seconds: sweep, finished, minutes } = target
+  const count = (of: number) => countOf(target, of)
   return (
-    <Section id="targets" title="Targets">
-      <Table caption="Health of the targets" columns={health} items={targets} look={look} isNumeric isTall />
-      <details>
-        <summary>Totals since the set-up of each target</summary>
-        <Table
-          caption="Calls and call-level minutes since the set-up of each target"
-          columns={totals}
-          items={targets}
-          look={look}
-          isNumeric
-          isTall
-        />
-      </details>
+    <Section id="target-facts" title={target.name}>
+      {facts([
+        ['Health', healthText(target, age)],
+        ownerOf(state, target),
+        ['Last successful poll', lastPollOf(target, age)],
+        ['Requests in the last minute', requestsOf(target)],
+        ['Last complete sweep', sweep === null ? 'none yet' : `${formatSeconds(sweep + age)} ago`],
+        ['Tracked calls', count(target.tracked_calls)],
+        missedOf(target),
+        [`Since ${moment(target.created, now)} ${zone(now)}: started`, count(target.started)],
+        ...OUTCOMES.map((outcome) => [capital(outcome), count(finished[outcome])] as const),
+        ['Audio min', count(minutes.audio)],
+        ['Video min', count(minutes.video)],
+      ])}
     </Section>
   )
 }
 
-/** How many ends no webhook of the service announced, of those of which callwatch knows it. */
-const MISSED: Column<Target> = [
-  'Ends without a webhook',
-  ({ service_webhook_ends: { announced, missed } = { announced: 0, missed: 0 } }) =>
-    announced + missed === 0 ? '–' : `${formatNumber(missed)} of ${formatNumber(announced + missed)}`,
-]
+const lastPollOf = ({ last_success: last, lag_seconds: lag }: Target, age: number) =>
+  last === null ? 'never polled' : `${formatSeconds(lag + age)} ago`
 
-const ownerOf = (owner: string | undefined) => (owner === undefined ? <b class="bad">no owner</b> : `owner: ${owner}`)
+/** Where several daemons share the targets. */
+function ownerOf({ snapshot }: State, { owner }: Target) {
+  if (!snapshot?.status.targets.some((one) => one.owner !== undefined)) return false
+  return ['Owner', owner ?? NO_OWNER] as const
+}
+
+const NO_OWNER = <b class="bad">no owner</b>
+
+/** How many ends no webhook of the service announced, of those of which callwatch knows it. */
+function missedOf({ service_webhook_ends: ends }: Target) {
+  if (ends === undefined) return false
+  const all = ends.announced + ends.missed
+  return ['Ends without a webhook', all === 0 ? '–' : `${formatNumber(ends.missed)} of ${formatNumber(all)}`] as const
+}
 
 const requestsOf = ({ name, requests_last_minute: requests, max_requests_per_minute: most }: Target) => [
   `${formatNumber(requests)} of ${formatNumber(most)}`,
@@ -200,7 +189,6 @@ const requestsOf = ({ name, requests_last_minute: requests, max_requests_per_min
 function healthText(target: Target, age: number) {
   const { problem, rate_limit_pause_seconds: held, slow_sweep: slow, warnings = [] } = target
   const { slowed_to_requests_per_minute: slowed, refused_from_page: refused } = target
-  const health = healthOf(target, age)
   const reasons = [
     problem !== undefined && plainText(problem),
     held > age && `rate limit pause: no requests for ${formatSeconds(held - age)}`,
@@ -210,6 +198,7 @@ function healthText(target: Target, age: number) {
     refused !== undefined && `the service refuses page ${refused} of its list and later pages`,
     ...warnings.map(({ message }) => message),
   ].filter((reason) => reason !== false)
+  const health = healthOf(target, age)
   return [badge(health, HEALTH_TONES[health]), reasons.length > 0 && [' ', words(reasons.join('; '))]]
 }
 

@@ -54,7 +54,6 @@ function addUp(like: Window, windows: Window[]): Window {
 }
 
 export type RuleRatio = {
-  target: string
   rule: Rule
   reading: NonNullable<Rule['readings']>[number]
   /** Undefined while the rule is inactive */
@@ -62,17 +61,17 @@ export type RuleRatio = {
 }
 
 /**
- * The failure ratios of rules, those with the most urgent alerts first. A rule may match fewer calls than a window has.
+ * The failure ratios of the rules of a single target, those with the most urgent alerts first. A rule may match fewer calls than a
+ * window has.
  */
-export function ruleRatios(state: State, targets = shownTargets(state)): RuleRatio[] {
+export function ruleRatios(state: State): RuleRatio[] {
+  const [only, ...others] = shownTargets(state)
+  if (only === undefined || others.length > 0) return []
   const alerts = new Map(shownAlerts(state).map((alert) => [named(alert), alert]))
-  const read = (target: string, rule: Rule) =>
-    (rule.readings ?? []).map((reading) => {
-      const alert = alerts.get(named({ alert: rule.name, target, labels: reading.labels }))
-      return { target, rule, reading, alert }
-    })
-  return targets
-    .flatMap(({ name, rules }) => rules.flatMap((rule) => read(name, rule)))
+  const alertOf = ({ name }: Rule, { labels }: RuleRatio['reading']) =>
+    alerts.get(named({ alert: name, target: only.name, labels }))
+  return only.rules
+    .flatMap((rule) => (rule.readings ?? []).map((reading) => ({ rule, reading, alert: alertOf(rule, reading) })))
     .toSorted((a, b) => urgencyOf(a.alert) - urgencyOf(b.alert))
 }
 
