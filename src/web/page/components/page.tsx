@@ -7,12 +7,9 @@ import { viewOf, VIEWS } from '../views.tsx'
 import { allOr, Choice, Select, type Options } from './fields.tsx'
 import { badge, SkipLink, soft } from './layout.tsx'
 
-/** As many parts are the top of the page. */
-const TOP = 2
-
 /** The page as a function of the state. */
 export function Page({ state }: { state: State }) {
-  const { snapshot, view, isBegun } = state
+  const { snapshot, view } = state
   const { parts } = viewOf(state)
   const commits = snapshot?.status.targets.map(({ commit }) => commit).join(' ')
   // The other views show the past.
@@ -23,8 +20,7 @@ export function Page({ state }: { state: State }) {
       <Header state={state} />
       <Banner state={state} />
       <main id="content" tabindex={-1} data-commits={commits}>
-        {snapshot !== undefined &&
-          (isBegun ? parts.slice(0, TOP) : parts).map((Part) => <Part key={Part.name} state={state} />)}
+        {snapshot !== undefined && parts.map((Part) => <Part key={Part.name} state={state} />)}
       </main>
     </div>
   )

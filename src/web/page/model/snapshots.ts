@@ -3,11 +3,9 @@ import { showAddress } from './address.ts'
 import { refreshAlert } from './alert-page.ts'
 import { getPastAlerts, type Target } from './api.ts'
 import { refreshCharts } from './charts.ts'
-import { change, changeSoon, current, type Snapshot, type State } from './state.ts'
+import { change, changeSoon, current, type Snapshot } from './state.ts'
 
 const TICK_MS = 1000
-/** How long the top of the page is alone. */
-const FIRST_MS = 50
 
 /** Updates ages each second, and loads charts and alerts again that are shown. */
 export function startClock() {
@@ -28,20 +26,12 @@ export function applyChange(changed: StateChange) {
   const now = performance.now()
   const snapshot = changedSnapshot(before, changed, now)
   const shown = { snapshot, connected: true, isWaiting: false, now }
-  if (before === undefined) showFirst(shown)
-  else changeSoon(shown)
+  changeSoon(shown)
+  // What needs the clock of the server has waited for it.
+  if (before === undefined) showAddress()
   // Alerts may have come and gone while nothing was heard.
   if (changed.names !== undefined) loadedFor = ''
   void loadPastAlerts(snapshot)
-}
-
-/** Shows what is on top of the page before the rest, which takes longer, and what needs further requests. */
-function showFirst(shown: Partial<State>) {
-  change({ ...shown, isBegun: true })
-  setTimeout(() => {
-    change({ isBegun: false })
-    showAddress()
-  }, FIRST_MS)
 }
 
 const nothing: Omit<Snapshot, 'takenAt' | 'agesAt'> = {

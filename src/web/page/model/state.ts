@@ -71,8 +71,6 @@ export const initialState = {
   isWaiting: true,
   /** The time for which ages are shown, by `performance.now()`. */
   now: 0,
-  /** Whether only the top of the page is shown yet. */
-  isBegun: false,
   /** The name of the view. */
   view: 'overview',
   /** The parameters of the address. */
