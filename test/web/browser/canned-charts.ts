@@ -13,6 +13,8 @@ const MAX_POINTS = 300
 const FIRST_SEEN = NOW - 40 * 24 * HOUR
 const OUTAGE = { since: isoTime(NOW - 9 * HOUR), until: isoTime(NOW - 8 * HOUR - 600) }
 
+const RATIO = { signal: 'failure_ratio', breach: 'above', threshold: 0.3, peak: 0.6, outcome: 'resolved' }
+const UNTOLD = { notified: [], suppressed: [], blind: [], values: [] }
 export const EPISODES = [
   {
     target: 'production',
@@ -22,6 +24,8 @@ export const EPISODES = [
     labels: { mode: 'call' },
     since: isoTime(NOW - 5 * HOUR),
     until: isoTime(NOW - 3.5 * HOUR),
+    ...RATIO,
+    ...UNTOLD,
   },
   {
     target: 'production',
@@ -31,6 +35,8 @@ export const EPISODES = [
     labels: {},
     since: isoTime(NOW - 4.5 * HOUR),
     until: isoTime(NOW - 4 * HOUR),
+    ...RATIO,
+    ...UNTOLD,
   },
 ]
 

@@ -87,8 +87,21 @@ export function PastAlerts({ state }: { state: State }) {
   const { pastAlerts, target } = state
   const alerts = pastAlerts.filter((one) => one.until !== null && (target === '' || one.target === target))
   if (alerts.length === 0) return false
-  const now = nowOf(state)
   const shown = `${alerts.length > MOST ? `the newest ${MOST} of ` : ''}${formatNumber(alerts.length)}`
+  return (
+    <Section id="past-alerts" title="Past alerts" note={soft(`${shown} in the last 7 days`)}>
+      <EpisodeTable
+        caption="Alerts that resolved or expired, newest first"
+        episodes={alerts.slice(0, MOST)}
+        now={nowOf(state)}
+      />
+    </Section>
+  )
+}
+
+/** How long alerts fired, how bad they were, how they ended and who was notified. */
+export function EpisodeTable(props: { caption: string; episodes: readonly PastAlert[]; now: string }) {
+  const { caption, episodes, now } = props
   const columns: Column<PastAlert>[] = [
     [
       'Alert',
@@ -107,7 +120,7 @@ export function PastAlerts({ state }: { state: State }) {
     [
       'Outcome',
       ({ outcome, expired_because: why, severity }) => [
-        why === undefined ? outcome : `expired: ${why}`,
+        why === undefined ? (outcome ?? 'fires') : `expired: ${why}`,
         ' ',
         badge(severity, severity),
       ],
@@ -120,16 +133,7 @@ export function PastAlerts({ state }: { state: State }) {
       ],
     ],
   ]
-  return (
-    <Section id="past-alerts" title="Past alerts" note={soft(`${shown} in the last 7 days`)}>
-      <Table
-        caption="Alerts that resolved or expired, newest first"
-        columns={columns}
-        items={alerts.slice(0, MOST)}
-        isTall
-      />
-    </Section>
-  )
+  return <Table caption={caption} columns={columns} items={episodes} isTall />
 }
 
 const unique = (texts: readonly string[]) => [...new Set(texts)].join(', ')

@@ -1,15 +1,15 @@
 import { useMemo } from 'preact/hooks'
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
-import { formatSeconds } from '../../../text/format.ts'
 import { goTo } from '../model/address.ts'
 import { shownStep } from '../model/chart.ts'
 import { eventsOf, perMinuteChart } from '../model/chart-series.ts'
 import { callsAddress, DEFAULT_SINCE, widerPeriod, zoomAddress, type ShownCharts } from '../model/charts.ts'
-import { isoOf, labelText, moment, secondsBetween, span, zone, zoneName } from '../model/format.ts'
+import { isoOf, span, zoneName } from '../model/format.ts'
 import { nowOf, serverTime, type State } from '../model/state.ts'
+import { EpisodeTable } from './alerts.tsx'
 import { Chart, inLegend } from './chart.tsx'
 import { Choice, Form, kindChoices, PeriodChoice, TargetChoice } from './fields.tsx'
-import { Button, coloured, Note, Section, soft, Table, type Column } from './layout.tsx'
+import { Button, coloured, Note, Section, soft } from './layout.tsx'
 import { Coverage } from './usage.tsx'
 
 /** Finished calls per minute of the last hour, as a chart and as a table. */
@@ -102,24 +102,10 @@ function cursorBar(state: State, shown: ShownCharts, now: string) {
   )
 }
 
-function episodes({ episodes, isTruncated, asOf }: ShownCharts, now: string) {
+function episodes({ episodes, isTruncated }: ShownCharts, now: string) {
   if (episodes.length === 0) return <p>No alert fired in this period.</p>
-  const columns: Column<(typeof episodes)[number]>[] = [
-    ['Alert', ({ alert, labels }) => [alert, ' ', soft(labelText(labels))]],
-    ['Target', ({ target }) => target],
-    ['Severity', ({ severity }) => <span class={severity}>{severity}</span>],
-    [`Since (${zone(now)})`, ({ since }) => moment(since, now)],
-    ['Until', ({ until }) => (until === null ? 'fires' : moment(until, now))],
-    ['How long', ({ since, until }) => formatSeconds(secondsBetween(since, until ?? asOf)), 'number'],
-  ]
   return [
-    <Table
-      caption="Alerts that fired in this period"
-      columns={columns}
-      items={episodes}
-      look={({ severity }) => severity}
-      isTall
-    />,
+    <EpisodeTable caption="Alerts that fired in this period, newest first" episodes={episodes} now={now} />,
     isTruncated && <p>There are older ones, which are not shown.</p>,
   ]
 }

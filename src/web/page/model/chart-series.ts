@@ -218,7 +218,7 @@ export function bandsOf(
  * @param to UNIX seconds
  */
 export function eventsOf(
-  { episodes, missing, asOf }: Pick<ShownCharts, 'episodes' | 'missing' | 'asOf'>,
+  { episodes, missing, asOf }: Pick<ShownCharts, 'missing' | 'asOf'> & { episodes: readonly Episode[] },
   from: number,
   to: number,
 ) {

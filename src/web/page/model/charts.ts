@@ -1,8 +1,8 @@
 import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { addressOf, changedAddress } from './address.ts'
-import { getPastAlerts, getSeries, type CallSeries } from './api.ts'
+import { getPastAlerts, getSeries, type CallSeries, type PastAlert } from './api.ts'
 import type { Bands, Chart } from './chart.ts'
-import { bandsOf, chartsOf, missingTimes, type Episode } from './chart-series.ts'
+import { bandsOf, chartsOf, missingTimes } from './chart-series.ts'
 import { isoOf, momentInZone, weekBefore } from './format.ts'
 import { addFilters, periodOf } from './period.ts'
 import { change, current, messageOf, serverTime, type State } from './state.ts'
@@ -13,7 +13,7 @@ export type ShownCharts = {
   until: number
   charts: Chart[]
   bands: Bands
-  episodes: readonly Episode[]
+  episodes: readonly PastAlert[]
   /** Whether there are older episodes */
   isTruncated: boolean
   coverage: CallSeries['coverage']
