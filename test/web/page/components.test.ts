@@ -457,9 +457,9 @@ describe('the overview of the page', () => {
     expect(lines(render(Overview, state))).toEqual([
       'failing down no answer – in 15m 5 1 5s ago',
       'late stale – in 15m 5 0 6m 40s ago',
-      'critical up 1 firing 10% in 15m 5 0 5s ago',
-      'warning up 1 firing 10% in 15m 5 0 5s ago',
-      'pending up 1 pending 10% in 15m 5 0 5s ago',
+      'critical up firing 10% in 15m 5 0 5s ago',
+      'warning up firing 10% in 15m 5 0 5s ago',
+      'pending up pending 10% in 15m 5 0 5s ago',
       'worse up 20% in 15m 5 0 5s ago',
       'healthy up 5% in 15m 5 0 5s ago',
     ])

@@ -7,7 +7,7 @@ import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone }
 import { staleTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { shownTargets } from '../model/totals.ts'
-import { badge, LinkButton, Section, soft, Table, type Column } from './layout.tsx'
+import { badge, LinkButton, Section, soft, stateBadges, Table, type Column } from './layout.tsx'
 
 /** The alerts that are pending or firing: a row for each rule, or for each alert that the address selects. */
 export function Alerts({ state }: { state: State }) {
@@ -51,20 +51,11 @@ export function Alerts({ state }: { state: State }) {
 
 const toneOf = (alert: Alert) => (alert.state === 'pending' ? '' : alert.severity)
 
-function statesOf({ alerts, worst, waits }: AlertGroup) {
-  const states = [...Map.groupBy(alerts, ({ state }) => state).entries()]
-  return [
-    ...states.flatMap(([state, { length }]) => [
-      badge(
-        alerts.length === 1 ? state : `${formatNumber(length)} ${state}`,
-        state === 'pending' ? '' : worst.severity,
-      ),
-      ' ',
-    ]),
-    `${worst.severity} `,
-    waits !== '' && soft(waits),
-  ]
-}
+const statesOf = ({ alerts, worst, waits }: AlertGroup) => [
+  stateBadges(alerts, worst.severity),
+  `${worst.severity} `,
+  waits !== '' && soft(waits),
+]
 
 /** A link to the alert, or to all alerts of this rule. */
 function nameOf({ alerts, name, worst, targets }: AlertGroup, all: number) {

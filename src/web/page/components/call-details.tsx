@@ -21,7 +21,7 @@ export function CallDetails({ state }: { state: State }) {
         <Note id="call-note" problem={problem} isLoading={answer === undefined} />
         {answer !== undefined && factsOf(answer, now)}
       </Section>
-      {answer !== undefined && [minutes(answer), corrections(answer), transitions(answer, now), others(answer, now)]}
+      {answer !== undefined && [corrections(answer), transitions(answer, now), others(answer, now)]}
     </>
   )
 }
@@ -45,37 +45,21 @@ function factsOf({ call, first_seen }: Details, now: string) {
       ['Answer delay', call.status === 'unanswered' ? 'never answered' : seconds(call.answer_delay_seconds)],
       ['Duration', seconds(call.duration_seconds)],
       ['Participants', formatNumber(call.participants)],
+      ['Minutes', minutesText(call.minutes)],
+      ['Minutes of participants', minutesText(call.participant_minutes)],
     ]),
     isLost && quiet('The service no longer knows this call. callwatch never saw its end.'),
   ]
 }
+
+const minutesText = ({ audio, video }: Details['call']['minutes']) =>
+  `${formatNumber(audio)} audio, ${formatNumber(video)} video`
 
 function noticed({ finished, noticed }: Details['call'], now: string) {
   if (finished === undefined || noticed === undefined) return '–'
   const delay = secondsBetween(finished, noticed)
   const [when, after] = [momentInZone(noticed, now), `${formatSeconds(delay)} after its end`]
   return delay <= LATE_SECONDS ? `${when}, ${after}` : [when, ' ', badge('noticed late', 'warning'), ' ', after]
-}
-
-function minutes({ call }: Details) {
-  const rows = [
-    { name: 'Call', ...call.minutes },
-    { name: 'Participants together', ...call.participant_minutes },
-  ]
-  return (
-    <Section id="call-minutes" title="Minutes">
-      <Table
-        caption="Minutes of the call and of its participants"
-        columns={[
-          ['Minutes', ({ name }) => name],
-          ['Audio', ({ audio }) => formatNumber(audio)],
-          ['Video', ({ video }) => formatNumber(video)],
-        ]}
-        items={rows}
-        isNumeric
-      />
-    </Section>
-  )
 }
 
 /** What the service has changed after the end of the call. */

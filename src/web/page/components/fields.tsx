@@ -56,25 +56,7 @@ export const kindChoices = (query: URLSearchParams) => [
   <Choice name="receiver_type" label="Receiver" query={query} options={allOr(RECEIVER_TYPES)} />,
 ]
 
-/** A date and a time in the zone of the page, as an input of type datetime-local formats them. */
-export function TimeInput(props: Field & { now: string; disabled?: boolean }) {
-  const { id, label, value, now, disabled = false, onSelect } = props
-  return (
-    <label>
-      {`${label} (${zone(value === '' ? now : new Date(momentOf(value)).toISOString())})`}
-      <input
-        id={id}
-        type="datetime-local"
-        step={value.length > 16 ? 1 : 60}
-        value={value}
-        disabled={disabled}
-        onChange={({ currentTarget }) => void onSelect(currentTarget.value)}
-      />
-    </label>
-  )
-}
-
-/** A time of the address. */
+/** A time of the address, in the zone of the page. */
 export function TimeChoice(props: {
   name: 'since' | 'until'
   label: string
@@ -84,9 +66,21 @@ export function TimeChoice(props: {
   now: string
   disabled?: boolean
 }) {
-  const { name, query, time, ...others } = props
-  const select = (text: string) => changeAddress({ [name]: addressTime(text) })
-  return <TimeInput id={name} value={inputTime(query, name, time)} onSelect={select} {...others} />
+  const { name, label, query, time, now, disabled = false } = props
+  const value = inputTime(query, name, time)
+  return (
+    <label>
+      {`${label} (${zone(value === '' ? now : new Date(momentOf(value)).toISOString())})`}
+      <input
+        id={name}
+        type="datetime-local"
+        step={value.length > 16 ? 1 : 60}
+        value={value}
+        disabled={disabled}
+        onChange={({ currentTarget }) => changeAddress({ [name]: addressTime(currentTarget.value) })}
+      />
+    </label>
+  )
 }
 
 /** The period of the address, as one of some presets or as two times. */

@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact'
+import { formatNumber } from '../../../text/format.ts'
+import type { Alert } from '../model/api.ts'
 import { ROWS } from '../model/steady.ts'
 import { OUTCOMES } from '../model/totals.ts'
 
@@ -108,6 +110,12 @@ export const statusName = (name: string) =>
 
 export const soft = (text: ComponentChildren) => <span class="soft">{text}</span>
 export const badge = (text: ComponentChildren, tone = '') => <span class={`badge ${tone}`}>{text}</span>
+/** How many alerts have each state, as badges. */
+export const stateBadges = (alerts: readonly Pick<Alert, 'state'>[], tone: string) =>
+  [...Map.groupBy(alerts, ({ state }) => state)].flatMap(([state, { length }]) => [
+    badge(alerts.length === 1 ? state : `${formatNumber(length)} ${state}`, state === 'pending' ? '' : tone),
+    ' ',
+  ])
 export const words = (text: ComponentChildren) => <span class="words">{text}</span>
 export const quiet = (text: ComponentChildren) => <p class="soft">{text}</p>
 

@@ -8,7 +8,7 @@ import { moveWindow, searchTargets, targetWindow, type OverviewRow } from '../mo
 import { nowOf, type State } from '../model/state.ts'
 import { isPolled, once, OUTCOMES, shownTargets, sum } from '../model/totals.ts'
 import { Form, Select, TextInput, type Options } from './fields.tsx'
-import { badge, Button, coloured, facts, Section, soft, Table, words, type Column } from './layout.tsx'
+import { badge, Button, coloured, facts, Section, soft, stateBadges, Table, words, type Column } from './layout.tsx'
 
 const STATES: Options = [
   ['', 'all'],
@@ -97,13 +97,8 @@ const countOf = (target: Target, count: number) => (isPolled(target) ? formatNum
 function statusOf(row: OverviewRow, state: State) {
   const { target, alerts } = row
   const [health, reasons] = healthText(target, ageOfTargets(state))
-  const states = ['firing', 'recovering', 'pending'].map((state) => {
-    const some = alerts.filter((alert) => alert.state === state)
-    const tone = state === 'pending' ? '' : severityOf(row)
-    return some.length > 0 && [' ', badge(`${formatNumber(some.length)} ${state}`, tone)]
-  })
   const [, owner] = ownerOf(state, target) || []
-  return [health, states, owner === NO_OWNER && [' ', owner], reasons]
+  return [health, ' ', stateBadges(alerts, severityOf(row)), owner === NO_OWNER && [' ', owner], reasons]
 }
 
 const HEIGHT = 20
