@@ -147,3 +147,13 @@ export function overflowing(page: Page): Promise<string[]> {
     .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
     .map(({ textContent }) => textContent.trim())`)
 }
+
+/** How far things moved since the page was opened, all moves together (cumulative layout shift). */
+export function layoutShift(page: Page): Promise<number> {
+  return page.evaluate(`new Promise((resolve) => {
+    let sum = 0
+    new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (sum += value)))
+      .observe({ type: 'layout-shift', buffered: true })
+    setTimeout(() => resolve(sum), 500)
+  })`)
+}

@@ -278,12 +278,12 @@ inChromium('the charts', (open) => {
     const note = page.locator('#charts-note')
     await page.getByRole('combobox', { name: 'Period' }).selectOption('7d')
     await shown(() => note.innerText()).toMatch(
-      /^The charts could not be loaded: the store cannot be read now\. Those of 14:13:2\d UTC are shown\.$/,
+      /^The charts could not be loaded: the store cannot be read now\. Those of 14:13:2\d UTC are shown\. Try again$/,
     )
     expect(await page.locator('[id^=chart-] canvas').count()).toBe(6)
     // Those of all types are not those of audio calls.
     await page.getByRole('combobox', { name: 'Type' }).selectOption('audio')
-    await shown(() => note.innerText()).toBe('The charts could not be loaded: the store cannot be read now.')
+    await shown(() => note.innerText()).toBe('The charts could not be loaded: the store cannot be read now. Try again')
     expect(await page.locator('[id^=chart-] canvas').count()).toBe(0)
     await page.unroute('**/api/v1/series?*')
     await cannedCharts(page)
@@ -298,7 +298,7 @@ inChromium('the charts', (open) => {
     const page = await open(`${url}/?since=yesterday#charts`)
     const note = page.locator('#charts-note')
     await shown(() => note.innerText()).toMatch(
-      /^The charts could not be loaded: since=yesterday is not a time: expected a date such as .* or how long ago, such as 7d\.$/,
+      /^The charts could not be loaded: since=yesterday is not a time: expected a date such as .* or how long ago, such as 7d\. Try again$/,
     )
   })
 

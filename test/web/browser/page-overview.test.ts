@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { serve } from '../serve.ts'
 import { inChromium, type Opened } from './chromium.ts'
-import { contrasts, graphicContrasts } from './in-page.ts'
+import { contrasts, graphicContrasts, layoutShift } from './in-page.ts'
 import { incidentTargets, thirtyTargets } from './thirty-targets.ts'
 
 /** The names of the rows of a list, in their order. */
@@ -67,13 +67,7 @@ inChromium('the page amid an incident on 295 of 300 targets', (open) => {
     for (const width of [1440, 390]) {
       const page = await open(`${url}/`, { viewport: { width, height: 844 } })
       await page.locator('#feed').waitFor()
-      const shift = await page.evaluate<number>(`new Promise((resolve) => {
-        let sum = 0
-        new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (sum += value)))
-          .observe({ type: 'layout-shift', buffered: true })
-        setTimeout(() => resolve(sum), 500)
-      })`)
-      expect(shift).toBeLessThan(0.1)
+      expect(await layoutShift(page)).toBeLessThan(0.1)
     }
   })
 })

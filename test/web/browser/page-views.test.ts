@@ -6,7 +6,7 @@ import { labelsOf } from '../../../src/ledger/call.ts'
 import { MARK } from '../../../src/ledger/tracked-call.ts'
 import { serve, shownTarget, type ServeOptions } from '../serve.ts'
 import { inChromium, type Open } from './chromium.ts'
-import { problemsInAllLooks, walk } from './in-page.ts'
+import { layoutShift, problemsInAllLooks, walk } from './in-page.ts'
 
 vi.setConfig({ testTimeout: 40_000 })
 
@@ -171,13 +171,13 @@ inChromium('the views of the page', (open) => {
       const page = await openView(open, '?type=fax#calls')
       await expect
         .poll(() => note(page))
-        .toBe('The calls could not be loaded: type must be one of audio, video, other.')
+        .toBe('The calls could not be loaded: type must be one of audio, video, other. Try again')
       expect(await choice(page, 'Type').inputValue()).toBe('fax')
       await choice(page, 'Type').selectOption('other')
       await shown(() => note(page)).toMatch(/^No call matches\./)
       await page.goto(page.url().replace('type=other', 'since=yesterday'))
       await shown(() => note(page)).toMatch(
-        /^since=yesterday is not a time: expected a date such as .* or how long ago, such as 7d\.$/,
+        /^since=yesterday is not a time: expected a date such as .* or how long ago, such as 7d\. Try again$/,
       )
       expect(page.takeComplaints().filter((complaint) => !complaint.includes('400'))).toEqual([])
     })
@@ -323,6 +323,33 @@ inChromium('the views of the page', (open) => {
     // An address that is changed by hand.
     await page.goto(page.url().replace('target=production', 'usage'))
     await page.locator('nav [aria-current=page]', { hasText: 'Usage' }).waitFor()
+  })
+
+  test.each([
+    ['#charts', '#charts-note'],
+    ['#calls', '#explorer-note'],
+    ['?target=production&call_id=late%2F1#call', '#call-note'],
+    ['#usage', '#usage-note'],
+  ])('is a skeleton until it is loaded, and says what failed and tries it again: %s', async (address, at) => {
+    const { url } = await serveCalls()
+    const page = await open(`${url}/#alerts`)
+    await page.route(/api\/v1\/(?:calls|series|report)/, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 700))
+      await route.continue()
+    })
+    await page.goto(`${url}/${address}`)
+    await page.locator(`${at} .skeleton`).waitFor()
+    await shown(() => page.locator(`${at} .skeleton`).count()).toBe(0)
+    expect(await layoutShift(page)).toBeLessThan(0.1)
+    await page.unrouteAll()
+    await page.route(/api\/v1\/(?:calls|series|report)/, (route) => route.abort())
+    await page.reload()
+    await page.locator(at).getByText('could not be loaded: callwatch cannot be reached.').waitFor()
+    await page.unrouteAll()
+    page.takeComplaints()
+    await page.locator(at).getByRole('button', { name: 'Try again' }).click()
+    await shown(() => page.locator(at).getByRole('button').count()).toBe(0)
+    await shown(() => page.locator(`${at} .skeleton`).count()).toBe(0)
   })
 
   test.each([

@@ -4,7 +4,8 @@ import { CallsExplorer } from '../../../src/web/page/components/calls.tsx'
 import type { Call } from '../../../src/web/page/model/api.ts'
 import { NOW, POLLED } from '../../metrics/hand-made-target.ts'
 import { shownTarget } from '../serve.ts'
-import { render, stateOf, textOf } from './render-text.ts'
+import type { State } from '../../../src/web/page/model/state.ts'
+import { render, stateOf, textOf, type Rendered } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
 afterEach(() => void vi.unstubAllEnvs())
@@ -36,7 +37,23 @@ test('the list of calls is summed up by outcome, type and mode', () => {
   expect(textOf(render(CallsExplorer, listing(calls)), { class: 'facts' })).toBe(
     'Outcome ended 2, rejected 1 Type video 2, audio 1 Mode call 2, meet 1',
   )
-  expect(textOf(render(CallsExplorer, listing([])), { class: 'facts' })).toBeUndefined()
+  const none = render(CallsExplorer, listing([]))
+  expect(textOf(none, { class: 'facts' })).toBeUndefined()
+  expect(textOf(none, { id: 'explorer-note' })).toMatch(/^No calls yet. callwatch has polled production for 1h. As of/)
+})
+
+test('a list that is loaded has lines without text, and one that cannot be loaded has a button', () => {
+  const shown = (calls: Partial<State['calls']>) => {
+    const state = listing([])
+    return render(CallsExplorer, { ...state, calls: { ...state.calls, ...calls } })
+  }
+  const lines = (elements: Rendered[]) => elements.filter(({ type }) => type === 'i').length
+  expect(lines(shown({ isLoading: true }))).toBe(12)
+  const failed = shown({ problem: 'The calls could not be loaded: callwatch cannot be reached.' })
+  expect(lines(failed)).toBe(0)
+  expect(textOf(failed, { id: 'explorer-note' })).toBe(
+    'The calls could not be loaded: callwatch cannot be reached. Try again',
+  )
 })
 
 test('the folded filters say what is selected', () => {

@@ -6,7 +6,7 @@ import { incidentView } from '../../../src/views/incident.ts'
 import { Alerts } from '../../../src/web/page/components/alerts.tsx'
 import { Head } from '../../../src/web/page/components/head.tsx'
 import type { State } from '../../../src/web/page/model/state.ts'
-import { finish, firing, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
+import { finish, firing, openCall, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
 import { shownTarget } from '../serve.ts'
 import { render, rowsOf, stateOf, textOf } from './render-text.ts'
 
@@ -159,6 +159,10 @@ describe('the head of the overview', () => {
     ],
     [
       'No alert fires. All 2 targets are polled; 0 finished calls in 15m.',
+      [shownTarget({ sync: POLLED, calls: [openCall('a')] }), shownTarget({ target: 'b', sync: POLLED })],
+    ],
+    [
+      'No alert fires. No calls yet. callwatch has polled 2 targets for 1h.',
       [shownTarget({ sync: POLLED }), shownTarget({ target: 'b', sync: POLLED })],
     ],
     [

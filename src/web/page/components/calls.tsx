@@ -5,6 +5,7 @@ import { addressOf, changeAddress } from '../model/address.ts'
 import type { Call, CallEvent } from '../model/api.ts'
 import { IN_PROGRESS, isInProgress, loadCalls, loadOlder, stopSearch, typeSessionId } from '../model/calls.ts'
 import { moment, momentInZone, secondsBetween, zone } from '../model/format.ts'
+import { noCallsYet } from '../model/notices.ts'
 import { current, nowOf, type State } from '../model/state.ts'
 import { OUTCOMES } from '../model/totals.ts'
 import {
@@ -85,13 +86,13 @@ function CallsList({ state }: { state: State }) {
   const { request, calls, next, isLoading, problem, asOf } = state.calls
   const count = `${formatNumber(calls.length)} calls`
   const all = next === undefined ? 'all' : 'the newest'
-  const none = next === undefined ? 'No call matches.' : 'No call found yet.'
+  const none = noCallsYet(state) ?? (next === undefined ? 'No call matches.' : 'No call found yet.')
   const time = request === '' ? '' : ` As of ${momentInZone(asOf, nowOf(state))}.`
   const found = `${calls.length === 0 ? none : `${count}, ${all} that match.`}${time}`
   const text = !isLoading ? found : calls.length === 0 ? 'Searching…' : `${count} so far, searching for older ones…`
   return (
     <>
-      <Note id="explorer-note" problem={problem}>
+      <Note id="explorer-note" problem={problem} isLoading={isLoading && calls.length === 0}>
         {problem === undefined && quiet(text)}
         {isInProgress(state.query) && quiet('Calls in progress have no end: the times do not apply to them.')}
       </Note>

@@ -1,4 +1,5 @@
 import { moment, valueOf, zone } from '../model/format.ts'
+import { noCallsYet } from '../model/notices.ts'
 import { change, nowOf, type FeedLine, type State } from '../model/state.ts'
 import { callLink, Step } from './calls.tsx'
 import { quiet, Scrollable, Section, SkipLink, soft } from './layout.tsx'
@@ -20,7 +21,7 @@ export function Feed({ state }: { state: State }) {
     <Section id="feed" title="Live feed" note={note}>
       <SkipLink to="after-feed">Skip the feed</SkipLink>
       <Scrollable label="Live feed of transitions" isTall>
-        {lines.length === 0 && quiet('No events yet.')}
+        {lines.length === 0 && quiet(noCallsYet(state) ?? 'No events yet.')}
         <ol class="plain feed">
           {lines.map((line) => (
             <li key={`${line.kind}${line.id}`} class={line.kind}>

@@ -7,7 +7,7 @@ import { addressOfAlert } from '../model/alert-page.ts'
 import type { Alert } from '../model/api.ts'
 import { labelText, named, valueOf } from '../model/format.ts'
 import { shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
-import { staleTargets } from '../model/notices.ts'
+import { noCallsYet, staleTargets } from '../model/notices.ts'
 import { ROWS } from '../model/steady.ts'
 import type { State } from '../model/state.ts'
 import { isPolled, shownAlerts, shownTargets, windowsOf } from '../model/totals.ts'
@@ -45,6 +45,8 @@ function calmText(state: State) {
   const pending = waiting === 0 ? '' : `, ${plural(waiting, 'alert')} pending`
   if (polled < targets.length)
     return `No alert fires${pending}. Only ${formatNumber(polled)} of ${plural(targets.length, 'target')} can be read.`
+  const none = noCallsYet(state)
+  if (none !== undefined) return `No alert fires${pending}. ${none}`
   const [window] = windowsOf(targets)
   const { calls = 0, failure_ratio: ratio, window: name = '' } = window ?? {}
   const failed = ratio ? `${formatShare(ratio.any)} of ${plural(calls, 'call')} failed` : plural(calls, 'finished call')

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { formatNumber } from '../../../text/format.ts'
+import { showAddress } from '../model/address.ts'
 import type { Alert } from '../model/api.ts'
 import { ROWS } from '../model/steady.ts'
+import type { State } from '../model/state.ts'
 import { OUTCOMES } from '../model/totals.ts'
 
 /** A part of the page with a heading. */
@@ -142,23 +144,56 @@ export const facts = (list: readonly (readonly [name: string, value: ComponentCh
   </dl>
 )
 
-/** What is announced when it changes: a problem, that something is loaded, and what was done. */
+/** What is not loaded yet: lines of the height of its own. */
+export const Skeleton = ({ lines }: { lines: number }) => (
+  <div class="skeleton">
+    <span class="announced">Loading…</span>
+    {Array.from({ length: lines }, () => (
+      <i />
+    ))}
+  </div>
+)
+
+/** A page without data: the sentence, the numbers and the list of the overview, or a part of another view. */
+export const PageSkeleton = ({ view }: Pick<State, 'view'>) => (
+  <>
+    {view === 'overview' && [
+      <Skeleton lines={1} />,
+      <div class="tiles">
+        {Array.from({ length: 5 }, () => (
+          <div class="card tile">
+            <Skeleton lines={3} />
+          </div>
+        ))}
+      </div>,
+    ]}
+    <div class="card">
+      <Skeleton lines={LINES} />
+    </div>
+  </>
+)
+
+const LINES = 12
+
+/** What is announced when it changes: what was done, that something is loaded, and a problem; that of a load can be tried again. */
 export function Note(props: {
   id: string
   problem: string | undefined
+  /** Left out where nothing is loaded. */
   isLoading?: boolean
   children?: ComponentChildren
 }) {
-  const { id, problem, isLoading = false, children } = props
+  const { id, problem, isLoading, children } = props
   return (
     <div id={id} aria-live="polite">
       {problem !== undefined && (
         <p>
-          <strong class="bad">{problem}</strong>
+          <strong class="bad">{problem}</strong>{' '}
+          {isLoading !== undefined && <Button onClick={showAddress}>Try again</Button>}
         </p>
       )}
-      {isLoading && problem === undefined && quiet('Loading…')}
       {children}
+      {isLoading && problem === undefined && <Skeleton lines={LINES} />}
     </div>
   )
 }

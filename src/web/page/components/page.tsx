@@ -5,7 +5,7 @@ import type { State } from '../model/state.ts'
 import { shownAlerts } from '../model/totals.ts'
 import { viewOf, VIEWS } from '../views.tsx'
 import { allOr, Choice, Select, type Options } from './fields.tsx'
-import { badge, SkipLink, soft } from './layout.tsx'
+import { badge, PageSkeleton, SkipLink, soft } from './layout.tsx'
 
 /** The page as a function of the state. */
 export function Page({ state }: { state: State }) {
@@ -20,7 +20,11 @@ export function Page({ state }: { state: State }) {
       <Header state={state} />
       <Banner state={state} />
       <main id="content" tabindex={-1} data-commits={commits}>
-        {snapshot !== undefined && parts.map((Part) => <Part key={Part.name} state={state} />)}
+        {snapshot === undefined ? (
+          <PageSkeleton view={view} />
+        ) : (
+          parts.map((Part) => <Part key={Part.name} state={state} />)
+        )}
       </main>
     </div>
   )

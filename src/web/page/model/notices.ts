@@ -1,10 +1,10 @@
-import { formatNumber, formatSeconds } from '../../../text/format.ts'
+import { formatNumber, formatSeconds, plural } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { STALE_AFTER_INTERVALS } from '../../readiness.ts'
 import type { Status, Target } from './api.ts'
-import { capital, momentInZone } from './format.ts'
-import type { State } from './state.ts'
-import { shownTargets } from './totals.ts'
+import { capital, momentInZone, secondsBetween } from './format.ts'
+import { nowOf, type State } from './state.ts'
+import { isPolled, shownTargets } from './totals.ts'
 
 /** What a snapshot may take. */
 const SNAPSHOT_SECONDS = 3
@@ -61,6 +61,17 @@ export function deliveryNotices({ snapshot, view }: Pick<State, 'snapshot' | 'vi
 export function staleTargets(state: State) {
   const age = ageOfTargets(state)
   return shownTargets(state).filter((target) => isStale(target, age))
+}
+
+/** What is said where no polled target has had a call; undefined where one has. */
+export function noCallsYet(state: State) {
+  const targets = shownTargets(state).filter(isPolled)
+  const [first] = targets.toSorted((a, b) => Date.parse(a.created) - Date.parse(b.created))
+  const hasCalls = ({ started, tracked_calls: tracked, windows }: Target) =>
+    started + tracked > 0 || windows.some(({ calls }) => calls > 0)
+  if (first === undefined || targets.some(hasCalls)) return undefined
+  const polled = targets.length === 1 ? first.name : plural(targets.length, 'target')
+  return `No calls yet. callwatch has polled ${polled} for ${formatSeconds(secondsBetween(first.created, nowOf(state)))}.`
 }
 
 /** Whether the initial sync of a target has not ended, and nothing is wrong with it. */
