@@ -1,4 +1,5 @@
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js'
+import { knownNames } from '../schema/nearest-key.ts'
 import type { Alert } from './alert.ts'
 import { MATCH_KEYS, MATCH_VALUES, type AlertMatch } from './match-keys.ts'
 
@@ -91,7 +92,7 @@ export function unknownIn(match: AlertMatch, names: KnownNames): string | undefi
     if (known[key].some((value) => matchesValue(wanted, value))) continue
     const what = key === 'alert' ? 'rule' : key
     const found = isPattern(wanted) ? `no ${what} matches ${wanted}` : `there is no ${what} ${wanted}`
-    return `${found}; there is: ${known[key].join(', ') || 'none'}`
+    return `${found}; ${knownNames(wanted, known[key])}`
   }
   return undefined
 }

@@ -1,3 +1,4 @@
+import { knownNames } from '../schema/nearest-key.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { createAuthToken } from '../service/auth-token.ts'
@@ -35,12 +36,12 @@ export const declare: Declare = (service, { configured, print }) => {
 
 /** @throws {UsageError} if there is no such target, or the name is missing and there are several */
 export function targetOf({ targets }: Config, name: string | undefined): TargetConfig {
-  const names = targets.map((target) => target.name).join(', ')
+  const names = targets.map((target) => target.name)
   if (name === undefined && targets.length > 1) {
-    throw new UsageError(`there are several targets; choose one with --target: ${names}`)
+    throw new UsageError(`there are several targets; choose one with --target: ${names.join(', ')}`)
   }
   const target = name === undefined ? targets[0] : targets.find((one) => one.name === name)
-  if (target === undefined) throw new UsageError(`there is no target ${name}; there is: ${names}`)
+  if (target === undefined) throw new UsageError(`there is no target ${name}; ${knownNames(name ?? '', names)}`)
   return target
 }
 

@@ -1,3 +1,4 @@
+import { knownNames } from '../schema/nearest-key.ts'
 import { labelsOfCode } from '../ledger/call-codes.ts'
 import type { RowReader } from '../store/sql.ts'
 import { daysOf, type Period } from './days.ts'
@@ -113,6 +114,5 @@ export async function expectTargets(
   const stored = await store.rows('SELECT name FROM callwatch.targets')
   const known = new Set([...configured, ...stored.map(({ name }) => String(name))])
   const unknown = wanted.find((name) => !known.has(name))
-  if (unknown !== undefined)
-    throw new QueryError(`there is no target ${unknown}; the targets are ${[...known].join(', ')}`)
+  if (unknown !== undefined) throw new QueryError(`there is no target ${unknown}; ${knownNames(unknown, [...known])}`)
 }

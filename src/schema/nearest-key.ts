@@ -50,5 +50,16 @@ export function unknownName(
   const near = isPattern ? undefined : nearestKey(name, known)
   if (near !== undefined) return `no ${thing} has this name; did you mean \`${near}\`?`
   if (known.length === 0) return `no ${thing} ${has}; expected ${none}, since there are no ${thing}s`
+  if (known.length > MOST) return `no ${thing} ${has}; expected one of the ${known.length} ${thing}s`
   return `no ${thing} ${has}; expected one of ${known.map((one) => `\`${one}\``).join(', ')}`
+}
+
+/** As many names are listed. */
+const MOST = 10
+
+/** What follows “there is no target NAME”: a few names, the one that was probably meant, or how many there are and what lists them. */
+export function knownNames(name: string, known: readonly string[]): string {
+  if (known.length <= MOST) return `there is: ${known.join(', ') || 'none'}`
+  const near = nearestKey(name, known)
+  return near === undefined ? `there are ${known.length}, which \`callwatch status\` lists` : `did you mean ${near}?`
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { fileName, nearbyBaseAddress, text, wholeNumber } from '../schema/scalars.ts'
+import { AUTH_OPENS } from './auth-opens.ts'
 import { secret } from '../schema/secret.ts'
 import { completed, section } from '../schema/section.ts'
 import { variables } from '../schema/variables.ts'
@@ -37,7 +38,9 @@ const given = section({
   public_url: nearbyBaseAddress()
     .optional()
     .describe('Address of the page as users reach it, such as https://callwatch.example/: messages link to it'),
-  auth: auth.optional().describe('User and password that all but /healthz and /readyz require; default: none'),
+  auth: auth
+    .optional()
+    .describe(`User and password that all but /healthz and /readyz require, ${AUTH_OPENS}; default: none`),
   hooks: hooks
     .optional()
     .describe('A separate listener for /hooks, which serves nothing else; default: the listener above serves them'),

@@ -187,7 +187,7 @@ test.each([
   [['HighFailureRate', '--at', '7d'], '--at 7d: expected a time in UTC such as'],
   [['NoGoodPoll'], 'there is no list of the calls behind NoGoodPoll: it measures poll_age'],
   [['Freed'], 'the calls behind Freed are not known any more: it has ended, and it measured calls in progress'],
-  [['Both', '--target', 'nope'], 'there is no target nope; the targets are production, staging,'],
+  [['Both', '--target', 'nope'], 'there is no target nope; there is: production, staging,'],
   [[], "missing required argument 'alert'"],
 ])('alerts calls %j exits 2 with a sentence', async (args, sentence) => {
   const { code, stdout, stderr } = await alertCalls(...args)

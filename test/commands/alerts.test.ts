@@ -104,7 +104,7 @@ test.each([
   [['--since', '2026'], '--since 2026: expected a date such as'],
   [['--since', 'soon'], '--since soon: expected a date such as'],
   [['--since', '2026-09-21', '--until', '2026-09-21'], '--since must be before --until'],
-  [['--target', 'nope'], 'there is no target nope; the targets are production'],
+  [['--target', 'nope'], 'there is no target nope; there is: production'],
   [['--format', 'csv'], "unknown option '--format'"],
 ])('alerts %j exits 2 with a sentence', async (args, sentence) => {
   const { code, stdout, stderr } = await alerts(...args)

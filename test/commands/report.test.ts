@@ -165,7 +165,7 @@ test.each([
   [['--since', '2026-09-02', '--until', '2026-09-02'], '--since must be before --until'],
   [['--by', 'hour'], '--by hour: expected some of day, target, type, mode, receiver_type'],
   [['--zone', 'Mars/Base'], '--zone Mars/Base: expected a time zone such as Europe/Berlin, or UTC'],
-  [['--target', 'nope'], 'there is no target nope; the targets are production, staging'],
+  [['--target', 'nope'], 'there is no target nope; there is: production, staging'],
   [['--since', '2026-11-20T08:00:00[Asia/Tokyo]'], 'expected a date'],
   [['--until', '999999999999'], 'expected a date'],
   [['--format', 'xml'], "argument 'xml' is invalid. Allowed choices are table, csv, excel."],

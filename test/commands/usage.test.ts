@@ -243,5 +243,5 @@ test('run --reset-target exits 2 for an unknown target, and names those that the
     env: { ...TARGET, CALLWATCH_STORE_PATH: ':memory:' },
   })
   expect(ended.code).toBe(2)
-  expectSentence(ended, 'there is no target prodution; the targets are 127.0.0.1:1')
+  expectSentence(ended, 'there is no target prodution; there is: 127.0.0.1:1')
 })

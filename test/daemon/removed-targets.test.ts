@@ -68,7 +68,7 @@ describe('--reset-target', () => {
   test('refuses a name that neither the configuration nor the store has, and deletes nothing', async () => {
     const { both, start, first } = await storeOfTwo()
     await first.stop()
-    await expect(start(both, 'c')).rejects.toThrow('there is no target c; the targets are a, b')
+    await expect(start(both, 'c')).rejects.toThrow('there is no target c; there is: a, b')
     expect(await lostOf(await start(both), 'b')).toBe(0)
   })
 })

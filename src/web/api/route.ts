@@ -1,3 +1,4 @@
+import { AUTH_OPENS } from '../auth-opens.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { concurrencyLimit } from '../concurrency-limit.ts'
@@ -92,7 +93,7 @@ export function mount<Options>(
 
 /** Without authentication, a client could suppress notifications. */
 async function refuseChange(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const detail = 'changing silences over HTTP needs http.auth; the command `callwatch silence` does not'
+  const detail = `changing silences over HTTP needs http.auth, ${AUTH_OPENS}; the command \`callwatch silence\` does not`
   return sendProblem(reply, 403, detail)
 }
 

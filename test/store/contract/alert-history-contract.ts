@@ -197,7 +197,7 @@ export function alertHistoryContract(newPlace: NewPlace): void {
       expect(await read(store, {}, 3)).not.toHaveProperty('truncated')
       expect(await read(store, {}, 2)).toHaveProperty('truncated', true)
       expect(await inShort(store, {}, 2)).toEqual(all.slice(0, 2))
-      await expect(read(store, { targets: ['c'] })).rejects.toThrow('there is no target c; the targets are a, b')
+      await expect(read(store, { targets: ['c'] })).rejects.toThrow('there is no target c; there is: a, b')
     })
 
     test('has the end of alerts that expire without a poll, of a target that was removed or reset', async () => {

@@ -39,7 +39,11 @@ inChromium('the silences of the page', (open) => {
     )
     expect(await alert.inputValue()).toBe('')
 
-    await page.getByRole('link', { name: 'Edit silence 1' }).press('Enter')
+    await page.getByRole('link', { name: 'Edit silence 1' }).focus()
+    await page.keyboard.press('ArrowRight')
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Expire silence 1')
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('Enter')
     await shown(() => page.getByRole('heading', { name: 'Edit silence 1' }).count()).toBe(1)
     await page.getByLabel('How long').selectOption('until')
     await page.getByLabel('Until (UTC)').fill('2026-09-22T08:00')

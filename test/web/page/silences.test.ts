@@ -1,4 +1,8 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { isoTime } from '../../../src/clock/times.ts'
 import { Silencing } from '../../../src/web/page/components/silencing.tsx'
 import { editAddress, silenceCommand, silenceRequest, silencesIn } from '../../../src/web/page/model/silences.ts'
@@ -6,6 +10,8 @@ import { NOW } from '../../metrics/hand-made-target.ts'
 import { shownTarget } from '../serve.ts'
 import { render, stateOf, textOf } from './render-text.ts'
 
+const MAIN = join(import.meta.dirname, '../../../src/main.ts')
+const STORE = join(import.meta.dirname, '../../../src/store/open-sqlite.ts')
 const SILENCE = { id: 3, match: { alert: '=~High.*' }, since: isoTime(NOW - 60), reason: 'a carrier outage', edits: 2 }
 
 beforeEach(() => void vi.stubEnv('TZ', 'Europe/Berlin'))
@@ -41,9 +47,32 @@ test.each([
     'alert==~High.*&target=production&for=4h',
     "callwatch silence add --match 'alert=~High.*' --match target=production --for 4h",
   ],
-  ["reason=it's+moved&for=until", String.raw`callwatch silence add --all --for 1h --reason 'it'\''s moved'`],
+  [
+    "alert=NoCalls&reason=it's+moved&for=until",
+    String.raw`callwatch silence add --match alert=NoCalls --for 1h --reason 'it'\''s moved'`,
+  ],
 ])('the command for ?%s is %s', (query, command) => {
   expect(silenceCommand(new URLSearchParams(query))).toBe(command)
+})
+
+test('a shell and callwatch read the command as it is meant', { timeout: 60_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'silences-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const config = join(folder, 'callwatch.yaml')
+  const target = "{ name: root, base_url: 'http://127.0.0.1:1/v3', api_key: key }"
+  const store = join(folder, 'callwatch.db')
+  writeFileSync(config, `targets: [${target}]\nstore: { path: ${store} }\n`)
+  const made = `import { openSqliteStore } from '${STORE}'; await openSqliteStore({ path: '${store}' }).close()`
+  spawnSync(process.execPath, ['--input-type=module', '-e', made])
+  const match = { alert: '=~No.*|$HOME', target: '=~root', severity: 'critical', mode: 'call' }
+  const reason = `-- it's "moved" to $HOME, \`date\` & *!`
+  const program = `callwatch() { '${process.execPath}' '${MAIN}' "$@" --config '${config}'; }`
+  const silence = silenceCommand(new URLSearchParams({ ...match, reason, for: '2h' }))
+  const { stdout, stderr } = spawnSync('bash', ['-c', `${program}; ${silence} && callwatch silence list --json`], {
+    encoding: 'utf8',
+  })
+  expect(stderr).toBe('')
+  expect(JSON.parse(stdout.slice(stdout.indexOf('{'))).silences).toMatchObject([{ match, reason }])
 })
 
 test('expired silences are apart from active ones, the newest first', () => {
@@ -62,5 +91,10 @@ test('the view of silences has the command instead of the form without http.auth
   state.snapshot!.read_only = true
   const elements = render(Silencing, state)
   expect(elements.filter(({ type }) => type === 'form' || type === 'button')).toEqual([])
-  expect(textOf(elements, { id: 'silencing' })).toContain('callwatch silence add --match alert=NoCalls --for 1h')
+  expect(textOf(elements, { id: 'silencing' })).toContain(
+    'only with http.auth , with which callwatch listens on all addresses unless http.host is set. This command does the same: callwatch silence add --match alert=NoCalls --for 1h',
+  )
+  const empty = render(Silencing, { ...state, query: new URLSearchParams('all=true') })
+  expect(textOf(empty, { id: 'silencing' })).toMatch(/ “Silence” next to an alert leads here with the command/)
+  expect(textOf(empty, { id: 'silencing' })).not.toContain('callwatch silence add')
 })

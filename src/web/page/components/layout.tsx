@@ -203,11 +203,19 @@ export function Button(props: {
   onClick: () => unknown
   label?: string
   isDisabled?: boolean
+  /** Whether the arrows lead to it from another control of its row, which alone is a tab stop. */
+  isWithin?: boolean
   children: ComponentChildren
 }) {
-  const { onClick, label, isDisabled = false, children } = props
+  const { onClick, label, isDisabled = false, isWithin = false, children } = props
   return (
-    <button type="button" aria-label={label} disabled={isDisabled} onClick={() => void onClick()}>
+    <button
+      type="button"
+      aria-label={label}
+      disabled={isDisabled}
+      tabindex={isWithin ? -1 : undefined}
+      onClick={() => void onClick()}
+    >
       {children}
     </button>
   )

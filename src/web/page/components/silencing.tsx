@@ -1,6 +1,7 @@
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
 import { formatNumber } from '../../../text/format.ts'
 import { addressOf, changeAddress } from '../model/address.ts'
+import { AUTH_OPENS } from '../../auth-opens.ts'
 import type { Silence } from '../model/api.ts'
 import { capital, labelText, moment, zone } from '../model/format.ts'
 import {
@@ -60,11 +61,11 @@ function command(query: URLSearchParams) {
   return (
     <>
       <p>
-        The page can change silences only with <code>http.auth</code>. This command does the same:
+        The page can change silences only with <code>http.auth</code>, {AUTH_OPENS}.
       </p>
-      <p>
-        <code class="words">{silenceCommand(query)}</code>
-      </p>
+      {Object.keys(matchOf(query)).length === 0
+        ? quiet('“Silence” next to an alert leads here with the command that silences it.')
+        : [<p>This command does the same:</p>, <code class="words">{silenceCommand(query)}</code>]}
     </>
   )
 }
@@ -151,7 +152,7 @@ const CHANGE: Column<Silence> = [
       Edit
     </LinkButton>,
     ' ',
-    <Button onClick={() => expireSilence(silence.id)} label={`Expire silence ${silence.id}`}>
+    <Button isWithin onClick={() => expireSilence(silence.id)} label={`Expire silence ${silence.id}`}>
       Expire
     </Button>,
   ],

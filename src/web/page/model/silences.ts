@@ -1,4 +1,5 @@
 import { MATCH_KEYS } from '../../../alerts/match-keys.ts'
+import { DURATION_FORM } from '../../../schema/duration-text.ts'
 import { addressOf, replaceAddress } from './address.ts'
 import { deleteSilence, getAlerts, sendSilence, type Silence } from './api.ts'
 import { labelText } from './format.ts'
@@ -69,14 +70,15 @@ export function silencesIn(snapshot: Snapshot | undefined) {
   }
 }
 
-/** The command that adds the silence of the address. */
+/** The command that adds the silence of the address, which has a match. */
 export function silenceCommand(query: URLSearchParams) {
-  const quote = (text: string) => (/^[\w.:=~-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`)
+  // A shell may expand all else, also `~` after `=`.
+  const quote = (text: string) => (/^[\w.:=-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`)
   const match = Object.entries(matchOf(query)).map(([key, value]) => labelText({ [key]: value }))
   const length = lengthIn(query)
   const options = [
-    ...(match.length === 0 ? ['--all'] : match.map((one) => `--match ${quote(one)}`)),
-    `--for ${/^\d+[smhdw]$/.test(length) ? length : '1h'}`,
+    ...match.map((one) => `--match ${quote(one)}`),
+    `--for ${DURATION_FORM.test(length) ? length : '1h'}`,
   ]
   const reason = query.get('reason') ?? ''
   return ['callwatch silence add', ...options, ...(reason === '' ? [] : [`--reason ${quote(reason)}`])].join(' ')

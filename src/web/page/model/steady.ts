@@ -26,18 +26,29 @@ const hold = () => change({ isHeld: true })
 const release = ({ currentTarget: list }: At) =>
   void setTimeout(() => change({ isHeld: list.matches(':hover, :focus-visible, :has(:focus-visible)') }))
 
-/** The handlers of a list: it keeps its order under the pointer and the focus, which the arrows move to other rows. */
+/** How many rows and controls an arrow moves the focus. */
+const STEPS: Record<string, readonly [rows: number, controls: number]> = {
+  ArrowDown: [1, 0],
+  ArrowUp: [-1, 0],
+  ArrowRight: [0, 1],
+  ArrowLeft: [0, -1],
+}
+const lineOf = (control: HTMLElement) => control.closest('tr, li')
+
+/** The handlers of a list: it keeps its order under the pointer and the focus, which the arrows move to other rows and within one. */
 export const ROWS = {
   onPointerEnter: hold,
   onPointerLeave: release,
   onFocusIn: release,
   onFocusOut: release,
   onKeyDown: (event: KeyboardEvent & At) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    const links = [...event.currentTarget.querySelectorAll<HTMLElement>('a, button')]
-    const at = links.findIndex((link) => link === event.target)
-    if (step === undefined || at < 0) return
+    const [rows, columns] = STEPS[event.key] ?? []
+    const lines = Map.groupBy(event.currentTarget.querySelectorAll<HTMLElement>(':is(tr, li) :is(a, button)'), lineOf)
+    const all = [...lines.values()]
+    const row = all.findIndex((line) => line.some((control) => control === event.target))
+    if (rows === undefined || columns === undefined || row < 0) return
     event.preventDefault()
-    links[at + step]?.focus()
+    const column = all[row]!.findIndex((control) => control === event.target)
+    all[row + rows]?.at(Math.max(0, column + columns))?.focus()
   },
 }
