@@ -27,7 +27,7 @@ const STATES: [state: string, targets: () => TargetStatus[], banner: RegExp, opt
   [
     'an outage of all targets',
     () => ['production', 'staging'].map((target) => shownTarget({ target, ...unreachable })),
-    /^production: [^]*\n?staging: /,
+    /^production: [^\n]* 1 other target has no successful poll either\. \(.*\)$/,
   ],
   [
     'Slack down',

@@ -1,7 +1,7 @@
 import { formatNumber, formatSeconds, plural } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { STALE_AFTER_INTERVALS } from '../../readiness.ts'
-import type { Status, Target } from './api.ts'
+import type { Target } from './api.ts'
 import { capital, momentInZone, secondsBetween } from './format.ts'
 import { nowOf, type State } from './state.ts'
 import { isPolled, shownTargets } from './totals.ts'
@@ -9,39 +9,33 @@ import { isPolled, shownTargets } from './totals.ts'
 /** What a snapshot may take. */
 const SNAPSHOT_SECONDS = 3
 
-/** As many targets have their own notice. */
-const MOST_TARGETS = 3
-
 /** What is wrong, such as why the shown data are not live. Screen readers read `text` once; `age` changes each second. */
 export type Notice = { text: string; age: string }
 
-/** The reasons why the shown data are not live; none if they are. */
+/** The reason why the shown data are not live, the one that explains others; none if they are. */
 export function noticesOf(state: State): Notice[] {
   const { snapshot, connected, target } = state
   if (snapshot === undefined) return connected ? [] : [{ text: 'Not connected to callwatch. No data yet.', age: '' }]
-  const age = snapshotAge(state)
   const { now, problem } = snapshot.status
-  const targets = shownTargets(state)
-  const notices: Notice[] = []
   if (!connected) {
     const text = `Not connected to callwatch. Data of ${momentInZone(now, now)}.`
-    notices.push({ text, age: `${formatSeconds(age)} ago` })
+    return [{ text, age: `${formatSeconds(snapshotAge(state))} ago` }]
   }
-  if (problem !== undefined) notices.push({ text: sentence(problem), age: '' })
-  if (target !== '' && targets.length === 0) notices.push({ text: `There is no target ${target}.`, age: '' })
-  const stale = staleTargets(state)
-  const shown = stale.slice(0, stale.length > MOST_TARGETS + 1 ? MOST_TARGETS : stale.length)
-  const others = stale.length - shown.length
-  notices.push(...shown.map((target) => staleNotice(target, ageOfTargets(state), snapshot.status)))
-  if (others > 0)
-    notices.push({ text: `${formatNumber(others)} other targets have no successful poll either.`, age: '' })
-  return notices
+  if (problem !== undefined) return [{ text: sentence(problem), age: '' }]
+  if (target !== '' && shownTargets(state).length === 0) return [{ text: `There is no target ${target}.`, age: '' }]
+  // Of those that fail alike, the first one.
+  const [first, ...others] = staleTargets(state).toSorted((a, b) => Number(isFirst(a)) - Number(isFirst(b)))
+  if (first === undefined) return []
+  const { text, age } = staleNotice(first, ageOfTargets(state), now)
+  const has = others.length === 1 ? 'has' : 'have'
+  const more = others.length === 0 ? '' : ` ${plural(others.length, 'other target')} ${has} no successful poll either.`
+  return [{ text: `${text}${more}`, age }]
 }
 
 /** The receiver that callwatch has without any other. */
 const LOG = 'log'
 
-/** Why notifications do not arrive. */
+/** Why notifications do not arrive, in a sentence for the first receiver that fails. */
 export function deliveryNotices({ snapshot, view }: Pick<State, 'snapshot' | 'view'>): Notice[] {
   const { receivers, status } = snapshot ?? {}
   if (receivers === undefined || status === undefined) return []
@@ -50,11 +44,12 @@ export function deliveryNotices({ snapshot, view }: Pick<State, 'snapshot' | 'vi
       'No receiver of notifications is configured: alerts are only written to the log. Set notify.slack, for example.'
     return [{ text, age: '' }]
   }
-  return receivers.flatMap(({ name, pending, failing_since: since, problem = '' }) => {
-    if (since === undefined) return []
-    const text = `${name}: no notification could be delivered since ${momentInZone(since, status.now)}. ${sentence(problem)}`
-    return [{ text, age: pending === 0 ? '' : `${formatNumber(pending)} waiting` }]
-  })
+  const [first, ...others] = receivers.filter(({ failing_since: since }) => since !== undefined)
+  if (first?.failing_since === undefined) return []
+  const { name, pending, failing_since: since, problem = '' } = first
+  const more = others.length === 0 ? '' : ` ${others.map((one) => one.name).join(', ')} fails, too.`
+  const text = `${name}: no notification could be delivered since ${momentInZone(since, status.now)}. ${sentence(problem)}${more}`
+  return [{ text, age: pending === 0 ? '' : `${formatNumber(pending)} waiting` }]
 }
 
 /** The selected targets whose data are stale. */
@@ -93,14 +88,10 @@ export function isAllStale(state: State) {
 /**
  * @param age of the ages of targets (seconds)
  */
-function staleNotice(
-  { name, last_success, lag_seconds, problem, listing }: Target,
-  age: number,
-  status: Pick<Status, 'now' | 'problem'>,
-): Notice {
-  const why = problem === undefined || problem === status.problem ? '' : ` ${sentence(plainText(problem))}`
+function staleNotice({ name, last_success, lag_seconds, problem, listing }: Target, age: number, now: string): Notice {
+  const why = problem === undefined ? '' : ` ${sentence(plainText(problem))}`
   if (last_success !== null) {
-    const text = `${name}: no successful poll since ${momentInZone(last_success, status.now)}.${why}`
+    const text = `${name}: no successful poll since ${momentInZone(last_success, now)}.${why}`
     return { text, age: `last successful poll ${formatSeconds(lag_seconds + age)} ago` }
   }
   const { pages_read = 0, pages = null, seconds_left = null } = listing ?? {}
