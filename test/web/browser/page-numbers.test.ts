@@ -92,7 +92,7 @@ inChromium('the numbers of the page', (open) => {
         `[...document.querySelectorAll('#target-facts .facts div')].map((one) => [...one.children].map(({ textContent }) => textContent))`,
       ),
     )
-    expect(Object.entries(facts).find(([name]) => name.endsWith('started'))?.[1]).toBe(count.format(target.started))
+    expect(Object.entries(facts).find(([name]) => name.startsWith('Started'))?.[1]).toBe(count.format(target.started))
     const { ended, unanswered, rejected, canceled, other, lost } = target.finished
     const numbers = { ended, unanswered, rejected, canceled, other, lost }
     expect(facts).toMatchObject({

@@ -2,14 +2,14 @@
  * Makes the images of docs/images: `node test/web/browser/take-screenshots.ts [FOLDER]`. It polls two simulators with an
  * hour of history, one of which has a burst of failing calls, then one with two weeks of history, then thirty, of which
  * two have such a burst and one does not answer, and shows a demo with a past. This takes two minutes. Into another FOLDER it writes each view light,
- * dark and on a phone, to look at.
+ * dark and on a phone, to look at, and each state of the overview and of an alert, which tests draw.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -31,6 +31,9 @@ const LOOKS = [
   ['-dark', { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' }],
   ['-phone', { viewport: { width: 390, height: 844 } }],
 ] as const
+
+/** Views of which docs/images has no image. */
+const NOT_IN_DOCS = ['silences', 'alerts', 'runbook']
 
 /** The images of docs/images that are not light and wide. */
 const IN_DOCS = ['charts-dark', 'usage-dark', 'explorer-phone', 'overview-phone']
@@ -74,6 +77,9 @@ await show({ production, staging }, async (url) => {
     explorer: ['?target=production&type=audio&mode=call#calls', '#explorer tbody tr'],
     call: [`?target=production&call_id=${await idOfCall(url)}#call`, '#call-facts dd'],
     alert: ['?target=production&alert=HighFailureRate#alert', '#alert-calls tbody tr'],
+    silences: ['?alert=HighFailureRate#silences', '#active-silences tbody tr'],
+    alerts: ['#alerts', '#alerts tbody tr'],
+    runbook: ['runbooks/HighFailureRate', 'h1'],
   })
 })
 
@@ -112,6 +118,7 @@ await show(regions, async (url) => {
   for (const [suffix, look] of looksOf('overview')) await take(url, `overview${suffix}`, look)
 })
 await takePast()
+if (process.argv[2] !== undefined) await takeStates()
 await browser.close()
 receiver.close()
 
@@ -137,13 +144,14 @@ async function show(
 /** Views that are not the overview, by their addresses and what they wait for; in all looks where they go into another folder. */
 async function takeViews(url: string, views: Readonly<Record<string, readonly [address: string, part: string]>>) {
   for (const [name, [address, part]] of Object.entries(views)) {
+    if (process.argv[2] === undefined && NOT_IN_DOCS.includes(name)) continue
     for (const [suffix, look] of looksOf(name)) {
       const page = await browser.newPage({ ...look, httpCredentials: AUTH, timezoneId: 'Europe/Berlin' })
       await page.goto(url + address)
       await page.locator(part).first().waitFor()
       await wait(500)
       const path = join(FOLDER, `${name}${suffix}.png`)
-      await (name === 'explorer' ? page.screenshot({ path }) : page.locator('.page').screenshot({ path }))
+      await page.screenshot({ path, fullPage: name !== 'explorer' })
     }
   }
 }
@@ -165,9 +173,24 @@ async function takePast(): Promise<void> {
     await page.locator('#feed').waitFor()
     await wait(500)
     await page.screenshot({ path: join(FOLDER, `past-alerts${suffix}.png`) })
+    if (process.argv[2] === undefined) continue
+    await page.locator('#past-alerts tbody th a').first().click()
+    await page.locator('#alert-value canvas').waitFor()
+    await page.screenshot({ path: join(FOLDER, `alert-past${suffix}.png`), fullPage: true })
   }
   demo.kill('SIGINT')
   await once(demo, 'close')
+}
+
+/** Calm, incidents, a first start, outages, and alerts that fire, are silenced and past. */
+async function takeStates(): Promise<void> {
+  const vitest = join(import.meta.dirname, '../../../node_modules/vitest/vitest.mjs')
+  const tests = ['page-states', 'page-alert'].map((name) => `test/web/browser/${name}.test.ts`)
+  const env = { ...process.env, SCREENSHOTS: resolve(FOLDER) }
+  await once(
+    spawn(process.execPath, [vitest, 'run', '--project', 'slow', ...tests], { env, stdio: 'inherit' }),
+    'close',
+  )
 }
 
 /** Of the call that ended last. */

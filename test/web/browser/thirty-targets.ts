@@ -30,9 +30,10 @@ export function thirtyTargets(count = 30): TargetStatus[] {
   })
 }
 
-/** Three hundred targets, on 295 of which most calls fail; those with an alert have from 20 to 39 calls. */
-export function incidentTargets(): TargetStatus[] {
-  return Array.from({ length: 300 }, (_, i) => {
+/** Three hundred targets, or another number, on all but five of which most calls fail, on one at least; those with an alert have from 20 to 39 calls. */
+export function incidentTargets(count = 300): TargetStatus[] {
+  const failing = Math.max(1, count - 5)
+  return Array.from({ length: count }, (_, i) => {
     const total = 20 + ((i * 7) % 20)
     const failed = Math.ceil(total * (0.6 + ((i * 11) % 30) / 100))
     const counts = { ended: total - failed, unanswered: failed - 3, rejected: 2, canceled: 1, other: 0, total }
@@ -40,10 +41,10 @@ export function incidentTargets(): TargetStatus[] {
     return shownTarget({
       target: `${['bank', 'shop', 'school'][i % 3]}-eu-${String(i).padStart(2, '0')}`,
       rules: [WARNING, CRITICAL],
-      alerts: i >= 295 ? [] : [alert],
+      alerts: i >= failing ? [] : [alert],
       calls: Array.from({ length: i % 7 }, (__, call) => openCall(`${i}-${call}`)),
       finished: Array.from({ length: 120 }, (__, call) =>
-        finish(call < 25 && call % 5 > 0 && i < 295 ? 'unanswered' : statusOf(i, call), 10 + call * 29),
+        finish(call < 25 && call % 5 > 0 && i < failing ? 'unanswered' : statusOf(i, call), 10 + call * 29),
       ),
       sync: POLLED,
     })

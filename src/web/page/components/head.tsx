@@ -29,7 +29,11 @@ export function Head({ state }: { state: State }) {
         </p>
       )}
       {shown.slice(0, MOST).map((one) => incidentCard(one))}
-      {others > 0 && <a href={addressOf('alerts')}>{`${plural(others, 'more incident')}: all alerts`}</a>}
+      {others > 0 && (
+        <p>
+          <LinkButton href={addressOf('alerts')}>{`${plural(others, 'more incident')}: all alerts`}</LinkButton>
+        </p>
+      )}
     </section>
   )
 }
