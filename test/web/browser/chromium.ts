@@ -50,7 +50,7 @@ async function openPage(browser: Browser, url: string, options?: BrowserContextO
     expect(complaints).toEqual([])
   })
   await page.goto(url)
-  await page.locator('main > *').first().waitFor()
+  await page.locator('main[data-commits]').waitFor()
   return Object.assign(page, {
     takeComplaints: () => {
       const taken = complaints

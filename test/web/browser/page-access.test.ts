@@ -170,7 +170,7 @@ inChromium('the page', (open) => {
     expect(await page.locator('.banner li').count()).toBe(1)
     await page.getByRole('combobox', { name: 'Target' }).selectOption('production')
     await page.reload()
-    await page.locator('main > *').first().waitFor()
+    await page.locator('main[data-commits]').waitFor()
     expect(await text('#calls-now')).toBe('2')
     expect(await page.locator('.banner').count()).toBe(0)
     await page.goto(`${new URL(page.url()).origin}/?target=production`)

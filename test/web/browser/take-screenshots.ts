@@ -170,7 +170,6 @@ async function takePast(): Promise<void> {
     const page = await browser.newPage({ ...look, timezoneId: 'Europe/Berlin' })
     await page.goto(`${url}#alerts`)
     await page.locator('#past-alerts tbody tr').first().waitFor()
-    await page.locator('#feed').waitFor()
     await wait(500)
     await page.screenshot({ path: join(FOLDER, `past-alerts${suffix}.png`) })
     if (process.argv[2] === undefined) continue

@@ -12,6 +12,7 @@ import {
   Choice,
   Download,
   Filters,
+  givenIn,
   kindChoices,
   sameNames,
   TargetChoice,
@@ -86,9 +87,8 @@ function CallsList({ state }: { state: State }) {
   const { request, calls, next, isLoading, problem, asOf } = state.calls
   const count = `${formatNumber(calls.length)} calls`
   const all = next === undefined ? 'all' : 'the newest'
-  const none = noCallsYet(state) ?? (next === undefined ? 'No call matches.' : 'No call found yet.')
   const time = request === '' ? '' : ` As of ${momentInZone(asOf, nowOf(state))}.`
-  const found = `${calls.length === 0 ? none : `${count}, ${all} that match.`}${time}`
+  const found = `${calls.length === 0 ? noneText(state) : `${count}, ${all} that match.`}${time}`
   const text = !isLoading ? found : calls.length === 0 ? 'Searching…' : `${count} so far, searching for older ones…`
   return (
     <>
@@ -100,6 +100,11 @@ function CallsList({ state }: { state: State }) {
     </>
   )
 }
+
+/** Why the list is empty. */
+const noneText = (state: State) =>
+  (givenIn(state.query).length === 0 && noCallsYet(state)) ||
+  (state.calls.next === undefined ? 'No call matches.' : 'No call found yet.')
 
 /** The listed calls by outcome, type and mode. */
 function summaryOf(calls: readonly Call[]) {

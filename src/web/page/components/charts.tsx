@@ -6,6 +6,7 @@ import { eventsOf, perMinuteChart } from '../model/chart-series.ts'
 import { callsAddress, DEFAULT_SINCE, widerPeriod, zoomAddress, type ShownCharts } from '../model/charts.ts'
 import { isoOf, span, zoneName } from '../model/format.ts'
 import { nowOf, serverTime, type State } from '../model/state.ts'
+import { shownTargets } from '../model/totals.ts'
 import { EpisodeTable } from './alerts.tsx'
 import { Chart, inLegend } from './chart.tsx'
 import { Choice, Form, kindChoices, PeriodChoice, TargetChoice } from './fields.tsx'
@@ -18,7 +19,7 @@ export function FinishedPerMinute({ state }: { state: State }) {
   const perMinute = snapshot?.perMinute
   // The same chart until the numbers change, so that it is not drawn again.
   const chart = useMemo(() => perMinute && perMinuteChart(perMinute, target), [perMinute, target, zoneName()])
-  return chart && <Chart chart={chart} state={state} />
+  return chart && shownTargets(state).length > 0 && <Chart chart={chart} state={state} />
 }
 
 const PRESETS = [

@@ -163,9 +163,12 @@ export function Filters(props: { query: URLSearchParams; onSend?: () => unknown;
 /** As the style sheet decides it. */
 const isWide = () => typeof matchMedia === 'undefined' || matchMedia('(min-width: 40rem)').matches
 
+/** The filters of an address. */
+export const givenIn = (query: URLSearchParams) => [...query].filter(([name, value]) => name !== 'zone' && value !== '')
+
 /** What a phone shows instead of the filters. */
 function filterText(query: URLSearchParams) {
-  const given = [...query].filter(([name, value]) => name !== 'zone' && value !== '')
+  const given = givenIn(query)
   return given.length === 0 ? 'Filters' : `Filters: ${given.map((one) => one.join('=')).join(', ')}`
 }
 
