@@ -29,14 +29,14 @@ const ROOMS: Record<string, number> = {
   'src/pipeline': 1269,
   'src/polling': 2169,
   'src/rx': 126,
-  'src/schema': 416,
+  'src/schema': 423,
   'src/service': 1031,
   'src/simulator': 1626,
   'src/store': 4042,
   'src/text': 149,
   'src/views': 1903,
-  'src/web': 2196,
-  'src/web/page': 5381,
+  'src/web': 2201,
+  'src/web/page': 5334,
   test: 64050,
 }
 
