@@ -56,7 +56,7 @@ inChromium('the page of an alert', (open) => {
       /^audio\s+call\s+user\s+20\s+7\s+35%\s+20\s+20%$/,
     )
 
-    await page.getByRole('link', { name: 'Alerts' }).click()
+    await page.getByRole('link', { name: 'Alerts', exact: true }).click()
     await page.locator('#past-alerts tbody th a').first().click()
     await page.locator('#alert-value canvas').waitFor()
     expect(await facts.locator('.facts').innerText()).toMatch(/resolved\s+warning[^]*Since\s+2026-09-20 14:06:40 UTC/)
