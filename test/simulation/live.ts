@@ -62,6 +62,8 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
         mutes,
         inhibit,
         alerts,
+        targets: () => 1,
+        unwritten: new Map(),
       })
       return deliver([round], { clock, draining$ })
     }),

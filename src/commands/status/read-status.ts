@@ -6,7 +6,7 @@ import { isoTime } from '../../clock/times.ts'
 import type { Config } from '../../config/config.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { inhibition } from '../../notifications/delivery/inhibition.ts'
-import { isActive } from '../../notifications/delivery/suppress.ts'
+import { activeAt } from '../../notifications/delivery/suppress.ts'
 import { grouping } from '../../notifications/grouping.ts'
 import { IS_OPEN } from '../../store/call-columns.ts'
 import type { StoreReader } from '../../store/reader.ts'
@@ -107,7 +107,7 @@ function suppressedBy(
   { config: { notify }, silences, now }: { config: Config; silences: readonly Silence[]; now: number },
 ): (alert: Alert) => string[] {
   const inhibitorsOf = inhibition(notify.inhibit)(live)
-  const mutes = notify.mutes.filter((mute) => isActive(mute, now))
+  const mutes = activeAt(now, notify.mutes, [])
   const unseen = new Set(firing.filter(({ signal }) => signal.name === 'poll_age').map(({ target }) => target))
   return (alert) => [
     ...silences

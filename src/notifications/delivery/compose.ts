@@ -1,71 +1,102 @@
-import { alertOf, nameOf, type LiveAlert } from '../../alerts/alert.ts'
+import { alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import type { Incident } from '../../alerts/incidents.ts'
 import { matches } from '../../alerts/match.ts'
 import { bySeverity, isMoreSevere, type Severity } from '../../alerts/match-keys.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
-import type { Incident } from '../../alerts/incidents.ts'
+import type { ToldGroup } from '../../store/store.ts'
+import type { Group } from '../grouping.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert } from '../message.ts'
-import type { OutboxEntry, ToldGroup } from '../../store/store.ts'
-import { isActive, type Mute } from './suppress.ts'
-import { FIRST_GROWTH, intervalAfter, lasting } from './wait.ts'
 import { groupLinks, linksOf, withRunbook } from '../text/links.ts'
+import { latestOf, type Composed, type ReadyAlert } from './batch.ts'
 import { isSame, type Inhibited } from './inhibition.ts'
-import { entriesOf, latestOf, type Batch, type Moment, type Stage } from './batch.ts'
-
-export type ComposeOptions = {
-  receiver: string
-  /** The page's address for users, if known. */
-  publicUrl?: string | undefined
-  /** How many targets there are. */
-  targets: () => number
-  mutes?: readonly Mute[]
-}
+import type { Moment } from './moment.ts'
+import { FIRST_GROWTH, intervalAfter, lasting } from './wait.ts'
 
 /** Composes one message of all ready alerts, with their current values, and notes what it says of their group. */
-export const compose =
-  (options: ComposeOptions): Stage =>
-  (batch, moment) => {
-    if (batch.kind !== 'ready') return batch
-    const { group } = batch
-    const entries = entriesOf(batch.alerts.map(({ alert }) => alert))
-    const incident = moment.incident(group.key)
-    const told = lasting(moment, group.key, batch.alerts.map(({ alert }) => alert)) // oxfmt-ignore
-    const begun = told?.begun ?? firstOf(entries) ?? moment.now
-    const { posted } = told ?? {}
-    const message: AlertMessage = {
-      ...aboutGroup(batch, incident, options),
-      begun,
-      ...(posted !== undefined && { posted }),
-      isWorse: told !== undefined && incident !== undefined && isMoreSevere(incident, told),
-      mayBePosted: entries.some(({ claimed }) => claimed),
-      ...changesIn(batch, incident, moment, options),
-    }
-    const telling = { receiver: options.receiver, group: group.key, told: toldBy(group, message, told, moment) }
-    return { kind: 'message', subject: group.key, entries, message, told: telling }
+export function compose(group: Group, alerts: readonly ReadyAlert[], moment: Moment): Composed {
+  const told = lasting(moment, group.key, alerts)
+  const message = messageOf({ group, alerts, incident: moment.incident(group.key), told }, moment)
+  const entries = alerts.flatMap((alert) => alert.entries)
+  return { subject: group.key, entries, message, told: toldBy(group, message, told, moment) }
+}
+
+/** What a message is about: the changes of a group, all that fires in it, and what the receiver was told of that. */
+type Content = {
+  group: Pick<Group, 'labels' | 'route'>
+  alerts: readonly ReadyAlert[]
+  incident: Incident | undefined
+  told: ToldGroup | undefined
+}
+
+/** The message about a group as it is now. Firing alerts come first, the worst of them first. */
+export function messageOf(content: Content, moment: Moment): AlertMessage {
+  const { alerts: ready, incident } = content
+  const firing = incident?.firing ?? []
+  const alerts = updatesIn(ready, moment)
+  return {
+    ...aboutGroup(content, moment),
+    ...aboutTold(content),
+    alerts,
+    unchanged: unchangedIn(firing, ready.map(latestOf), moment),
+    flapped: ready.flatMap(({ merged }) => (merged.kind === 'flapped' ? withLinks(merged.flapped, moment) : [])),
+    silenced: silencedAmong(firing, moment),
+    inhibited: inhibitedBy(
+      alerts.map(({ notification }) => notification).filter((one) => !hasEnded(one)),
+      moment,
+    ),
   }
+}
+
+/** What a message says of its group. */
+function aboutGroup({ group, alerts, incident, told }: Content, { targets, publicUrl }: Moment) {
+  const changes = alerts.map(latestOf)
+  const [worst = told] = changes.toSorted(bySeverity)
+  const [target, ...others] = new Set([...changes, ...(incident?.firing ?? [])].map((one) => one.target))
+  const hasLinks = publicUrl !== undefined && target !== undefined
+  return {
+    kind: 'alerts' as const,
+    group: group.labels,
+    route: group.route,
+    target: others.length === 0 ? target : undefined,
+    severity: incident?.severity ?? worst!.severity,
+    incident,
+    targets,
+    ...(hasLinks && { links: groupLinks(incident?.firing ?? changes, group.labels, publicUrl) }),
+  }
+}
+
+/** What a message has of what the receiver was told before. */
+function aboutTold({ alerts, incident, told }: Content) {
+  return {
+    begun: told?.begun ?? Math.min(...alerts.flatMap(({ changes }) => changes.map(({ at }) => at))),
+    ...(told?.posted !== undefined && { posted: told.posted }),
+    isWorse: told !== undefined && incident !== undefined && isMoreSevere(incident, told),
+    mayBePosted: alerts.some(({ entries }) => entries.some(({ claimed }) => claimed)),
+  }
+}
 
 /** What the receiver knows after a message. */
 function toldBy(
-  group: Ready['group'],
+  group: Group,
   message: AlertMessage,
   told: ToldGroup | undefined,
   moment: Moment,
 ): ToldGroup | undefined {
   const { incident, begun, flapped, posted } = message
-  const { firing } = incident?.targets ?? { firing: 0 }
+  const firing = incident?.targets.firing ?? 0
   if (firing === 0 && flapped.length === 0 && group.interval === 0) return undefined
   const { told: all, now } = moment
-  const begunAgain = told?.begunAgain ?? againAfter(all.get(group.key), group.interval, now)
-  const known = {
+  return {
     at: now,
     begun,
     interval: intervalAfter(told, group, moment),
     hasGrown: told !== undefined && (told.hasGrown || firing >= FIRST_GROWTH * told.targets),
-    begunAgain,
+    begunAgain: told?.begunAgain ?? againAfter(all.get(group.key), group.interval, now),
     targets: firing,
     severity: severityOf(message),
+    ...(posted !== undefined && { posted }),
   }
-  return { ...known, ...(posted !== undefined && { posted }) }
 }
 
 /** The highest severity of what a message says fires. The incident may have a more severe alert that is silenced or inhibited. */
@@ -79,66 +110,24 @@ function againAfter(before: ToldGroup | undefined, interval: number, now: number
   return before !== undefined && now - before.at < 2 * interval ? before.begunAgain + 1 : 0
 }
 
-/** When the first of these changes happened: the same at each attempt. */
-function firstOf(entries: readonly OutboxEntry[]): number | undefined {
-  const times = entries.flatMap(({ content }) => (content.kind === 'digest' ? [] : content.at))
-  return times.length === 0 ? undefined : Math.min(...times)
-}
-
-type Ready = Extract<Batch, { kind: 'ready' }>
-
-/** What a message says of its group. */
-function aboutGroup({ group, alerts }: Ready, incident: Incident | undefined, { publicUrl, targets }: ComposeOptions) {
-  const changes = alerts.map(({ alert }) => latestOf(alert))
-  const all = [...changes, ...(incident?.firing ?? [])]
-  return {
-    kind: 'alerts' as const,
-    group: group.labels,
-    route: group.route,
-    target: new Set(all.map(({ target }) => target)).size === 1 ? all[0]!.target : undefined,
-    severity: incident?.severity ?? changes.reduce((worst, one) => (isMoreSevere(one, worst) ? one : worst)).severity,
-    incident,
-    targets: targets(),
-    ...(publicUrl !== undefined && { links: groupLinks(incident?.firing ?? changes, group.labels, publicUrl) }),
-  }
-}
-
-/** The changes in a message, with their current values. Firing alerts come first, the worst of them first. */
-function changesIn(
-  batch: Ready,
-  incident: Incident | undefined,
-  moment: Moment,
-  { publicUrl, mutes = [] }: ComposeOptions,
-) {
-  const updates = batch.alerts.flatMap(({ merged }) => (merged.kind === 'update' ? merged.update : []))
-  const flapped = batch.alerts.flatMap(({ merged }) => (merged.kind === 'flapped' ? merged.flapped : []))
-  const lives = new Map(moment.alerts.map((live) => [nameOf({ target: live.target, key: live.instance.key }), live]))
+/** The changes in a message, with their current values. */
+function updatesIn(ready: readonly ReadyAlert[], moment: Moment): AlertUpdate[] {
+  const lives = new Map(moment.alerts.map((live) => [nameOf(alertOf(live)), live]))
+  const updates = ready.flatMap(({ merged }) => (merged.kind === 'update' ? merged.update : []))
   const current = worstFirst(updates.map((update) => withCurrentValue(update, lives)))
-  const isFiring = ({ notification }: AlertUpdate) => !hasEnded(notification)
-  const ordered = [...current.filter(isFiring), ...current.filter((update) => !isFiring(update))]
-  const alerts = ordered.map((update) => withLinks(update, publicUrl))
-  return {
-    alerts,
-    unchanged: unchangedIn(incident, batch, moment, mutes),
-    flapped: flapped.map((each) => withLinks(each, publicUrl)),
-    silenced: silencedAmong(incident, moment),
-    inhibited: inhibitedBy(
-      alerts.filter(isFiring).map(({ notification }) => notification),
-      moment,
-    ),
-  }
+  const isOver = ({ notification }: AlertUpdate) => hasEnded(notification)
+  const ordered = [...current.filter((update) => !isOver(update)), ...current.filter(isOver)]
+  return ordered.map((update) => withLinks(update, moment))
 }
 
 /** What fires in the group, was notified before, and nothing suppresses. */
 function unchangedIn(
-  incident: Incident | undefined,
-  { alerts }: Ready,
-  { now, silences, inhibitorsOf, waiting }: Moment,
-  mutes: readonly Mute[],
+  firing: readonly Alert[],
+  changes: readonly Notification[],
+  { now, active, inhibitorsOf, waiting }: Moment,
 ): Notification[] {
-  const changed = new Set(alerts.map(({ alert }) => nameOf(latestOf(alert))))
-  const active = [...silences, ...mutes.filter((mute) => isActive(mute, now))]
-  return (incident?.firing ?? []).flatMap((alert) => {
+  const changed = new Set(changes.map(nameOf))
+  return firing.flatMap((alert) => {
     if (waiting.has(nameOf(alert)) || changed.has(nameOf(alert)) || inhibitorsOf(alert).length > 0) return []
     return active.some(({ match }) => matches(match, alert)) ? [] : { ...alert, kind: 'firing' as const, at: now }
   })
@@ -153,7 +142,7 @@ function worstFirst(updates: readonly AlertUpdate[]): AlertUpdate[] {
   })
 }
 
-function withLinks<T extends AlertUpdate | FlappedAlert>(change: T, publicUrl: string | undefined): T {
+function withLinks<T extends AlertUpdate | FlappedAlert>(change: T, { publicUrl }: Moment): T {
   if (publicUrl === undefined) return change
   const notification = withRunbook(change.notification, publicUrl)
   return { ...change, notification, links: linksOf(notification, publicUrl) }
@@ -193,8 +182,8 @@ function withCurrentValue(update: AlertUpdate, lives: ReadonlyMap<string, LiveAl
   return { ...update, notification: latest }
 }
 
-function silencedAmong(incident: Incident | undefined, { silences }: Moment): AlertMessage['silenced'] {
-  return (incident?.firing ?? []).flatMap((alert) => {
+function silencedAmong(firing: readonly Alert[], { silences }: Moment): AlertMessage['silenced'] {
+  return firing.flatMap((alert) => {
     const own = silences.filter(({ match }) => matches(match, alert))
     const [silence] = own.toSorted((a, b) => b.until - a.until)
     if (silence === undefined) return []

@@ -1,53 +1,9 @@
 import { exhaustMap, filter, takeUntil, timer, type Observable } from 'rxjs'
-import { hasEnded } from '../../alerts/notification.ts'
-import type { Message } from '../message.ts'
-import type { MessageReceiver, State, StateReceiver } from '../receiver.ts'
+import type { State, StateReceiver } from '../receiver.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
-import type { Telling } from '../../store/store.ts'
 import type { Attempts } from './attempts.ts'
-import type { Stage, Delivery } from './batch.ts'
-import { alertOf } from './group.ts'
-
-/** A message about the ends of alerts that a receiver refuses is offered again for this long after the last of them. */
-const LONGEST_REFUSED_SECONDS = 86_400
-
-/** One attempt to deliver a message. */
-export function send({ name, send: deliver }: MessageReceiver, attempts: Attempts): Stage {
-  return async (batch, { now }) => {
-    if (batch.kind !== 'message') return batch
-    const { subject, entries, message, told } = batch
-    const drops = isPast(message, now)
-    const ids = [...new Set(entries.map(({ content }) => alertOf(content)))]
-    let posted: string | undefined
-    const work = async () => {
-      posted = (await deliver(message)) ?? undefined
-    }
-    const { mayHaveArrived, ...attempt } = await attempts.attempt(work, { subject, drops, ids })
-    return {
-      kind: 'attempted',
-      entries,
-      delivery: { receiver: name, message, ...attempt },
-      mayHaveArrived,
-      ...(told && { told: withPosted(told, posted) }),
-    }
-  }
-}
-
-function withPosted({ told, ...telling }: Telling, posted: string | undefined): Telling {
-  return { ...telling, told: told && posted !== undefined ? { ...told, posted } : told }
-}
-
-/** Whether a message has only alerts that ended long ago. */
-function isPast(message: Message, now: number): boolean {
-  if (message.kind !== 'alerts') return false
-  const { alerts, flapped } = message
-  const ends = [
-    ...alerts.map(({ notification }) => (hasEnded(notification) ? notification.at : now)),
-    ...flapped.map(({ endedAt }) => endedAt),
-  ]
-  return ends.every((at) => now - at > LONGEST_REFUSED_SECONDS)
-}
+import type { Delivery } from './batch.ts'
 
 /** Attempts to deliver what is due for a receiver; undefined if nothing is due. */
 export type Round = () => Promise<Delivery | undefined>

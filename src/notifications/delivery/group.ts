@@ -4,7 +4,7 @@ import { hasEnded, instanceOf } from '../../alerts/notification.ts'
 import type { OutboxEntry, OutboxContent } from '../../store/store.ts'
 import type { GroupOf } from '../grouping.ts'
 import type { DigestMessage } from '../message.ts'
-import { latestOf, type Batch, type WaitingAlert } from './batch.ts'
+import { latestOf, type Batch, type Composed, type WaitingAlert } from './batch.ts'
 import { isKnown } from './merge-changes.ts'
 
 /**
@@ -12,7 +12,7 @@ import { isKnown } from './merge-changes.ts'
  *
  * @param entries oldest first
  */
-export function group(entries: readonly OutboxEntry[], groupOf: GroupOf): Batch[] {
+export function group(entries: readonly OutboxEntry[], groupOf: GroupOf): (Batch | Composed)[] {
   const latest = new Map(entries.map(({ content }) => [alertOf(content), content]))
   // All changes of an alert are in the group of the latest: its rule's severity may have been edited in between.
   const groups = Map.groupBy(entries, ({ content }) => {
@@ -20,11 +20,11 @@ export function group(entries: readonly OutboxEntry[], groupOf: GroupOf): Batch[
     return last.kind === 'digest' ? DIGESTS : groupOf(last).key
   })
   return [...groups]
-    .map(([key, together]): { batch: Batch; urgency: number } => {
+    .map(([key, together]): { batch: Batch | Composed; urgency: number } => {
       if (key === DIGESTS) return { batch: digestOf(together), urgency: Infinity }
       const alerts = waitingAlerts(together)
       const urgency = Math.min(...alerts.map(urgencyOf))
-      return { batch: { kind: 'alerts', group: groupOf(latestOf(alerts[0]!)), alerts }, urgency }
+      return { batch: { group: groupOf(latestOf(alerts[0]!)), alerts }, urgency }
     })
     .toSorted((a, b) => a.urgency - b.urgency)
     .map(({ batch }) => batch)
@@ -62,14 +62,14 @@ export function withWaiting(alerts: readonly LiveAlert[], entries: readonly Outb
 }
 
 /** If the digests of several days wait, only the last one is sent. */
-function digestOf(entries: readonly OutboxEntry[]): Batch {
+function digestOf(entries: readonly OutboxEntry[]): Composed {
   const digests = entries.flatMap(({ content }) => (content.kind === 'digest' ? content.digest : []))
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- enqueued by daily-digest.ts only
-  return { kind: 'message', subject: DIGESTS, entries, message: digests.at(-1) as DigestMessage }
+  return { subject: DIGESTS, entries, message: digests.at(-1) as DigestMessage }
 }
 
 /** Groups the entries by alert. */
-function waitingAlerts(entries: readonly OutboxEntry[]): WaitingAlert[] {
+export function waitingAlerts(entries: readonly OutboxEntry[]): WaitingAlert[] {
   const all = entries.flatMap((entry) => (entry.content.kind === 'digest' ? [] : { entry, change: entry.content }))
   return [...Map.groupBy(all, ({ change }) => alertOf(change)).values()].map((own) => ({
     entries: own.map(({ entry }) => entry),

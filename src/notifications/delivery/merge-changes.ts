@@ -6,32 +6,30 @@ import type { FlappedAlert, AlertUpdate } from '../message.ts'
 import type { WaitingAlert } from './batch.ts'
 
 /**
- * The waiting changes of one alert as a message shows them: its current state, a note that it fired and resolved in between,
- * or nothing.
+ * The waiting changes of one alert as a message shows them: its current state, or a note that it fired and resolved in between.
  */
 export type MergedChanges =
-  | { kind: 'update'; update: AlertUpdate; isNew: boolean; firstAt: number }
+  | { kind: 'update'; update: AlertUpdate; isNew: boolean }
   | { kind: 'flapped'; flapped: FlappedAlert }
-  | { kind: 'nothing' }
 
 /**
  * Merges all changes of an alert that were not notified yet. The message shows the alert's current state, and how often it
- * flapped in between. If calls could not be read or requests failed for a while, and no receiver knows, that is no news any more.
+ * flapped in between. If calls could not be read or requests failed for a while, and no receiver knows, that is no news any more: undefined.
  */
-export function mergeChanges(alert: WaitingAlert): MergedChanges {
+export function mergeChanges(alert: WaitingAlert): MergedChanges | undefined {
   const { changes } = alert
   const [first, last] = [changes[0]!, changes.at(-1)!]
   const ends = changes.filter(hasEnded)
   if (!hasEnded(last)) {
     const kind = first.kind === 'firing' || ends.length > 0 ? 'firing' : last.kind
     const update = { notification: { ...last, kind }, flaps: ends.length }
-    return { kind: 'update', update, isNew: !isKnown(alert), firstAt: first.at }
+    return { kind: 'update', update, isNew: !isKnown(alert) }
   }
   if (isKnown(alert)) {
     const update = { notification: last, flaps: ends.length - 1 }
-    return { kind: 'update', update, isNew: false, firstAt: first.at }
+    return { kind: 'update', update, isNew: false }
   }
-  if (isCause(last)) return { kind: 'nothing' }
+  if (isCause(last)) return undefined
   const peak = ends.map((end) => end.peak).reduce((worst, value) => (isBeyond(last, value, worst) ? value : worst))
   const notification = changes.findLast(({ kind }) => kind === 'firing')!
   return {

@@ -6,7 +6,8 @@ import type { Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
 import type { OutboxEntry } from '../../store/store.ts'
 import type { NotifyConfig } from '../notify-section.ts'
-import { latestOf, type Moment, type Stage, type WaitingAlert } from './batch.ts'
+import { latestOf, type WaitingAlert } from './batch.ts'
+import type { Moment } from './moment.ts'
 import type { Inhibited } from './inhibition.ts'
 import { isKnown, unknownTimes, type UnknownTime } from './merge-changes.ts'
 import type { Suppressed } from './note.ts'
@@ -20,40 +21,35 @@ export type Mute = NotifyConfig['mutes'][number]
  * An alert that was muted, silenced or inhibited from its start to its end without a gap is discarded, even if callwatch
  * finds this out late.
  */
-export function suppress(mutes: readonly Mute[]): Stage {
-  return async (batch, moment) => {
-    const { now, silences, inhibitorsOf, unseen, past } = moment
-    if (batch.kind !== 'alerts') return batch
-    const active = activeAt(now, mutes, silences)
-    const errors = batch.alerts.map(latestOf).filter(({ signal: { name } }) => name === 'request_errors')
-    const fired = errors.length === 0 ? [] : (await past()).fired
-    // The requests of its window failed in an outage that is over.
-    const wasUnseen = ({ target, signal }: Notification) =>
-      signal.name === 'request_errors' &&
-      fired.some((one) => one.signal.name === 'poll_age' && one.target === target && now - one.until! < signal.window)
-    const alerts = batch.alerts.map((alert) => {
-      const change = latestOf(alert)
-      const by = suppressorsOf(change, now, active, inhibitorsOf(change)).map((suppressor) => suppressor.by)
-      const isBlind =
-        change.signal.name !== 'poll_age' && (unseen.has(change.target) || (wasUnseen(change) && !isKnown(alert)))
-      return { alert, change, by: isBlind ? [...by, { by: 'poll_age' as const, at: now }] : by }
-    })
-    const times = batch.alerts.flatMap(unknownTimes)
-    const discarded = times.length === 0 ? [] : discardedOf(times, mutes, await past())
-    moment.suppressed.push(...discarded, ...alerts.filter(({ by }) => by.length > 0))
-    const removed = new Set(discarded.flatMap(({ entries }) => entries))
-    moment.discarded.push(...removed)
-    const inhibited = Map.groupBy(
-      alerts.filter(({ by }) => by.length > 0 && by.every((each) => each.by === 'inhibition')),
-      ({ change }) => placeOf(change),
-    )
-    const others = alerts.flatMap(({ alert, change, by }) => {
-      if (by.length > 0) return []
-      const inhibits = inhibited.get(placeOf(change))?.map((each) => each.alert)
-      return without(removed, inhibits === undefined ? alert : { ...alert, inhibits })
-    })
-    return others.length === 0 ? undefined : { ...batch, alerts: others }
-  }
+export async function suppress(waiting: readonly WaitingAlert[], moment: Moment): Promise<WaitingAlert[]> {
+  const { now, mutes, active, inhibitorsOf, unseen, past } = moment
+  const hasErrors = waiting.some((alert) => latestOf(alert).signal.name === 'request_errors')
+  const fired = hasErrors ? (await past()).fired : []
+  // The requests of its window failed in an outage that is over.
+  const wasUnseen = ({ target, signal }: Notification) =>
+    signal.name === 'request_errors' &&
+    fired.some((one) => one.signal.name === 'poll_age' && one.target === target && now - one.until! < signal.window)
+  const alerts = waiting.map((alert) => {
+    const change = latestOf(alert)
+    const by = suppressorsOf(change, now, active, inhibitorsOf(change)).map((suppressor) => suppressor.by)
+    const isBlind =
+      change.signal.name !== 'poll_age' && (unseen.has(change.target) || (wasUnseen(change) && !isKnown(alert)))
+    return { alert, change, by: isBlind ? [...by, { by: 'poll_age' as const, at: now }] : by }
+  })
+  const times = waiting.flatMap(unknownTimes)
+  const discarded = times.length === 0 ? [] : discardedOf(times, mutes, await past())
+  moment.suppressed.push(...discarded, ...alerts.filter(({ by }) => by.length > 0))
+  const removed = new Set(discarded.flatMap(({ entries }) => entries))
+  moment.discarded.push(...removed)
+  const inhibited = Map.groupBy(
+    alerts.filter(({ by }) => by.length > 0 && by.every((each) => each.by === 'inhibition')),
+    ({ change }) => placeOf(change),
+  )
+  return alerts.flatMap(({ alert, change, by }) => {
+    if (by.length > 0) return []
+    const inhibits = inhibited.get(placeOf(change))?.map((each) => each.alert)
+    return without(removed, inhibits === undefined ? alert : { ...alert, inhibits })
+  })
 }
 
 /** What is left of an alert; nothing if no entry is. */
@@ -88,10 +84,10 @@ function discardedOf(
 }
 
 /** Suppresses all alerts that it matches, until a time. */
-type Active = { match: AlertMatch; until: number } & Omit<Suppression, 'at'>
+export type Active = { match: AlertMatch; until: number } & Omit<Suppression, 'at'>
 
 /** The mutes that are active at a time, and the given silences. */
-function activeAt(at: number, mutes: readonly Mute[], silences: readonly Silence[]): Active[] {
+export function activeAt(at: number, mutes: readonly Mute[], silences: readonly Silence[]): Active[] {
   return [
     ...mutes.flatMap(({ match, start, timezone, duration }) => {
       const until = (lastTime(start, timezone, at) ?? -Infinity) + duration
@@ -99,11 +95,6 @@ function activeAt(at: number, mutes: readonly Mute[], silences: readonly Silence
     }),
     ...silences.map(({ match, id, until, reason }) => ({ match, by: 'silence' as const, until, silence: id, reason })),
   ]
-}
-
-/** Whether a mute is active at a time. */
-export function isActive({ start, timezone, duration }: Mute, at: number): boolean {
-  return at < (lastTime(start, timezone, at) ?? -Infinity) + duration
 }
 
 /** What suppresses a change at a time. */

@@ -4,8 +4,9 @@ import { isMoreSevere } from '../../alerts/match-keys.ts'
 import { hasEnded } from '../../alerts/notification.ts'
 import type { ToldGroup } from '../../store/store.ts'
 import type { Group } from '../grouping.ts'
-import { entriesOf, latestOf, type Moment, type ReadyAlert, type Stage, type WaitingAlert } from './batch.ts'
+import { latestOf, type Batch, type ReadyAlert, type WaitingAlert } from './batch.ts'
 import { isKnown, mergeChanges } from './merge-changes.ts'
+import type { Moment } from './moment.ts'
 
 /** How long the first alert of a group waits, unless it is configured (seconds): for the polls of all targets. */
 const WAIT = { least: 20, most: 30, afterPoll: 5 } as const
@@ -55,43 +56,33 @@ export function lasting(
  * targets after the wait of the group. When nothing of the group fires any more, that is sent at once. Alerts that came and went are
  * sent together, after the wait and the interval. Those that need no message are discarded, and delay nothing.
  */
-export const wait: Stage = (batch, moment) => {
-  if (batch.kind !== 'alerts') return batch
-  const { discarded } = moment
-  const { group } = batch
-  const all = batch.alerts.map((alert): ReadyAlert => ({ alert, merged: mergeChanges(alert) }))
-  const seconds = group.wait ?? waitFor(batch.alerts, moment)
+export function wait({ group, alerts }: Batch, moment: Moment): readonly ReadyAlert[] {
+  const all: ReadyAlert[] = []
+  for (const alert of alerts) {
+    const merged = mergeChanges(alert)
+    if (merged === undefined) moment.discarded.push(...alert.entries)
+    else all.push({ ...alert, merged })
+  }
+  const seconds = group.wait ?? waitFor(alerts, moment)
   const ageOf = ({ entries, changes }: WaitingAlert, i = 0) => moment.age(String(entries.at(i)!.id), changes.at(i)!.at)
   const timing = {
     wait: seconds,
     interval: group.interval,
     before: moment.told.get(group.key),
-    told: lasting(moment, group.key, batch.alerts),
+    told: lasting(moment, group.key, alerts),
     firing: moment.incident(group.key)?.targets.firing ?? 0,
     toldAge: moment.toldAge,
   }
-  const onPlace = Map.groupBy(batch.alerts, (alert) => placeOf(latestOf(alert)))
-  const hasWaited = ({ alert }: ReadyAlert) => {
+  const onPlace = Map.groupBy(alerts, (alert) => placeOf(latestOf(alert)))
+  const hasWaited = (alert: ReadyAlert) => {
     // The end of an alert that flapped before, or was inhibited, may be the first of many.
     const isEnding = hasEnded(latestOf(alert)) && timing.told !== undefined
-    const own = isEnding
-      ? Math.min(
-          ...onPlace
-            .get(placeOf(latestOf(alert)))!
-            .filter((one) => one === alert || isKnown(one))
-            .map((one) => ageOf(one, -1)),
-        )
-      : ageOf(alert)
+    const ends = [alert, ...onPlace.get(placeOf(latestOf(alert)))!.filter(isKnown)]
+    const own = isEnding ? Math.min(...ends.map((one) => ageOf(one, -1))) : ageOf(alert)
     // An alert that became more severe waits no longer for that.
     return Math.max(own, ...(alert.inhibits ?? []).map((one) => ageOf(one))) >= seconds
   }
-  const unnotified = readyOf(all, hasWaited, timing).filter(({ merged }) => merged.kind === 'nothing')
-  // Entries that the message does not contain are discarded, not claimed: a claimed entry counts as delivered.
-  discarded.push(...entriesOf(unnotified.map(({ alert }) => alert)))
-  // The others wait as if these had never been: an alert that is discarded makes no message due.
-  const others = all.filter((each) => !unnotified.includes(each))
-  const ready = readyOf(others, hasWaited, timing)
-  return ready.length === 0 ? undefined : { kind: 'ready', group, alerts: ready }
+  return readyOf(all, hasWaited, timing)
 }
 
 type Timing = {
@@ -138,7 +129,7 @@ function isIntervalOver(told: ToldGroup, { interval, toldAge }: Pick<Timing, 'in
 const MOST_AGAIN = 2
 /** Whether an incident began again too often for another message, unless it is more severe than before. */
 function hasFlapped(before: ToldGroup, all: readonly ReadyAlert[]): boolean {
-  const isWorse = all.some((each) => isNew(each) && isMoreSevere(latestOf(each.alert), before))
+  const isWorse = all.some((each) => isNew(each) && isMoreSevere(latestOf(each), before))
   return before.begunAgain >= MOST_AGAIN && !isWorse
 }
 
@@ -151,7 +142,7 @@ const LATER_GROWTH = 8
  * the other is few messages.
  */
 function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, sinceLast: number, { wait, firing }: Timing): boolean {
-  if (firing === 0 || added.some(({ alert }) => isMoreSevere(latestOf(alert), told))) return true
+  if (firing === 0 || added.some((alert) => isMoreSevere(latestOf(alert), told))) return true
   const growth = told.hasGrown ? LATER_GROWTH : FIRST_GROWTH
   return added.length > 0 && firing >= growth * told.targets && sinceLast >= wait
 }
@@ -162,7 +153,7 @@ function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, sinceLast: numb
  */
 function isNews(each: ReadyAlert, { targets, at }: ToldGroup, { interval }: Timing): boolean {
   const { merged } = each
-  if (targets === 1 || merged.kind === 'nothing') return true
+  if (targets === 1) return true
   if (merged.kind === 'flapped') return false
   const { kind, at: changedAt } = merged.update.notification
   if (kind === 'reminder') return changedAt - at >= interval
@@ -175,8 +166,7 @@ function isNew({ merged }: ReadyAlert): boolean {
 
 /** Whether an alert fires that the receiver may not know of: a claimed entry may not have arrived. */
 function isUntold(each: ReadyAlert): boolean {
-  const { changes, entries } = each.alert
-  return isNew(each) || (!hasEnded(changes.at(-1)!) && entries[0]?.claimed === true)
+  return isNew(each) || (!hasEnded(latestOf(each)) && each.entries[0]?.claimed === true)
 }
 
 /** Until each target of the group was polled, by the slowest of their polls. */

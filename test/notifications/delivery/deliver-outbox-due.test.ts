@@ -108,8 +108,11 @@ async function play({ groupBy, flapping, due, silencedUntil, answers }: Mix) {
     }
     const groupOf = grouping({ groupBy: [...groupBy], groupWait: GROUP_WAIT, groupInterval: 0 })
     const alerts = () => [...live.values()]
-    const options = { store, clock, groupOf, mutes: [], inhibit: [], alerts }
-    deliver([outboxRound({ name, send }, attemptsOn(clock), options)], { clock, draining$ }).subscribe()
+    const given = { mutes: [], inhibit: [], alerts, targets: () => 1, unwritten: new Map() }
+    deliver([outboxRound({ name, send }, attemptsOn(clock), { store, clock, groupOf, ...given })], {
+      clock,
+      draining$,
+    }).subscribe()
   }
   await store.addSilence({ match: { alert: 'S' }, since: AT, until: AT + silencedUntil, reason: 'law' })
   const isFiring = ({ name, target }: Named) => live.has(`${target} ${name}`)

@@ -6,8 +6,8 @@ import { waiting } from './waiting-alert.ts'
 /** What becomes of it, in a word or two. */
 function text(changes: string): string {
   const merged = mergeChanges(waiting(changes))
+  if (merged === undefined) return 'nothing'
   if (merged.kind === 'flapped') return `flapped ×${merged.flapped.times}`
-  if (merged.kind === 'nothing') return 'nothing'
   const { update, isNew } = merged
   return `${isNew ? 'new ' : ''}${update.notification.kind}${update.flaps === 0 ? '' : ` +${update.flaps}`}`
 }
@@ -45,7 +45,7 @@ describe('the merged changes of an alert', () => {
   test('has its last values', () => {
     const all = waiting('frf')
     const merged = mergeChanges(all)
-    expect(merged).toMatchObject({ update: { notification: all.changes[2] }, firstAt: all.changes[0]!.at })
+    expect(merged).toMatchObject({ update: { notification: all.changes[2] } })
   })
 
   test.each([
@@ -59,7 +59,7 @@ describe('the merged changes of an alert', () => {
   })
 
   test('of failed polls or requests that is over, and that nobody knows of, is nothing', () => {
-    expect(mergeChanges(waiting('fr', { name: POLL_AGE.name })).kind).toBe('nothing')
+    expect(mergeChanges(waiting('fr', { name: POLL_AGE.name }))).toBeUndefined()
     expect(mergeChanges(waiting('Fr', { name: POLL_AGE.name }))).toMatchObject({
       update: { notification: { kind: 'resolved' } },
     })

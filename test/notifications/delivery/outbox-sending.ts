@@ -4,14 +4,15 @@ import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import type { Signal } from '../../../src/alerts/signals.ts'
 import type { Severity, MATCH_KEYS } from '../../../src/alerts/match-keys.ts'
-import type { Delivery, Read } from '../../../src/notifications/delivery/batch.ts'
+import type { Delivery } from '../../../src/notifications/delivery/batch.ts'
+import type { Read } from '../../../src/notifications/delivery/moment.ts'
 import type { Past } from '../../../src/notifications/delivery/past.ts'
 import { attemptsOn } from '../../../src/notifications/delivery/attempts.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
 import { deliver } from '../../../src/notifications/delivery/deliver.ts'
 import { editRound } from '../../../src/notifications/delivery/edit.ts'
 import { outboxRound, type DeliverOptions } from '../../../src/notifications/delivery/deliver-outbox.ts'
-import type { Unwritten } from '../../../src/notifications/delivery/acknowledge.ts'
+import type { Unwritten } from '../../../src/notifications/delivery/send-message.ts'
 import type { Message } from '../../../src/notifications/message.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
@@ -29,10 +30,15 @@ export type Receive = (message: Message, attempt: number) => Error | Promise<str
 /** What a sender needs the store for. */
 export type Step = keyof DeliverOptions['store'] | 'send'
 
-/** The rest of a moment: nobody was told anything, and nothing fires but what a test says. */
+/** The rest of a moment: nobody was told anything, and nothing fires or is suppressed but what a test says. */
 export const QUIET = {
   told: new Map(),
   waiting: new Set<string>(),
+  silences: [],
+  mutes: [],
+  alerts: [],
+  targets: 1,
+  past: async () => NO_PAST,
   incidents: () => [],
   age: (_name: string, at: number) => AT - at,
   toldAge: (_name: string, at: number) => AT - at,

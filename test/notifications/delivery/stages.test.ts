@@ -2,14 +2,13 @@ import { describe, expect, test } from 'vitest'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Silence } from '../../../src/alerts/match.ts'
 import { incidentsOf } from '../../../src/alerts/incidents.ts'
-import { momentOf, type Batch, type Read } from '../../../src/notifications/delivery/batch.ts'
+import { momentOf, type Read } from '../../../src/notifications/delivery/moment.ts'
 import type { Past } from '../../../src/notifications/delivery/past.ts'
 import { compose } from '../../../src/notifications/delivery/compose.ts'
-import { pass } from '../../../src/notifications/delivery/deliver-outbox.ts'
+import { due } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import { group } from '../../../src/notifications/delivery/group.ts'
 import { inhibition } from '../../../src/notifications/delivery/inhibition.ts'
-import { suppress } from '../../../src/notifications/delivery/suppress.ts'
-import { wait } from '../../../src/notifications/delivery/wait.ts'
+import type { MergedChanges } from '../../../src/notifications/delivery/merge-changes.ts'
 import type { OutboxEntry, OutboxContent } from '../../../src/store/store.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
@@ -34,20 +33,15 @@ const digest = (day: string): OutboxContent => ({
 })
 
 const groupOf = grouping({ ...GROUPED, groupWait: 10 })
-const NOTHING = { receiver: 'slack', targets: () => 1 }
 
 /** What the first batch comes to that need not wait, just before it is claimed, and what is discarded by then. */
 async function next(waiting: readonly OutboxEntry[], differing: Partial<Read> = {}) {
   const incidents = () => incidentsOf(moment.alerts, groupOf, 1)
   const past = async (): Promise<Past> => ({ ...NO_PAST, silences: moment.silences })
-  const moment = momentOf(
-    { ...QUIET, now: AT, silences: [], alerts: [], incidents, past, ...differing },
-    inhibition([]),
-  )
+  const moment = momentOf({ ...QUIET, now: AT, incidents, past, ...differing }, inhibition([]))
   for (const batch of group(waiting, groupOf)) {
-    const end = await pass(batch, [suppress([]), wait, compose(NOTHING)], moment)
+    const end = 'message' in batch ? batch : await due(batch, moment)
     if (end === undefined) continue
-    if (end.kind !== 'message') throw new Error(`a batch that is ${end.kind}`)
     const discarded = moment.discarded.map(({ id }) => id)
     return { ids: end.entries.map(({ id }) => id), discarded, message: end.message, text: inShort(end.message) }
   }
@@ -183,7 +177,7 @@ test('a message names the silenced alerts that fire, of its target and severity'
   expect((await next(entries(firing(B)), { alerts }))?.message).toMatchObject({ silenced: [] })
 })
 
-test('a message has what explains the value of each alert now, and links where it is known how users reach the page', async () => {
+test('a message has what explains the value of each alert now, and links where it is known how users reach the page', () => {
   const contributor = { label: 'type', value: 'video', failures: 9, ofFailures: 9, calls: 9, ofCalls: 20 } as const
   const [before, after] = [
     { from: AT - 960, to: AT - 60 },
@@ -192,20 +186,23 @@ test('a message has what explains the value of each alert now, and links where i
   const change = { ...firing(A), contributor, trend: [0.1, 0.5], window: before }
   const live = liveAlert(A, change)
   const now = { ...live.instance, value: 0.9, evidence: { trend: [0.5, 0.9], window: after } }
-  const waiting: Batch = { kind: 'ready', group: groupOf(change), alerts: [{ alert: { entries: [], changes: [change] }, merged: { kind: 'update', update: { notification: change, flaps: 0 }, isNew: true, firstAt: AT } }] } // oxfmt-ignore
+  const update = { kind: 'update' as const, update: { notification: change, flaps: 0 }, isNew: true }
   const alerts = [{ ...live, instance: now }]
-  const moment = momentOf({ ...QUIET, now: AT, silences: [], alerts, past: async () => NO_PAST }, inhibition([]))
-  const composed = await compose({ ...NOTHING, publicUrl: 'https://callwatch.test' })(waiting, moment)
-  if (composed?.kind !== 'message' || composed.message.kind !== 'alerts') throw new Error('no message')
-  const [{ notification, links } = { notification: undefined, links: undefined }] = composed.message.alerts
+  const composed = (merged: MergedChanges = update, publicUrl?: string) => {
+    const moment = momentOf({ ...QUIET, now: AT, alerts, publicUrl }, inhibition([]))
+    const { message } = compose(groupOf(change), [{ entries: [], changes: [change], merged }], moment)
+    if (message.kind !== 'alerts') throw new Error('no message about alerts')
+    return message
+  }
+  const [{ notification, links } = { notification: undefined, links: undefined }] = composed(
+    update,
+    'https://callwatch.test',
+  ).alerts
   expect(notification).toMatchObject({ value: 0.9, trend: [0.5, 0.9], window: after })
   expect(notification).not.toHaveProperty('contributor')
   expect(links?.calls).toContain(`until=${encodeURIComponent(new Date(AT * 1000 + 1).toISOString())}`)
   const flapped = { notification: change, times: 2, peak: 0.9, endedAt: AT }
-  const over: Batch = { ...waiting, alerts: [{ ...waiting.alerts[0]!, merged: { kind: 'flapped', flapped } }] }
-  const composedOver = await compose({ ...NOTHING, publicUrl: 'https://callwatch.test' })(over, moment)
-  expect(composedOver).toMatchObject({ message: { flapped: [{ links: { alert: links?.alert } }] } })
-  const without = await compose(NOTHING)(waiting, moment)
-  if (without?.kind !== 'message' || without.message.kind !== 'alerts') throw new Error('no message')
-  expect(without.message.alerts[0]).not.toHaveProperty('links')
+  const over = composed({ kind: 'flapped', flapped }, 'https://callwatch.test')
+  expect(over).toMatchObject({ flapped: [{ links: { alert: links?.alert } }] })
+  expect(composed().alerts[0]).not.toHaveProperty('links')
 })

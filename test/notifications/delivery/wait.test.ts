@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { LiveAlert } from '../../../src/alerts/alert.ts'
 import { incidentsOf } from '../../../src/alerts/incidents.ts'
-import { momentOf, type Read, type WaitingAlert } from '../../../src/notifications/delivery/batch.ts'
-import { compose } from '../../../src/notifications/delivery/compose.ts'
-import { pass } from '../../../src/notifications/delivery/deliver-outbox.ts'
+import type { WaitingAlert } from '../../../src/notifications/delivery/batch.ts'
+import { due } from '../../../src/notifications/delivery/deliver-outbox.ts'
 import { inhibition } from '../../../src/notifications/delivery/inhibition.ts'
-import { newAges, wait } from '../../../src/notifications/delivery/wait.ts'
+import { momentOf, type Read } from '../../../src/notifications/delivery/moment.ts'
+import { newAges } from '../../../src/notifications/delivery/wait.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
 import { FIRING, GROUPED } from '../sample.ts'
-import { AT, changeOf, ERRORS, liveAlert, NO_PAST, QUIET } from './outbox-sending.ts'
+import { AT, changeOf, ERRORS, liveAlert, QUIET } from './outbox-sending.ts'
 import { waiting } from './waiting-alert.ts'
 
 const GROUP_WAIT = 10
@@ -49,22 +49,18 @@ describe('the group wait of a message', () => {
       {
         ...QUIET,
         now,
-        silences: [],
-        alerts: [],
-        past: async () => NO_PAST,
         age: newAges({ wall: () => now, monotonic: () => now }, true)(),
         ...differing,
       },
       inhibition([]),
     )
   const firingOn = (n: number) => incidentsOf(live(n), () => group, 300)
-  const waited = (alerts: WaitingAlert[], moment = momentNow()) =>
-    pass({ kind: 'alerts', group, alerts }, [wait, compose({ receiver: 'slack', targets: () => 1 })], moment)
+  const waited = (alerts: WaitingAlert[], moment = momentNow()) => due({ group, alerts }, moment)
 
   /** What sentNow out now of these. */
   const sentNow = async (all: WaitingAlert[], now = AT) => {
     const batch = await waited(all, momentNow(now))
-    if (batch?.kind !== 'message' || batch.message.kind !== 'alerts') return undefined
+    if (batch?.message.kind !== 'alerts') return undefined
     return batch.message.alerts.map(({ notification: { kind, key } }) => `${kind} ${key}`)
   }
 
@@ -91,7 +87,6 @@ describe('the group wait of a message', () => {
     const entries = waiting('frf').entries.map((entry) => ({ ...entry, id: entry.id + 10 }))
     const all = [{ ...waiting('frf'), entries }, waiting('fr', { name: 'B' })]
     expect(await waited(all)).toMatchObject({
-      kind: 'message',
       entries: [11, 12, 13, 1, 2].map((id) => ({ id })),
       message: { flapped: [{ times: 1 }] },
     })
@@ -100,7 +95,7 @@ describe('the group wait of a message', () => {
   test('does not wait for the removal of entries that need none', async () => {
     const brief = waiting('fr', { name: ERRORS, seconds: 1 })
     const [own, ownMoment] = [old('A'), momentNow()]
-    expect(await waited([own, brief], ownMoment)).toMatchObject({ kind: 'message', entries: own.entries })
+    expect(await waited([own, brief], ownMoment)).toMatchObject({ entries: own.entries })
     expect(ownMoment.discarded).toEqual(brief.entries)
   })
 
@@ -143,9 +138,9 @@ describe('the group wait of a message', () => {
       const at = async (interval: number) =>
         waited([old('A')], momentNow(AT, { told: grown(interval), incidents: () => firingOn(2) }))
       expect(await at(299)).toBeUndefined()
-      expect(await at(300)).toMatchObject({ told: { told: { at: AT, interval: AT } } })
+      expect(await at(300)).toMatchObject({ told: { at: AT, interval: AT } })
       const early = await waited([young('A')], momentNow(AT, { told: told(60), incidents: () => firingOn(2) }))
-      expect(early).toMatchObject({ told: { told: { at: AT, interval: AT - 60, hasGrown: true } } })
+      expect(early).toMatchObject({ told: { at: AT, interval: AT - 60, hasGrown: true } })
     })
 
     test('is longer on several targets if an alert only came and went, or ended and fires again', async () => {
@@ -205,11 +200,7 @@ describe('the group wait of a message', () => {
     const one = liveAlert({ name: 'A' }, change)
     const alerts = [{ ...one, instance: { ...one.instance, lastGaps } }]
     const at = (age: number) =>
-      pass(
-        { kind: 'alerts', group: { ...group, wait: undefined }, alerts: [young('A')] },
-        [wait],
-        momentNow(AT, { alerts, age: () => age }),
-      )
+      due({ group: { ...group, wait: undefined }, alerts: [young('A')] }, momentNow(AT, { alerts, age: () => age }))
     expect(await at(seconds - 1)).toBeUndefined()
     expect(await at(seconds)).toBeDefined()
   })
