@@ -42,14 +42,21 @@ export function grouping(
   const routeOf = (alert: Grouped) => routes.find(({ match }) => matches(match, alert))
   return (alert) => {
     const route = routeOf(alert)
-    const { groupBy, groupWait, groupInterval } = { ...notify, ...definedIn(route) }
     const worst = onSubjectOf(alert).find((rule) => routeOf({ ...alert, ...named(rule) }) === route)
     const values = valuesOf({ ...alert, ...(worst && named(worst)) })
     const labels: AlertMatch = Object.fromEntries(
-      groupBy.flatMap((label) => (values[label] === undefined ? [] : [[label, values[label]]])),
+      (route?.groupBy ?? notify.groupBy).flatMap((label) =>
+        values[label] === undefined ? [] : [[label, values[label]]],
+      ),
     )
     const key = JSON.stringify([route?.match ?? null, labels])
-    return { key, labels, route: route?.match, wait: groupWait, interval: groupInterval }
+    return {
+      key,
+      labels,
+      route: route?.match,
+      wait: route?.groupWait ?? notify.groupWait,
+      interval: route?.groupInterval ?? notify.groupInterval,
+    }
   }
 }
 
@@ -59,12 +66,4 @@ const named = ({ name: alert, severity }: Rule) => ({ alert, severity })
 function labelsBy({ by }: Rule, alert: Grouped): Grouped['labels'] {
   const values = valuesOf(alert)
   return Object.fromEntries(by.flatMap((label) => (values[label] === undefined ? [] : [[label, values[label]]])))
-}
-
-function definedIn({ groupBy, groupWait, groupInterval }: Partial<NotifyConfig['routes'][number]> = {}) {
-  return {
-    ...(groupBy !== undefined && { groupBy }),
-    ...(groupWait !== undefined && { groupWait }),
-    ...(groupInterval !== undefined && { groupInterval }),
-  }
 }
