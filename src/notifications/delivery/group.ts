@@ -13,21 +13,11 @@ import { isKnown } from './merge-changes.ts'
  * @param entries oldest first
  */
 export function group(entries: readonly OutboxEntry[], groupOf: GroupOf): (Batch | Composed)[] {
-  const latest = new Map(entries.map(({ content }) => [alertOf(content), content]))
   // All changes of an alert are in the group of the latest: its rule's severity may have been edited in between.
-  const groups = Map.groupBy(entries, ({ content }) => {
-    const last = latest.get(alertOf(content))!
-    return last.kind === 'digest' ? DIGESTS : groupOf(last).key
-  })
-  return [...groups]
-    .map(([key, together]): { batch: Batch | Composed; urgency: number } => {
-      if (key === DIGESTS) return { batch: digestOf(together), urgency: Infinity }
-      const alerts = waitingAlerts(together)
-      const urgency = Math.min(...alerts.map(urgencyOf))
-      return { batch: { group: groupOf(latestOf(alerts[0]!)), alerts }, urgency }
-    })
-    .toSorted((a, b) => a.urgency - b.urgency)
-    .map(({ batch }) => batch)
+  const groups = Map.groupBy(waitingAlerts(entries), (alert) => groupOf(latestOf(alert)).key)
+  const batches = [...groups.values()].map((alerts): Batch => ({ group: groupOf(latestOf(alerts[0]!)), alerts }))
+  const urgency = ({ alerts }: Batch) => Math.min(...alerts.map(urgencyOf))
+  return [...batches.toSorted((a, b) => urgency(a) - urgency(b)), ...digestIn(entries)]
 }
 
 /** Alerts that fire come first, then known ones that have ended, then those that came and went. */
@@ -45,27 +35,25 @@ export function alertOf(content: OutboxContent): string {
 
 /** The alerts as they are, or as a change that waits says: other daemons may show an alert later than its change is in the outbox. */
 export function withWaiting(alerts: readonly LiveAlert[], entries: readonly OutboxEntry[]): LiveAlert[] {
-  const latest = new Map(
-    entries.flatMap(({ content }) => (content.kind === 'digest' ? [] : [[alertOf(content), content] as const])),
-  )
-  const nameOfLive = ({ target, instance: { key } }: LiveAlert) => nameOf({ target, key })
-  const isOver = (live: LiveAlert) => {
-    const change = latest.get(nameOfLive(live))
-    return change !== undefined && hasEnded(change) && (live.instance.firingSince ?? Infinity) <= change.firingSince
+  const lives = new Map(alerts.map((live) => [nameOf({ target: live.target, key: live.instance.key }), live]))
+  for (const change of waitingAlerts(entries).map(latestOf)) {
+    const live = lives.get(nameOf(change))
+    if (hasEnded(change)) {
+      if (live !== undefined && (live.instance.firingSince ?? Infinity) <= change.firingSince)
+        lives.delete(nameOf(change))
+    } else if (live === undefined || live.instance.state === 'pending') {
+      lives.set(nameOf(change), { target: change.target, instance: instanceOf(change) })
+    }
   }
-  const known = alerts.filter((live) => !isOver(live))
-  const firing = new Set(known.filter(({ instance }) => instance.state !== 'pending').map(nameOfLive))
-  const missing = [...latest.values()].filter((change) => !hasEnded(change) && !firing.has(alertOf(change)))
-  const added = missing.map((change) => ({ target: change.target, instance: instanceOf(change) }))
-  const replaced = new Set(added.map(nameOfLive))
-  return [...known.filter((live) => !replaced.has(nameOfLive(live))), ...added]
+  return [...lives.values()]
 }
 
 /** If the digests of several days wait, only the last one is sent. */
-function digestOf(entries: readonly OutboxEntry[]): Composed {
-  const digests = entries.flatMap(({ content }) => (content.kind === 'digest' ? content.digest : []))
+function digestIn(all: readonly OutboxEntry[]): Composed[] {
+  const entries = all.filter(({ content }) => content.kind === 'digest')
+  const [message] = entries.slice(-1).flatMap(({ content }) => (content.kind === 'digest' ? content.digest : []))
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- enqueued by daily-digest.ts only
-  return { subject: DIGESTS, entries, message: digests.at(-1) as DigestMessage }
+  return message === undefined ? [] : [{ subject: DIGESTS, entries, message: message as DigestMessage }]
 }
 
 /** Groups the entries by alert. */
