@@ -7,9 +7,7 @@ export function deliveryNotes(entries: readonly OutboxEntry[], notice: Omit<Noti
   const changes = entries.flatMap(({ content, claimed }) =>
     content.kind === 'digest' ? [] : [{ change: content, claimed }],
   )
-  const episodes = Map.groupBy(changes, ({ change: { target, key, firingSince } }) =>
-    JSON.stringify([target, key, firingSince]),
-  )
+  const episodes = Map.groupBy(changes, ({ change }) => episodeOf(change))
   return [...episodes.values()].map((all) => {
     const begun = all.find(({ change }) => !hasEnded(change))
     const ended = all.find(({ change }) => hasEnded(change))
@@ -24,10 +22,13 @@ export function deliveryNotes(entries: readonly OutboxEntry[], notice: Omit<Noti
   })
 }
 
+/** Names one time that an alert fired. */
+const episodeOf = ({ target, key, firingSince }: Notification) => JSON.stringify([target, key, firingSince])
+
 /** What suppresses an alert, and the alert's latest change. */
 export type Suppressed = { change: Notification; by: readonly Suppression[] }
 
-/** The most notes that are kept in memory. */
+/** The most notes that are kept in memory: then all are forgotten, and what still holds is noted once more. */
 const MAX_NOTED = 200_000
 
 /** Notes in the history why alerts wait, each reason once in the life of a sender. */
@@ -35,8 +36,7 @@ export function suppressionNotes(
   store: Pick<Store, 'noteEpisodes'>,
 ): (suppressed: readonly Suppressed[]) => Promise<void> {
   const noted = new Set<string>()
-  const nameOf = ({ target, key, firingSince }: Notification, by: Suppression) =>
-    JSON.stringify([target, key, firingSince, suppressionName(by)])
+  const nameOf = (change: Notification, by: Suppression) => `${episodeOf(change)} ${suppressionName(by)}`
   return async (suppressed) => {
     const unnoted = suppressed
       .map(({ change, by }) => ({ change, by: by.filter((one) => !noted.has(nameOf(change, one))) }))
@@ -44,11 +44,7 @@ export function suppressionNotes(
     if (unnoted.length === 0) return
     await store.noteEpisodes(unnoted.map(({ change, by }) => noteOn(change, by)))
     for (const { change, by } of unnoted) for (const one of by) noted.add(nameOf(change, one))
-    // Oldest first.
-    for (const name of noted) {
-      if (noted.size <= MAX_NOTED) break
-      noted.delete(name)
-    }
+    if (noted.size > MAX_NOTED) noted.clear()
   }
 }
 
