@@ -46,9 +46,7 @@ export function storeOutage({ problem, clock, after }: OutageOptions) {
       const told = update(receiver)
       if (told?.isDue !== true || attempts.isPaused(SUBJECT)) return undefined
       const { message } = told
-      const { mayHaveArrived: _, ...attempt } = await attempts.attempt(() => receiver.send(message), {
-        subject: SUBJECT,
-      })
+      const attempt = await attempts.attempt(() => receiver.send(message), { subject: SUBJECT })
       told.isDue = attempt.outcome === 'retried'
       return { receiver: receiver.name, message, ...attempt }
     }

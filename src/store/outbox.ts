@@ -56,7 +56,6 @@ const NOTE = `
   WHERE episode.target = given.target AND episode.alert = given.alert AND episode.since = given.since`
 
 const TELL = insertInto('told_groups', ['receiver', 'name', 'data'], replacing('told_groups', ['data']))
-const UNTELL = 'DELETE FROM callwatch.told_groups WHERE receiver = $1 AND name = $2'
 
 /** The changes of alerts that wait, each with its receiver and since when it waits (UNIX seconds). */
 export async function waitingChangesIn(sql: Sql) {
@@ -223,7 +222,6 @@ function noteSteps(notes: readonly EpisodeNote[]): Step[] {
 function tellingSteps(telling: Telling | undefined): Step[] {
   if (telling === undefined) return []
   const { receiver, group, told } = telling
-  if (told === undefined) return [{ statement: UNTELL, args: [receiver, group] }]
   return [{ statement: TELL, given: [[receiver, group, JSON.stringify(told)]] }]
 }
 

@@ -91,8 +91,8 @@ export type ToldGroup = {
   posted?: string
 }
 
-/** What a receiver was told of a group by a message; undefined if that no longer matters. */
-export type Telling = { receiver: string; group: string; told: ToldGroup | undefined }
+/** What a receiver was told of a group by a message. */
+export type Telling = { receiver: string; group: string; told: ToldGroup }
 
 /** Identifies a target. A stored name with another fingerprint is refused. */
 export type TargetIdentity = { name: string; fingerprint: string }

@@ -21,6 +21,8 @@ export type Attempt = {
   outcome: 'sent' | 'retried' | 'dropped'
   /** Why the attempt failed; of one that succeeded, why the receiver refused what it is offered again. */
   problem?: string
+  /** Of one that failed: whether the message may have arrived anyway. */
+  mayHaveArrived?: boolean
   /** A bug that made the attempt fail. */
   error?: unknown
 }
@@ -64,10 +66,7 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
     pause(EVERYTHING, Math.min(delay, longest.retryAfter))
   }
 
-  function refusedBy(
-    error: DeliveryError,
-    { subject, drops, ids }: Required<What>,
-  ): Attempt & { mayHaveArrived: boolean } {
+  function refusedBy(error: DeliveryError, { subject, drops, ids }: Required<What>): Attempt {
     const { message: problem, retryable, retryAfter, mayHaveArrived } = error
     if (retryable) {
       failed(retryAfter)
@@ -94,12 +93,12 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
     attempt: async (
       work: () => Promise<unknown>,
       { subject = EVERYTHING, drops = false, ids = [] }: What = {},
-    ): Promise<Attempt & { mayHaveArrived: boolean }> => {
+    ): Promise<Attempt> => {
       try {
         await work()
         failures = 0
         const problem = refused.accepted(ids)
-        return { outcome: 'sent', ...(problem !== undefined && { problem }), mayHaveArrived: true }
+        return { outcome: 'sent', ...(problem !== undefined && { problem }) }
       } catch (error) {
         if (error instanceof DeliveryError) return refusedBy(error, { subject, drops, ids })
         failed()

@@ -25,8 +25,8 @@ export type Composed = {
   subject: string
   entries: readonly OutboxEntry[]
   message: Message
-  /** What the receiver knows of the group after the message; absent if that no longer matters. */
-  told?: ToldGroup | undefined
+  /** What the receiver knows of the group after the message; absent in a digest. */
+  told?: ToldGroup
 }
 
 /** The outcome of one attempt to deliver to a receiver. */

@@ -77,15 +77,9 @@ function aboutTold({ alerts, incident, told }: Content) {
 }
 
 /** What the receiver knows after a message. */
-function toldBy(
-  group: Group,
-  message: AlertMessage,
-  told: ToldGroup | undefined,
-  moment: Moment,
-): ToldGroup | undefined {
-  const { incident, begun, flapped, posted } = message
+function toldBy(group: Group, message: AlertMessage, told: ToldGroup | undefined, moment: Moment): ToldGroup {
+  const { incident, begun, posted } = message
   const firing = incident?.targets.firing ?? 0
-  if (firing === 0 && flapped.length === 0 && group.interval === 0) return undefined
   const { told: all, now } = moment
   return {
     at: now,

@@ -42,7 +42,7 @@ export function stateRound({ name, refresh }: StateReceiver, attempts: Attempts,
       work = () => Promise.reject(error)
     }
     if (work === undefined || attempts.isPaused()) return undefined
-    const { mayHaveArrived: _, ...attempt } = await attempts.attempt(work)
+    const attempt = await attempts.attempt(work)
     return { receiver: name, ...attempt }
   }
 }

@@ -51,7 +51,7 @@ export function editRound(receiver: MessageReceiver, options: DeliverOptions): R
     const message = incidentNow(incident, before, moment)
     let posted = before.posted!
     const work = async () => (posted = (await receiver.send(message)) ?? posted)
-    const { mayHaveArrived: _, ...attempt } = await attempts.attempt(work, { subject: group })
+    const attempt = await attempts.attempt(work, { subject: group })
     const isSent = attempt.outcome === 'sent'
     // It was posted again, because somebody had deleted it, or nothing fires any more and no end was sent.
     if (isSent && (incident === undefined || posted !== before.posted)) {

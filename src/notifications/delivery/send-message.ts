@@ -57,14 +57,14 @@ export async function sendMessage(
     posted = (await receiver.send(message)) ?? undefined
   }
   const drops = isPast(message, now)
-  const { mayHaveArrived, ...attempt } = await attempts.attempt(work, { subject, drops, ids })
-  const { outcome } = attempt
+  const attempt = await attempts.attempt(work, { subject, drops, ids })
+  const { outcome, mayHaveArrived } = attempt
   if (outcome !== 'retried') {
     const notes = deliveryNotes(entries, { receiver: name, at: now, outcome })
-    const telling = {
+    const telling = told && {
       receiver: name,
       group: subject,
-      told: told && { ...told, ...(posted !== undefined && { posted }) },
+      told: { ...told, ...(posted !== undefined && { posted }) },
     }
     unwritten.set(name, (outbox) => outbox.removeFromOutbox(idsOf(entries), notes, telling))
   } else if (!mayHaveArrived) unwritten.set(name, (outbox) => outbox.claimOutbox(ownClaims(entries), false))

@@ -210,6 +210,7 @@ describe('an Alertmanager that fails', () => {
       receiver: 'am-1',
       outcome: 'retried',
       problem: 'Alertmanager answered 503',
+      mayHaveArrived: false,
     })
   })
 
@@ -304,7 +305,13 @@ test('an unforeseen error is reported, and does not end the refresh of Alertmana
   subscribe()
   await clock.advance(30)
   const error = new TypeError('no instances')
-  expect(deliveries[0]).toEqual({ receiver: 'am-1', outcome: 'retried', problem: 'internal error', error })
+  expect(deliveries[0]).toEqual({
+    receiver: 'am-1',
+    outcome: 'retried',
+    problem: 'internal error',
+    mayHaveArrived: true,
+    error,
+  })
   expect(deliveries).toHaveLength(5)
   broken.read = false
   await clock.advance(40)

@@ -80,7 +80,7 @@ test.each([
   await beat(1)
   fails = false
   await beat(2)
-  expect(beats).toEqual([{ receiver: 'heartbeat', outcome: 'retried', problem }, SENT])
+  expect(beats).toEqual([{ receiver: 'heartbeat', outcome: 'retried', problem, mayHaveArrived: false }, SENT])
   expect(asked).toHaveLength(2)
 })
 
