@@ -1,5 +1,5 @@
 import { definitionOf } from '../../alerts/definition-of.ts'
-import type { Notification } from '../../alerts/notification.ts'
+import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { windowOf } from '../../alerts/signal.ts'
 import { formatNumber, formatSeconds, formatShare, plural, formatTime } from '../../text/format.ts'
 import { callsLookedAt, ruleText, splitOf, worstOf } from './notification-text.ts'
@@ -28,10 +28,10 @@ export function trendOf({ trend, threshold, signal }: Notification): string | un
 }
 
 /** The forecast for the month: `at this rate 104,000 min, 104% of the limit, by the end of the month`. */
-export function forecastOf({ forecast, signal, kind }: Notification): string | undefined {
+export function forecastOf(notification: Notification): string | undefined {
+  const { forecast, signal } = notification
   // An alert that ended was about the previous month, and the new month is too young for a forecast.
-  if (forecast === undefined || kind === 'resolved' || kind === 'expired' || !Number.isFinite(forecast))
-    return undefined
+  if (forecast === undefined || hasEnded(notification) || !Number.isFinite(forecast)) return undefined
   const definition = definitionOf(signal)
   return 'value' in definition ? definition.describeForecast?.(forecast, signal) : undefined
 }
@@ -47,23 +47,20 @@ function bar(value: number, top: number): string {
   return BARS[Math.min(BARS.length - 1, Math.max(0, Math.floor(share * BARS.length)))]!
 }
 
-export function isFiring({ kind }: Pick<Notification, 'kind'>): boolean {
-  return kind === 'firing' || kind === 'reminder'
-}
-
 /**
  * What is known of an alert besides its result, as names and values.
  *
  * @param now the host's clock (UNIX seconds)
  */
 export function factsOf(notification: Notification, now: number): [name: string, value: string][] {
+  const isOver = hasEnded(notification)
   const facts: [name: string, value: string | undefined][] = [
     ...courseOf(notification, now),
     ['Outcomes', splitOf(notification)],
     ['Last good poll', notification.lastPoll === undefined ? undefined : formatTime(notification.lastPoll)],
-    ['Rule', isFiring(notification) ? ruleText(notification) : undefined],
-    ['Cause', isFiring(notification) ? notification.cause : undefined],
-    ['Top contributor', isFiring(notification) ? contributorOf(notification) : undefined],
+    ['Rule', isOver ? undefined : ruleText(notification)],
+    ['Cause', isOver ? undefined : notification.cause],
+    ['Top contributor', isOver ? undefined : contributorOf(notification)],
     ['Trend', trendOf(notification)],
     ['Forecast', forecastOf(notification)],
     ['Only calls with', callsLookedAt(notification) || undefined],
@@ -92,7 +89,7 @@ export function notesOf(notification: Notification, flaps: number): string[] {
   const { signal, expiredBecause } = notification
   const notes: string[] = []
   if (flaps > 0) notes.push(flapsText(flaps))
-  if (isFiring(notification) && signal.name === 'poll_age') {
+  if (!hasEnded(notification) && signal.name === 'poll_age') {
     const why = notification.cause === undefined ? 'Why: see `problem` at /api/v1/status, or the log. ' : ''
     notes.push(`${why}Calls made meanwhile are counted when polls work again.`)
   }

@@ -1,9 +1,8 @@
-import { failuresOf, type Notification } from '../../alerts/notification.ts'
+import { failuresOf, hasEnded, type Notification } from '../../alerts/notification.ts'
 import type { Alert } from '../../alerts/alert.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import { failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage } from '../message.ts'
-import { isFiring } from './alert-facts.ts'
 import { formatValue, ruleText, titleOf, worstOf } from './notification-text.ts'
 
 /** How many of the worst alerts, and of what else fires, a text names. */
@@ -61,10 +60,10 @@ const NOT_SAID = 'nothing of this fires any more'
 /** The title of a message about several targets: the incident, or how it ends. */
 export function groupTitle(message: AlertMessage): string {
   const { alerts, flapped, incident } = message
-  const over = [...alerts.filter(({ notification }) => !isFiring(notification)), ...flapped]
+  const over = [...alerts.filter(({ notification }) => hasEnded(notification)), ...flapped]
   const titles = [...new Set(over.map(({ notification }) => titleOf(notification)))]
   const subject = titles.length === 1 ? titles[0]! : plural(titles.length, 'alert')
-  const fires = alerts.some(({ notification }) => isFiring(notification))
+  const fires = alerts.some(({ notification }) => !hasEnded(notification))
   if (incident !== undefined && fires) return incidentSentence(incident)
   const ends = endsOf(message)
   const title = ends.length === 0 ? NOT_SAID : `${subject} ${ends.join(', ')}`

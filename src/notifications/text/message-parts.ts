@@ -1,7 +1,7 @@
-import type { Notification } from '../../alerts/notification.ts'
+import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { formatSeconds, formatTime } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert, SilencedAlert } from '../message.ts'
-import { factsOf, flapsText, isFiring, notesOf } from './alert-facts.ts'
+import { factsOf, flapsText, notesOf } from './alert-facts.ts'
 import { firstOf, nameIn, oneLine, paragraphs } from './bounded.ts'
 import { groupLines, runbookOf } from './group-text.ts'
 import { descriptionOf, flappedText, resultOf, summaryOf, titleOf } from './notification-text.ts'
@@ -108,7 +108,7 @@ function partOf(update: AlertUpdate, most: typeof ALONE, now: number): AlertPart
   // In a message with several alerts, the rule leaves no room for the others.
   const facts = factsOf(notification, now).filter(([name]) => most === ALONE || name !== 'Rule')
   // The description says what is wrong, so it does not apply to an alert that ended.
-  const description = isFiring(notification) ? paragraphs(descriptionOf(notification) ?? '', most.description) : ''
+  const description = hasEnded(notification) ? '' : paragraphs(descriptionOf(notification) ?? '', most.description)
   return {
     ...named(update),
     result: oneLine(resultOf(notification), most.result),
@@ -119,7 +119,7 @@ function partOf(update: AlertUpdate, most: typeof ALONE, now: number): AlertPart
       { name: 'Alert', url: links?.alert },
       { name: 'Calls', url: links?.calls },
       { name: 'Runbook', url: notification.runbookUrl },
-      { name: 'Silence', url: isFiring(notification) ? links?.silence : undefined },
+      { name: 'Silence', url: hasEnded(notification) ? undefined : links?.silence },
     ],
   }
 }

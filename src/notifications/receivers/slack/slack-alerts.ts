@@ -1,7 +1,6 @@
-import type { Notification } from '../../../alerts/notification.ts'
+import { hasEnded, type Notification } from '../../../alerts/notification.ts'
 import { plural } from '../../../text/format.ts'
 import type { AlertMessage, FlappedAlert, TextOptions } from '../../message.ts'
-import { isFiring } from '../../text/alert-facts.ts'
 import { nameIn } from '../../text/bounded.ts'
 import { groupLines, groupTitle } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type AlertPart } from '../../text/message-parts.ts'
@@ -118,10 +117,10 @@ function titleOfMessage(message: AlertMessage): string {
   const [first, second] = alerts
   if (first === undefined) return titleOfPast(flapped, silenced.length, on)
   const { kind } = first.notification
-  const kinds = Map.groupBy(alerts, ({ notification }) => (isFiring(notification) ? 'firing' : notification.kind))
+  const kinds = Map.groupBy(alerts, ({ notification }) => (hasEnded(notification) ? notification.kind : 'firing'))
   const sign = signOf(kinds.has('firing') || kinds.size === 1 ? first.notification : { kind: 'expired', severity })
   const isReminder = alerts.every(({ notification }) => notification.kind === 'reminder')
-  const state = isReminder ? `still ${severity}` : isFiring(first.notification) ? severity : stateWord(kind)
+  const state = isReminder ? `still ${severity}` : hasEnded(first.notification) ? stateWord(kind) : severity
   if (second === undefined) return `${sign} ${state}: ${nameIn(titleOf(first.notification), 75)} ${on}`
   if (kinds.size === 1) return `${sign} ${state}: ${plural(alerts.length, 'alert')} ${on}`
   const parts = [...kinds].map(([each, { length }]) => `${length} ${stateWord(each)}`).join(', ')

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../clock/clock.ts'
+import { hasEnded } from '../../../alerts/notification.ts'
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { httpSender } from '../../../network/http-sender.ts'
 import { isMap, parseMap } from '../../../schema/path.ts'
 import type { AlertMessage } from '../../message.ts'
-import { isFiring } from '../../text/alert-facts.ts'
+
 import type { Send, SendContext } from '../../receiver.ts'
 import type { SlackMessage } from './slack-blocks.ts'
 import { slackMessage } from './slack-send.ts'
@@ -176,7 +177,7 @@ type Call = ReturnType<typeof caller>
 /** With what else fires: the message of a single target lists each alert. */
 function withUnchanged(message: AlertMessage): AlertMessage {
   const { alerts, unchanged } = message
-  const [firing, ended] = [true, false].map((fires) => alerts.filter((each) => isFiring(each.notification) === fires))
+  const [firing, ended] = [false, true].map((isOver) => alerts.filter((each) => hasEnded(each.notification) === isOver))
   return {
     ...message,
     alerts: [...firing!, ...unchanged.map((notification) => ({ notification, flaps: 0 })), ...ended!],
