@@ -6,34 +6,11 @@ import { firstOf, nameIn, oneLine, paragraphs } from './bounded.ts'
 import { groupLines, runbookOf } from './group-text.ts'
 import { descriptionOf, flappedText, resultOf, summaryOf, titleOf } from './notification-text.ts'
 
-/** A message about one target, as receivers show it. All texts are bounded, so that Slack accepts the longest message. */
-export type AlertParts = {
-  /** The first alerts, with all that is known of them. */
-  alerts: AlertPart[]
-  /** Further alerts, and those that resolved between deliveries, one line each. */
-  lines: AlertLine[]
-  /** How many more there are; with a link to the page. */
-  more: string[]
-  overview: string | undefined
-  /** `Also firing: …` */
-  inhibited: string[]
-  /** `Silenced: …` */
-  silenced: string[]
-  /** When a late message was made. */
-  late: string[]
-}
-
 /** An alert, its name, and its page. */
 type Named = { notification: Notification; name: string; page: string | undefined }
 
-export type AlertPart = Named & {
-  result: string
-  facts: [name: string, value: string][]
-  /** One or none. */
-  description: string[]
-  notes: string[]
-  links: Link[]
-}
+/** One of the first alerts, with all that is known of it. */
+export type AlertPart = ReturnType<typeof partOf>
 
 /** @property over how an alert ended that resolved between deliveries */
 export type AlertLine = Named & { over?: 'resolved' | 'expired'; text: string }
@@ -49,11 +26,13 @@ const LINE = { ofGroup: 250, name: 100, summary: 200, named: 3, target: 40, reas
 const LATE_AFTER_SECONDS = 120
 
 /**
- * A message about one target.
+ * A message about one target, as receivers show it: the first alerts with all that is known of them; further alerts, and those that
+ * resolved between deliveries, a line each; how many more there are, with a link to the page; what is inhibited or silenced; and when a
+ * late message was made. All texts are bounded, so that Slack accepts the longest message.
  *
  * @param now the host's clock (UNIX seconds)
  */
-export function partsOf(message: AlertMessage, now: number): AlertParts {
+export function partsOf(message: AlertMessage, now: number) {
   const { target, alerts, flapped, inhibited, silenced, links } = message
   const most = alerts.length === 1 ? ALONE : SEVERAL
   const others = [...alerts.slice(most.inFull).map(lineOf), ...flapped.map(flappedLineOf)]
@@ -103,7 +82,7 @@ function named({ notification, links }: AlertUpdate | FlappedAlert): Named {
   return { notification, name: oneLine(titleOf(notification), LINE.name), page: links?.alert }
 }
 
-function partOf(update: AlertUpdate, most: typeof ALONE, now: number): AlertPart {
+function partOf(update: AlertUpdate, most: typeof ALONE, now: number) {
   const { notification, flaps, links } = update
   // In a message with several alerts, the rule leaves no room for the others.
   const facts = factsOf(notification, now).filter(([name]) => most === ALONE || name !== 'Rule')
@@ -112,7 +91,8 @@ function partOf(update: AlertUpdate, most: typeof ALONE, now: number): AlertPart
   return {
     ...named(update),
     result: oneLine(resultOf(notification), most.result),
-    facts: facts.slice(0, most.facts).map(([name, value]) => [name, oneLine(value, most.value)]),
+    facts: facts.slice(0, most.facts).map(([name, value]): [string, string] => [name, oneLine(value, most.value)]),
+    /** One or none. */
     description: description === '' ? [] : [description],
     notes: notesOf(notification, flaps),
     links: [
