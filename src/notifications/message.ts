@@ -44,7 +44,7 @@ export type AlertMessage = {
   /** Each alert once, in its current state; firing alerts first, the worst of each kind first. */
   alerts: AlertUpdate[]
   /** What else of the group fires without being suppressed, as it was notified before. */
-  unchanged: Notification[]
+  unchanged: AlertUpdate[]
   /** Alerts that fired and resolved between deliveries. */
   flapped: FlappedAlert[]
   /** Firing alerts of the group that are silenced. */

@@ -139,7 +139,10 @@ function withIncident(message: Omit<AlertMessage, 'incident'>): AlertMessage {
   const { alerts, unchanged, targets } = message
   return {
     ...message,
-    incident: incidentOf([...alerts.map(({ notification }) => notification), ...unchanged], targets),
+    incident: incidentOf(
+      [...alerts, ...unchanged].map(({ notification }) => notification),
+      targets,
+    ),
   }
 }
 
@@ -157,7 +160,10 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
         begun: anyTime,
         targets: fc.nat(),
         links: fc.record({ overview: anyUrl, silence: anyUrl }, PLAIN),
-        unchanged: many(anyNotification, 100),
+        unchanged: many(
+          fc.record({ notification: anyNotification, flaps: fc.constant(0), links: anyLinks }, PLAIN),
+          100,
+        ),
         alerts: many(fc.record({ notification: anyNotification, flaps: fc.nat(), links: anyLinks }, PLAIN), 100),
         flapped: many(
           fc.record(

@@ -95,7 +95,7 @@ function toldBy(group: Group, message: AlertMessage, told: ToldGroup | undefined
 
 /** The highest severity of what a message says fires. The incident may have a more severe alert that is silenced or inhibited. */
 function severityOf({ alerts, unchanged, severity }: AlertMessage): Severity {
-  const told = [...alerts.map(({ notification }) => notification).filter((one) => !hasEnded(one)), ...unchanged]
+  const told = [...alerts, ...unchanged].map(({ notification }) => notification).filter((one) => !hasEnded(one))
   return told.toSorted(bySeverity)[0]?.severity ?? severity
 }
 
@@ -115,15 +115,13 @@ function updatesIn(ready: readonly ReadyAlert[], moment: Moment): AlertUpdate[] 
 }
 
 /** What fires in the group, was notified before, and nothing suppresses. */
-function unchangedIn(
-  firing: readonly Alert[],
-  changes: readonly Notification[],
-  { now, active, inhibitorsOf, waiting }: Moment,
-): Notification[] {
+function unchangedIn(firing: readonly Alert[], changes: readonly Notification[], moment: Moment): AlertUpdate[] {
+  const { now, active, inhibitorsOf, waiting } = moment
   const changed = new Set(changes.map(nameOf))
   return firing.flatMap((alert) => {
     if (waiting.has(nameOf(alert)) || changed.has(nameOf(alert)) || inhibitorsOf(alert).length > 0) return []
-    return active.some(({ match }) => matches(match, alert)) ? [] : { ...alert, kind: 'firing' as const, at: now }
+    if (active.some(({ match }) => matches(match, alert))) return []
+    return withLinks({ notification: { ...alert, kind: 'firing' as const, at: now }, flaps: 0 }, moment)
   })
 }
 

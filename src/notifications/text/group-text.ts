@@ -2,8 +2,14 @@ import { failuresOf, hasEnded, type Notification } from '../../alerts/notificati
 import type { Alert } from '../../alerts/alert.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import { failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
-import type { AlertMessage } from '../message.ts'
+import type { AlertMessage, AlertUpdate } from '../message.ts'
 import { formatValue, ruleText, titleOf, worstOf } from './notification-text.ts'
+
+/** All alerts of a group, also those that did not change: what fires comes first. */
+export function wholeGroup({ alerts, unchanged }: AlertMessage): AlertUpdate[] {
+  const [firing, ended] = [false, true].map((isOver) => alerts.filter((each) => hasEnded(each.notification) === isOver))
+  return [...firing!, ...unchanged, ...ended!]
+}
 
 /** How many of the worst alerts, and of what else fires, a text names. */
 const NAMED = 3

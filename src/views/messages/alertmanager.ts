@@ -2,10 +2,11 @@ import * as z from 'zod'
 import type { LiveAlert } from '../../alerts/alert.ts'
 import { isPattern } from '../../alerts/match.ts'
 import type { AlertMatch } from '../../alerts/match-keys.ts'
-import { hasEnded, notificationOf, type Notification } from '../../alerts/notification.ts'
+import { hasEnded, notificationOf } from '../../alerts/notification.ts'
 import { isoTime } from '../../clock/times.ts'
-import type { AlertMessage, AlertUpdate, Message, StoreMessage } from '../../notifications/message.ts'
+import type { AlertMessage, AlertUpdate, FlappedAlert, Message, StoreMessage } from '../../notifications/message.ts'
 import { annotationsOf, labelsOf } from '../../notifications/text/alert-labels.ts'
+import { wholeGroup } from '../../notifications/text/group-text.ts'
 import { linksOf, withRunbook } from '../../notifications/text/links.ts'
 import { flappedText } from '../../notifications/text/notification-text.ts'
 import { storeText } from '../../notifications/text/store-text.ts'
@@ -125,42 +126,31 @@ function matchersOf(match: AlertMatch, separator: string): string {
   return `{${texts.join(separator)}}`
 }
 
-/** The whole group: what fires comes first. */
-function alertsIn({ alerts, unchanged, flapped }: AlertMessage, sources: Sources) {
-  const bodyOfChange = (notification: Notification, endedAt: number | undefined, more: Sources, summary?: string) =>
+function alertsIn(message: AlertMessage, { pageUrl }: Sources) {
+  const ofChange = ({ notification, links }: AlertUpdate | FlappedAlert, endedAt?: number, summary?: string) =>
     bodyAlert(
       labelsOf(notification),
       { ...annotationsOf(notification), ...(summary !== undefined && { summary }) },
       { since: notification.firingSince, endedAt },
-      more,
+      links?.alert ?? pageUrl,
     )
   return [
-    ...[
-      ...alerts.filter(({ notification }) => !hasEnded(notification)),
-      ...unchanged.map((notification): AlertUpdate => ({
-        notification: withRunbook(notification, sources.pageUrl),
-        flaps: 0,
-      })),
-      ...alerts.filter(({ notification }) => hasEnded(notification)),
-    ].map(({ notification, links }) =>
-      bodyOfChange(notification, hasEnded(notification) ? notification.at : undefined, {
-        ...sources,
-        pageUrl: links?.alert ?? sources.pageUrl,
-      }),
+    ...wholeGroup(message).map((each) =>
+      ofChange(each, hasEnded(each.notification) ? each.notification.at : undefined),
     ),
-    ...flapped.map((each) => bodyOfChange(each.notification, each.endedAt, sources, flappedText(each))),
+    ...message.flapped.map((each) => ofChange(each, each.endedAt, flappedText(each))),
   ]
 }
 
 const STORE_ALERT = 'CallwatchStoreNotWritable'
 
-function storeAlert(message: StoreMessage, sources: Sources) {
+function storeAlert(message: StoreMessage, { pageUrl }: Sources) {
   const { title, before, problem, after } = storeText(message)
   return bodyAlert(
     { alertname: STORE_ALERT, severity: 'critical' },
     { summary: title, description: `${before}${problem}${after}` },
     { since: message.since, endedAt: message.state === 'failing' ? undefined : message.at },
-    sources,
+    pageUrl,
   )
 }
 
@@ -168,7 +158,7 @@ function bodyAlert(
   labels: Texts,
   annotations: Texts,
   { since, endedAt }: { since: number; endedAt: number | undefined },
-  { pageUrl = '' }: Sources,
+  generatorURL = '',
 ): z.output<typeof alert> {
   return {
     status: statusOf(endedAt === undefined),
@@ -176,7 +166,7 @@ function bodyAlert(
     annotations,
     startsAt: isoTime(since),
     endsAt: endedAt === undefined ? ZERO_TIME : isoTime(endedAt),
-    generatorURL: pageUrl,
+    generatorURL,
     fingerprint: fingerprintOf(labels),
   }
 }

@@ -7,7 +7,7 @@ const GROUPED = { groupBy: ['alert', 'severity'], groupWait: 20, groupInterval: 
 const high = (n: number) => ({ name: 'HighFailureRate', target: `target ${n}` })
 const alertsOf = (messages: readonly Message[]) => messages.filter((message): message is AlertMessage => message.kind === 'alerts') // oxfmt-ignore
 const onTargets = ({ alerts, unchanged }: AlertMessage) =>
-  [...alerts.map(({ notification }) => notification.target), ...unchanged.map(({ target }) => target)].toSorted()
+  [...alerts, ...unchanged].map(({ notification }) => notification.target).toSorted()
 
 test('growth is told after a day of reminders', async () => {
   const run = sending(GROUPED)

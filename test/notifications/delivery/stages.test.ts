@@ -205,4 +205,16 @@ test('a message has what explains the value of each alert now, and links where i
   const over = composed({ kind: 'flapped', flapped }, 'https://callwatch.test')
   expect(over).toMatchObject({ flapped: [{ links: { alert: links?.alert } }] })
   expect(composed().alerts[0]).not.toHaveProperty('links')
+  const fires = momentOf(
+    {
+      ...QUIET,
+      now: AT,
+      alerts,
+      incidents: () => incidentsOf(alerts, groupOf, 1),
+      publicUrl: 'https://callwatch.test',
+    },
+    inhibition([]),
+  )
+  const { message } = compose(groupOf(change), [{ entries: [], changes: [firing(B)], merged: update }], fires)
+  expect(message).toMatchObject({ unchanged: [{ notification: { alert: 'A' }, links: { alert: links?.alert } }] })
 })

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../clock/clock.ts'
-import { hasEnded } from '../../../alerts/notification.ts'
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { httpSender } from '../../../network/http-sender.ts'
 import { isMap, parseMap } from '../../../schema/path.ts'
 import type { AlertMessage } from '../../message.ts'
 
+import { wholeGroup } from '../../text/group-text.ts'
 import type { Send, SendContext } from '../../receiver.ts'
 import type { SlackMessage } from './slack-blocks.ts'
 import { slackMessage } from './slack-send.ts'
@@ -95,7 +95,11 @@ export function slackBot(
 
   async function showIncident(message: AlertMessage): Promise<string> {
     const { posted, begun, isEdit, incident } = message
-    const own = slackMessage(withUnchanged(message), { now: timeOf(message, clock.wall()), dashboardUrl })
+    // The message of a single target lists each alert.
+    const own = slackMessage(
+      { ...message, alerts: wholeGroup(message) },
+      { now: timeOf(message, clock.wall()), dashboardUrl },
+    )
     const id = idOf(name, message)
     const lookedUp =
       posted === undefined && message.mayBePosted === true ? await find(call, channel, id, begun) : undefined
@@ -173,16 +177,6 @@ function idOf(receiver: string, { group }: AlertMessage): string {
 }
 
 type Call = ReturnType<typeof caller>
-
-/** With what else fires: the message of a single target lists each alert. */
-function withUnchanged(message: AlertMessage): AlertMessage {
-  const { alerts, unchanged } = message
-  const [firing, ended] = [false, true].map((isOver) => alerts.filter((each) => hasEnded(each.notification) === isOver))
-  return {
-    ...message,
-    alerts: [...firing!, ...unchanged.map((notification) => ({ notification, flaps: 0 })), ...ended!],
-  }
-}
 
 function idIn({ event_type: type, event_payload: payload }: Record<string, unknown>): unknown {
   return type === EVENT && isMap(payload) ? payload['id'] : undefined

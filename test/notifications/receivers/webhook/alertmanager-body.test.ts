@@ -65,14 +65,14 @@ test('what fired and resolved between deliveries has resolved; one firing alert 
   })
 })
 
-test('an alert has the link to its page where there is one', () => {
-  const links = {
-    alert: 'https://callwatch.test/#alert',
-    calls: 'https://callwatch.test/#calls',
-    silence: 'https://callwatch.test/#silence',
-  }
-  const body = of({ ...messageOf([]), alerts: [{ notification: FIRING, flaps: 0, links }] })
-  expect(body?.alerts[0]?.generatorURL).toBe('https://callwatch.test/#alert')
+test('an alert has the same page in each message: when it changed, when another one did, and when it came and went', () => {
+  const links = { alert: 'https://callwatch.test/#alert', silence: 'https://callwatch.test/#silences' }
+  const update = { notification: FIRING, flaps: 0, links }
+  const flapped = [{ notification: FIRING, times: 1, peak: 0.5, endedAt: AT, links }]
+  const pages = [{ alerts: [update] }, { unchanged: [update] }, { flapped }].map(
+    (differing) => of({ ...messageOf([]), ...differing })?.alerts[0]?.generatorURL,
+  )
+  expect(pages).toEqual([links.alert, links.alert, links.alert])
 })
 
 test('a problem of the store is an alert of callwatch, which resolves; a digest has no such form', () => {
