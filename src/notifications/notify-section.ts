@@ -19,19 +19,16 @@ function checkReceivers(notify: Readonly<Record<string, unknown>>, report: Repor
   const given: unknown[] = Array.isArray(notify['receivers']) ? notify['receivers'] : []
   const named = given.map((item) => (isMap(item) ? item : {}))
   const shorthands = receiverNames.filter((type) => notify[type] !== undefined)
+  /** What has a name already. */
+  const taken = new Map<unknown, string>([
+    [LOG, `\`${LOG}\` is the name of the log, which is notified if there is no receiver`],
+    ...shorthands.map((type) => [type, `the same name as \`notify.${type}\``] as const),
+  ])
   named.forEach(({ name }, index) => {
     if (typeof name !== 'string' || name === '') return
-    const earlier = named.findIndex((other) => other['name'] === name)
-    const shorthand = shorthands.find((type) => type === name)
-    const taken =
-      earlier < index
-        ? `the same name as \`receivers[${earlier}]\``
-        : shorthand !== undefined
-          ? `the same name as \`notify.${shorthand}\``
-          : name === LOG
-            ? `\`${LOG}\` is the name of the log, which is notified if there is no receiver`
-            : undefined
-    if (taken !== undefined) report(['receivers', index, 'name'], `${taken}; expected a name of its own`)
+    const problem = taken.get(name)
+    if (problem !== undefined) report(['receivers', index, 'name'], `${problem}; expected a name of its own`)
+    else taken.set(name, `the same name as \`receivers[${index}]\``)
   })
   const all = [...shorthands.map((type) => ({ name: type, [type]: notify[type] })), ...named]
   checkRoutes(notify['routes'], all, report)
