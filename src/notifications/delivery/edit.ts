@@ -29,7 +29,6 @@ export function editRound(receiver: MessageReceiver, options: DeliverOptions): R
   /** The group whose message is edited next: of those that are due, the one that was edited least recently. */
   function nextOf(told: ReadonlyMap<string, ToldGroup>): string | undefined {
     const editedAt = (group: string) => edited.get(group) ?? -Infinity
-    for (const group of edited.keys()) if (!told.has(group)) edited.delete(group)
     if (edited.values().some((at) => clock.monotonic() - at < PACE_SECONDS)) return undefined
     const due = [...told].flatMap(([group, { posted, targets: on }]) => {
       const isDue = clock.monotonic() - editedAt(group) >= EVERY_SECONDS && !attempts.isPaused(group)
