@@ -2,7 +2,7 @@ import { map, merge, tap, type Observable } from 'rxjs'
 import type { LiveAlert } from '../alerts/alert.ts'
 import type { Config } from '../config/config.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
-import { isLikeAlertmanager, takesMessages } from '../notifications/configured-receivers.ts'
+import { takesMessages } from '../notifications/configured-receivers.ts'
 import { dailyDigest } from '../notifications/daily-digest.ts'
 import type { Unwritten } from '../notifications/delivery/send-message.ts'
 import { attemptsOn, type Attempts } from '../notifications/delivery/attempts.ts'
@@ -83,7 +83,7 @@ function rounds(parts: Common): (receiver: Receiver) => Round[] {
     const sender = { ...receiver, send: leaderOnly(receiver.send) }
     const options = {
       ...notify,
-      groupOf: grouping(notify, isLikeAlertmanager(notify, receiver.name) ? [] : config().alerts),
+      groupOf: grouping(notify, receiver.isLikeAlertmanager === true ? [] : config().alerts),
       targets: () => targets.all().length,
       store,
       clock,
@@ -102,13 +102,12 @@ export function digests(parts: Common): Job {
   const { config, clock, store, receivers, targets, overviews } = parts
   const makeDigest = dailyDigest({
     digest: () => {
-      const { notify } = config()
-      return (
-        notify.digest && {
-          ...notify.digest,
-          receivers: receivers.names().filter((name) => !isLikeAlertmanager(notify, name)),
-        }
-      )
+      const { digest } = config().notify
+      const recipients = receivers
+        .all()
+        .filter(takesMessages)
+        .filter((one) => one.isLikeAlertmanager !== true)
+      return digest && { ...digest, receivers: recipients.map(({ name }) => name) }
     },
     clock,
     store,

@@ -12,18 +12,6 @@ export type ReceiverDeps = {
   pageUrl?: string | undefined
 }
 
-function typeOf({ type }: ConfiguredReceiver): ReceiverType {
-  return receivers[type]
-}
-
-/** Whether a receiver gets what Alertmanager would send. */
-export function isLikeAlertmanager({ receivers: all }: Pick<NotifyConfig, 'receivers'>, name: string): boolean {
-  return all.some((one) => {
-    const type = typeOf(one)
-    return one.name === name && 'create' in type && type.isLikeAlertmanager?.(one.config) === true
-  })
-}
-
 /** Where the page shows alerts: the first such link among the receivers. */
 export function pageUrlIn(notify: NotifyConfig): string | undefined {
   return notify.receivers
@@ -33,10 +21,9 @@ export function pageUrlIn(notify: NotifyConfig): string | undefined {
 
 async function createReceiver(configured: ConfiguredReceiver, context: Omit<SendContext, 'name'>): Promise<Receiver> {
   const { name, config } = configured
-  const type = typeOf(configured)
-  return 'create' in type
-    ? { name, send: await type.create(config, { ...context, name }), edits: type.edits?.(config) === true }
-    : { name, refresh: await type.createState(config, { ...context, name }) }
+  const type: ReceiverType = receivers[configured.type]
+  if (!('create' in type)) return { name, refresh: await type.createState(config, { ...context, name }) }
+  return { name, ...type.traits?.(config), send: await type.create(config, { ...context, name }) }
 }
 
 /** Receivers, each with the configuration that created it. */

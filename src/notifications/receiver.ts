@@ -26,8 +26,14 @@ export type MessageReceiver = {
   /** As in the `receiver` label and the outbox. */
   name: string
   send: Send
-  /** Whether it edits the message of an incident while the incident lasts. */
+} & Traits
+
+/** What a receiver of messages is besides; default: nothing of it. */
+export type Traits = {
+  /** It edits the message of an incident while the incident lasts. */
   edits?: boolean
+  /** It gets what Alertmanager would send: a group for each rule, and no digest. */
+  isLikeAlertmanager?: boolean
 }
 
 /** A configured receiver of the state. What it misses is not sent later. */
@@ -49,10 +55,7 @@ export type ReceiverType<Section extends z.ZodType = z.ZodType> = {
   | {
       /** Loads the code that sends. Every command reads the configuration, but few commands send anything. */
       create(config: z.output<Section>, context: SendContext): Promise<Send>
-      /** Whether it gets what Alertmanager would send: a group for each rule, and no digest; default: no. */
-      isLikeAlertmanager?(config: z.output<Section>): boolean
-      /** Whether it edits the message of an incident while the incident lasts; default: no. */
-      edits?(config: z.output<Section>): boolean
+      traits?(config: z.output<Section>): Traits
     }
   | {
       createState(config: z.output<Section>, context: SendContext): Promise<Refresh>

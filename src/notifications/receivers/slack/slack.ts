@@ -41,7 +41,7 @@ export type SlackConfig = z.output<typeof slackSection>
 export const slack: ReceiverType<typeof slackSection> = {
   about: 'A Slack channel, by its incoming webhook or by a bot',
   section: slackSection,
-  edits: ({ token }) => token !== undefined,
+  traits: ({ token }) => ({ edits: token !== undefined }),
   warning: ({ webhookUrl }) => {
     if (webhookUrl === undefined) return undefined
     const path = /^https:\/\/hooks\.slack(?:-gov)?\.com(\/(?:triggers|workflows)\/)/.exec(new URL(webhookUrl).href)?.[1]

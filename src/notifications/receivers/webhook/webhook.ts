@@ -57,6 +57,6 @@ export type WebhookConfig = z.output<typeof webhookSection>
 export const webhook: ReceiverType<typeof webhookSection> = {
   about: 'A generic webhook',
   section: webhookSection,
-  isLikeAlertmanager: ({ format }) => format === 'alertmanager',
+  traits: ({ format }) => ({ isLikeAlertmanager: format === 'alertmanager' }),
   create: async (config, context) => (await import('./webhook-send.ts')).webhookSend(config, context),
 }
