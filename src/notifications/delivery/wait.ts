@@ -63,16 +63,8 @@ export function wait({ group, alerts }: Batch, moment: Moment): readonly ReadyAl
     if (merged === undefined) moment.discarded.push(...alert.entries)
     else all.push({ ...alert, merged })
   }
-  const seconds = group.wait ?? waitFor(alerts, moment)
   const ageOf = ({ entries, changes }: WaitingAlert, i = 0) => moment.age(String(entries.at(i)!.id), changes.at(i)!.at)
-  const timing = {
-    wait: seconds,
-    interval: group.interval,
-    before: moment.told.get(group.key),
-    told: lasting(moment, group.key, alerts),
-    firing: moment.incident(group.key)?.targets.firing ?? 0,
-    toldAge: moment.toldAge,
-  }
+  const timing = timingOf({ group, alerts }, moment)
   const onPlace = Map.groupBy(alerts, (alert) => placeOf(latestOf(alert)))
   const hasWaited = (alert: ReadyAlert) => {
     // The end of an alert that flapped before, or was inhibited, may be the first of many.
@@ -80,20 +72,26 @@ export function wait({ group, alerts }: Batch, moment: Moment): readonly ReadyAl
     const ends = [alert, ...onPlace.get(placeOf(latestOf(alert)))!.filter(isKnown)]
     const own = isEnding ? Math.min(...ends.map((one) => ageOf(one, -1))) : ageOf(alert)
     // An alert that became more severe waits no longer for that.
-    return Math.max(own, ...(alert.inhibits ?? []).map((one) => ageOf(one))) >= seconds
+    return Math.max(own, ...(alert.inhibits ?? []).map((one) => ageOf(one))) >= timing.wait
   }
   return readyOf(all, hasWaited, timing)
 }
 
-type Timing = {
-  wait: number
-  interval: number
-  /** What the receiver was told of the group last, and the same if something of that lasts. */
-  before: ToldGroup | undefined
-  told: ToldGroup | undefined
-  /** On how many targets alerts of the group fire. */
-  firing: number
-  toldAge: Age
+type Timing = ReturnType<typeof timingOf>
+
+function timingOf({ group, alerts }: Batch, moment: Moment) {
+  const before = moment.told.get(group.key)
+  return {
+    wait: group.wait ?? waitFor(alerts, moment),
+    interval: group.interval,
+    /** What the receiver was told of the group last, how long ago, and the same if something of that lasts. */
+    before,
+    sinceLast: before === undefined ? Infinity : moment.toldAge(`${before.at}`, before.at),
+    told: lasting(moment, group.key, alerts),
+    /** On how many targets alerts of the group fire. */
+    firing: moment.incident(group.key)?.targets.firing ?? 0,
+    toldAge: moment.toldAge,
+  }
 }
 
 function readyOf(
@@ -101,11 +99,10 @@ function readyOf(
   hasWaited: (alert: ReadyAlert) => boolean,
   timing: Timing,
 ): readonly ReadyAlert[] {
-  const { interval, before, told, toldAge } = timing
-  const sinceLast = before === undefined ? Infinity : toldAge(`${before.at}`, before.at)
+  const { interval, before, sinceLast, told } = timing
   if (told !== undefined && interval > 0) {
     const isDue = isIntervalOver(told, timing) && all.some((each) => hasWaited(each) && isNews(each, told, timing))
-    return isDue || hasGrown(all.filter(isUntold), told, sinceLast, timing) ? all : []
+    return isDue || hasGrown(all.filter(isUntold), told, timing) ? all : []
   }
   const mayFlap = sinceLast >= interval
   if (!mayFlap && before !== undefined && hasFlapped(before, all)) return []
@@ -141,7 +138,7 @@ const LATER_GROWTH = 8
  * Whether the incident is more severe than the receiver was told, over, or much larger. So an incident that grows by one target after
  * the other is few messages.
  */
-function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, sinceLast: number, { wait, firing }: Timing): boolean {
+function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, { wait, firing, sinceLast }: Timing): boolean {
   if (firing === 0 || added.some((alert) => isMoreSevere(latestOf(alert), told))) return true
   const growth = told.hasGrown ? LATER_GROWTH : FIRST_GROWTH
   return added.length > 0 && firing >= growth * told.targets && sinceLast >= wait
