@@ -2,13 +2,12 @@ import * as z from 'zod'
 import type { LiveAlert } from '../../alerts/alert.ts'
 import { isPattern } from '../../alerts/match.ts'
 import type { AlertMatch } from '../../alerts/match-keys.ts'
-import { hasEnded, notificationOf } from '../../alerts/notification.ts'
+import { hasEnded, notificationOf, type Notification } from '../../alerts/notification.ts'
 import { isoTime } from '../../clock/times.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert, Message, StoreMessage } from '../../notifications/message.ts'
-import { annotationsOf, labelsOf } from '../../notifications/text/alert-labels.ts'
 import { wholeGroup } from '../../notifications/text/group-text.ts'
 import { linksOf, withRunbook } from '../../notifications/text/links.ts'
-import { flappedText } from '../../notifications/text/notification-text.ts'
+import { descriptionOf, flappedText, summaryOf } from '../../notifications/text/notification-text.ts'
 import { storeText } from '../../notifications/text/store-text.ts'
 import { count } from '../shapes.ts'
 
@@ -29,6 +28,25 @@ const postedAlert = alert
   .pick({ labels: true, annotations: true, startsAt: true, endsAt: true })
   .extend({ generatorURL: z.string().exactOptional() })
 export type AlertmanagerAlert = z.output<typeof postedAlert>
+
+/** The labels by which Alertmanager, and receivers of its webhooks, identify an alert. */
+function labelsOf({ alert, severity, target, labels }: Notification): Record<string, string> {
+  return { alertname: alert, severity, target, ...labels }
+}
+
+/** What Alertmanager shows besides the labels. */
+function annotationsOf(notification: Notification): Record<string, string> {
+  const { value, threshold, calls, runbookUrl } = notification
+  const description = descriptionOf(notification)
+  return {
+    summary: summaryOf(notification),
+    ...(description === undefined ? {} : { description }),
+    value: String(value),
+    threshold: String(threshold),
+    ...(calls === undefined ? {} : { calls: String(calls) }),
+    ...(runbookUrl === undefined ? {} : { runbook_url: runbookUrl }),
+  }
+}
 
 /**
  * A firing or recovering instance as an alert.
