@@ -66,19 +66,6 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
     pause(EVERYTHING, Math.min(delay, longest.retryAfter))
   }
 
-  function refusedBy(error: DeliveryError, { subject, drops, ids }: Required<What>): Attempt {
-    const { message: problem, retryable, retryAfter, mayHaveArrived } = error
-    if (retryable) {
-      failed(retryAfter)
-      return { outcome: 'retried', problem, mayHaveArrived }
-    }
-    failures = 0
-    if (drops || (mayHaveArrived && of === 'message')) return { outcome: 'dropped', problem, mayHaveArrived }
-    pause(subject, longest.delay)
-    refused.add(ids, problem)
-    return { outcome: 'retried', problem, mayHaveArrived }
-  }
-
   return {
     /** @param subject as it was given to `attempt` */
     isPaused: (subject = EVERYTHING) => isPausedFor(EVERYTHING) || isPausedFor(subject),
@@ -100,9 +87,20 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
         const problem = refused.accepted(ids)
         return { outcome: 'sent', ...(problem !== undefined && { problem }) }
       } catch (error) {
-        if (error instanceof DeliveryError) return refusedBy(error, { subject, drops, ids })
-        failed()
-        return { outcome: 'retried', problem: 'internal error', error, mayHaveArrived: true }
+        if (!(error instanceof DeliveryError)) {
+          failed()
+          return { outcome: 'retried', problem: 'internal error', error, mayHaveArrived: true }
+        }
+        const { message: problem, retryable, retryAfter, mayHaveArrived } = error
+        if (retryable) {
+          failed(retryAfter)
+          return { outcome: 'retried', problem, mayHaveArrived }
+        }
+        failures = 0
+        if (drops || (mayHaveArrived && of === 'message')) return { outcome: 'dropped', problem, mayHaveArrived }
+        pause(subject, longest.delay)
+        refused.add(ids, problem)
+        return { outcome: 'retried', problem, mayHaveArrived }
       }
     },
   }

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { duration, longestTimer } from '../../../schema/duration.ts'
 import { address } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
@@ -8,6 +9,8 @@ const heartbeatSection = section({
   url: secret(address(), { of: 'the URL', about: 'Requested while rules are evaluated', example: 'HEARTBEAT_URL' }),
   interval: duration({ max: longestTimer }).prefault('1m').describe('How often it is requested'),
 })
+
+export type HeartbeatConfig = z.output<typeof heartbeatSection>
 
 /** A dead man's switch: a service that notices when the requests of its URL stop. */
 export const heartbeat = {

@@ -1,17 +1,10 @@
 import type { Clock } from '../../../clock/clock.ts'
 import { httpSender } from '../../../network/http-sender.ts'
 import type { Refresh } from '../../receiver.ts'
-
-export type HeartbeatOptions = {
-  /** A secret. */
-  url: string
-  /** Seconds between two beats, above 0 and at most 24 days. */
-  interval: number
-  clock: Clock
-}
+import type { HeartbeatConfig } from './heartbeat.ts'
 
 /** Requests a URL each interval while callwatch works. The service behind it notices when the requests stop. */
-export function heartbeats({ url, interval, clock }: HeartbeatOptions): Refresh {
+export function heartbeats({ url, interval, clock }: HeartbeatConfig & { clock: Clock }): Refresh {
   const deliver = httpSender({ receiver: 'the heartbeat URL', url, clock })
   let dueAt = -Infinity
   return ({ isWorking }) => {

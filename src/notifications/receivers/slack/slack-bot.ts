@@ -95,11 +95,9 @@ export function slackBot(
 
   async function showIncident(message: AlertMessage): Promise<string> {
     const { posted, begun, isEdit, incident } = message
+    const now = isEdit === true ? Math.floor(clock.wall() / AGE_SECONDS) * AGE_SECONDS : clock.wall()
     // The message of a single target lists each alert.
-    const own = slackMessage(
-      { ...message, alerts: wholeGroup(message) },
-      { now: timeOf(message, clock.wall()), dashboardUrl },
-    )
+    const own = slackMessage({ ...message, alerts: wholeGroup(message) }, { now, dashboardUrl })
     const id = idOf(name, message)
     const lookedUp =
       posted === undefined && message.mayBePosted === true ? await find(call, channel, id, begun) : undefined
@@ -161,11 +159,6 @@ async function find(call: Call, channel: string, id: string, since: number): Pro
   const all: unknown[] = Array.isArray(messages) ? messages : []
   const own = all.filter(isMap).filter(({ metadata }) => isMap(metadata) && idIn(metadata) === id)
   return own.map(({ ts }) => String(ts)).toSorted((a, b) => Number(b) - Number(a))[0]
-}
-
-/** The time of the ages in a message. */
-function timeOf({ isEdit }: AlertMessage, now: number): number {
-  return isEdit === true ? Math.floor(now / AGE_SECONDS) * AGE_SECONDS : now
 }
 
 /** Names the incidents of a group in the metadata of their messages. */
