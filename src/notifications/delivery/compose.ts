@@ -9,7 +9,7 @@ import type { Group } from '../grouping.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert } from '../message.ts'
 import { groupLinks, linksOf, withRunbook } from '../text/links.ts'
 import { latestOf, type Composed, type ReadyAlert } from './batch.ts'
-import { isSame, type Inhibited } from './inhibition.ts'
+import type { Inhibited } from './inhibition.ts'
 import type { Moment } from './moment.ts'
 import { FIRST_GROWTH, intervalAfter, lasting } from './wait.ts'
 
@@ -147,17 +147,16 @@ function inhibitedBy(
 ): AlertMessage['inhibited'] {
   const notified = new Set(firing.map(nameOf))
   /** Whether one of the given alerts inhibits this one, directly or through another alert that it inhibits. */
-  const isInhibited = (alert: Inhibited, flapped: readonly Inhibited[]): boolean =>
-    inhibitorsOf(alert).some(
-      (one) =>
-        notified.has(nameOf(one)) ||
-        (!flapped.some((other) => isSame(other, one)) && isInhibited(one, [...flapped, one])),
-    )
+  const isInhibited = (alert: Inhibited, passed: readonly string[]): boolean =>
+    inhibitorsOf(alert).some((one) => {
+      const name = nameOf(one)
+      return notified.has(name) || (!passed.includes(name) && isInhibited(one, [...passed, name]))
+    })
   return alerts.flatMap((live) => {
     const alert = alertOf(live)
     const isLive = live.instance.state !== 'pending' && !notified.has(nameOf(alert))
     const isSilenced = silences.some(({ match }) => matches(match, alert))
-    if (!isLive || isSilenced || !isInhibited(alert, [alert])) return []
+    if (!isLive || isSilenced || !isInhibited(alert, [nameOf(alert)])) return []
     return { alert: alert.key, target: alert.target, severity: alert.severity }
   })
 }

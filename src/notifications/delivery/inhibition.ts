@@ -1,4 +1,4 @@
-import { alertOf, subjectOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import { alertOf, nameOf, subjectOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import { matches, valuesOf } from '../../alerts/match.ts'
 import { isMoreSevere } from '../../alerts/match-keys.ts'
 import type { NotifyConfig } from '../notify-section.ts'
@@ -44,13 +44,9 @@ export function inhibition(
           matches(rule.targetMatch, alert) ? of.filter((source) => isInhibiting(rule, source, alert)) : [],
         ),
       ])
-      return [...candidates].filter((source) => !isSame(source, alert) && !inhibits(alert, source))
+      return [...candidates].filter((source) => nameOf(source) !== nameOf(alert) && !inhibits(alert, source))
     }
   }
-}
-
-export function isSame(one: Pick<Inhibited, 'target' | 'key'>, other: Pick<Inhibited, 'target' | 'key'>): boolean {
-  return one.target === other.target && one.key === other.key
 }
 
 /**
