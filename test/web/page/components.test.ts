@@ -346,7 +346,10 @@ describe('the banner of the page', () => {
     const refused = shownTarget({ target: 'staging', sync: {}, problem: 'the key is not known' })
     const state = stateOf([
       { ...shownTarget({ sync: {} }), progress: () => ({ pagesRead: 12, pages: 80 }) },
-      { ...shownTarget({ target: 'b', sync: {} }), progress: () => ({ pagesRead: 3, pages: undefined }) },
+      {
+        ...shownTarget({ target: 'b', sync: {}, problem: 'the list is being read: 2 of 80 pages so far' }),
+        progress: () => ({ pagesRead: 3, pages: undefined }),
+      },
       { ...refused, progress: () => ({ pagesRead: 0, pages: undefined }) },
     ])
     const others = (count: number, verb: string) =>

@@ -97,8 +97,11 @@ function staleNotice({ name, last_success, lag_seconds, problem, listing }: Targ
   const { pages_read = 0, pages = null, seconds_left = null } = listing ?? {}
   const total = pages === null ? 'an unknown number of' : formatNumber(pages)
   const left = seconds_left === null ? '' : `, about ${formatSeconds(seconds_left)} to go`
+  // The progress says the same, and more.
+  const isProgress = problem?.startsWith('the list is being read') ?? false
+  const doing = pages_read === 0 ? 'waiting for the initial sync' : 'the initial sync reads the past calls'
   return {
-    text: `${name}: ${pages_read === 0 ? 'waiting for the initial sync' : 'the initial sync reads the past calls'}.${why}`,
+    text: `${name}: ${doing}.${isProgress && pages_read > 0 ? '' : why}`,
     age: pages_read === 0 ? '' : `${formatNumber(pages_read)} of ${total} pages read${left}`,
   }
 }
