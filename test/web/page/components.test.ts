@@ -346,10 +346,7 @@ describe('the banner of the page', () => {
     const refused = shownTarget({ target: 'staging', sync: {}, problem: 'the key is not known' })
     const state = stateOf([
       { ...shownTarget({ sync: {} }), progress: () => ({ pagesRead: 12, pages: 80 }) },
-      {
-        ...shownTarget({ target: 'b', sync: {}, problem: 'the list is being read: 2 of 80 pages so far' }),
-        progress: () => ({ pagesRead: 3, pages: undefined }),
-      },
+      { ...shownTarget({ target: 'b', sync: {} }), progress: () => ({ pagesRead: 3, pages: undefined }) },
       { ...refused, progress: () => ({ pagesRead: 0, pages: undefined }) },
     ])
     const others = (count: number, verb: string) =>
@@ -362,6 +359,10 @@ describe('the banner of the page', () => {
     ])
     state.snapshot!.status.targets = first.slice(0, 1)
     expect(banner(state)).toEqual(['b: the initial sync reads the past calls. (3 of an unknown number of pages read)'])
+    const reading = shownTarget({ sync: {}, problem: 'the list is being read: 2 of 80 pages so far' })
+    expect(banner(stateOf([{ ...reading, progress: () => ({ pagesRead: 3, pages: 80 }) }]))).toEqual([
+      'production: the initial sync reads the past calls. (3 of 80 pages read)',
+    ])
     expect(isSyncing(state)).toBe(true)
     expect(isSyncing(stateOf([refused]))).toBe(false)
     expect(isSyncing(stateOf([shownTarget({ sync: {} }), shownTarget({ target: 'b', sync: POLLED })]))).toBe(true)
