@@ -3,7 +3,7 @@ import { isBefore, readCursor, START, writeCursor } from '../events/cursor.ts'
 import { cursorSince } from '../events/read-events.ts'
 import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import { openForCommand } from '../store/open-store.ts'
-import type { CommandStore, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/store.ts'
+import type { CommandStore, LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/store.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
 import { deadLettersView, type WebhookView } from '../views/webhook-status.ts'
 import { momentOf } from '../web/api/parameters.ts'
@@ -105,11 +105,17 @@ async function change(
   }
 }
 
-const deadLettersOf = (store: CommandStore, name: string) =>
-  store.undelivered(name, { dead: true, after: START, limit: ALL })
+const PAGE = 1000
 
-/** The largest `int` of PostgreSQL. */
-const ALL = 2 ** 31 - 1
+async function deadLettersOf(store: CommandStore, name: string): Promise<UndeliveredEvent[]> {
+  const found: UndeliveredEvent[] = []
+  for (let after: LogPlace = START; ;) {
+    const page = await store.undelivered(name, { dead: true, after, limit: PAGE })
+    found.push(...page)
+    if (page.length < PAGE) return found
+    after = page.at(-1)!
+  }
+}
 
 function revived({ refusedSince: _before, ...event }: UndeliveredEvent): UndeliveredEvent {
   return { ...event, dead: false, attempts: 0 }

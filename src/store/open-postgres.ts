@@ -8,7 +8,7 @@ import { connectForLongStatements } from './postgres/connect-for-command.ts'
 import { connect, type Connection, type ConnectOptions } from './postgres/connection.ts'
 import { openPool, type Pool } from './postgres/pool.ts'
 import { postgresSql } from './postgres/postgres-sql.ts'
-import { expectSchema, InUseError, migrate } from './postgres/schema.ts'
+import { expectSchema, InUseError, isMigrated, migrate } from './postgres/schema.ts'
 import type { Say } from './migrations.ts'
 import type { Sql } from './sql.ts'
 import { storeOn } from './store-on.ts'
@@ -104,17 +104,6 @@ async function openDatabase({
   const giveUp = ({ host }: Connection) => {
     address = { ...address, hosts: [...address.hosts.filter((other) => other !== host), host] }
   }
-  const once =
-    (seconds: number) =>
-    async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
-      const connection = await open({ patience: seconds })
-      try {
-        return await work(connection)
-      } finally {
-        await connection.close()
-      }
-    }
-  await whenUnused(() => once(MIGRATION_DEADLINE_SECONDS)((opened) => migrate(opened, undefined, say)), clock, say)
   const pool = openPool({ open: () => open(), size: CONNECTIONS, clock, isWanted, giveUp })
   const openListening = async () => {
     const connection = await open({ onNotify: hints.onNotify })
@@ -124,11 +113,28 @@ async function openDatabase({
   const memberPool = openPool({ open: openListening, size: 1, clock, isWanted, giveUp })
   // Queries of the history may take long. Nothing else waits for them, and their time-outs do not show that the database is down.
   const readPool = openPool({
-    open: () => open({ patience: READ_DEADLINE_SECONDS, prepare: false }),
+    open: () => connect(address, { deadline: READ_DEADLINE_SECONDS, clock, prepare: false }),
     size: READ_CONNECTIONS,
     clock,
     isWanted,
   })
+  const once =
+    (seconds: number) =>
+    async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+      const connection = await connect(address, { deadline: seconds, clock })
+      try {
+        return await work(connection)
+      } finally {
+        await connection.close()
+      }
+    }
+  try {
+    if (!(await pool.use(isMigrated)))
+      await whenUnused(() => once(MIGRATION_DEADLINE_SECONDS)((opened) => migrate(opened, undefined, say)), clock, say)
+  } catch (error) {
+    await pool.close()
+    throw error
+  }
   const sqlOf = ({ use, close }: Pool) =>
     postgresSql(address.place, use, { useLong: once(LONG_DEADLINE_SECONDS), close })
   return { sql: sqlOf(pool), membership: sqlOf(memberPool), reading: sqlOf(readPool) }

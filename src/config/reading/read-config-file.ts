@@ -1,26 +1,20 @@
 import { dirname, resolve } from 'node:path'
-import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type YAMLError } from 'yaml'
+import { isMap as isMapNode, isNode, isSeq, LineCounter, parseDocument, type YAMLError } from 'yaml'
 import { ConfigError, type Problem } from '../config-error.ts'
 import { formatPath, type Path } from '../../schema/path.ts'
 import type { Environment } from './environment.ts'
+import { hideReferences, keyOf, NO_ANCHOR, plainValue, TOO_DEEP } from './plain-value.ts'
 import { fileProblem, readAnyText, type ReadText } from './read-text.ts'
-
-const NO_ANCHOR = 'found `*` with a name that no anchor before it has; a text that begins with `*` needs quotes'
-const NO_MAP = 'found `<<` without a map; expected `<<: *NAME`, where `&NAME` marks a map, or a list of such names'
-const TOO_MANY = 'found `*` that stands for many more `*`; expected fewer'
 
 /** Replacements for messages of the library that would quote the file, and might contain a secret. */
 const discreet: Partial<Record<YAMLError['code'], string>> = {
   BAD_ALIAS: NO_ANCHOR,
   BAD_DIRECTIVE: 'found `%` at the beginning of a line, where a directive would stand',
   BAD_DQ_ESCAPE: 'found an unknown escape after `\\` between double quotes',
-  RESOURCE_EXHAUSTION: 'found too many lists and maps within each other; expected fewer levels',
+  RESOURCE_EXHAUSTION: TOO_DEEP,
   TAG_RESOLVE_FAILED: 'found `!` with the name of an unknown tag; a text that begins with `!` needs quotes',
   UNEXPECTED_TOKEN: 'found something that cannot stand here; a text with one of `{}[],#&*!|>%@` in it may need quotes',
 }
-
-/** How many values the aliases of one anchor may stand for. */
-const MAX_ALIASES = 100_000
 
 /** What a YAML text contains. */
 type YamlContent = {
@@ -42,7 +36,7 @@ type YamlContent = {
  */
 export function parseYaml(source: string, name: string): YamlContent {
   const lineCounter = new LineCounter()
-  const options = { lineCounter, prettyErrors: false, logLevel: 'silent', merge: true } as const
+  const options = { lineCounter, prettyErrors: false, logLevel: 'silent', uniqueKeys: false } as const
   const document = parseDocument(hideReferences(source), options)
   const placeAt = (offset: number) => {
     const { line, col } = lineCounter.linePos(offset)
@@ -56,19 +50,8 @@ export function parseYaml(source: string, name: string): YamlContent {
     // The parser is lost, and complains about everything after it.
     if (code === 'UNEXPECTED_TOKEN' || code === 'RESOURCE_EXHAUSTION') throw new ConfigError(mistakes)
   }
-  const anchors = new Set<string>()
-  visit(document, {
-    Value: (_key, node) => {
-      if (node.anchor !== undefined) anchors.add(node.anchor)
-      if (isScalar(node) && typeof node.value === 'string') node.value = showReferences(node.value)
-    },
-    Alias: (_key, { source: anchor, range }, above) => {
-      const isWithin = above.some((node) => 'anchor' in node && node.anchor === anchor)
-      if (isWithin || !anchors.has(anchor)) report(range?.[0] ?? 0, NO_ANCHOR)
-    },
-  })
+  const content = plainValue(document.contents, (node, mistake) => void report(node.range?.[0] ?? 0, mistake))
   if (mistakes.length > 0) throw new ConfigError(mistakes)
-  const content = contentOf(document, name)
   let offsets: Map<string, number> | undefined
   return {
     content,
@@ -80,27 +63,10 @@ export function parseYaml(source: string, name: string): YamlContent {
   }
 }
 
-// Private-use characters of the same length, so that columns stay right.
-const [OPENING, CLOSING] = ['\uF5D0\uF5D0', '\uF5D1']
-
-/** Replaces `${NAME}` by what YAML accepts anywhere. */
-const hideReferences = (source: string) => source.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, `${OPENING}$1${CLOSING}`)
-const showReferences = (text: string) => text.replaceAll(/\uF5D0\uF5D0([A-Za-z_]\w*)\uF5D1/g, '$${$1}')
-
-/** The maps, lists and scalars of a document. */
-function contentOf(document: Document.Parsed, name: string): unknown {
-  try {
-    return document.toJS({ maxAliasCount: MAX_ALIASES })
-  } catch (error) {
-    const mistake = error instanceof ReferenceError ? TOO_MANY : NO_MAP
-    throw new ConfigError([{ path: name, message: `not valid YAML: ${mistake}` }])
-  }
-}
-
 /** Where each key and each item of a list begins, by path. */
 function* offsetsIn(node: unknown, path: Path = []): Generator<[path: string, offset: number]> {
-  const items: [key: PropertyKey, start: unknown, value: unknown][] = isMap(node)
-    ? node.items.map(({ key, value }) => [String(isScalar(key) ? key.value : key), key, value])
+  const items: [key: PropertyKey, start: unknown, value: unknown][] = isMapNode(node)
+    ? node.items.map(({ key, value }) => [keyOf(key), key, value])
     : isSeq(node)
       ? node.items.map((item, index) => [index, item, item])
       : []

@@ -66,6 +66,15 @@ export async function expectUnused({ run, place }: Place, before: string): Promi
 }
 
 /**
+ * Whether a database has this program's schema.
+ *
+ * @throws {StoreError} as {@link migrate}
+ */
+export async function isMigrated(connection: Connection): Promise<boolean> {
+  return (await checkSchema(connection)) === newestVersion(MIGRATIONS.postgres)
+}
+
+/**
  * Makes sure that a database can be read without a migration.
  *
  * @throws {StoreError} refused: as for {@link migrate}, or the database must be migrated by a daemon first

@@ -3,24 +3,31 @@ import { StoreError } from '../store-error.ts'
 import type { Engine } from './engine.ts'
 import { openEngine, openReadingEngine } from './open-database.ts'
 import { attempting } from './sqlite-error.ts'
-import type { EngineResponse, ThreadOptions, ThreadRequest } from './thread.ts'
+import { OPENING, type EngineResponse, type ThreadOptions, type ThreadRequest } from './thread.ts'
 
-// The store's thread. It opens the file at the first request, and answers requests one after the other.
+// The store's thread. It opens the file, and answers requests one after the other.
 
 const port = parentPort!
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- thread.ts gives it
 const options = workerData as ThreadOptions
 const { attempt } = attempting(options.path)
-const open = (): Engine =>
-  options.readOnly === true
-    ? openReadingEngine(options.path)
-    : openEngine(options, (line) => port.postMessage({ line } satisfies EngineResponse))
 let engine: Engine | undefined
 
+respond(OPENING, () => {
+  engine =
+    options.readOnly === true
+      ? openReadingEngine(options.path)
+      : openEngine(options, (line) => port.postMessage({ id: OPENING, line } satisfies EngineResponse))
+})
 port.on('message', ({ id, request }: ThreadRequest) => {
+  respond(id, () => engine!(request))
+  if (request.do === 'close') port.close()
+})
+
+function respond(id: number, work: () => unknown): void {
   let response: EngineResponse
   try {
-    response = { id, value: attempt(() => (engine ??= open())(request)) }
+    response = { id, value: attempt(work) }
   } catch (error) {
     response =
       error instanceof StoreError
@@ -28,5 +35,4 @@ port.on('message', ({ id, request }: ThreadRequest) => {
         : { id, bug: error }
   }
   port.postMessage(response)
-  if (request.do === 'close') port.close()
-})
+}

@@ -11,13 +11,21 @@ import { sqliteSql, type AskEngine } from './sqlite-sql.ts'
 /** A request for the thread. */
 export type ThreadRequest = { id: number; request: EngineRequest }
 
-/** The result of a request: a value, an error of the store, or a bug. Or a line for the log, before the response. */
-export type EngineResponse =
-  | { id: number; value?: unknown; storeError?: Pick<StoreError, 'kind' | 'message'>; bug?: unknown }
-  | { line: string }
+/** The result of a request: a value, an error of the store, or a bug. */
+export type EngineResponse = {
+  /** The id of the request. OPENING in the first response, which says whether the file is open. */
+  id: number
+  value?: unknown
+  /** A line for the log, sent before the response. */
+  line?: string
+  storeError?: Pick<StoreError, 'kind' | 'message'>
+  bug?: unknown
+}
 
 /** The file that a thread opens, as the daemon's store or only for queries. */
 export type ThreadOptions = SqliteOptions & { readOnly?: true }
+
+export const OPENING = 0
 
 /** A thread for queries ends after this long without one, because it takes 15 MB. */
 const REST_SECONDS = 10
@@ -31,13 +39,9 @@ const MAX_ENDED_THREADS = 5
  * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon uses it
  */
 export async function openSqliteThread(options: SqliteOptions, say: Say): Promise<Sql> {
-  const { ask, end } = engineThread(options, say)
-  const sql = sqliteSql(ask, options.path, true)
-  await sql.size().catch(async (error: unknown) => {
-    await end()
-    throw error
-  })
-  return sql
+  const { ask, start } = engineThread(options, say)
+  await start()
+  return sqliteSql(ask, options.path, true)
 }
 
 /**
@@ -64,28 +68,33 @@ export function sqliteReadingThread(options: SqliteOptions): Sql {
 /** A thread with an engine. When it has ended, the store is unavailable until a request has started another one. */
 function engineThread(options: ThreadOptions, say?: Say) {
   const answers = pendingAnswers()
-  let running: Worker | undefined
+  let running: { worker: Worker; opened: Promise<unknown> } | undefined
   let ended = 0
   let isClosed = false
 
   const stop = async (worker: Worker) => {
-    if (running === worker) running = undefined
+    if (running?.worker === worker) running = undefined
     await worker.terminate()
   }
-  function start(): Worker {
+  function start() {
     const worker = startWorker(options, {
       onResponse: (response) => {
-        if ('line' in response) say?.(response.line)
-        else answers.settle(response)
+        if (response.line !== undefined) return say?.(response.line)
+        answers.settle(response)
       },
       onEnd: (error) => {
-        if (running !== worker) return
+        if (running?.worker !== worker) return
         running = undefined
         ended += 1
         answers.fail(error)
       },
     })
-    return worker
+    const opened = answers.to(OPENING).catch(async (error: Error) => {
+      answers.fail(error)
+      await stop(worker)
+      throw error
+    })
+    return { worker, opened }
   }
 
   /** Starts the thread if it does not run. */
@@ -96,13 +105,14 @@ function engineThread(options: ThreadOptions, say?: Say) {
   }
   /** Ends the thread if it has nothing to do. */
   const endUnused = () => {
-    if (running !== undefined && answers.areNone()) void stop(running)
+    if (running !== undefined && answers.areNone()) void stop(running.worker)
   }
   const ask: AskEngine = async (request) => {
     try {
+      const { worker, opened } = open()
       const id = answers.newId()
-      open().postMessage({ id, request } satisfies ThreadRequest, [])
-      const value = await answers.to(id)
+      worker.postMessage({ id, request } satisfies ThreadRequest, [])
+      const [value] = await Promise.all([answers.to(id), opened])
       ended = 0
       if (request.do === 'close') await end()
       return value
@@ -115,15 +125,15 @@ function engineThread(options: ThreadOptions, say?: Say) {
   const end = async (): Promise<void> => {
     isClosed = true
     answers.fail(closedError(options))
-    if (running !== undefined) await stop(running)
+    if (running !== undefined) await stop(running.worker)
   }
-  return { ask, end, endUnused }
+  return { ask, end, endUnused, start: async () => void (await open().opened) }
 }
 
 /** The requests to a thread that it has not answered. */
 function pendingAnswers() {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
-  let lastId = 0
+  let lastId = OPENING
   return {
     newId: () => ++lastId,
     areNone: () => waiting.size === 0,
@@ -132,7 +142,7 @@ function pendingAnswers() {
       waiting.set(id, asked)
       return asked.promise
     },
-    settle: ({ id, value, storeError, bug }: Exclude<EngineResponse, { line: string }>): void => {
+    settle: ({ id, value, storeError, bug }: EngineResponse): void => {
       const asked = waiting.get(id)
       waiting.delete(id)
       if (storeError !== undefined) asked?.reject(new StoreError(storeError.kind, storeError.message))

@@ -73,18 +73,47 @@ test('any number of targets may share a template', () => {
   expect(content).toHaveProperty('targets.199', { name: 't199', query: { a: ['x'], b: ['x'] } })
 })
 
-test('lists of aliases that stand for billions of values are refused', () => {
-  const list = (of: string) => `[${Array<string>(9).fill(of).join(', ')}]`
-  const levels = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((level) => `a${level}: &a${level} ${list(`*a${level - 1}`)}`)
-  expect(problemsIn([`a0: &a0 ${list('x')}`, ...levels].join('\n'))).toEqual([
-    { path: 'f', message: 'not valid YAML: found `*` that stands for many more `*`; expected fewer' },
+test('lists of aliases that repeat a long text are refused as well, for it is filled in each time', () => {
+  const levels = ['b', 'c', 'd', 'e'].map(
+    (name, n) => `${name}: &${name} [${Array(10).fill(`*${'abcd'[n]}`).join(', ')}]`,
+  )
+  const source = [`a: &a "\${HOME}${'y'.repeat(30_000)}"`, ...levels].join('\n')
+  expect(problemsIn(source)).toMatchObject([
+    { message: expect.stringContaining('more than 200,000 values up to here') },
   ])
 })
 
-test('lists within each other without an end are refused', () => {
-  const message = 'not valid YAML: found too many lists and maps within each other; expected fewer levels'
-  const problems = problemsIn(`a: ${'['.repeat(100_000)}${']'.repeat(100_000)}`)
-  expect(problems).toEqual([{ path: expect.stringMatching(/^f:1:/), message }])
+test('lists of aliases that stand for more values than any configuration has are refused where they become too many', () => {
+  const list = (of: string) => `[${Array<string>(9).fill(of).join(', ')}]`
+  const levels = [1, 2, 3, 4, 5].map((level) => `a${level}: &a${level} ${list(`*a${level - 1}`)}`)
+  expect(problemsIn([`a0: &a0 ${list('x')}`, ...levels].join('\n'))).toEqual([
+    {
+      path: 'f:6:15',
+      message: expect.stringContaining('more than 200,000 values up to here, with all that each `*` repeats'),
+    },
+  ])
+})
+
+test('a list that merges the same map again and again counts with all keys of each', () => {
+  const keys = Array.from({ length: 1000 }, (_, i) => `k${i}: 1`)
+  const merges = Array<string>(300).fill('- <<: *a')
+  expect(problemsIn(`a: &a { ${keys.join(', ')} }\nb:\n${merges.join('\n')}`)).toEqual([
+    { path: 'f:201:7', message: expect.stringContaining('more than 200,000 values') },
+  ])
+})
+
+test.each([150, 1500, 100_000])(
+  '%i lists within each other are refused, whatever the parser makes of them',
+  (levels) => {
+    const problems = problemsIn(`a: ${'['.repeat(levels)}${']'.repeat(levels)}`)
+    const message = 'not valid YAML: found more than 100 lists and maps within each other; expected fewer levels'
+    expect(problems).toEqual([{ path: expect.stringMatching(/^f:1:/), message }])
+  },
+)
+
+test('a map of as many keys as a file has room for takes no minute', () => {
+  const keys = Array.from({ length: 80_000 }, (_, i) => `k${i}: ${i}`)
+  expect(parseYaml(keys.join('\n'), 'f').content).toHaveProperty('k79999', 79_999)
 })
 
 test.each([
@@ -101,7 +130,7 @@ test.each([
 test.each(['1', '[*a, 1]'])('the key `<<` with "%s" is refused', (value) => {
   expect(problemsIn(`a: &a { x: 1 }\nb: { <<: ${value} }`)).toEqual([
     {
-      path: 'f',
+      path: 'f:2:6',
       message:
         'not valid YAML: found `<<` without a map; expected `<<: *NAME`, where `&NAME` marks a map, or a list of such names',
     },
