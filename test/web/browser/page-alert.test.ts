@@ -66,7 +66,7 @@ inChromium('the page of an alert', (open) => {
     await expect.poll(() => table.innerText(), { timeout: 8000 }).toMatch(/2026-09-20 14:16\s+33\.3%[^]*47\.5%/)
     expect(await table.locator('tbody th').first().innerText()).toMatch(/2026-09-20 14:43/)
     expect(await table.locator('tbody th').last().innerText()).toMatch(/2026-09-20 13:36/)
-    await facts.getByRole('link', { name: 'Failed calls' }).click()
+    await facts.getByRole('link', { name: 'Failed calls', exact: true }).click()
     await page.locator('#explorer-note').getByText('7 calls, all that match').waitFor()
   })
 

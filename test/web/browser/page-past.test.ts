@@ -22,7 +22,7 @@ inChromium('the page of a demo with a past', (open) => {
       })
       expect(behind.length).toBeGreaterThan(80)
       await page.locator('#past-alerts tbody th a').nth(i).click()
-      await page.getByRole('link', { name: 'Failed calls' }).click()
+      await page.getByRole('link', { name: 'Failed calls', exact: true }).click()
       const note = page.locator('#explorer-note')
       await note.getByText('calls, ').waitFor()
       const older = page.getByRole('button', { name: 'Older calls' })
