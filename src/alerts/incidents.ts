@@ -15,6 +15,8 @@ export type AlertGroup = {
 /** The signals whose alerts explain others: calls cannot be read, or the service answers with errors. */
 const CAUSES = ['poll_age', 'request_errors'] as const
 type CauseSignal = (typeof CAUSES)[number]
+/** A cause may be seen later than what it causes, by this much (seconds). */
+const CAUSE_DELAY_SECONDS = 300
 export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.some((cause) => cause === name)
 
 /** What fires on several targets, or on one, for the same reason. Times are UNIX seconds. */
@@ -79,12 +81,14 @@ function incidentOf(
   const elsewhere = [...targets].flatMap((target) => onTarget.get(target) ?? [])
   const pending = targetsOf(group).size - targets.size
   const cleared = alerts.filter(({ state }) => state === 'recovering').length
+  const since = Math.min(...firing.map((alert) => alert.since))
+  const early = elsewhere.filter((alert) => alert.since <= since + CAUSE_DELAY_SECONDS)
   const contributor = contributorOf(alerts)
   return {
     key,
     labels,
     severity: firing.reduce((worst, alert) => (isMoreSevere(alert, worst) ? alert : worst)).severity,
-    since: Math.min(...firing.map(({ since }) => since)),
+    since,
     course: cleared * 2 > alerts.length ? 'ends' : pending > 0 ? 'grows' : 'lasts',
     targets: { firing: targets.size, pending, of },
     firing,
@@ -92,7 +96,7 @@ function incidentOf(
     worst: alerts.filter((alert) => alert.state === 'firing' && isBeyond(alert, alert.value, alert.threshold)),
     ...(first?.counts !== undefined && { calls: callsOf(alerts) }),
     ...(contributor !== undefined && { contributor }),
-    causes: CAUSES.flatMap((signal) => causeOf(signal, elsewhere)),
+    causes: CAUSES.flatMap((signal) => causeOf(signal, early)),
     others: othersOf(elsewhere, ruleSubjectOf(first!)),
   }
 }

@@ -108,6 +108,11 @@ describe('an incident', () => {
     const lives = [...failing('a', '503'), ...failing('b', '503'), ...failing('c', 'timeout'), live('NoCalls', 'd')]
     const incident = all(lives).find(({ labels }) => labels.alert === 'VeryHighFailureRate')!
     expect(incident.causes).toEqual([{ signal: 'poll_age', targets: 3, cause: '503' }])
+    // What begins minutes later is no cause.
+    const later = lives.map((one) =>
+      one.instance.rule === POLL_AGE ? { ...one, instance: { ...one.instance, since: one.instance.since + 301 } } : one,
+    )
+    expect(all(later).find(({ labels }) => labels.alert === 'VeryHighFailureRate')!.causes).toEqual([])
     expect(incident.others).toEqual([
       { alert: 'NoGoodPoll', targets: 3 },
       { alert: 'StuckCalls', targets: 3 },

@@ -55,7 +55,7 @@ test('alerts prints those that fired in a period as a table, newest first', asyn
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toBe(
     [
-      'since (UTC)          target      alert                          severity  outcome                  notified  fired for  threshold    peak',
+      'fired (UTC)          target      alert                          severity  outcome                  notified  fired for  threshold    peak',
       '2026-09-21 16:13:20  production  NoGoodPoll                     critical  expired: target removed  -                2h   above 5m  6m 40s',
       '2026-09-21 15:13:20  production  HighFailureRate{type="video"}  warning   resolved                 slack           15m  above 30%   42.5%',
       '',

@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..')
  */
 const ROOMS: Record<string, number> = {
   src: 237,
-  'src/alerts': 1792,
+  'src/alerts': 1794,
   'src/clock': 94,
   'src/cluster': 350,
   'src/commands': 3356,
@@ -25,7 +25,7 @@ const ROOMS: Record<string, number> = {
   'src/log': 105,
   'src/metrics': 668,
   'src/network': 204,
-  'src/notifications': 3290,
+  'src/notifications': 3292,
   'src/pipeline': 1269,
   'src/polling': 2169,
   'src/rx': 126,
@@ -36,7 +36,7 @@ const ROOMS: Record<string, number> = {
   'src/text': 149,
   'src/views': 1908,
   'src/web': 2201,
-  'src/web/page': 5336,
+  'src/web/page': 5354,
   test: 64050,
 }
 

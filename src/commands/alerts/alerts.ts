@@ -48,7 +48,7 @@ export const declare: Declare = (command, context) => {
   )
 }
 
-const HEADER = ['since (UTC)', 'target', 'alert', 'severity', 'outcome', 'notified', 'fired for', 'threshold', 'peak']
+const HEADER = ['fired (UTC)', 'target', 'alert', 'severity', 'outcome', 'notified', 'fired for', 'threshold', 'peak']
 /** How many columns of text come before the columns with numbers. */
 const TEXTS = 6
 

@@ -28,10 +28,11 @@ export function incidentLines(incident: Incident): string[] {
   const { since, course, targets, alerts, worst, calls, contributor, causes, others } = incident
   const before = calls?.before === undefined ? '' : `; was ${formatShare(calls.before)}`
   const more = targets.pending > 0 ? `; pending on ${formatNumber(targets.pending)} more` : ''
-  const ending = course === 'ends' ? '; the value is back within the threshold on most targets' : ''
+  const ending =
+    course === 'ends' ? `; the value is back within the threshold${targets.firing > 1 ? ' on most targets' : ''}` : ''
   return [
     `Since ${formatTime(since)}${before}${more}${ending}`,
-    ...causes.map((cause) => `Cause: ${causeText(cause)}`),
+    ...causes.flatMap((cause) => causeLine(cause, alerts[0]!.signal.name)),
     ...(worst.length === 0 || alerts.length === 1 ? [] : [`Worst: ${worst.slice(0, NAMED).map(worstText).join(', ')}`]),
     ...(contributor === undefined ? [] : [`Mostly: ${contributor.label} ${contributor.value}`]),
     ...(others.length === 0 ? [] : [`Also firing: ${othersText(others)}`]),
@@ -41,9 +42,11 @@ export function incidentLines(incident: Incident): string[] {
   ]
 }
 
-function causeText({ signal, targets, cause }: Incident['causes'][number]): string {
+/** An incident is not the cause of itself: then only the reason is said. */
+function causeLine({ signal, targets, cause }: Incident['causes'][number], own: string): string[] {
+  if (signal === own) return cause === undefined ? [] : [`Cause: ${cause}`]
   const what = signal === 'poll_age' ? 'no successful poll' : 'failed requests to the calls service'
-  return `${what} on ${plural(targets, 'target')}${cause === undefined ? '' : ` (${cause})`}`
+  return [`Cause: ${what} on ${plural(targets, 'target')}${cause === undefined ? '' : ` (${cause})`}`]
 }
 
 function othersText(others: Incident['others']): string {

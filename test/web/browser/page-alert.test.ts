@@ -59,7 +59,7 @@ inChromium('the page of an alert', (open) => {
     await page.getByRole('link', { name: 'Alerts', exact: true }).click()
     await page.locator('#past-alerts tbody th a').first().click()
     await page.locator('#alert-value canvas').waitFor()
-    expect(await facts.locator('.facts').innerText()).toMatch(/resolved\s+warning[^]*Since\s+2026-09-20 14:06:40 UTC/)
+    expect(await facts.locator('.facts').innerText()).toMatch(/resolved\s+warning[^]*Fired\s+2026-09-20 14:06:40 UTC/)
     await page.getByText('The chart as a table').first().click()
     // What it was after it had resolved is computed of its calls.
     const table = page.getByRole('table', { name: 'Failure ratio' })

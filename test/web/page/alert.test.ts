@@ -85,7 +85,7 @@ describe('the page of an alert', () => {
   test('shows its state, age, value, threshold, peak and calls, and links to calls, runbook and silence', () => {
     const elements = rendered(shown(fired()))
     expect(textOf(elements, { class: 'facts' })).toBe(
-      'State firing warning Since 14:12:20 UTC 1m Value 42.5% peak 50% Threshold above 30% clears at 20% ' +
+      'State firing warning Since 14:10:20 UTC 3m Value 42.5% peak 50% Threshold above 30% clears at 20% ' +
         'Signal failure_ratio 15m, 40 calls Notified slack 14:12:40',
     )
     const hrefs = elements.flatMap(({ type, props }) => (type === 'a' ? [props['href']] : []))
@@ -102,7 +102,7 @@ describe('the page of an alert', () => {
     const ended = fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' })
     const elements = rendered(shown(ended))
     expect(textOf(elements, { class: 'facts' })).toBe(
-      'State resolved warning Since 11:43:20 UTC 10m Until 11:53:20 UTC Peak 50% Threshold above 30% ' +
+      'State resolved warning Fired 11:43:20 UTC 10m Until 11:53:20 UTC Peak 50% Threshold above 30% ' +
         'Signal failure_ratio 15m Notified slack 14:12:40',
     )
     expect(elements.some(({ props }) => String(props['href']).endsWith('#silences'))).toBe(false)

@@ -227,7 +227,8 @@ describe('the tiles of polls and messages', () => {
     state.pastAlerts = [{ target: 'production', notified: [sent, dropped] }] as unknown as PastAlert[]
     expect(tile('messages', state)).toEqual(['delivered', 'slack 14:12:20'])
     set([{ name: 'slack', pending: 2 }])
-    expect(tile('messages', state)).toEqual(['waiting', 'slack: 2 waiting'])
+    expect(tile('messages', state)).toEqual(['delivered', 'slack 14:12:20; slack: 2 waiting'])
+    expect(tile('messages', { ...state, pastAlerts: [] })).toEqual(['waiting', 'slack: 2 waiting'])
     const receiver = { name: 'pager', pending: 1, oldest_pending_seconds: 60 }
     set([
       { name: 'slack', pending: 2 },

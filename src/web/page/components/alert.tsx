@@ -121,14 +121,15 @@ const fact = (name: string, value: ComponentChildren, about?: string | false) =>
   [name, [value, about && [' ', soft(about)]]] as const
 
 function factsOf(shown: PastAlert | Alert, alert: PastAlert | undefined, live: Alert | undefined, now: string) {
-  const { signal, severity, breach, threshold, since } = shown
+  const { signal, severity, breach, threshold } = shown
+  const { since } = live ?? shown
   const until = alert?.until ?? null
   // What is loaded is older than what the stream says.
   const worst = valueOf(signal, (live ?? shown).peak)
   const name = breach === 'above' ? 'Peak' : 'Lowest'
   return facts([
     fact('State', stateOf(alert, live), severity),
-    fact('Since', momentInZone(since, now), formatSeconds(secondsBetween(since, until ?? now))),
+    fact(live ? 'Since' : 'Fired', momentInZone(since, now), formatSeconds(secondsBetween(since, until ?? now))),
     until !== null && fact('Until', momentInZone(until, now)),
     live ? fact('Value', valueOf(signal, live.value), `${name.toLowerCase()} ${worst}`) : fact(name, worst),
     fact('Threshold', `${breach} ${valueOf(signal, threshold)}`, live && `clears at ${valueOf(signal, live.clear)}`),

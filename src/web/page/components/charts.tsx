@@ -3,6 +3,7 @@ import { SEVERITIES } from '../../../alerts/match-keys.ts'
 import { goTo } from '../model/address.ts'
 import { shownStep } from '../model/chart.ts'
 import { eventsOf, perMinuteChart } from '../model/chart-series.ts'
+import { plural } from '../../../text/format.ts'
 import { callsAddress, DEFAULT_SINCE, widerPeriod, zoomAddress, type ShownCharts } from '../model/charts.ts'
 import { isoOf, span, zoneName } from '../model/format.ts'
 import { nowOf, serverTime, type State } from '../model/state.ts'
@@ -82,6 +83,9 @@ const KEY = [
   ]),
 ]
 
+/** So many alerts are named at the cursor. */
+const MOST_ALERTS = 3
+
 /** The time at the cursor, what happened then, and its calls. */
 function cursorBar(state: State, shown: ShownCharts, now: string) {
   const [chart] = shown.charts
@@ -94,9 +98,10 @@ function cursorBar(state: State, shown: ShownCharts, now: string) {
       <strong>{span(isoOf(from), isoOf(to), now)}</strong>
       <a href={callsAddress(state.query, from, to)}>Calls of this time</a>
       {state.charts.isLoading && <span class="soft late">Adding up…</span>}
-      {alerts.map(({ severity, text }) => (
+      {alerts.slice(0, MOST_ALERTS).map(({ severity, text }) => (
         <span class={severity}>{`▲ ${text}`}</span>
       ))}
+      {alerts.length > MOST_ALERTS && soft(`and ${plural(alerts.length - MOST_ALERTS, 'more alert')}`)}
       {unseen.length > 0 && soft(`not covered: ${unseen.join(', ')}`)}
       <span class="soft hint">Drag over a chart to zoom, click or use the arrow keys to select a time.</span>
     </div>

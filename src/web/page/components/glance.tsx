@@ -98,7 +98,7 @@ function pollsTile(state: State, targets: Target[]) {
   return tile('polls', 'Targets polled', value, note, stale > 0 ? 'bad' : '')
 }
 
-/** Whether notifications arrive: what fails or waits, and for how long, or the newest one. */
+/** Whether notifications arrive: what fails, and for how long, or the newest one. Changes also wait for their group, or because something suppresses them. */
 function messagesTile(state: State) {
   const { snapshot, pastAlerts, target } = state
   const receivers = snapshot?.receivers
@@ -109,15 +109,22 @@ function messagesTile(state: State) {
     .filter(({ outcome }) => outcome === 'sent')
     .toSorted((a, b) => (a.at < b.at ? 1 : -1))
   const since = (seconds: number | undefined) =>
-    seconds === undefined ? '' : ` for ${formatSeconds(seconds + snapshotAge(state))}`
+    seconds === undefined || !failing ? '' : ` for ${formatSeconds(seconds + snapshotAge(state))}`
   const notes = waiting.map(
     (one) => `${one.name}: ${formatNumber(one.pending)} waiting${since(one.oldest_pending_seconds)}`,
   )
   const last =
     newest === undefined ? 'no notification in 7 days' : `${newest.receiver} ${moment(newest.at, nowOf(state))}`
   const sent = newest === undefined ? 'none' : 'delivered'
-  const value = failing ? 'failing' : waiting.length > 0 ? 'waiting' : receivers === undefined ? '–' : sent
-  return tile('messages', 'Messages', value, notes.join('; ') || last, failing ? 'bad' : '')
+  const value = failing
+    ? 'failing'
+    : receivers === undefined
+      ? '–'
+      : newest === undefined && waiting.length > 0
+        ? 'waiting'
+        : sent
+  const note = [...(value === 'delivered' || notes.length === 0 ? [last] : []), ...notes].join('; ')
+  return tile('messages', 'Messages', value, note, failing ? 'bad' : '')
 }
 
 type Period = 'participant_minutes_today' | 'participant_minutes_this_month'

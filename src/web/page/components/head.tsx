@@ -24,8 +24,11 @@ export function Head({ state }: { state: State }) {
     <section id="head" aria-label="What is wrong now">
       {shown.length === 0 && (
         <p class="calm">
-          <span class="dot" style={coloured(staleTargets(state).length > 0 ? 'warning' : 'good')} />
+          {shownTargets(state).length > 0 && <span class="dot" style={coloured(isCalm(state) ? 'good' : 'warning')} />}
           {calmText(state)}
+          {shownTargets(state).length === 0 && state.target !== '' && (
+            <LinkButton href={addressOf('overview')}>All targets</LinkButton>
+          )}
         </p>
       )}
       {shown.slice(0, MOST).map((one) => incidentCard(one))}
@@ -37,6 +40,8 @@ export function Head({ state }: { state: State }) {
     </section>
   )
 }
+
+const isCalm = (state: State) => staleTargets(state).length === 0 && shownAlerts(state).length === 0
 
 function calmText(state: State) {
   const targets = shownTargets(state)
