@@ -100,31 +100,28 @@ function pollsTile(state: State, targets: Target[]) {
 
 /** Whether notifications arrive: what fails, and for how long, or the newest one. Changes also wait for their group, or because something suppresses them. */
 function messagesTile(state: State) {
-  const { snapshot, pastAlerts, target } = state
-  const receivers = snapshot?.receivers
+  const receivers = state.snapshot?.receivers
+  const newest = newestSent(state)
   const failing = receivers?.some(({ failing_since: since }) => since !== undefined) ?? false
-  const waiting = (receivers ?? []).filter(({ pending }) => pending > 0)
-  const [newest] = pastAlerts
-    .flatMap((one) => (target === '' || one.target === target ? one.notified : []))
-    .filter(({ outcome }) => outcome === 'sent')
-    .toSorted((a, b) => (a.at < b.at ? 1 : -1))
-  const since = (seconds: number | undefined) =>
-    seconds === undefined || !failing ? '' : ` for ${formatSeconds(seconds + snapshotAge(state))}`
-  const notes = waiting.map(
-    (one) => `${one.name}: ${formatNumber(one.pending)} waiting${since(one.oldest_pending_seconds)}`,
-  )
+  const waiting = (receivers ?? [])
+    .filter(({ pending }) => pending > 0)
+    .map(({ name, pending, oldest_pending_seconds: oldest }) => {
+      const since = failing && oldest !== undefined ? ` for ${formatSeconds(oldest + snapshotAge(state))}` : ''
+      return `${name}: ${formatNumber(pending)} waiting${since}`
+    })
   const last =
     newest === undefined ? 'no notification in 7 days' : `${newest.receiver} ${moment(newest.at, nowOf(state))}`
-  const sent = newest === undefined ? 'none' : 'delivered'
-  const value = failing
-    ? 'failing'
-    : receivers === undefined
-      ? '–'
-      : newest === undefined && waiting.length > 0
-        ? 'waiting'
-        : sent
-  const note = [...(value === 'delivered' || notes.length === 0 ? [last] : []), ...notes].join('; ')
-  return tile('messages', 'Messages', value, note, failing ? 'bad' : '')
+  if (failing) return tile('messages', 'Messages', 'failing', waiting.join('; ') || last, 'bad')
+  if (receivers === undefined) return tile('messages', 'Messages', '–', last)
+  if (newest !== undefined) return tile('messages', 'Messages', 'delivered', [last, ...waiting].join('; '))
+  return tile('messages', 'Messages', waiting.length > 0 ? 'waiting' : 'none', waiting.join('; ') || last)
+}
+
+function newestSent({ pastAlerts, target }: State) {
+  const sent = pastAlerts
+    .flatMap((one) => (target === '' || one.target === target ? one.notified : []))
+    .filter(({ outcome }) => outcome === 'sent')
+  return sent.toSorted((a, b) => (a.at < b.at ? 1 : -1))[0]
 }
 
 type Period = 'participant_minutes_today' | 'participant_minutes_this_month'

@@ -88,21 +88,24 @@ export function isAllStale(state: State) {
 /**
  * @param age of the ages of targets (seconds)
  */
-function staleNotice({ name, last_success, lag_seconds, problem, listing }: Target, age: number, now: string): Notice {
+function staleNotice(target: Target, age: number, now: string): Notice {
+  const { name, last_success, lag_seconds, problem } = target
   const why = problem === undefined ? '' : ` ${sentence(plainText(problem))}`
-  if (last_success !== null) {
-    const text = `${name}: no successful poll since ${momentInZone(last_success, now)}.${why}`
-    return { text, age: `last successful poll ${formatSeconds(lag_seconds + age)} ago` }
-  }
+  if (last_success === null) return firstNotice(target, why)
+  const text = `${name}: no successful poll since ${momentInZone(last_success, now)}.${why}`
+  return { text, age: `last successful poll ${formatSeconds(lag_seconds + age)} ago` }
+}
+
+function firstNotice({ name, problem, listing }: Target, why: string): Notice {
   const { pages_read = 0, pages = null, seconds_left = null } = listing ?? {}
+  if (pages_read === 0) return { text: `${name}: waiting for the initial sync.${why}`, age: '' }
   const total = pages === null ? 'an unknown number of' : formatNumber(pages)
   const left = seconds_left === null ? '' : `, about ${formatSeconds(seconds_left)} to go`
   // The progress says the same, and more.
   const isProgress = problem?.startsWith('the list is being read') ?? false
-  const doing = pages_read === 0 ? 'waiting for the initial sync' : 'the initial sync reads the past calls'
   return {
-    text: `${name}: ${doing}.${isProgress && pages_read > 0 ? '' : why}`,
-    age: pages_read === 0 ? '' : `${formatNumber(pages_read)} of ${total} pages read${left}`,
+    text: `${name}: the initial sync reads the past calls.${isProgress ? '' : why}`,
+    age: `${formatNumber(pages_read)} of ${total} pages read${left}`,
   }
 }
 
