@@ -101,7 +101,7 @@ await show(
       usage: ['?since=7d&by=type,mode#usage', '#usage-days canvas'],
     })
   },
-  { lookback: 15 * 86_400 },
+  { lookback: 15 * 86_400, maxRequestsPerMinute: 10_000 },
 )
 
 const regions: Record<string, Simulator> = {}

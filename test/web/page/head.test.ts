@@ -111,13 +111,16 @@ describe('the head of the overview', () => {
     expect(linksOf(state)).toHaveLength(4)
   })
 
-  test('says that all of it is silenced, and is not coloured then', () => {
+  test('says that all of it is silenced, and is not coloured then, nor while it ends', () => {
     const state = amid(several(2))
     const silence = { id: 1, match: {}, since: '', until: '2026-09-21T16:00:00Z', author: 'ops', reason: '', edits: 0 }
     const classOf = () => render(Head, state).find(({ type }) => type === 'article')?.props['class']
     state.snapshot!.silences = [silence]
     state.snapshot!.alerts.at(0)!.silences = [1]
     expect(classOf()).toBe('card incident critical')
+    state.snapshot!.incidents.at(0)!.course = 'ends'
+    expect(classOf()).toBe('card incident ')
+    state.snapshot!.incidents.at(0)!.course = 'lasts'
     state.snapshot!.alerts.at(1)!.silences = [1]
     expect(classOf()).toBe('card incident ')
     expect(render(Head, state).find(({ type }) => type === 'strong')?.text).toBe('silenced until 16:00 by ops')

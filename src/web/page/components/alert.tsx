@@ -154,7 +154,7 @@ function notifiedFact({ notified }: PastAlert, now: string) {
 }
 
 function stateOf(alert: PastAlert | undefined, live: Alert | undefined) {
-  if (live !== undefined) return badge(live.state, live.state === 'pending' ? '' : live.severity)
+  if (live !== undefined) return badge(live.state, live.state === 'firing' ? live.severity : '')
   const { outcome, expired_because: why } = alert!
   return badge(why === undefined ? (outcome ?? 'firing') : `expired: ${why}`)
 }

@@ -63,12 +63,12 @@ function calmText(state: State) {
 }
 
 function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
-  const { severity, summary, details, targets, group } = incident
+  const { severity, summary, details, targets, group, course } = incident
   const hasList = lines.length > 1
   // The list says it.
   const about = details.filter((line) => !hasList || !line.startsWith('Worst: '))
   return (
-    <article key={JSON.stringify(group)} class={`card incident ${waits === '' ? severity : ''}`}>
+    <article key={JSON.stringify(group)} class={`card incident ${waits === '' && course !== 'ends' ? severity : ''}`}>
       <div class="title">
         <h2>
           {hasList || lead === undefined ? summary : <a href={addressOfAlert(lead, lead.firing_since)}>{summary}</a>}

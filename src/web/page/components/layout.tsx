@@ -115,7 +115,7 @@ export const badge = (text: ComponentChildren, tone = '') => <span class={`badge
 /** How many alerts have each state, as badges. */
 export const stateBadges = (alerts: readonly Pick<Alert, 'state'>[], tone: string) =>
   [...Map.groupBy(alerts, ({ state }) => state)].flatMap(([state, { length }]) => [
-    badge(alerts.length === 1 ? state : `${formatNumber(length)} ${state}`, state === 'pending' ? '' : tone),
+    badge(alerts.length === 1 ? state : `${formatNumber(length)} ${state}`, state === 'firing' ? tone : ''),
     ' ',
   ])
 export const words = (text: ComponentChildren) => <span class="words">{text}</span>
