@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 1908,
   'src/web': 2201,
   'src/web/page': 5354,
-  test: 63668,
+  test: 63670,
 }
 
 /** How far a folder of src may be below its line. */
