@@ -1,4 +1,4 @@
-import { alertOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import { alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { incidentsOf } from '../../alerts/incidents.ts'
 import { matches, type Silence } from '../../alerts/match.ts'
@@ -84,10 +84,9 @@ async function readReceivers(
   { reader, heard }: Pick<Told, 'reader' | 'heard'>,
   { config: { notify }, alerts, now }: Known,
 ): Promise<StoredStatus['receivers']> {
-  const placeOf = ({ target, key }: { target: string; key: string }) => JSON.stringify([target, key])
-  const suppressed = new Set(alerts.filter((one) => one.suppressed.length > 0).map(placeOf))
+  const suppressed = new Set(alerts.filter((one) => one.suppressed.length > 0).map(nameOf))
   const { due = [], others = [] } = Object.groupBy(await reader.waitingChanges(), (one) =>
-    suppressed.has(placeOf(one)) ? 'others' : 'due',
+    suppressed.has(nameOf(one)) ? 'others' : 'due',
   )
   return notify.receivers.map(({ name }) => {
     const times = due.filter(({ receiver }) => receiver === name).map(({ at }) => at)

@@ -117,7 +117,7 @@ export function AlertSiblings({ state }: { state: State }) {
       'Alert',
       (one) => [<a href={addressOfAlert(one, one.since)}>{one.alert}</a>, ' ', soft(named({ ...one, alert: '' }))],
     ],
-    [`Since (${zone(now)})`, ({ since }) => moment(since, now), 'number'],
+    [`Fired (${zone(now)})`, ({ since }) => moment(since, now), 'number'],
     ['Peak', ({ signal, peak }) => valueOf(signal, peak), 'number'],
   ]
   const more = siblings.length - MOST

@@ -28,7 +28,7 @@ import { callLink, durationAt } from './calls.tsx'
 import { Chart } from './chart.tsx'
 import { AlertSiblings, AlertTimeline } from './alert-timeline.tsx'
 import { actions } from './head.tsx'
-import { badge, bar, facts, Note, quiet, Section, soft, statusName, Table, type Column } from './layout.tsx'
+import { badge, bar, facts, Note, quiet, Section, soft, statusName, Table, toneOf, type Column } from './layout.tsx'
 
 /** What is wrong in a sentence, who is silenced, the cause, the numbers, and what can be done. */
 export function AlertFacts({ state }: { state: State }) {
@@ -64,8 +64,6 @@ export function AlertFacts({ state }: { state: State }) {
     </section>
   )
 }
-
-const toneOf = (live: Alert | undefined) => (live === undefined || live.state === 'pending' ? '' : live.severity)
 
 const silencedBox = (silences: readonly Silence[], now: string) => (
   <div id="alert-silences" class="banner progress">
@@ -154,7 +152,7 @@ function notifiedFact({ notified }: PastAlert, now: string) {
 }
 
 function stateOf(alert: PastAlert | undefined, live: Alert | undefined) {
-  if (live !== undefined) return badge(live.state, live.state === 'firing' ? live.severity : '')
+  if (live !== undefined) return badge(live.state, toneOf(live))
   const { outcome, expired_because: why } = alert!
   return badge(why === undefined ? (outcome ?? 'firing') : `expired: ${why}`)
 }

@@ -7,7 +7,7 @@ import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone }
 import { staleTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { shownTargets } from '../model/totals.ts'
-import { badge, LinkButton, Section, soft, stateBadges, Table, type Column } from './layout.tsx'
+import { badge, LinkButton, Section, soft, stateBadges, Table, toneOf, type Column } from './layout.tsx'
 
 /** The alerts that are pending or firing: a row for each rule, or for each alert that the address selects. */
 export function Alerts({ state }: { state: State }) {
@@ -48,8 +48,6 @@ export function Alerts({ state }: { state: State }) {
     </Section>
   )
 }
-
-const toneOf = (alert: Alert) => (alert.state === 'pending' ? '' : alert.severity)
 
 const statesOf = ({ alerts, worst, waits }: AlertGroup) => [
   stateBadges(alerts, worst.severity),

@@ -112,6 +112,8 @@ export const statusName = (name: string) =>
 
 export const soft = (text: ComponentChildren) => <span class="soft">{text}</span>
 export const badge = (text: ComponentChildren, tone = '') => <span class={`badge ${tone}`}>{text}</span>
+/** Only what fires has the colour of its severity. */
+export const toneOf = (alert: Alert | undefined) => (alert?.state === 'firing' ? alert.severity : '')
 /** How many alerts have each state, as badges. */
 export const stateBadges = (alerts: readonly Pick<Alert, 'state'>[], tone: string) =>
   [...Map.groupBy(alerts, ({ state }) => state)].flatMap(([state, { length }]) => [
