@@ -1,4 +1,5 @@
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js'
+import { QueryError } from '../schema/query-error.ts'
 import { knownNames } from '../schema/nearest-key.ts'
 import type { Alert } from './alert.ts'
 import { MATCH_KEYS, MATCH_VALUES, type AlertMatch } from './match-keys.ts'
@@ -95,6 +96,27 @@ export function unknownIn(match: AlertMatch, names: KnownNames): string | undefi
     return `${found}; ${knownNames(wanted, known[key])}`
   }
   return undefined
+}
+
+type Selection = { match?: AlertMatch | undefined; all?: true | undefined }
+
+/**
+ * A match must name what exists; a silence of every alert must say so.
+ *
+ * @param says what is wrong with a selection of nothing, or of all alerts and some
+ * @throws {QueryError}
+ */
+export function requestedMatch(
+  { match = {}, all }: Selection,
+  names: KnownNames,
+  says: { nothing: string; both: string },
+): AlertMatch {
+  const isEmpty = Object.keys(match).length === 0
+  if (isEmpty && all === undefined) throw new QueryError(says.nothing)
+  if (!isEmpty && all === true) throw new QueryError(says.both)
+  const unknown = unknownIn(match, names)
+  if (unknown !== undefined) throw new QueryError(unknown)
+  return match
 }
 
 /** Alerts that match are not notified until the silence expires. Evaluation continues. */

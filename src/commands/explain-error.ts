@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { ConfigError, formatProblems } from '../config/config-error.ts'
-import { QueryError } from '../history/history-scope.ts'
+import { QueryError } from '../schema/query-error.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { StoreError } from '../store/store-error.ts'
 

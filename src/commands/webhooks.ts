@@ -6,7 +6,7 @@ import { openForCommand } from '../store/open-store.ts'
 import type { CommandStore, LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/store.ts'
 import { formatSeconds, formatTime } from '../text/format.ts'
 import { deadLettersView, type WebhookView } from '../views/webhook-status.ts'
-import { momentOf } from '../web/api/parameters.ts'
+import { momentOf } from '../history/parameters.ts'
 import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 

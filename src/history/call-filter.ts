@@ -1,11 +1,12 @@
-import { ALL_LABELS, type CallStatus, type Labels } from '../ledger/call.ts'
+import { ALL_LABELS, CALL_STATUSES, type Labels } from '../ledger/call.ts'
 import { BASELINE_CODE, labelCode, LOST_CODE, statusCode } from '../ledger/call-codes.ts'
 import { sessionOf } from '../ledger/identity.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import type { Row, RowReader } from '../store/sql.ts'
 
-/** A status in the history: the final status, or `lost`. */
-export type HistoryStatus = CallStatus | 'lost'
+/** The status of a call, or `lost` in the history. */
+export const HISTORY_STATUSES = [...CALL_STATUSES, 'lost'] as const
+export type HistoryStatus = (typeof HISTORY_STATUSES)[number]
 
 /** Selects calls whose labels meet all given conditions. */
 export type LabelFilter = { readonly [Label in keyof Labels]?: Labels[Label] | undefined }

@@ -6,11 +6,6 @@ import type { Period } from './days.ts'
 /** What a filter can find: the numbers of its targets in the store, and when their oldest and newest calls finished. */
 export type HistoryScope = Awaited<ReturnType<typeof historyScope>>
 
-/** A query that cannot be answered: it is about an unknown target, or asks for more points than a series has. */
-export class QueryError extends Error {
-  override readonly name = 'QueryError'
-}
-
 /**
  * The end of a period that lasts until now. It is after the newest call, also if a clock was set back.
  *

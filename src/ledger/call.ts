@@ -2,7 +2,8 @@
 export const OPEN_STATUSES = ['initiated', 'ongoing'] as const
 export const FINAL_STATUSES = ['ended', 'unanswered', 'rejected', 'canceled'] as const
 export type FinalStatus = (typeof FINAL_STATUSES)[number] | 'other'
-export type CallStatus = (typeof OPEN_STATUSES)[number] | FinalStatus
+export const CALL_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'other'] as const
+export type CallStatus = (typeof CALL_STATUSES)[number]
 
 export const TYPES = ['audio', 'video', 'other'] as const
 export const MODES = ['call', 'meet', 'presenter', 'other'] as const

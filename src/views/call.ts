@@ -1,9 +1,8 @@
 import * as z from 'zod'
 import { isoTime, wholeMilliseconds } from '../clock/times.ts'
 import {
-  FINAL_STATUSES,
+  CALL_STATUSES,
   MODES,
-  OPEN_STATUSES,
   PARTICIPANT_STATES,
   RECEIVER_TYPES,
   TYPES,
@@ -13,11 +12,12 @@ import { assignTotal } from '../ledger/delta/minutes.ts'
 import { answeredTimes } from '../ledger/delta/observe-call.ts'
 import type { Details } from '../ledger/state.ts'
 import { beganAt, inHistorySince, MARK, type TrackedCall } from '../ledger/tracked-call.ts'
-import { columnsOf } from './columns.ts'
+import { HISTORY_STATUSES } from '../history/call-filter.ts'
+import type { CsvFormat } from '../text/csv.ts'
+import { withoutNoise } from '../text/without-noise.ts'
+import { columnsOf, csvOf } from './columns.ts'
 import { count, minutes, namedObject, namedText, seconds, time } from './shapes.ts'
 
-export const CALL_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'other'] as const
-export const SHOWN_STATUSES = [...CALL_STATUSES, 'lost'] as const
 const status = z.enum(CALL_STATUSES)
 
 /**
@@ -35,7 +35,7 @@ export const call = namedObject('Call', {
   type: z.enum(TYPES),
   mode: z.enum(MODES),
   receiver_type: z.enum(RECEIVER_TYPES),
-  status: z.enum(SHOWN_STATUSES),
+  status: z.enum(HISTORY_STATUSES),
   began: time,
   finished: time.exactOptional().describe('Absent while the call is in progress'),
   participants: count,
@@ -53,6 +53,8 @@ export const calls = namedObject('Calls', {
   truncated: z.literal(true).optional(),
   next: z.string().describe('`cursor` of the next page').optional(),
 })
+export type Calls = z.output<typeof calls>
+
 export const callsCsv = namedText(
   'CallsCsv',
   'The same as CSV; with limit, x-callwatch-next is the cursor of the next page',
@@ -77,7 +79,7 @@ export const participant = z
   .describe('Someone who took part in a call, or was invited to it')
 export type Participant = z.output<typeof participant>
 
-const point = z.enum(['none', ...SHOWN_STATUSES])
+const point = z.enum(['none', ...HISTORY_STATUSES])
 
 export const callInEvent = call
   .omit({ participant_minutes: true, noticed: true })
@@ -192,3 +194,18 @@ function participantView(
 export function idsOf({ call_id, session_id }: { call_id: string | null; session_id: string }): string {
   return call_id === null || call_id === session_id ? session_id : `${call_id} of session ${session_id}`
 }
+
+/** Calls as text: their content type, what comes first, and the line of each. */
+export type CallFormat = { type: string; header: string; line: (call: CallView) => string }
+
+const csv = (format: CsvFormat): CallFormat => ({ type: 'text/csv; charset=utf-8', ...csvOf(CSV_COLUMNS, format) })
+
+export const CALL_FORMATS = {
+  csv: csv('csv'),
+  excel: csv('excel'),
+  ndjson: {
+    type: 'application/x-ndjson; charset=utf-8',
+    header: '',
+    line: (call) => `${JSON.stringify(withoutNoise(call))}\n`,
+  },
+} as const satisfies Record<string, CallFormat>

@@ -22,3 +22,13 @@ export const silences = namedObject('Silences', {
 export function silenceView({ id, match, since, until, reason, author, edits = 0 }: Silence): SilenceView {
   return { id, match, since: isoTime(since), until: isoTime(until), reason, author, edits }
 }
+
+const value = z.string().min(1).max(210)
+
+/** A match of alerts in a request. */
+export const alertMatch = z.strictObject({
+  ...textsOf(MATCH_KEYS, value).shape,
+  alert: value
+    .exactOptional()
+    .describe('Name of the rule; this and the others as they are, or `=~` and a regular expression'),
+})

@@ -5,7 +5,8 @@ import type { FastifyInstance } from 'fastify'
 import { isEnd, TRIGGERS, type Hint, type Trigger } from '../ledger/hint.ts'
 import { parseMap, valueAt } from '../schema/path.ts'
 import { systemClock, type Clock } from '../clock/clock.ts'
-import { BadRequest, sendProblem } from './problem.ts'
+import { QueryError } from '../schema/query-error.ts'
+import { sendProblem } from './problem.ts'
 import { digest, isSame } from './same-text.ts'
 
 /** The place of the call's id in session events, and in ringing events. */
@@ -122,9 +123,9 @@ export async function hooks(
 /** The decompressed body. */
 async function decoded(body: Buffer, encoding = ''): Promise<Buffer> {
   if (/^(?:identity)?$/i.test(encoding)) return body
-  if (!/^(?:x-)?gzip$|^deflate$/i.test(encoding)) throw new BadRequest('the body has an unknown content encoding')
+  if (!/^(?:x-)?gzip$|^deflate$/i.test(encoding)) throw new QueryError('the body has an unknown content encoding')
   return unzipped(body, { maxOutputLength: MAX_BYTES }).catch(() => {
-    throw new BadRequest(`the body cannot be decompressed to ${MAX_BYTES} bytes at most`)
+    throw new QueryError(`the body cannot be decompressed to ${MAX_BYTES} bytes at most`)
   })
 }
 

@@ -1,12 +1,9 @@
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { QueryError } from '../history/history-scope.ts'
+import { QueryError } from '../schema/query-error.ts'
 import { StoreError } from '../store/store-error.ts'
 import { problemView, STATUS_CODES } from '../views/problem.ts'
 import { notFoundPage } from './plain-page.ts'
-
-/** A request that is refused. The server answers it with 400 and this message. */
-export class BadRequest extends QueryError {}
 
 const CONTENT_TYPE = 'application/problem+json'
 

@@ -38,7 +38,7 @@ const http = (name: string) => constant('web/server.ts', name)
 const limits = (name: string) => constant('web/limit-connections.ts', name)
 const events = (name: string) => constant('web/api/events.ts', name)
 const series = (name: string) => constant('history/series.ts', name)
-const calls = (name: string) => constant('web/api/calls.ts', name)
+const calls = (name: string) => constant('history/calls-query.ts', name)
 const minRatio = () => constant('ledger/failure-ratio.ts', 'MIN_EXPORTED_CALLS')
 const login = (name: string) => constant('web/login-attempts.ts', name)
 
@@ -70,7 +70,7 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['api', /1 to ([\d,]+) of them/, () => constant('web/api/finished-per-minute.ts', 'MAX_MINUTES')],
   ['api', /failing for (\w+) intervals/, () => constant('web/readiness.ts', 'STALE_AFTER_INTERVALS')],
   ['api', /`, ([\d,]+) calls at most/, () => calls('MAX_CALLS')],
-  ['api', /searches for (\w+) seconds at most/, () => constant('web/api/calls-pages.ts', 'SEARCH_SECONDS')],
+  ['api', /searches for (\w+) seconds at most/, () => constant('history/calls-pages.ts', 'SEARCH_SECONDS')],
   ['api', /at most (\d+) points for/, () => series('MAX_POINTS')],
   ['api', /never more than ([\d,]+)\./, () => series('MAX_POINTS_ASKED')],
   ['api', /of more than ([\d,]+) calls only/, () => series('MAX_CALLS_READ')],
@@ -95,7 +95,7 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['events', /has failed (\w+) times or more/, () => constant('events/webhooks/open-webhook.ts', 'FAILING_AFTER_ATTEMPTS')],
   ['events', /If ([\d,]+) wait for another attempt/, () => constant('events/webhooks/open-webhook.ts', 'MAX_WAITING')],
   ['events', /more than (\w+) minutes/, () => constant('events/webhooks/verify.ts', 'TOLERANCE_SECONDS') / 60],
-  ['page', /up to (\w+) seconds each/, () => constant('web/api/calls-pages.ts', 'SEARCH_SECONDS')],
+  ['page', /up to (\w+) seconds each/, () => constant('history/calls-pages.ts', 'SEARCH_SECONDS')],
   ['page', /reloaded every (\d+) seconds/, () => constant('web/page/model/charts.ts', 'REFRESH_MS') / 1000],
   ['alerting', /with at most (\d+) characters/, () => constant('alerts/match.ts', 'MAX_PATTERN_LENGTH')],
   ['alerting', /does not answer within (\d+) s, the message/, () => constant('notifications/receivers/email/email-send.ts', 'TIMEOUT_SECONDS')],

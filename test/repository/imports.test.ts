@@ -100,7 +100,7 @@ const SIMULATES = [
   'commands/options/switch-options.ts',
   'commands/simulate.ts',
 ]
-/** They are what a user calls, and import whatever they call. */
+/** They are what a user calls, and import whatever they call, but not the web server, which answers in their place. */
 const WIRING = ['commands', 'index.ts', 'main.ts', 'program.ts']
 
 const src = join(import.meta.dirname, '../../src')
@@ -136,6 +136,11 @@ describe('imports run one way', () => {
         : [],
     )
     expect(importing.toSorted()).toEqual(SIMULATES)
+  })
+
+  test('no command imports the web server: both ask the rooms below', () => {
+    const importing = importsOf('commands').filter(({ to }) => to === 'web')
+    expect(importing.map(({ from, file }) => `${from} imports ${file}`)).toEqual([])
   })
 
   test.each([

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { MATCH_KEYS } from '../../src/alerts/match-keys.ts'
-import { BadRequest } from '../../src/web/problem.ts'
-import { requestedMatch, silenceBody } from '../../src/web/api/silences.ts'
+import { QueryError } from '../../src/schema/query-error.ts'
+import { requestedMatch } from '../../src/alerts/match.ts'
+import { SELECTION_PROBLEMS, silenceBody } from '../../src/web/api/silences.ts'
 
 const root = join(import.meta.dirname, '../..')
 const doc = readFileSync(join(root, 'docs/webhook.md'), 'utf8')
@@ -44,8 +45,10 @@ test('the silence that docs/webhook.md posts is valid', () => {
   const match = { alert: 'NoCalls', target: 'production' }
   const reason = 'maintenance of the carrier'
   const asked = silenceBody.parse(JSON.parse(body))
-  expect({ ...asked, match: requestedMatch(asked, names) }).toEqual({ match, for: 7200, reason })
+  expect({ ...asked, match: requestedMatch(asked, names, SELECTION_PROBLEMS) }).toEqual({ match, for: 7200, reason })
   expect(examples).toContainEqual({ silences: [expect.objectContaining({ match, reason })] })
   const { detail } = examples.find((example) => 'detail' in example) ?? {}
-  expect(() => requestedMatch({ match: { alert: 'NoCall' } }, names)).toThrow(new BadRequest(String(detail)))
+  expect(() => requestedMatch({ match: { alert: 'NoCall' } }, names, SELECTION_PROBLEMS)).toThrow(
+    new QueryError(String(detail)),
+  )
 })

@@ -15,7 +15,7 @@ import { chartLines } from '../../text/chart.ts'
 import { formatSeconds, formatTime, plural } from '../../text/format.ts'
 import { backtestView, type Incident, type TargetBacktest } from '../../views/backtest.ts'
 import type { Declare } from '../command.ts'
-import { momentOf } from '../../web/api/parameters.ts'
+import { momentOf } from '../../history/parameters.ts'
 import { ruleSummary } from './rule-summary.ts'
 
 /** Of more targets only a row for each rule is printed, unless all are wanted. */

@@ -1,4 +1,4 @@
-import { MAX_SILENCE_SECONDS, type Silence, isPattern } from '../../alerts/match.ts'
+import { isPattern, MAX_SILENCE_SECONDS, requestedMatch, type Silence } from '../../alerts/match.ts'
 import type { AlertMatch } from '../../alerts/match-keys.ts'
 import { systemClock } from '../../clock/clock.ts'
 import { silenceView } from '../../views/silence.ts'
@@ -9,8 +9,7 @@ import { subcommand, type ConfiguredCommand, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
 import { duration, matching, whole } from '../options/option-values.ts'
 import { openForCommand } from '../../store/open-store.ts'
-import { momentOf } from '../../web/api/parameters.ts'
-import { requestedMatch } from '../../web/api/silences.ts'
+import { momentOf } from '../../history/parameters.ts'
 import { systemUser } from '../../store/postgres/address.ts'
 
 type Selection = { alert?: string | undefined; match?: AlertMatch | undefined; all?: true | undefined }

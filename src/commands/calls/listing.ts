@@ -2,7 +2,7 @@ import { callView, type CallView } from '../../views/call.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { formatSeconds } from '../../text/format.ts'
 import { plainText } from '../../text/plain-text.ts'
-import { pagesOf, type CallsWanted } from '../../web/api/calls-pages.ts'
+import { pagesOf, type CallsWanted } from '../../history/calls-pages.ts'
 import { tableLines } from '../command.ts'
 
 /**

@@ -6,10 +6,11 @@ import { SEVERITIES } from '../../alerts/match-keys.ts'
 import { alertHistory } from '../../history/alert-history.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import { alertHistoryAnswer, alertHistoryView, alerts, alertView } from '../../views/alert.ts'
-import { BadRequest } from '../problem.ts'
+import { QueryError } from '../../schema/query-error.ts'
 import { incidents, incidentView } from '../../views/incident.ts'
+import { alertMatch } from '../../views/silence.ts'
 import type { WebOptions } from '../server.ts'
-import { alertMatch, period, periodOf } from './parameters.ts'
+import { period, periodOf } from '../../history/parameters.ts'
 import { route } from './route.ts'
 
 /** The alerts as they are now; with a match, those that a silence with it would match. */
@@ -23,7 +24,7 @@ export const alertsRoute = route(
   ({ targets, known, store, wall }: WebOptions) =>
     async ({ query: match }) => {
       const unknown = unknownIn(match, known())
-      if (unknown !== undefined) throw new BadRequest(unknown)
+      if (unknown !== undefined) throw new QueryError(unknown)
       // Alerts are shown also while the store cannot be read.
       const silences = await store.silences(wall()).catch(onlyStoreErrors([]))
       return {

@@ -36,7 +36,8 @@ import type { Store } from '../../store/store.ts'
 import { acceptsGzip } from '../compression.ts'
 import { liveState, onceRead, stateReader, type LiveState } from '../live-state.ts'
 import { route } from './route.ts'
-import { BadRequest, sendProblem } from '../problem.ts'
+import { QueryError } from '../../schema/query-error.ts'
+import { sendProblem } from '../problem.ts'
 
 type Log = Pick<Store, 'events' | 'latestEvents'>
 
@@ -127,13 +128,13 @@ export const eventsRoute = route(
       const wanted: EventFilter = { types: type, targets: target, sessionId }
       const accepted = headers.accept ?? ''
       if (!accepted.includes(STREAM_TYPE)) {
-        if (latest !== undefined) throw new BadRequest('latest is for streams (Accept: text/event-stream); use limit')
+        if (latest !== undefined) throw new QueryError('latest is for streams (Accept: text/event-stream); use limit')
         const cursor = after === undefined ? undefined : readCursor(after)
         const asked = { cursor, limit: limit ?? DEFAULT_LIMIT, filter: wanted }
         return sendPage(reply, accepted.includes(BATCH_TYPE), readEvents(store, asked))
       }
       if (limit !== undefined)
-        throw new BadRequest('limit is for single answers; a stream has no end, but has `latest`')
+        throw new QueryError('limit is for single answers; a stream has no end, but has `latest`')
       const resumed = headers['last-event-id'] ?? after
       const begin = typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }
       const aborted$ = state === 'once' ? onceRead(state$, clock) : NEVER

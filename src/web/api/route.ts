@@ -2,7 +2,8 @@ import { AUTH_OPENS } from '../auth-opens.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { concurrencyLimit } from '../concurrency-limit.ts'
-import { BadRequest, sendProblem } from '../problem.ts'
+import { QueryError } from '../../schema/query-error.ts'
+import { sendProblem } from '../problem.ts'
 
 /** The schema that checks each part of a request. Handlers get its output. */
 type Checks = { querystring?: z.ZodType; params?: z.ZodType; body?: z.ZodType }
@@ -100,10 +101,10 @@ async function refuseChange(_request: FastifyRequest, reply: FastifyReply): Prom
 function checkerOf({ schema, httpPart }: { schema: z.ZodType; httpPart?: string | undefined }) {
   return (given: unknown) => {
     if (httpPart !== 'body' && hasNul(given))
-      return { error: new BadRequest('no parameter may contain a NUL character') }
+      return { error: new QueryError('no parameter may contain a NUL character') }
     const { data, error } = schema.safeParse(given)
     if (error === undefined) return { value: data }
-    return { error: new BadRequest(httpPart === 'body' ? z.prettifyError(error) : problemIn(schema, error)) }
+    return { error: new QueryError(httpPart === 'body' ? z.prettifyError(error) : problemIn(schema, error)) }
   }
 }
 
@@ -123,4 +124,11 @@ function problemIn(schema: z.ZodType, { issues: [issue] }: z.ZodError): string {
 export function contentOf(answer: Answers[number]): [type: string, schema: z.ZodType][] {
   if (answer === null) return []
   return answer instanceof z.ZodType ? [['application/json', answer]] : Object.entries(answer)
+}
+
+/** Aborts when the client has left. */
+export function abortedBy({ raw }: FastifyReply): AbortSignal {
+  const aborting = new AbortController()
+  raw.once('close', () => aborting.abort())
+  return aborting.signal
 }

@@ -4,8 +4,8 @@ import { seriesOf, STEPS } from '../../history/series.ts'
 import { expectTargets } from '../../history/usage.ts'
 import { series, seriesView } from '../../views/series.ts'
 import type { WebOptions } from '../server.ts'
-import { abortedBy, callLabels, period, periodOf } from './parameters.ts'
-import { route } from './route.ts'
+import { callLabels, period, periodOf } from '../../history/parameters.ts'
+import { abortedBy, route } from './route.ts'
 
 const parameters = z.strictObject({
   ...period,

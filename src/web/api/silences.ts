@@ -1,12 +1,11 @@
 import * as z from 'zod'
-import { MAX_SILENCE_SECONDS, unknownIn, type KnownNames } from '../../alerts/match.ts'
-import type { AlertMatch } from '../../alerts/match-keys.ts'
+import { MAX_SILENCE_SECONDS, requestedMatch } from '../../alerts/match.ts'
 import { readMoment } from '../../history/moment.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
-import { silence, silences, silenceView } from '../../views/silence.ts'
+import { alertMatch, silence, silences, silenceView } from '../../views/silence.ts'
 import type { WebOptions } from '../server.ts'
-import { BadRequest, sendProblem } from '../problem.ts'
-import { alertMatch, moment } from './parameters.ts'
+import { sendProblem } from '../problem.ts'
+import { moment } from '../../history/parameters.ts'
 import { route } from './route.ts'
 
 const silencePath = z.strictObject({ id: z.string().describe('Its number') })
@@ -51,26 +50,10 @@ const editBody = z.strictObject({
 /** 0, which is no silence, for a text that is no number. */
 const numberOf = (id: string) => (/^\d{1,15}$/.test(id) ? Number(id) : 0)
 
-type Selection = { match?: AlertMatch | undefined; all?: true | undefined }
-
 /** What is wrong with a selection of nothing, or of all alerts and some. */
-const PROBLEMS = {
+export const SELECTION_PROBLEMS = {
   nothing: 'nothing to match; expected `match` with some of its keys, or `"all": true` to silence every alert',
   both: '`all` together with a `match`; expected one of them',
-}
-
-/**
- * A match must name what exists; a silence of every alert must say so.
- *
- * @throws {BadRequest}
- */
-export function requestedMatch({ match = {}, all }: Selection, names: KnownNames, says = PROBLEMS): AlertMatch {
-  const isEmpty = Object.keys(match).length === 0
-  if (isEmpty && all === undefined) throw new BadRequest(says.nothing)
-  if (!isEmpty && all === true) throw new BadRequest(says.both)
-  const unknown = unknownIn(match, names)
-  if (unknown !== undefined) throw new BadRequest(unknown)
-  return match
 }
 
 export const listSilences = route(
@@ -101,7 +84,7 @@ export const addSilence = route(
   },
   ({ store, wall, auth, onEvent, known }: WebOptions) =>
     async ({ body, ip: peer }, reply) => {
-      const match = requestedMatch(body, known())
+      const match = requestedMatch(body, known(), SELECTION_PROBLEMS)
       const [since, user] = [wall(), auth?.username ?? '']
       const { reason } = body
       const added = await store.addSilence({ match, since, until: since + body.for, reason, author: user })
@@ -124,7 +107,7 @@ export const editSilence = route(
       const changes = {
         ...(body.reason !== undefined && { reason: body.reason }),
         ...(body.for !== undefined && { until: now + body.for }),
-        ...(isOther && { match: requestedMatch(body, known()) }),
+        ...(isOther && { match: requestedMatch(body, known(), SELECTION_PROBLEMS) }),
       }
       const edited = await store.editSilence(numberOf(id), changes, now, body.edits)
       if (edited === undefined) return sendProblem(reply, 404, `there is no active silence ${id}`)

@@ -1,11 +1,8 @@
-import type { FastifyReply } from 'fastify'
 import * as z from 'zod'
-import { MATCH_KEYS } from '../../alerts/match-keys.ts'
-import { MOMENT, MOMENT_IN_UTC, readMoment } from '../../history/moment.ts'
-import { MODES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
-import { isTimezone } from '../../schema/timezone.ts'
-import { textsOf } from '../../views/shapes.ts'
-import { BadRequest } from '../problem.ts'
+import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
+import { isTimezone } from '../schema/timezone.ts'
+import { MOMENT, MOMENT_IN_UTC, readMoment } from './moment.ts'
+import { QueryError } from '../schema/query-error.ts'
 
 /** Names, separated by commas or given several times. */
 export const list = z
@@ -38,13 +35,6 @@ const oneOf = <const Values extends readonly string[]>(values: Values) =>
 /** The labels of calls as parameters. */
 export const callLabels = { type: oneOf(TYPES), mode: oneOf(MODES), receiver_type: oneOf(RECEIVER_TYPES) }
 
-/** Aborts when the client has left. */
-export function abortedBy({ raw }: FastifyReply): AbortSignal {
-  const aborting = new AbortController()
-  raw.once('close', () => aborting.abort())
-  return aborting.signal
-}
-
 type Given = { since: string; until?: string | undefined; zone: string }
 
 /**
@@ -52,12 +42,12 @@ type Given = { since: string; until?: string | undefined; zone: string }
  *
  * @param now the host's clock (UNIX seconds)
  * @param prefix comes before the names in messages, such as the dashes of options
- * @throws {BadRequest}
+ * @throws {QueryError}
  */
 export function periodOf({ since, until, zone }: Given, now: number, prefix = '') {
   const from = momentOf(`${prefix}since`, since, zone, now)
   const to = until === undefined ? undefined : momentOf(`${prefix}until`, until, zone, now)
-  if (from >= (to ?? now)) throw new BadRequest(`${prefix}since must be before ${prefix}until`)
+  if (from >= (to ?? now)) throw new QueryError(`${prefix}since must be before ${prefix}until`)
   return { from, to }
 }
 
@@ -66,20 +56,10 @@ export function periodOf({ since, until, zone }: Given, now: number, prefix = ''
  *
  * @param zone the time zone of dates
  * @param now the host's clock (UNIX seconds)
- * @throws {BadRequest}
+ * @throws {QueryError}
  */
 export function momentOf(name: string, text: string, zone: string, now: number): number {
   const time = readMoment(text, zone, now)
-  if (time === undefined) throw new BadRequest(`${name} ${text}: expected ${MOMENT}`)
+  if (time === undefined) throw new QueryError(`${name} ${text}: expected ${MOMENT}`)
   return time
 }
-
-const value = z.string().min(1).max(210)
-
-/** A match of alerts in a request. */
-export const alertMatch = z.strictObject({
-  ...textsOf(MATCH_KEYS, value).shape,
-  alert: value
-    .exactOptional()
-    .describe('Name of the rule; this and the others as they are, or `=~` and a regular expression'),
-})

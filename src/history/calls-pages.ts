@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
-import { systemClock } from '../../clock/clock.ts'
-import { isSelected, type CallFilter } from '../../history/call-filter.ts'
-import { listCalls } from '../../history/list-calls.ts'
-import type { TrackedCall } from '../../ledger/tracked-call.ts'
-import { parseMap } from '../../schema/path.ts'
-import type { RowReader } from '../../store/sql.ts'
-import type { Store } from '../../store/store.ts'
-import type { ServedTargets } from '../server.ts'
+import { systemClock } from '../clock/clock.ts'
+import { isSelected, type CallFilter } from './call-filter.ts'
+import { listCalls } from './list-calls.ts'
+import type { LedgerState } from '../ledger/state.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
+import { parseMap } from '../schema/path.ts'
+import type { RowReader } from '../store/sql.ts'
+import type { Store } from '../store/store.ts'
 
 export type PageCall = { target: string; call: TrackedCall }
 
@@ -27,7 +27,11 @@ export type ListedPart = { calls: PageCall[]; next: Position | undefined }
 
 /** Calls in progress of other daemons' targets are only in the store. */
 export type CallsSource = {
-  targets: Pick<ServedTargets, 'all' | 'own'> & { others: () => readonly { name: string }[] }
+  targets: {
+    all: () => readonly string[]
+    own: () => readonly { name: string; ledger: Pick<LedgerState, 'open'> }[]
+    others: () => readonly { name: string }[]
+  }
   store: Pick<Store, 'openCalls'> & RowReader
 }
 

@@ -1,0 +1,89 @@
+import * as z from 'zod'
+import { FINAL_STATUSES, OPEN_STATUSES } from '../ledger/call.ts'
+import { HISTORY_STATUSES } from './call-filter.ts'
+import { readCursor, type CallsWanted } from './calls-pages.ts'
+import { readMoment } from './moment.ts'
+import { callLabels, flag, list, moment } from './parameters.ts'
+import { QueryError } from '../schema/query-error.ts'
+
+/** The most calls of a page; the next page has the rest. */
+export const MAX_CALLS = 10_000
+
+const ENDS = [...FINAL_STATUSES, 'lost'] as const
+
+/** The parameters of a query of calls. */
+export const callsParameters = z.strictObject({
+  since: moment.describe('Calls that finished or were lost since then, newest first; default: calls in progress'),
+  until: moment.describe('Of these the ones before then'),
+  target: list.optional().describe('Names of targets, separated by commas'),
+  ...callLabels,
+  status: list
+    .pipe(z.array(z.enum(HISTORY_STATUSES, `must be some of ${HISTORY_STATUSES.join(', ')}, separated by commas`)))
+    .optional()
+    .describe('Some of the statuses, separated by commas; final ones and lost only with since'),
+  has_recording: flag.optional(),
+  session_id: z.string().optional().describe('How the session id begins'),
+  limit: z
+    .string()
+    .regex(/^[1-9]\d{0,4}$/, 'must be a whole number from 1 to 99999')
+    .transform(Number)
+    .optional()
+    .describe(`Calls at most; default and maximum as JSON: ${MAX_CALLS}; default as CSV and NDJSON: all`),
+  format: z.enum(['json', 'csv', 'excel', 'ndjson'], 'must be json, csv, excel or ndjson').default('json'),
+  cursor: z.string().optional().describe('`next` of a response to the same parameters'),
+})
+
+/**
+ * The calls that the parameters select, without their `limit`.
+ *
+ * @param now the service's clock (UNIX seconds)
+ * @throws {z.ZodError} a parameter is wrong
+ * @throws {QueryError} parameters do not fit together
+ */
+export function readCallsQuery(query: Readonly<Record<string, string | undefined>>, now: number): CallsWanted {
+  return callsWanted(callsParameters.parse(query), now)
+}
+
+/**
+ * The calls that checked parameters select.
+ *
+ * @param now the service's clock (UNIX seconds)
+ * @throws {QueryError}
+ */
+export function callsWanted(query: z.output<typeof callsParameters>, now: number): CallsWanted {
+  const { since: sinceText, until: untilText, status, cursor } = query
+  const since = sinceText === undefined ? undefined : readMoment(sinceText, undefined, now)
+  if (since === undefined && untilText !== undefined) throw new QueryError('`until` is of finished calls: add `since`')
+  expectStatuses(status ?? [], since !== undefined)
+  const until = readMoment(untilText ?? '', undefined, now) ?? Infinity
+  if (since !== undefined && since >= until) throw new QueryError('`since` must be before `until`')
+  const from = cursor === undefined ? {} : readCursor(cursor, since !== undefined)
+  if (from === undefined) throw new QueryError('cursor must be the `next` of a response to the same parameters')
+  return {
+    finished: since === undefined ? undefined : pagedTimes(from, { since, until }),
+    filter: {
+      targets: query.target,
+      type: query.type,
+      mode: query.mode,
+      receiverType: query.receiver_type,
+      statuses: status,
+      hasRecording: query.has_recording,
+      sessionId: query.session_id,
+    },
+    from,
+  }
+}
+
+/** Refuses final statuses for calls in progress, and open ones for the history: an empty response would read as "none failed". */
+function expectStatuses(statuses: readonly string[], isHistory: boolean): void {
+  const others: readonly string[] = isHistory ? OPEN_STATUSES : ENDS
+  const wrong = statuses.find((status) => others.includes(status))
+  if (wrong === undefined) return
+  const whose = isHistory ? 'calls in progress: leave out `since`' : 'finished calls: add `since`'
+  throw new QueryError(`status=${wrong} is a status of ${whose}`)
+}
+
+/** All pages are of the same period, also if `since` is a duration. */
+function pagedTimes({ finished }: CallsWanted['from'], asked: { since: number; until: number }) {
+  return finished === undefined ? asked : { since: finished.since, until: finished.until ?? Infinity }
+}
