@@ -38,7 +38,8 @@ const http = (name: string) => constant('web/server.ts', name)
 const limits = (name: string) => constant('web/limit-connections.ts', name)
 const events = (name: string) => constant('web/api/events.ts', name)
 const series = (name: string) => constant('history/series.ts', name)
-const calls = (name: string) => constant('history/calls-query.ts', name)
+const calls = (name: string) => constant('web/api/calls.ts', name)
+const maxCalls = () => constant('history/calls-query.ts', 'MAX_CALLS')
 const minRatio = () => constant('ledger/failure-ratio.ts', 'MIN_EXPORTED_CALLS')
 const login = (name: string) => constant('web/login-attempts.ts', name)
 
@@ -69,13 +70,13 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['api', /idle one is kept for (\w+) seconds/, () => limits('SHORT_KEEP_ALIVE_MS') / 1000],
   ['api', /1 to ([\d,]+) of them/, () => constant('web/api/finished-per-minute.ts', 'MAX_MINUTES')],
   ['api', /failing for (\w+) intervals/, () => constant('web/readiness.ts', 'STALE_AFTER_INTERVALS')],
-  ['api', /`, ([\d,]+) calls at most/, () => calls('MAX_CALLS')],
+  ['api', /`, ([\d,]+) calls at most/, maxCalls],
   ['api', /searches for (\w+) seconds at most/, () => constant('history/calls-pages.ts', 'SEARCH_SECONDS')],
   ['api', /at most (\d+) points for/, () => series('MAX_POINTS')],
   ['api', /never more than ([\d,]+)\./, () => series('MAX_POINTS_ASKED')],
   ['api', /of more than ([\d,]+) calls only/, () => series('MAX_CALLS_READ')],
   ['api', /of more than ([\d,]+) never/, () => series('MAX_CALLS_ASKED')],
-  ['access', /returns at most ([\d,]+) calls/, () => calls('MAX_CALLS')],
+  ['access', /returns at most ([\d,]+) calls/, maxCalls],
   ['access', /sends (\w+) long answers/, () => calls('MAX_LARGE_AT_A_TIME')],
   ['access', /keeps (\d+) event streams/, () => events('MAX_STREAMS')],
   ['access', /event streams and (\d+) /, () => limits('MAX_CONNECTIONS')],
