@@ -1,5 +1,5 @@
-import { defer, lastValueFrom, repeat, takeUntil, takeWhile, tap } from 'rxjs'
-import { systemClock } from '../clock/clock.ts'
+import { defer, lastValueFrom, repeat, takeUntil, takeWhile, tap, timer } from 'rxjs'
+import { systemClock, type Clock } from '../clock/clock.ts'
 import { StoreError } from '../store/store-error.ts'
 import { storeRetried } from '../rx/store-retried.ts'
 import type { CommandContext } from './command.ts'
@@ -16,6 +16,7 @@ export async function untilStopped(
   pause: number,
   { warn }: Pick<CommandContext, 'warn'>,
   continues = () => true,
+  clock: Clock = systemClock,
 ): Promise<void> {
   let isReported = false
   const report = (error: unknown) => {
@@ -25,8 +26,8 @@ export async function untilStopped(
   }
   const work$ = defer(work).pipe(
     tap({ next: () => (isReported = false), error: report }),
-    storeRetried(systemClock, ['refused']),
-    repeat({ delay: pause * 1000 }),
+    storeRetried(clock, ['refused']),
+    repeat({ delay: () => timer(pause * 1000, clock.scheduler) }),
     takeWhile(continues),
     takeUntil(stopSignal()),
   )

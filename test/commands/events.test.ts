@@ -285,7 +285,7 @@ test('--follow ends with --limit events after a cursor', async () => {
   expect({ code, ids: idsIn(stdout) }).toEqual({ code: 0, ids: ['fifth-0', 'sixth-0'] })
 })
 
-test('--follow says once that the store cannot be read, and continues when it can', async () => {
+test('--follow says that the store cannot be read, and continues when it can', async () => {
   const { path, watched, follow } = await sixEvents()
   const { child, printed, ended } = follow('--json')
   await printed(/"fifth-0"/)
@@ -295,8 +295,6 @@ test('--follow says once that the store cannot be read, and continues when it ca
   onTestFinished(() => other.close())
   other.exec('ALTER TABLE events RENAME TO away')
   await vi.waitFor(() => expect(warned).toContain('; retries each second\n'), { timeout: 8000 })
-  // It fails at least once more.
-  await new Promise((resolve) => setTimeout(resolve, 2100))
   other.exec('ALTER TABLE away RENAME TO events')
   await (
     await watched('later')

@@ -333,12 +333,14 @@ inChromium('the views of the page', (open) => {
   ])('is a skeleton until it is loaded, and says what failed and tries it again: %s', async (address, at) => {
     const { url } = await serveCalls()
     const page = await open(`${url}/#alerts`)
+    const { promise: seen, resolve: isSeen } = Promise.withResolvers<void>()
     await page.route(/api\/v1\/(?:calls|series|report)/, async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 700))
+      await seen
       await route.continue()
     })
     await page.goto(`${url}/${address}`)
     await page.locator(`${at} .skeleton`).waitFor()
+    isSeen()
     await shown(() => page.locator(`${at} .skeleton`).count()).toBe(0)
     expect(await layoutShift(page)).toBeLessThan(0.1)
     await page.unrouteAll()
