@@ -14,8 +14,8 @@ import {
   type Observable,
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import { OtherSettingsError, type Renewal, type ClusterStore } from '../store/cluster-store.ts'
-import { StoreError } from '../store/store-error.ts'
+import type { ClusterStore, Renewal } from '../store/cluster-store.ts'
+import { OtherSettingsError, StoreError } from '../store/store-error.ts'
 import { ALONE, type Ownership } from './ownership.ts'
 import { newLeases, type LeaseEvent, type Leases } from './leases.ts'
 import { STARTING, readStatus, writeStatus } from './member-status.ts'

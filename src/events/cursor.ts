@@ -1,4 +1,5 @@
-import type { LoggedEvents, LogPlace } from '../store/store.ts'
+import type { LoggedEvents } from '../store/store.ts'
+import type { LogPlace } from '../store/webhook-store.ts'
 
 /**
  * A place in the log of events, after which a reader continues: the position of a commit, and the place of an event within

@@ -1,27 +1,42 @@
-import type { openPostgresStore } from './open-postgres.ts'
-import { StoreError } from './store-error.ts'
+import { overviewsSince, type Cluster } from './cluster.ts'
+import type { EventLog } from './events.ts'
+import type { hintChannel } from './hint-channel.ts'
+import { pauses } from './history.ts'
+import type { Sql } from './sql.ts'
+import type { Store, TargetIdentity } from './store.ts'
+import { addTargets } from './targets.ts'
 
 /** A store that several daemons share. One daemon owns each target, and only the owner commits it. */
-export type StoreWithCluster = Awaited<ReturnType<typeof openPostgresStore>>
+export type StoreWithCluster = Store & { cluster: ClusterStore }
 
 /**
  * The membership of the daemons that share a store. A daemon is a member as long as it renews its lease, by the store's clock. It
  * is dead when another daemon finds that its lease has expired; then its targets are free. Every method rejects with a
  * {@link StoreError} while the store cannot be used.
  */
-export type ClusterStore = StoreWithCluster['cluster']
+export type ClusterStore = ReturnType<typeof clusterStoreOn> & {
+  /** Assigns each committed event its position in the log. From then on readers see it. Only the leader calls this. */
+  numberEvents: EventLog['number']
+  hints: ReturnType<ReturnType<typeof hintChannel>['channelOn']>
+}
 
-export type Renewal = NonNullable<Awaited<ReturnType<ClusterStore['renew']>>>
-
-/** This daemon's settings differ from those that the member `from` declared. `how` says in which way. */
-export class OtherSettingsError extends StoreError {
-  constructor(from: string, how: string) {
-    super(
-      'unavailable',
-      `this daemon's configuration is not that of ${from}, which uses the same store: ${how}; give all daemons on it the ` +
-        'same configuration, or stop the others first (one that died counts until its lease has ended)',
-    )
+/** The membership of this daemon, and what the members tell each other. */
+export function clusterStoreOn(sql: Sql, cluster: Cluster) {
+  return {
+    ...cluster.methods,
+    /** The ends of the rate limit pauses of these keys (UNIX seconds by the host's clock). */
+    pauses: (keys: readonly string[]) => pauses(sql, keys),
+    addTargets: (identities: readonly TargetIdentity[], created: number) => addTargets(sql, identities, created),
+    /**
+     * Publishes overviews by target. Each replaces the previous one of its target. Targets that this member does not own now are
+     * skipped.
+     */
+    publish: async (overviews: ReadonlyMap<string, string>): Promise<void> =>
+      void (await sql.batch([cluster.publish(overviews)])),
+    overviewsSince: (cursor?: string) => overviewsSince(sql, cursor),
   }
 }
+
+export type Renewal = NonNullable<Awaited<ReturnType<ClusterStore['renew']>>>
 
 export type Member = Renewal['members'][number]

@@ -1,10 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { OtherSettingsError } from './cluster-store.ts'
 import { codeOf, isAnswer, isUnresponsive } from './postgres/postgres-error.ts'
 import { expectSchema, LOCK } from './postgres/schema.ts'
 import { parse, list, type Row, type Sql, type Step } from './sql.ts'
 import { difference, type Settings } from './settings.ts'
-import { StoreError } from './store-error.ts'
+import { OtherSettingsError, StoreError } from './store-error.ts'
 
 /**
  * "even" in ASCII. Only one transaction at a time assigns positions; otherwise a reader could see a position before a lower one.

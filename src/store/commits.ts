@@ -6,7 +6,7 @@ import { hourOf, packEvaluation } from './evaluation-log.ts'
 import { markStale } from './rollups.ts'
 import { AnswerLost, type Sql, type Step, type Value } from './sql.ts'
 import { isBug, StoreError } from './store-error.ts'
-import type { Commit } from './store.ts'
+import type { Commit, TargetStore } from './store.ts'
 import { insertInto, keyIsGiven, replacing } from './tables.ts'
 import type { Targets, TargetsOptions } from './targets.ts'
 
@@ -52,7 +52,7 @@ const EVALUATE = insertInto('evaluations', ['target', 'hour', 'data'], 'UPDATE S
 const ADD_GAP = insertInto('gaps', ['target', 'ended', 'began'], 'NOTHING')
 
 /** Commits that are requested at the same time share one transaction. */
-export function commits(sql: Sql, options: CommitOptions) {
+export function commits(sql: Sql, options: CommitOptions): Pick<TargetStore, 'commit'> {
   const { targets, outbox, events, cluster } = options
 
   async function write(commits: readonly Numbered[]): Promise<void> {
@@ -104,8 +104,7 @@ export function commits(sql: Sql, options: CommitOptions) {
   })
 
   return {
-    /** Commits a delta whose sequence number follows the stored one. Any other delta is refused as stale. */
-    commit: async (target: string, commit: Commit): Promise<void> => {
+    commit: async (target, commit) => {
       const fence = cluster?.fenceOf(target) ?? NO_OWNER
       const number = await targets.numberOf(target)
       if (number === undefined) throw stale(target)

@@ -1,6 +1,6 @@
 import type { Cluster } from './cluster.ts'
 import { type Row, type Sql, type Step } from './sql.ts'
-import type { LoggedEvents, NewEvents } from './store.ts'
+import type { EventStore, LoggedEvents, NewEvents } from './store.ts'
 
 const COLUMNS = 'position, id, target, at, n, total, data, participants'
 /** The first rows of a selection that have at most $2 events together, but at least one row. */
@@ -65,25 +65,13 @@ export function eventLog(sql: Sql, cluster?: Pick<Cluster, 'ordering'>) {
     (await sql.all(query, [position, most])).map(loggedEventsOf)
   /** @returns the number of changed rows */
   const changed = async (step: Step) => (await sql.batch([...ordering, step])).at(-1)!.length
-  const methods = {
-    /**
-     * Reads commits of the log in order, from a position on (inclusive): as many as have at most `most` events together, but at
-     * least one.
-     */
-    events: (position: number, most: number): Promise<LoggedEvents[]> => read(FROM, position, most),
-    /** Reads the newest commits of the log in order: as many as have at most `most` events together, but at least one. */
-    latestEvents: (most: number): Promise<LoggedEvents[]> => read(LATEST, null, most),
-    /**
-     * Deletes commits from the start of the log up to the first one after `before` (UNIX seconds by the host's clock). Keeps the
-     * newest of them: a reader that has read it has missed nothing.
-     *
-     * @param end keeps commits from this position on
-     */
-    deleteEvents: async (before: number, end = Number.MAX_SAFE_INTEGER): Promise<void> => {
+  const methods: EventStore = {
+    events: (position, most) => read(FROM, position, most),
+    latestEvents: (most) => read(LATEST, null, most),
+    deleteEvents: async (before, end = Number.MAX_SAFE_INTEGER) => {
       while ((await changed({ statement: DELETE, args: [before, end] })) === DELETED_AT_ONCE);
     },
-    /** Erases the participants of all events in the log. */
-    eraseParticipants: async (): Promise<void> => {
+    eraseParticipants: async () => {
       if (cluster === undefined) await sql.all('PRAGMA secure_delete = ON')
       while ((await changed({ statement: ERASE })) === ERASED_AT_ONCE);
       // Earlier writes stay in the journal while a reader needs them. The next call then empties it.

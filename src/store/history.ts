@@ -6,6 +6,7 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { CALL_COLUMNS, callOf, callOfRow, IS_OPEN } from './call-columns.ts'
 import { batched } from './batched.ts'
 import { OF_TARGET, list, type Sql } from './sql.ts'
+import type { HistoryStore } from './store.ts'
 
 const COLUMNS = CALL_COLUMNS.join(', ')
 
@@ -34,7 +35,7 @@ export function callsBySession(sql: Sql, kind: 'tracked' | 'NOT tracked') {
 }
 
 /** The daemon's queries of calls and usage, and the pauses of rate limits. */
-export function history(sql: Sql, isEager = false) {
+export function history(sql: Sql, isEager = false): Omit<HistoryStore, 'newestEnd' | 'staleRollups' | 'saveRollups'> {
   const pausedUntil = batched(
     async (keys: readonly string[]) => {
       const found = await pauses(sql, keys)
@@ -44,16 +45,11 @@ export function history(sql: Sql, isEager = false) {
   )
   return {
     evictedCalls: callsBySession(sql, 'NOT tracked'),
-    /** The outcomes of a target's calls that finished in a period, without its end. */
-    countFinished: async (target: string, from: number, to: number) => {
+    countFinished: async (target, from, to) => {
       const rows = await sql.all(COUNT_FINISHED, [target, from, to])
       return countByStatus(rows.map(({ status, n }) => ({ status: finalStatusOf(Number(status)), n: Number(n) })))
     },
-    /**
-     * Counts the calls of these targets that finished in each minute of a period (UNIX seconds), by the status with which they were
-     * counted. The first minute is 0.
-     */
-    finishedPerMinute: async (targets: readonly string[], from: number, minutes: number) => {
+    finishedPerMinute: async (targets, from, minutes) => {
       const found = await sql.all('SELECT number, name FROM callwatch.targets WHERE name IN texts($1)', [list(targets)])
       const names = new Map(found.map(({ number, name }) => [Number(number), String(name)]))
       const rows = await sql.all(COUNT_PER_MINUTE, [list(names.keys()), from, from + 60 * minutes])
@@ -64,16 +60,14 @@ export function history(sql: Sql, isEager = false) {
         n: Number(n),
       }))
     },
-    /** Reads the open calls of targets, in no particular order. */
-    openCalls: async (targets: readonly string[]): Promise<{ target: string; call: TrackedCall }[]> => {
+    openCalls: async (targets) => {
       const calls: { target: string; call: TrackedCall }[] = []
       await sql.each(OPEN, [list(targets)], ([target, ...values]) =>
         calls.push({ target: String(target), call: callOf(values) }),
       )
       return calls
     },
-    /** The participant minutes of a target in a period (UNIX seconds), to the quarter of an hour (ledger/usage.ts). */
-    usedMinutes: async (target: string, from: number, to: number): Promise<number> => {
+    usedMinutes: async (target, from, to) => {
       const rows = await sql.all(USAGE, [target, from, to])
       return usedBetween(
         rows.map(({ quarter, minutes }) => [Number(quarter), Number(minutes)]),
@@ -81,13 +75,8 @@ export function history(sql: Sql, isEager = false) {
         to,
       )
     },
-    /** The end of the rate limit pause for a budget key (UNIX seconds by the host's clock). */
     pausedUntil,
-    /**
-     * Pauses requests with a key until a time. A longer pause stays, since the service may tell each daemon that uses the key
-     * another time.
-     */
-    pauseUntil: async (key: string, until: number): Promise<void> => {
+    pauseUntil: async (key, until) => {
       const statement = `
         INSERT INTO callwatch.pauses AS known (key, until) VALUES ($1, $2::float8)
         ON CONFLICT (key) DO UPDATE SET until = greatest(known.until, excluded.until)`

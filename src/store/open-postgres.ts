@@ -1,8 +1,8 @@
 import { defer, lastValueFrom, retry, timer } from 'rxjs'
 import { systemClock, type Clock } from '../clock/clock.ts'
-import { clusterOf, overviewsSince } from './cluster.ts'
+import { clusterOf } from './cluster.ts'
+import { clusterStoreOn, type StoreWithCluster } from './cluster-store.ts'
 import { hintChannel } from './hint-channel.ts'
-import { pauses } from './history.ts'
 import { readAddress } from './postgres/address.ts'
 import { connectForLongStatements } from './postgres/connect-for-command.ts'
 import { connect, type Connection, type ConnectOptions } from './postgres/connection.ts'
@@ -12,8 +12,6 @@ import { expectSchema, InUseError, isMigrated, migrate } from './postgres/schema
 import type { Say } from './migrations.ts'
 import type { Sql } from './sql.ts'
 import { storeOn } from './store-on.ts'
-import type { TargetIdentity } from './store.ts'
-import { addTargets } from './targets.ts'
 
 export type PostgresStoreOptions = {
   /** As in {@link readAddress}. */
@@ -55,7 +53,7 @@ const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
  * @throws {StoreError} refused: wrong address, user, password or database, too old a server, or of a newer callwatch;
  * unavailable: it cannot be reached now
  */
-export async function openPostgresStore(options: PostgresStoreOptions) {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<StoreWithCluster> {
   const { lease, receivers, clock = systemClock } = options
   const hints = hintChannel(clock)
   const { sql, membership, reading } = await openDatabase({ ...options, hints })
@@ -63,22 +61,8 @@ export async function openPostgresStore(options: PostgresStoreOptions) {
   const { store, outbox, events } = storeOn(sql, { receivers, reading, cluster, clock })
   return {
     ...store,
-    close: async (): Promise<void> => void (await Promise.all([store.close(), membership.close()])),
-    cluster: {
-      ...cluster.methods,
-      /** The ends of the rate limit pauses of these keys (UNIX seconds by the host's clock). */
-      pauses: (keys: readonly string[]) => pauses(sql, keys),
-      addTargets: (identities: readonly TargetIdentity[], created: number) => addTargets(sql, identities, created),
-      /**
-       * Publishes overviews by target. Each replaces the previous one of its target. Targets that this member does not own now are
-       * skipped.
-       */
-      publish: async (overviews: ReadonlyMap<string, string>): Promise<void> =>
-        void (await sql.batch([cluster.publish(overviews)])),
-      numberEvents: events.number,
-      overviewsSince: (cursor?: string) => overviewsSince(sql, cursor),
-      hints: hints.channelOn(sql),
-    },
+    close: async () => void (await Promise.all([store.close(), membership.close()])),
+    cluster: { ...clusterStoreOn(sql, cluster), numberEvents: events.number, hints: hints.channelOn(sql) },
   }
 }
 

@@ -5,6 +5,7 @@ import { CALL_COLUMNS, callOfRow, shown } from './call-columns.ts'
 import type { Cluster } from './cluster.ts'
 import { markStale } from './rollups.ts'
 import type { Sql, Step, Value } from './sql.ts'
+import type { Store } from './store.ts'
 import { deleteTarget } from './targets.ts'
 
 /** How many rows are deleted at a time. Their targets cannot be committed meanwhile, and everything else waits for the disk. */
@@ -53,7 +54,10 @@ const NEWEST = `
     ) AS newest FROM callwatch.targets
   ) AS each_target`
 
-export function retention(sql: Sql, { clock, cluster }: { clock: Clock; cluster: Cluster | undefined }) {
+export function retention(
+  sql: Sql,
+  { clock, cluster }: { clock: Clock; cluster: Cluster | undefined },
+): Pick<Store, 'newestEnd' | 'deleteExpired'> {
   /** Deletes a batch of evicted calls, adds their counted amounts to the totals, and returns the number of calls. */
   const deleteCalls = (number: number, before: number) =>
     sql.transaction(async (deleting) => {
@@ -73,19 +77,11 @@ export function retention(sql: Sql, { clock, cluster }: { clock: Clock; cluster:
     })
 
   return {
-    /**
-     * The newest end of a call by the service's clock (UNIX seconds), among the newest thousand of each target; undefined without one.
-     * Ends that only callwatch noticed are left out, because they are by callwatch's clock.
-     */
-    newestEnd: async (): Promise<number | undefined> => {
+    newestEnd: async () => {
       const [row] = await sql.all(NEWEST)
       return row?.['newest'] == null ? undefined : Number(row['newest'])
     },
-    /**
-     * Deletes expired rows: evicted calls, past alerts, silences and evaluations from before `before` (UNIX seconds), older usage,
-     * and targets that were removed before that time.
-     */
-    deleteExpired: async (before: number): Promise<void> => {
+    deleteExpired: async (before) => {
       const begun = clock.monotonic()
       const repeat = async (batch: () => Promise<number>) => {
         while ((await batch()) === DELETED_AT_ONCE && clock.monotonic() - begun < MAX_DELETION_SECONDS);

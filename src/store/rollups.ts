@@ -1,7 +1,7 @@
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import type { Sql, Step, Value } from './sql.ts'
 import { onlyStoreErrors } from './store-error.ts'
-import type { RollupUpdate } from './store.ts'
+import type { HistoryStore } from './store.ts'
 import { insertInto, keyIsGiven, replacing } from './tables.ts'
 
 const mark = (rows: string) => `
@@ -42,19 +42,14 @@ export function markAllStale(number: number): Step[] {
   return [{ statement: MARK_ALL, args: [number] }, { statement: COUNT }]
 }
 
-export function rollups(sql: Sql) {
+export function rollups(sql: Sql): Pick<HistoryStore, 'staleRollups' | 'saveRollups'> {
   return {
-    /**
-     * The targets whose rollups of the oldest quarter of an hour are stale, after a position and until a time (UNIX seconds), and how
-     * often rollups have been saved. Often there are none, for which no thread that reads the history need run.
-     */
-    staleRollups: async (after: { quarter: number; target: number }, until: number) => {
+    staleRollups: async (after, until) => {
       const [saves] = await sql.all('SELECT n FROM callwatch.rollup_saves WHERE id = 1')
       const left = await sql.all(STALE, [after.quarter, after.target, until])
       return { saves: Number(saves?.['n'] ?? 0), stale: left.filter((row) => row['quarter'] === left[0]!['quarter']) }
     },
-    /** Saves rollups, and marks them as current, unless their calls have changed meanwhile. */
-    saveRollups: async ({ after, quarter, versions, rollups: all }: RollupUpdate): Promise<void> => {
+    saveRollups: async ({ after, quarter, versions, rollups: all }) => {
       const saved = all.flatMap(({ target, width, at, encoded }) =>
         encoded === undefined ? [] : [[target, width, at, encoded.byLabels, encoded.withoutLabels]],
       )

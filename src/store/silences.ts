@@ -1,33 +1,23 @@
 import type { Silence } from '../alerts/match.ts'
 import { parse, type Row, type Sql } from './sql.ts'
-
-/** What an edit of a silence can change. */
-type SilenceChanges = Partial<Pick<Silence, 'match' | 'until' | 'reason'>>
+import type { SilenceStore } from './store.ts'
 
 const ACTIVE = 'SELECT id, until, data FROM callwatch.silences WHERE until > $1::float8'
 
-/** The silences. Commands write them, too, while the daemon runs. */
-export function silences(sql: Sql) {
+export function silences(sql: Sql): SilenceStore {
   /** @returns whether the row existed */
   const change = async (statement: string, ...args: (string | number)[]) => {
     const [changed] = await sql.batch([{ statement: `${statement} RETURNING id`, args }])
     return changed!
   }
   return {
-    /** The silences that expire after a time (UNIX seconds). */
-    silences: async (now: number): Promise<Silence[]> => (await sql.all(`${ACTIVE} ORDER BY id`, [now])).map(silenceOf),
-    addSilence: async (silence: Omit<Silence, 'id'>): Promise<Silence> => {
+    silences: async (now) => (await sql.all(`${ACTIVE} ORDER BY id`, [now])).map(silenceOf),
+    addSilence: async (silence) => {
       const insert = 'INSERT INTO callwatch.silences (until, data) VALUES ($1::float8, $2)'
       const [row] = await change(insert, silence.until, JSON.stringify(silence))
       return { id: Number(row!['id']), ...silence }
     },
-    /**
-     * Edits a silence that is active at `now`. Resolves to the edited one, to undefined if there is none, or to `changed` if it was
-     * edited meanwhile.
-     *
-     * @param edits how often it was edited when the caller read it; undefined edits it however often that was
-     */
-    editSilence: async (id: number, changes: SilenceChanges, now: number, edits?: number) => {
+    editSilence: async (id, changes, now, edits) => {
       const [row] = await sql.all(`${ACTIVE} AND id = $2::bigint`, [now, id])
       if (row === undefined) return undefined
       const { id: _id, ...before } = silenceOf(row)
@@ -40,8 +30,7 @@ export function silences(sql: Sql) {
       const [done] = await change(update, edited.until, JSON.stringify(edited), id, now, String(row['data']))
       return done === undefined ? 'changed' : { id, ...edited }
     },
-    /** Ends a silence that is active at `now`. Resolves to whether there was one. */
-    expireSilence: async (id: number, now: number): Promise<boolean> => {
+    expireSilence: async (id, now) => {
       const update = 'UPDATE callwatch.silences SET until = $2::float8 WHERE id = $1::bigint AND until > $2::float8'
       return (await change(update, id, now)).length === 1
     },
@@ -54,7 +43,7 @@ function silenceOf({ id, until, data }: Row): Silence {
 }
 
 /** Applies an edit at `now` to a silence, and keeps what it matched until then. */
-function editedSilence(before: Omit<Silence, 'id'>, changes: SilenceChanges, now: number) {
+function editedSilence(before: Omit<Silence, 'id'>, changes: Partial<Silence>, now: number) {
   const { match, edits = 0, earlier = [] } = before
   const edited = { ...before, ...changes, edits: edits + 1 }
   const isSame = JSON.stringify(match) === JSON.stringify(edited.match)

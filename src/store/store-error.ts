@@ -9,6 +9,17 @@ export class StoreError extends Error {
   }
 }
 
+/** This daemon's settings differ from those that the member `from` declared. `how` says in which way. */
+export class OtherSettingsError extends StoreError {
+  constructor(from: string, how: string) {
+    super(
+      'unavailable',
+      `this daemon's configuration is not that of ${from}, which uses the same store: ${how}; give all daemons on it the ` +
+        'same configuration, or stop the others first (one that died counts until its lease has ended)',
+    )
+  }
+}
+
 /** For `catch`: returns `otherwise` for a {@link StoreError}, of any kind if none is given; rethrows any other error. */
 export function onlyStoreErrors<T>(otherwise: T, kind?: StoreError['kind']): (error: unknown) => T {
   return (error) => {

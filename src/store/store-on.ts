@@ -8,6 +8,7 @@ import { retention } from './retention.ts'
 import { rollups } from './rollups.ts'
 import type { Sql } from './sql.ts'
 import { silences } from './silences.ts'
+import type { CommandStore, Store } from './store.ts'
 import { targetsOf } from './targets.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -26,7 +27,7 @@ export function storeOn(sql: Sql, { receivers, reading, cluster, clock = systemC
   const outbox = outboxOf(sql, { receivers, cluster, clock })
   const events = eventLog(sql, cluster)
   const targets = targetsOf(sql, { cluster, outbox, events })
-  const store = {
+  const store: Store = {
     ...targets.methods,
     ...commits(sql, { cluster, targets, outbox, events }),
     ...outbox.methods,
@@ -36,16 +37,14 @@ export function storeOn(sql: Sql, { receivers, reading, cluster, clock = systemC
     ...webhooks(sql),
     ...rollups(sql),
     ...retention(sql, { cluster, clock }),
-    /** The size of the store (bytes), with SQLite's log of writes next to the file. */
     size: sql.size,
     rows: reading.all,
-    close: async (): Promise<void> =>
-      void (await Promise.all([sql.close(), reading === sql ? undefined : reading.close()])),
+    close: async () => void (await Promise.all([sql.close(), reading === sql ? undefined : reading.close()])),
   }
   return { store, outbox, events }
 }
 
-export function commandStoreOn(sql: Sql) {
+export function commandStoreOn(sql: Sql): CommandStore {
   const { events, latestEvents } = eventLog(sql).methods
   return { ...silences(sql), ...webhooks(sql), events, latestEvents, close: sql.close }
 }

@@ -1,12 +1,194 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
+import type { EpisodeNote } from '../alerts/episode.ts'
 import type { AlertDelta } from '../alerts/evaluate.ts'
+import type { Silence } from '../alerts/match.ts'
 import type { EvaluationRecord } from '../alerts/trigger.ts'
 import type { Severity } from '../alerts/match-keys.ts'
 import type { Notification } from '../alerts/notification.ts'
+import type { FinalStatus } from '../ledger/call.ts'
+import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
-import type { webhooks } from './webhooks.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { ClusterStore } from './cluster-store.ts'
-import type { commandStoreOn, storeOn } from './store-on.ts'
+import type { Row, RowReader } from './sql.ts'
+import type { WebhookStore } from './webhook-store.ts'
+
+/**
+ * Stores everything that is counted, on SQLite or PostgreSQL. Every method rejects with a {@link StoreError} if the store cannot be
+ * used now. Then nothing has changed, unless the answer was lost with its connection: then the request may have been carried out.
+ * Times of the service are by its clock, all others by the host's; all are UNIX seconds.
+ */
+export type Store = TargetStore &
+  OutboxStore &
+  HistoryStore &
+  SilenceStore &
+  EventStore &
+  WebhookStore &
+  RowReader & {
+    /**
+     * Deletes expired rows: evicted calls, past alerts, silences and evaluations from before `before`, older usage, and targets that
+     * were removed before that time.
+     */
+    deleteExpired: (before: number) => Promise<void>
+    /** The size of the store (bytes), with SQLite's log of writes next to the file. */
+    size: () => Promise<number>
+    close: () => Promise<void>
+    /**
+     * Checks the whole store for damage, in the background; absent if the database does so on its own.
+     *
+     * @throws {StoreError} refused: it is damaged
+     */
+    check?: (onTable: OnTable) => Promise<void>
+    /** The membership of the daemons, if several share this store. */
+    readonly cluster?: ClusterStore
+  }
+
+/** The changes that a command can make to a store while daemons use it. They see them when they next read the store. */
+export type CommandStore = SilenceStore &
+  WebhookStore &
+  Pick<EventStore, 'events' | 'latestEvents'> &
+  Pick<Store, 'close'>
+
+/** The targets, and the commits of what their polls show. */
+export type TargetStore = {
+  /**
+   * Reads the state of a target. Creates the target if it is new.
+   *
+   * @param created for a new target
+   * @param longestWindow how far back finished calls are needed for windows (seconds)
+   */
+  openTarget: (identity: TargetIdentity, created: number, longestWindow: number) => Promise<StoredTarget>
+  /** Commits a delta whose sequence number follows the stored one. Any other delta is refused as stale. */
+  commit: (target: string, commit: Commit) => Promise<void>
+  /**
+   * Deletes all rows of a target except its events and past alerts, and enqueues and logs the ends of its alerts. When it is
+   * opened again, it starts from nothing.
+   */
+  resetTarget: (target: string, routedChanges: readonly RoutedChange[], logged?: NewEvents) => Promise<void>
+  /** Finds targets that are not among these, and have alerts or are not marked as removed yet. Returns them with their alerts. */
+  strayTargets: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
+  /**
+   * Deletes all alerts of a target, and enqueues and logs their ends.
+   *
+   * @param removed when the target left the configuration, if it did. From then on its open calls are shown as lost, until it is
+   * opened again
+   */
+  expireAlerts: (
+    target: string,
+    routedChanges: readonly RoutedChange[],
+    logged?: NewEvents,
+    removed?: number,
+  ) => Promise<void>
+}
+
+/** What waits for the receivers of notifications, and what they were told. */
+export type OutboxStore = {
+  /** All entries of a receiver, oldest first. */
+  outbox: (receiver: string) => Promise<OutboxEntry[]>
+  /**
+   * Claims entries before they are sent, or takes the claim back if the receiver certainly did not get the message. If several
+   * daemons share the store, it refuses a claim as stale from any daemon but the leader, even a claim of no entries.
+   */
+  claimOutbox: (ids: readonly number[], claimed: boolean) => Promise<void>
+  /**
+   * Removes entries that were delivered, permanently refused or discarded, and notes the outcome. Further calls for an entry do
+   * nothing.
+   *
+   * @param telling what the message said of a group; without ids, only this is written
+   */
+  removeFromOutbox: (ids: readonly number[], notes?: readonly EpisodeNote[], telling?: Telling) => Promise<void>
+  /** What a receiver was told of each group. */
+  toldGroups: (receiver: string) => Promise<ReadonlyMap<string, ToldGroup>>
+  /** Notes the delivery of alerts in their history. */
+  noteEpisodes: (notes: readonly EpisodeNote[]) => Promise<void>
+  /** How much waits for each receiver, and since when the oldest change of an alert waits. */
+  waiting: () => Promise<ReadonlyMap<string, Waiting>>
+  /** Enqueues an entry for each receiver, unless this deduplication key was used before. */
+  enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => Promise<void>
+  /** Sets the configured receivers. Removes what waits for others, and enqueues nothing for them from now on. */
+  setReceivers: (receivers: readonly string[]) => Promise<void>
+}
+
+/** What is known of calls that are over and of their minutes, and the pauses of rate limits. */
+export type HistoryStore = {
+  /** The calls of sessions that only the history still has, by session. */
+  evictedCalls: (target: string, sessions: readonly string[]) => Promise<Map<string, TrackedCall[]>>
+  /** The outcomes of a target's calls that finished in a period, without its end. */
+  countFinished: (target: string, from: number, to: number) => Promise<FinishedCounts>
+  /**
+   * Counts the calls of these targets that finished in each minute of a period, by the status with which they were counted. The first
+   * minute is 0.
+   */
+  finishedPerMinute: (
+    targets: readonly string[],
+    from: number,
+    minutes: number,
+  ) => Promise<{ target: string; minute: number; status: FinalStatus; n: number }[]>
+  /** Reads the open calls of targets, in no particular order. */
+  openCalls: (targets: readonly string[]) => Promise<{ target: string; call: TrackedCall }[]>
+  /** The participant minutes of a target in a period, to the quarter of an hour (ledger/usage.ts). */
+  usedMinutes: (target: string, from: number, to: number) => Promise<number>
+  /**
+   * The newest end of a call by the service's clock, among the newest thousand of each target; undefined without one. Ends that only
+   * callwatch noticed are left out, because they are by callwatch's clock.
+   */
+  newestEnd: () => Promise<number | undefined>
+  /**
+   * The targets whose rollups of the oldest quarter of an hour are stale, after a position and until a time, and how often rollups have
+   * been saved. Often there are none, for which no thread that reads the history need run.
+   */
+  staleRollups: (after: { quarter: number; target: number }, until: number) => Promise<{ saves: number; stale: Row[] }>
+  /** Saves rollups, and marks them as current, unless their calls have changed meanwhile. */
+  saveRollups: (update: RollupUpdate) => Promise<void>
+  /** The end of the rate limit pause for a budget key. */
+  pausedUntil: (key: string) => Promise<number | undefined>
+  /**
+   * Pauses requests with a key until a time. A longer pause stays, since the service may tell each daemon that uses the key
+   * another time.
+   */
+  pauseUntil: (key: string, until: number) => Promise<void>
+}
+
+/** The silences. Commands write them, too, while the daemon runs. */
+export type SilenceStore = {
+  /** The silences that expire after a time. */
+  silences: (now: number) => Promise<Silence[]>
+  addSilence: (silence: Omit<Silence, 'id'>) => Promise<Silence>
+  /**
+   * Edits a silence that is active at `now`. Resolves to the edited one, to undefined if there is none, or to `changed` if it was
+   * edited meanwhile.
+   *
+   * @param edits how often it was edited when the caller read it; undefined edits it however often that was
+   */
+  editSilence: (
+    id: number,
+    changes: Partial<Pick<Silence, 'match' | 'until' | 'reason'>>,
+    now: number,
+    edits?: number,
+  ) => Promise<Silence | 'changed' | undefined>
+  /** Ends a silence that is active at `now`. Resolves to whether there was one. */
+  expireSilence: (id: number, now: number) => Promise<boolean>
+}
+
+/** The event log. */
+export type EventStore = {
+  /**
+   * Reads commits of the log in order, from a position on (inclusive): as many as have at most `most` events together, but at
+   * least one.
+   */
+  events: (position: number, most: number) => Promise<LoggedEvents[]>
+  /** Reads the newest commits of the log in order: as many as have at most `most` events together, but at least one. */
+  latestEvents: (most: number) => Promise<LoggedEvents[]>
+  /**
+   * Deletes commits from the start of the log up to the first one after `before`. Keeps the newest of them: a reader that has read it
+   * has missed nothing.
+   *
+   * @param end keeps commits from this position on
+   */
+  deleteEvents: (before: number, end?: number) => Promise<void>
+  /** Erases the participants of all events in the log. */
+  eraseParticipants: () => Promise<void>
+}
 
 /** The changes of a target by one observation or tick, committed in one transaction. */
 export type Commit = {
@@ -68,7 +250,15 @@ export type StoredTarget = { ledger: LedgerState; alerts: Map<string, AlertInsta
 export type RoutedChange = { change: Notification; receivers: readonly string[] }
 
 /** An entry that waits in the outbox of one receiver. */
-export type OutboxEntry = Awaited<ReturnType<Store['outbox']>>[number]
+export type OutboxEntry = {
+  id: number
+  /** An attempt to deliver it has begun, so it may have been sent already. */
+  claimed: boolean
+  content: OutboxContent
+}
+
+/** What waits for a receiver; `since` (UNIX seconds) is absent if no alert does. */
+export type Waiting = { pending: number; since?: number }
 
 /** A change of one alert, or the digest of a day as its receiver will show it (JSON). */
 export type OutboxContent = Notification | { kind: 'digest'; digest: unknown }
@@ -97,76 +287,5 @@ export type Telling = { receiver: string; group: string; told: ToldGroup }
 /** Identifies a target. A stored name with another fingerprint is refused. */
 export type TargetIdentity = { name: string; fingerprint: string }
 
-/**
- * Stores everything that is counted. Every method rejects with a {@link StoreError} if the store cannot be used now. Then nothing
- * has changed, unless the answer was lost with its connection: then the request may have been carried out.
- */
-export type Store = ReturnType<typeof storeOn>['store'] & {
-  /**
-   * Checks the whole store for damage, in the background; absent if the database does so on its own.
-   *
-   * @throws {StoreError} refused: it is damaged
-   */
-  check?: (onTable: OnTable) => Promise<void>
-  /** The membership of the daemons, if several share this store. */
-  readonly cluster?: ClusterStore
-}
-
 /** Called before each table is read, with the number of tables (`3 of 24`). */
 type OnTable = (table: string, place: string) => void
-
-/** The changes that a command can make to a store while daemons use it. They see them when they next read the store. */
-export type CommandStore = ReturnType<typeof commandStoreOn>
-
-/** A place in the event log. */
-export type LogPlace = { position: number; place: number }
-
-/** The progress of a webhook. Times are UNIX seconds by the host's clock. */
-export type WebhookProgress = {
-  /** Every event up to this cursor was delivered, is listed as undelivered, or is not wanted (events/cursor.ts). */
-  cursor: string
-  /** Why the webhook is paused. It delivers nothing until it is resumed. */
-  paused?: string
-  /** Since when it is not configured. */
-  removedAt?: number
-  deliveredAt?: number
-  /** Since when an event keeps failing, and why. */
-  failingSince?: number | undefined
-  problem?: string | undefined
-}
-
-/** An event before the cursor of a webhook that it has not received. */
-export type UndeliveredEvent = LogPlace & {
-  /** The UUID of the commit. */
-  id: string
-  /** Events of one series are delivered in order. */
-  series: string
-  /** When the event was detected (UNIX seconds by the host's clock). */
-  at: number
-  /** Whether it is a dead letter, which is delivered only if it is replayed. */
-  dead: boolean
-  attempts: number
-  /** Since when every attempt was refused (UNIX seconds by the host's clock). */
-  refusedSince?: number | undefined
-  problem?: string
-}
-
-/** The stored state of a webhook. */
-export type StoredWebhook = Awaited<ReturnType<WebhookStore['webhooks']>>[number]
-
-export type WebhookChange = {
-  name: string
-  /** The revision that was read; 0 for a new webhook. */
-  revision: number
-  /** Undefined removes the webhook and all of its undelivered events. */
-  progress: WebhookProgress | undefined
-  /** New or changed undelivered events. */
-  put?: readonly UndeliveredEvent[]
-  /** Events that were delivered meanwhile, or given up. */
-  remove?: readonly LogPlace[]
-  /** Removes all undelivered events from this place on. */
-  removeFrom?: LogPlace
-}
-
-/** The webhooks of a store. */
-export type WebhookStore = ReturnType<typeof webhooks>

@@ -11,7 +11,7 @@ import type { Outbox } from './outbox.ts'
 import { markAllStale, markStale } from './rollups.ts'
 import { parse, list, type Row, type Sql, type Step } from './sql.ts'
 import { StoreError } from './store-error.ts'
-import type { NewEvents, RoutedChange, StoredTarget, TargetIdentity } from './store.ts'
+import type { NewEvents, RoutedChange, StoredTarget, TargetIdentity, TargetStore } from './store.ts'
 import { insertInto, TABLES_OF_TARGETS } from './tables.ts'
 
 export type Targets = ReturnType<typeof targetsOf>
@@ -76,20 +76,9 @@ export function targetsOf(sql: Sql, { cluster, ...parts }: TargetsOptions) {
     { most: BATCH, isEager: cluster === undefined },
   )
 
-  const methods = {
-    /**
-     * Reads the state of a target. Creates the target if it is new.
-     *
-     * @param created the host's clock (UNIX seconds), for a new target
-     * @param longestWindow how far back finished calls are needed for windows (seconds)
-     */
-    openTarget: (identity: TargetIdentity, created: number, longestWindow: number): Promise<StoredTarget> =>
-      open({ identity, created, longestWindow }),
-    /**
-     * Deletes all rows of a target except its events and past alerts, and enqueues and logs the ends of its alerts. When it is
-     * opened again, it starts from nothing.
-     */
-    resetTarget: async (name: string, routedChanges: readonly RoutedChange[], logged?: NewEvents): Promise<void> => {
+  const methods: Omit<TargetStore, 'commit'> = {
+    openTarget: (identity, created, longestWindow) => open({ identity, created, longestWindow }),
+    resetTarget: async (name, routedChanges, logged) => {
       await sql.transaction(async (resetting) => {
         const number = await lock(resetting, name)
         if (number === undefined) return
@@ -100,22 +89,8 @@ export function targetsOf(sql: Sql, { cluster, ...parts }: TargetsOptions) {
       numbers.delete(name)
       cluster?.forget(name)
     },
-    /**
-     * Finds targets that are not among these, and have alerts or are not marked as removed yet. Returns them with their alerts.
-     */
     strayTargets: (targets: readonly string[]) => strayTargets(sql, targets),
-    /**
-     * Deletes all alerts of a target, and enqueues and logs their ends.
-     *
-     * @param removed the host's clock (UNIX seconds), if the target left the configuration. From then on its open calls are shown as
-     * lost, until it is opened again
-     */
-    expireAlerts: async (
-      name: string,
-      routedChanges: readonly RoutedChange[],
-      logged?: NewEvents,
-      removed?: number,
-    ): Promise<void> => {
+    expireAlerts: async (name, routedChanges, logged, removed) => {
       await sql.transaction(async (expiring) => {
         const number = await lock(expiring, name)
         if (number === undefined) return

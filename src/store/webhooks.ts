@@ -1,7 +1,7 @@
 import { parse, type Row, type Sql } from './sql.ts'
 import { onlyStoreErrors } from './store-error.ts'
 import { insertInto, keyIsGiven } from './tables.ts'
-import type { LogPlace, UndeliveredEvent, WebhookChange, WebhookProgress } from './store.ts'
+import type { StoredWebhook, UndeliveredEvent, WebhookProgress, WebhookStore } from './webhook-store.ts'
 
 const UNDELIVERED_OF = 'FROM callwatch.undelivered WHERE webhook = name'
 const WEBHOOKS = `
@@ -25,27 +25,14 @@ const REMOVE = `DELETE FROM callwatch.undelivered WHERE ${keyIsGiven('undelivere
 const PUT = insertInto('undelivered', ['webhook', 'dead', 'position', 'place', 'data'])
 
 /** The webhooks of events. */
-export function webhooks(sql: Sql) {
+export function webhooks(sql: Sql): WebhookStore {
   return {
-    /** All known webhooks, by name. */
     webhooks: async () => (await sql.all(WEBHOOKS)).map(storedWebhookOf),
-    /** The first `limit` undelivered events of a webhook after a place, in the order of the log. */
-    undelivered: async (
-      webhook: string,
-      { dead, after, limit }: { dead: boolean; after: LogPlace; limit: number },
-    ): Promise<UndeliveredEvent[]> => {
+    undelivered: async (webhook, { dead, after, limit }) => {
       const rows = await sql.all(UNDELIVERED, [webhook, Number(dead), after.position, after.place, limit])
       return rows.map(undeliveredOf)
     },
-    /** Changes a webhook. Resolves to false if it was changed since it was read. */
-    saveWebhook: async ({
-      name,
-      revision,
-      progress,
-      put = [],
-      remove = [],
-      removeFrom,
-    }: WebhookChange): Promise<boolean> => {
+    saveWebhook: async ({ name, revision, progress, put = [], remove = [], removeFrom }) => {
       const data = JSON.stringify(progress)
       const gone = [...remove, ...put]
       const from = progress === undefined ? { position: 0, place: 0 } : removeFrom
@@ -72,16 +59,13 @@ export function webhooks(sql: Sql) {
   }
 }
 
-function storedWebhookOf({ name, revision, data, waiting, dead, first, first_position: position }: Row) {
+function storedWebhookOf({ name, revision, data, waiting, dead, first, first_position: position }: Row): StoredWebhook {
   return {
     name: String(name),
-    /** Changes with every save. */
     revision: Number(revision),
     progress: parse<WebhookProgress>(data),
-    /** The numbers of undelivered events that are not dead letters, and of dead letters. */
     waiting: Number(waiting),
     dead: Number(dead),
-    /** The first event that waits: its place in the log, and when it was detected (UNIX seconds by the host's clock). */
     oldest: first === null ? undefined : { position: Number(position), at: parse<UndeliveredEvent>(first).at },
   }
 }

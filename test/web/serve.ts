@@ -5,7 +5,7 @@ import { inHistorySince, type TrackedCall } from '../../src/ledger/tracked-call.
 import { quarterHourOf } from '../../src/ledger/usage.ts'
 import { metricsOf } from '../../src/metrics/registry.ts'
 import { StoreError } from '../../src/store/store-error.ts'
-import type { WebhookProgress } from '../../src/store/store.ts'
+import type { WebhookProgress } from '../../src/store/webhook-store.ts'
 import { openSqliteStore } from '../../src/store/open-sqlite.ts'
 import type { Credentials, WebEvent } from '../../src/web/authentication.ts'
 import type { Changes } from '../../src/events/event.ts'

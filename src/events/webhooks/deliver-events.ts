@@ -20,7 +20,7 @@ import {
 import type { Clock } from '../../clock/clock.ts'
 import { DeliveryError } from '../../network/delivery-error.ts'
 import { onlyStoreErrors, StoreError } from '../../store/store-error.ts'
-import type { UndeliveredEvent } from '../../store/store.ts'
+import type { UndeliveredEvent } from '../../store/webhook-store.ts'
 import { readOne } from '../read-events.ts'
 import { openWebhook, type OpenOptions, type OpenWebhook } from './open-webhook.ts'
 import { eventPoster, type PostEvent } from './post-event.ts'

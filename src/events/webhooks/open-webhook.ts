@@ -1,12 +1,12 @@
 import type { Clock } from '../../clock/clock.ts'
+import type { Store } from '../../store/store.ts'
 import type {
   LogPlace,
-  Store,
   StoredWebhook,
   UndeliveredEvent,
   WebhookProgress,
   WebhookStore,
-} from '../../store/store.ts'
+} from '../../store/webhook-store.ts'
 import { readCursor, START, writeCursor } from '../cursor.ts'
 import { CursorExpired, cursorSince, readEvents, type EventsPage, type ReadEventsOptions } from '../read-events.ts'
 import { waitingEvents, type WaitingEvents } from './waiting-events.ts'

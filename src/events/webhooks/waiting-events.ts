@@ -1,4 +1,4 @@
-import type { UndeliveredEvent } from '../../store/store.ts'
+import type { UndeliveredEvent } from '../../store/webhook-store.ts'
 
 /** What a webhook has not received of a call, or of the alerts of a target. Only the first event is sent, the others wait for it. */
 export type Series = {
