@@ -4,7 +4,7 @@ import { isMoreSevere } from './match-keys.ts'
 import type { Evidence } from './notification.ts'
 import type { Rule } from './rule.ts'
 import type { RuleValue } from './rule-value.ts'
-import { isBeyond, windowOf } from './signal.ts'
+import { isBeyond, windowOf, type Change } from './signal.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
 
 export const STATES = ['pending', 'firing', 'recovering'] as const
@@ -54,10 +54,6 @@ export type AlertInstance = {
   /** Its values since it fired. Absent while pending, and in the overviews that daemons exchange. */
   readonly values?: readonly ValueAt[]
 }
-
-/** The change that a notification reports. `expired` does not mean resolved: nobody knows whether the breach ended. */
-export const CHANGES = ['firing', 'reminder', 'resolved', 'expired'] as const
-export type Change = (typeof CHANGES)[number]
 
 /**
  * If the gap between two evaluations is longer than this many intervals, and longer than this many times the smaller of the

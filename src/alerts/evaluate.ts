@@ -1,4 +1,5 @@
-import { advance, remind, type AlertInstance, type Change, type NextState } from './alert-instance.ts'
+import { advance, remind, type AlertInstance, type NextState } from './alert-instance.ts'
+import type { Change } from './signal.ts'
 import { notificationOf, type Evidence, type Notification } from './notification.ts'
 import { evidenceOf } from './evidence.ts'
 import { isOf } from './groups.ts'

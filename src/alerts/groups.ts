@@ -1,11 +1,13 @@
 import { MODES, RECEIVER_TYPES, TYPES, type Labels } from '../ledger/call.ts'
-import type { Rule } from './rule.ts'
 
 /** The labels of calls that rules can match and group by, named as on the metrics. */
 export const RULE_LABELS = ['type', 'mode', 'receiver_type'] as const
 export type RuleLabel = (typeof RULE_LABELS)[number]
 /** Values of labels, such as `{ mode: 'call' }`. */
 export type RuleLabels = Readonly<Partial<Record<RuleLabel, string>>>
+
+/** Which calls a rule selects, and the labels by which it groups them. */
+type Grouping = { readonly match: RuleLabels; readonly by: readonly RuleLabel[] }
 
 const VALUES: Record<RuleLabel, readonly string[]> = { type: TYPES, mode: MODES, receiver_type: RECEIVER_TYPES }
 
@@ -15,7 +17,7 @@ export function labelValue({ type, mode, receiverType }: Labels, label: RuleLabe
 }
 
 /** Whether a rule selects calls with these labels. */
-export function isMatched({ match }: Pick<Rule, 'match'>, labels: Labels): boolean {
+export function isMatched({ match }: Pick<Grouping, 'match'>, labels: Labels): boolean {
   return RULE_LABELS.every((label) => match[label] === undefined || match[label] === labelValue(labels, label))
 }
 
@@ -27,7 +29,7 @@ export function instanceKey(name: string, labels: RuleLabels): string {
 }
 
 /** The groups that a rule always has, even without calls: one for each combination of documented values. */
-export function documentedGroups({ by, match }: Pick<Rule, 'by' | 'match'>): RuleLabels[] {
+export function documentedGroups({ by, match }: Grouping): RuleLabels[] {
   const documented = (label: RuleLabel) =>
     match[label] === undefined ? VALUES[label].filter((value) => value !== 'other') : [match[label]]
   return by.reduce<RuleLabels[]>(
@@ -37,7 +39,7 @@ export function documentedGroups({ by, match }: Pick<Rule, 'by' | 'match'>): Rul
 }
 
 /** Whether a rule, as it is now, could have a group with these labels. */
-export function isGroupOf({ by, match }: Pick<Rule, 'by' | 'match'>, labels: RuleLabels): boolean {
+export function isGroupOf({ by, match }: Grouping, labels: RuleLabels): boolean {
   return RULE_LABELS.every((label) => {
     const value = labels[label]
     if (!by.includes(label)) return value === undefined
@@ -47,7 +49,7 @@ export function isGroupOf({ by, match }: Pick<Rule, 'by' | 'match'>, labels: Rul
 
 /** Whether an alert is one of this rule, as the rule is now. */
 export function isOf(
-  rule: Rule,
+  rule: Grouping & { readonly name: string },
   alert: { readonly rule: { readonly name: string }; readonly labels: RuleLabels },
 ): boolean {
   return alert.rule.name === rule.name && isGroupOf(rule, alert.labels)
@@ -55,7 +57,7 @@ export function isOf(
 
 /** The calls that a rule selects, by the key of their group. Groups in `known` are included even without a call. */
 export function groupCalls<Call extends { readonly labels: Labels }>(
-  rule: Pick<Rule, 'name' | 'by' | 'match'>,
+  rule: Grouping & { readonly name: string },
   calls: Iterable<Call>,
   known: readonly RuleLabels[] = [],
 ): Map<string, { labels: RuleLabels; calls: Call[] }> {

@@ -1,7 +1,7 @@
 import { failureCount } from '../ledger/failure-ratio.ts'
 import { alertOf, type Alert, type LiveAlert } from './alert.ts'
-import { firedThreshold, type AlertInstance, type Change } from './alert-instance.ts'
-import type { Contributor, Window } from './signal.ts'
+import { firedThreshold, type AlertInstance } from './alert-instance.ts'
+import type { Change, Contributor, Window } from './signal.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
 
 /** What explains the value of an alert. */

@@ -3,7 +3,6 @@ import type { Inside } from '../schema/section.ts'
 import type { FinalStatus, Labels } from '../ledger/call.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import { formatNumber, formatSeconds, formatShare, plural } from '../text/format.ts'
-import type { Change } from './alert-instance.ts'
 import type { RuleLabel } from './groups.ts'
 import type { RuleKey, RuleOn } from './rule-keys.ts'
 import type { MonthOf, Poll, Trigger } from './trigger.ts'
@@ -20,6 +19,10 @@ export type Measurement = {
   /** The outcomes of the calls behind a ratio. */
   counts: FinishedCounts | undefined
 }
+
+/** The change that a notification reports. `expired` does not mean resolved: nobody knows whether the breach ended. */
+export const CHANGES = ['firing', 'reminder', 'resolved', 'expired'] as const
+export type Change = (typeof CHANGES)[number]
 
 /** The value of an alert, as messages use it. */
 export type MessageValue = {

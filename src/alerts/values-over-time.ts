@@ -1,5 +1,4 @@
-import type { Rule } from './rule.ts'
-import { isBeyond } from './signal.ts'
+import { isBeyond, type MessageValue } from './signal.ts'
 
 /** A value, and when it was evaluated (UNIX seconds by the host's clock); null where there were too few calls. */
 export type ValueAt = readonly [at: number, value: number | null]
@@ -14,7 +13,11 @@ const MIN_STEP_SECONDS = 60
  * Adds a value to an alert's values. Keeps the worst value of each minute, and makes the steps longer when there are too many
  * values. Sorted by time.
  */
-export function addValue(values: readonly ValueAt[], added: ValueAt, breach: Rule['breach']): readonly ValueAt[] {
+export function addValue(
+  values: readonly ValueAt[],
+  added: ValueAt,
+  breach: MessageValue['breach'],
+): readonly ValueAt[] {
   const all = [...values, added]
   const times = all.map(([at]) => at)
   const [from, to] = [Math.min(...times), Math.max(...times)]

@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { CHANGES } from '../../alerts/alert-instance.ts'
 import { failuresOf, type Notification } from '../../alerts/notification.ts'
-import { sum, windowOf } from '../../alerts/signal.ts'
+import { CHANGES, sum, windowOf } from '../../alerts/signal.ts'
 import { isoTime } from '../../clock/times.ts'
 import { failureRatio } from '../../ledger/failure-ratio.ts'
 import type { DayFigures, FlappedAlert, Message } from '../../notifications/message.ts'
